@@ -1,0 +1,140 @@
+// swift-tools-version: 6.1
+// Cairn: Core Data for Linux, and a daemon that keeps its stores in sync.
+// The target graph is the architecture; `Sources/Cairn/Cairn.docc/Architecture.md` draws it.
+
+import PackageDescription
+
+let package = Package(
+  name: "Cairn",
+  products: [
+    .library(name: "Cairn", targets: ["Cairn"]),
+    .library(name: "CoreData", targets: ["CoreData"]),
+    .library(name: "CairnTesting", targets: ["CairnTesting"]),
+    .executable(name: "cairnd", targets: ["cairnd"]),
+    .executable(name: "cairnctl", targets: ["cairnctl"]),
+    .plugin(name: "CairnModelPlugin", targets: ["CairnModelPlugin"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+  ],
+  targets: [
+    // Values, predicates, the shape of data, model files.
+    .target(
+      name: "CairnModel",
+      dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+    // What every store promises, and what travels to and from stores. Implements nothing.
+    .target(name: "CairnStore", dependencies: ["CairnModel"]),
+    // Model, predicates and saves as SQL, whatever the database.
+    .target(name: "CairnSQL", dependencies: ["CairnModel", "CairnStore"]),
+    .target(
+      name: "CairnSQLite",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnSQL", "CairnPlatform",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "CairnAtomicStores", dependencies: ["CairnModel", "CairnStore"]),
+    .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore"]),
+    // Above the value line: objects, each owned by one queue.
+    .target(
+      name: "CairnContext",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator",
+        .product(name: "Collections", package: "swift-collections"),
+      ]),
+    .target(
+      name: "Cairn",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSQLite",
+        "CairnAtomicStores",
+      ]),
+    .target(name: "CoreData", dependencies: ["Cairn"]),
+    .target(
+      name: "CairnTesting",
+      dependencies: ["Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"]),
+    .target(
+      name: "CairnSync",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    // Words on the wire between daemon and client.
+    .target(name: "CairnControl"),
+    .target(
+      name: "CairnDaemon",
+      dependencies: [
+        "Cairn", "CairnSync", "CairnControl", "CairnPlatform", "CSystemd",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    .executableTarget(
+      name: "cairnd",
+      dependencies: [
+        "CairnDaemon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "cairnctl",
+      dependencies: [
+        "Cairn", "CairnControl", "CairnPlatform",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    // The kernel: files, locks, sockets, watches. The only Swift target that imports Glibc.
+    .target(name: "CairnPlatform", dependencies: ["CPlatform"]),
+    .target(name: "CPlatform"),
+    .systemLibrary(
+      name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    // Class generation at build time.
+    .executableTarget(
+      name: "cairn-modelgen",
+      dependencies: [
+        "CairnModel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .plugin(
+      name: "CairnModelPlugin", capability: .buildTool(), dependencies: ["cairn-modelgen"]),
+
+    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel"]),
+    .testTarget(name: "CairnSQLTests", dependencies: ["CairnModel", "CairnStore", "CairnSQL"]),
+    .testTarget(
+      name: "CairnSQLiteTests",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(
+      name: "CairnContextTests",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
+      ]),
+    .testTarget(
+      name: "CairnTests",
+      dependencies: ["Cairn", "CoreData", "CairnTesting"]),
+    .testTarget(
+      name: "CairnSyncTests",
+      dependencies: [
+        "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+      ]),
+    .testTarget(
+      name: "CairnControlTests", dependencies: ["CairnControl"]),
+    .testTarget(
+      name: "CairnDaemonTests",
+      dependencies: [
+        "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform", "cairnd", "cairnctl",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
+    .testTarget(name: "RepositoryShapeTests"),
+  ],
+  swiftLanguageModes: [.v6]
+)
