@@ -1,0 +1,116 @@
+import Foundation
+
+/// The compiled form of an entity: which slot of a row holds which property.
+///
+/// Slots hold everything that is one value: attributes (transient and derived ones included, one
+/// slot per leaf of a composite) and to-one relationships. To-many relationships have indexes of
+/// their own. Inherited properties come first and keep their numbers in every subentity, so that an
+/// accessor compiled for a superclass works for all objects; within an entity own properties are
+/// sorted by name.
+// Unchecked: immutable after initialisation; it references model elements, which are frozen.
+public final class EntityLayout: @unchecked Sendable {
+  /// What a slot holds.
+  public enum Content: Sendable {
+    case attribute(AttributeDescription)
+    case toOne(RelationshipDescription)
+  }
+
+  /// One slot of a row.
+  public struct Slot: Sendable {
+    /// The property's name; for a leaf of a composite the path, such as `address.city`.
+    public let name: String
+    public let content: Content
+    public let isTransient: Bool
+
+    public var attribute: AttributeDescription? {
+      if case .attribute(let attribute) = content { return attribute }
+      return nil
+    }
+    public var relationship: RelationshipDescription? {
+      if case .toOne(let relationship) = content { return relationship }
+      return nil
+    }
+  }
+
+  public unowned(unsafe) let entity: EntityDescription
+  /// The entity's number in SQL stores, from 1, depth first.
+  public let number: Int
+  public let slots: [Slot]
+  /// To-many relationships, inherited ones first.
+  public let toManys: [RelationshipDescription]
+  /// Fetched properties by name.
+  public let fetchedProperties: [String: FetchedPropertyDescription]
+  /// Slot number by property name (composite leaves by path).
+  public let slotByName: [String: Int]
+  /// Index in ``toManys`` by relationship name.
+  public let toManyByName: [String: Int]
+  /// Slots that stores keep.
+  public let persistentSlots: [Int]
+  /// The values of a new object.
+  public let defaultValues: [AttributeValue]
+
+  init(entity: EntityDescription, number: Int) {
+    self.entity = entity
+    self.number = number
+    var slots: [Slot] = []
+    var toManys: [RelationshipDescription] = []
+    var fetched: [String: FetchedPropertyDescription] = [:]
+    var chain: [EntityDescription] = []
+    var next: EntityDescription? = entity
+    while let current = next {
+      chain.insert(current, at: 0)
+      next = current.superentity
+    }
+    for ancestor in chain {
+      for property in ancestor.declaredProperties.sorted(by: { $0.name < $1.name }) {
+        if let composite = property as? CompositeAttributeDescription {
+          Self.appendLeaves(
+            of: composite, path: composite.name, isTransient: composite.isTransient, to: &slots)
+        } else if let attribute = property as? AttributeDescription {
+          slots.append(
+            Slot(
+              name: attribute.name, content: .attribute(attribute),
+              isTransient: attribute.isTransient))
+        } else if let relationship = property as? RelationshipDescription {
+          if relationship.isToMany {
+            toManys.append(relationship)
+          } else {
+            slots.append(
+              Slot(
+                name: relationship.name, content: .toOne(relationship),
+                isTransient: relationship.isTransient))
+          }
+        } else if let property = property as? FetchedPropertyDescription {
+          fetched[property.name] = property
+        }
+      }
+    }
+    self.slots = slots
+    self.toManys = toManys
+    fetchedProperties = fetched
+    slotByName = Dictionary(
+      slots.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    toManyByName = Dictionary(
+      toManys.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    persistentSlots = slots.indices.filter { !slots[$0].isTransient }
+    defaultValues = slots.map { slot in
+      guard let attribute = slot.attribute else { return .null }
+      return (try? AttributeCoding.encode(attribute.defaultValue, for: attribute)) ?? .null
+    }
+  }
+
+  private static func appendLeaves(
+    of composite: CompositeAttributeDescription, path: String, isTransient: Bool,
+    to slots: inout [Slot]
+  ) {
+    for element in composite.elements.sorted(by: { $0.name < $1.name }) {
+      let elementPath = path + "." + element.name
+      if let nested = element as? CompositeAttributeDescription {
+        appendLeaves(of: nested, path: elementPath, isTransient: isTransient, to: &slots)
+      } else {
+        slots.append(
+          Slot(name: elementPath, content: .attribute(element), isTransient: isTransient))
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// An entity: a kind of object with attributes and relationships. Source: `NSEntityDescription`.
+///
+/// May be changed until its model is used by a coordinator; then it is immutable and may be used
+/// on any thread.
+open class EntityDescription: ModelElement, @unchecked Sendable {
+  /// The model that holds the entity.
+  public internal(set) unowned(unsafe) var managedObjectModel: ManagedObjectModel!
+
+  /// The entity's name, unique in its model.
+  open var name: String? { willSet { willChange() } }
+
+  /// The class of the entity's objects. Setting nil brings back the default, `NSManagedObject`.
+  open var managedObjectClassName: String! {
+    get { explicitClassName ?? "NSManagedObject" }
+    set {
+      willChange()
+      explicitClassName = newValue
+    }
+  }
+  package private(set) var explicitClassName: String?
+
+  /// Whether there are only objects of its subentities. Default false.
+  open var isAbstract: Bool = false { willSet { willChange() } }
+  open var userInfo: [AnyHashable: Any]? { willSet { willChange() } }
+  open var versionHashModifier: String? { willSet { willChange() } }
+  open var indexes: [FetchIndexDescription] = [] {
+    willSet { willChange() }
+    didSet { for index in indexes { index.entity = self } }
+  }
+  /// `class`, `category`, or nil for hand-written; only for code generators.
+  public var codeGenerationType: String? { willSet { willChange() } }
+
+  /// The name the entity had in an older version; defaults to its name.
+  open var renamingIdentifier: String? {
+    get { explicitRenamingIdentifier ?? name }
+    set {
+      willChange()
+      explicitRenamingIdentifier = newValue
+    }
+  }
+  package private(set) var explicitRenamingIdentifier: String?
+
+  // MARK: Inheritance
+
+  /// The entity this one inherits from.
+  public internal(set) unowned(unsafe) var superentity: EntityDescription?
+  /// The entities that inherit directly from this one. Setting it links both directions.
+  open var subentities: [EntityDescription] = [] {
+    willSet {
+      willChange()
+      for entity in subentities { entity.superentity = nil }
+    }
+    didSet { for entity in subentities { entity.superentity = self } }
+  }
+  public var subentitiesByName: [String: EntityDescription] {
+    Dictionary(subentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The top of the inheritance tree; the entity itself when it has no superentity.
+  public var rootEntity: EntityDescription {
+    var entity = self
+    while let parent = entity.superentity { entity = parent }
+    return entity
+  }
+
+  /// The entity and all below it.
+  public var selfAndDescendants: [EntityDescription] {
+    [self] + subentities.flatMap(\.selfAndDescendants)
+  }
+
+  /// Whether the entity is `entity` or inherits from it.
+  open func isKindOf(entity: EntityDescription) -> Bool {
+    var candidate: EntityDescription? = self
+    while let current = candidate {
+      if current === entity { return true }
+      candidate = current.superentity
+    }
+    return false
+  }
+
+  // MARK: Properties
+
+  /// The properties that the entity itself declares, in the order they were given.
+  public internal(set) var declaredProperties: [PropertyDescription] = []
+
+  /// All properties, inherited ones first. Setting it replaces the entity's own.
+  open var properties: [PropertyDescription] {
+    get { (superentity?.properties ?? []) + declaredProperties }
+    set {
+      willChange()
+      let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
+      declaredProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
+      for property in declaredProperties { property.entity = self }
+    }
+  }
+  public var propertiesByName: [String: PropertyDescription] {
+    Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+  }
+  public var attributesByName: [String: AttributeDescription] {
+    propertiesByName.compactMapValues { $0 as? AttributeDescription }
+  }
+  public var relationshipsByName: [String: RelationshipDescription] {
+    propertiesByName.compactMapValues { $0 as? RelationshipDescription }
+  }
+
+  /// All relationships, inherited ones included, that lead to `entity` or an ancestor of it.
+  open func relationships(forDestination entity: EntityDescription) -> [RelationshipDescription] {
+    properties.compactMap { $0 as? RelationshipDescription }.filter { relationship in
+      relationship.destinationEntity.map { entity.isKindOf(entity: $0) } ?? false
+    }
+  }
+
+  /// Sets of attributes whose values must differ between objects; each given as names or
+  /// attribute descriptions, and returned as names.
+  open var uniquenessConstraints: [[Any]] {
+    get { constraintNames }
+    set {
+      willChange()
+      constraintNames = newValue.map { constraint in
+        constraint.compactMap { ($0 as? String) ?? ($0 as? PropertyDescription)?.name }
+      }
+    }
+  }
+  /// The uniqueness constraints as attribute names.
+  public private(set) var constraintNames: [[String]] = []
+
+  /// Deprecated by Core Data; setting has no effect, as on current systems.
+  open var compoundIndexes: [[Any]] {
+    get { [] }
+    set {}
+  }
+
+  public override init() { super.init() }
+
+  /// An entity in one line, with its own properties.
+  public convenience init(name: String, properties: [PropertyDescription] = []) {
+    self.init()
+    self.name = name
+    self.properties = properties
+  }
+
+  package override func freeze() {
+    super.freeze()
+    for property in declaredProperties { property.freeze() }
+    for index in indexes { index.freeze() }
+  }
+
+  /// The compiled form, available once the model is frozen.
+  public internal(set) var layout: EntityLayout!
+
+  public override var description: String { "<EntityDescription: \(name ?? "unnamed")>" }
+}

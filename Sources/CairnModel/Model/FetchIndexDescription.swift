@@ -1,0 +1,56 @@
+import Foundation
+
+/// How an element of a fetch index is organised. Source: `NSFetchIndexElementType`.
+public enum FetchIndexElementType: UInt, Sendable {
+  case binary = 0
+  case rTree = 1
+}
+
+/// One property of a fetch index. Source: `NSFetchIndexElementDescription`.
+open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
+  /// The indexed property, nil when only its name is known yet.
+  public internal(set) var property: PropertyDescription?
+  /// The indexed property's name; `self` stands for the object ID and `entity` for the entity.
+  public let propertyName: String?
+  open var collationType: FetchIndexElementType { willSet { willChange() } }
+  open var isAscending: Bool = true { willSet { willChange() } }
+  public internal(set) unowned(unsafe) var indexDescription: FetchIndexDescription?
+
+  public init(property: PropertyDescription, collationType: FetchIndexElementType) {
+    self.property = property
+    self.propertyName = property.name
+    self.collationType = collationType
+    super.init()
+  }
+
+  package init(propertyName: String, collationType: FetchIndexElementType, isAscending: Bool) {
+    self.propertyName = propertyName
+    self.collationType = collationType
+    super.init()
+    self.isAscending = isAscending
+  }
+}
+
+/// A named index on properties of an entity. Source: `NSFetchIndexDescription`.
+open class FetchIndexDescription: ModelElement, @unchecked Sendable {
+  open var name: String { willSet { willChange() } }
+  open var elements: [FetchIndexElementDescription] {
+    willSet { willChange() }
+    didSet { for element in elements { element.indexDescription = self } }
+  }
+  public internal(set) unowned(unsafe) var entity: EntityDescription?
+  /// Limits the index to some rows.
+  open var partialIndexPredicate: ObjectPredicate? { willSet { willChange() } }
+
+  public init(name: String, elements: [FetchIndexElementDescription]?) {
+    self.name = name
+    self.elements = elements ?? []
+    super.init()
+    for element in self.elements { element.indexDescription = self }
+  }
+
+  package override func freeze() {
+    super.freeze()
+    for element in elements { element.freeze() }
+  }
+}

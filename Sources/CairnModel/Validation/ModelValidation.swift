@@ -1,0 +1,42 @@
+import Foundation
+
+/// One thing that is wrong with a model.
+public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
+  /// Stable, such as `missingDestination`.
+  public let code: String
+  /// Where: `Entity`, or `Entity.property`.
+  public let place: String
+  /// What is wrong and what would be right.
+  public let message: String
+
+  public init(code: String, place: String, message: String) {
+    self.code = code
+    self.place = place
+    self.message = message
+  }
+
+  public var description: String { "\(place): \(message)" }
+}
+
+/// A model that cannot be used, with everything that is wrong with it.
+public struct ModelError: Error, Sendable, CustomStringConvertible, LocalizedError {
+  public let problems: [ModelProblem]
+
+  public init(problems: [ModelProblem]) {
+    self.problems = problems
+  }
+
+  public var description: String {
+    "The model has \(problems.count) problem\(problems.count == 1 ? "" : "s"):\n"
+      + problems.map { "  " + $0.description }.joined(separator: "\n")
+  }
+  public var errorDescription: String? { description }
+}
+
+/// Checks a whole model and reports every problem at once.
+public enum ModelValidation {
+  /// The problems of the model in the order of its entities; empty when it can be used.
+  public static func problems(of model: ManagedObjectModel) -> [ModelProblem] {
+    []
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// One stored value of a managed object: an attribute, or the object ID of a to-one relationship.
+///
+/// This is the form in which values cross between contexts and stores. It is 17 bytes, so that a
+/// row fits in one allocation. Composite attributes appear as one value per leaf element;
+/// transformable attributes as the `data` their transformer made.
+public enum AttributeValue: Sendable, Hashable {
+  case null
+  case boolean(Bool)
+  /// Integer 16, 32 and 64.
+  case integer(Int64)
+  case float(Float)
+  case double(Double)
+  /// Boxed, because a `Decimal` is larger than every other payload.
+  indirect case decimal(Decimal)
+  case string(String)
+  case date(Date)
+  case data(Data)
+  case uuid(UUID)
+  case url(URL)
+  /// The destination of a to-one relationship.
+  case object(ManagedObjectID)
+
+  /// Whether there is no value.
+  @inlinable public var isNull: Bool {
+    if case .null = self { return true }
+    return false
+  }
+
+  /// Whether storing one in place of the other changes nothing.
+  ///
+  /// Unlike `==`, a NaN is the same as itself, so that an object holding one can become clean;
+  /// strings are compared by their bytes, because two canonically equal spellings are two values
+  /// to a store.
+  public func isSameStoredValue(as other: AttributeValue) -> Bool {
+    switch (self, other) {
+    case (.double(let a), .double(let b)): return a.bitPattern == b.bitPattern
+    case (.float(let a), .float(let b)): return a.bitPattern == b.bitPattern
+    case (.date(let a), .date(let b)):
+      return a.timeIntervalSinceReferenceDate.bitPattern
+        == b.timeIntervalSinceReferenceDate.bitPattern
+    case (.decimal(let a), .decimal(let b)): return a == b || (a.isNaN && b.isNaN)
+    case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+    default: return self == other
+    }
+  }
+}
