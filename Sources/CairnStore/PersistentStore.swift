@@ -1,0 +1,141 @@
+import CairnModel
+import Foundation
+import Synchronization
+
+/// Where a store is and how it is to be opened.
+public struct StoreConfiguration: Sendable {
+  public let model: ManagedObjectModel
+  /// Nil means all entities.
+  public let configurationName: String?
+  public let url: URL?
+  public let options: StoreOptions
+  public init(
+    model: ManagedObjectModel, configurationName: String?, url: URL?, options: StoreOptions
+  ) {
+    self.model = model
+    self.configurationName = configurationName
+    self.url = url
+    self.options = options
+  }
+}
+
+/// The promise every store makes: rows in, rows out, saves that are atomic.
+///
+/// Methods are synchronous, because reading a property can fire a fault, and may be called from
+/// any thread. Further promises are protocols that a store can adopt: ``HistoryKeeping``,
+/// ``SidecarKeeping``, ``BatchExecuting``, ``InPlaceMigrating``.
+///
+/// Subclasses must override everything below "Rows" and `loadMetadata`; the base class traps
+/// there, as Core Data's abstract class does. Source: `NSPersistentStore`.
+// Unchecked: mutable state is inside `state`; subclasses guard their own.
+open class PersistentStore: NSObject, @unchecked Sendable {
+  private struct State {
+    var url: URL?
+    var metadata = StoreMetadata(dictionary: [:])
+    var isReadOnly: Bool
+    weak var coordinator: (AnyObject & Sendable)?
+  }
+  private let state: Mutex<State>
+
+  public let configuration: StoreConfiguration
+  /// Shared by the IDs of the store's objects.
+  public let identity: StoreIdentity
+
+  /// Makes the store without touching its file; ``loadMetadata()`` opens it.
+  public required init(configuration: StoreConfiguration) {
+    self.configuration = configuration
+    identity = StoreIdentity(identifier: UUID().uuidString)
+    state = Mutex(State(url: configuration.url, isReadOnly: configuration.options.isReadOnly))
+    super.init()
+    identity.store = self
+  }
+
+  // MARK: Facts
+
+  public var managedObjectModel: ManagedObjectModel { configuration.model }
+  public var configurationName: String {
+    configuration.configurationName ?? ManagedObjectModel.defaultConfigurationName
+  }
+  public var options: [AnyHashable: Any]? { configuration.options.dictionary }
+  open var url: URL? {
+    get { state.withLock { $0.url } }
+    set { state.withLock { $0.url = newValue } }
+  }
+  /// The store's UUID string.
+  open var identifier: String! {
+    get { identity.identifier }
+    set { identity.identifier = newValue ?? identity.identifier }
+  }
+  /// The registered store type, such as `SQLite`.
+  open var type: String { fatalError("\(Swift.type(of: self)) must override type") }
+  open var isReadOnly: Bool {
+    get { state.withLock { $0.isReadOnly } }
+    set { state.withLock { $0.isReadOnly = newValue } }
+  }
+  /// The store's metadata, always with `NSStoreType` and `NSStoreUUID`. What is set here is
+  /// written with the next save.
+  open var metadata: [String: Any]! {
+    get { state.withLock { $0.metadata }.dictionary }
+    set {
+      let metadata = StoreMetadata(dictionary: newValue ?? [:])
+      state.withLock { $0.metadata = metadata }
+    }
+  }
+  /// Whether objects of the entity may live in this store.
+  public func holds(_ entity: EntityDescription) -> Bool {
+    guard let name = configuration.configurationName else { return true }
+    let entities = managedObjectModel.entities(forConfigurationName: name) ?? []
+    return entities.contains { $0 === entity }
+  }
+  package var coordinatorReference: (AnyObject & Sendable)? {
+    get { state.withLock { $0.coordinator } }
+    set { state.withLock { $0.coordinator = newValue } }
+  }
+
+  // MARK: Life
+
+  /// Opens the store, creating it when there is none, and reads its metadata and identifier.
+  ///
+  /// - Throws: ``CoreDataError``; nothing is created or changed then.
+  open func loadMetadata() throws { abstract(#function) }
+
+  /// Closes files and connections. The store is not used afterwards.
+  open func close() throws {}
+
+  // MARK: Rows
+
+  /// Finds rows. Objects' unsaved changes play no part here.
+  open func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult { abstract(#function) }
+
+  /// The committed rows of the given objects, in their order; nil where there is none any more.
+  open func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
+    abstract(#function)
+  }
+
+  /// The members of a to-many relationship of each owner, in the order of the owners; members are
+  /// in the relationship's order when it has one.
+  open func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    abstract(#function)
+  }
+
+  /// Permanent IDs for new objects of the given entities, in their order. Final, even when the
+  /// rows are never saved.
+  open func obtainPermanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    abstract(#function)
+  }
+
+  /// Writes everything in the request, or nothing.
+  open func save(_ request: SaveChangesRequest) throws -> SaveOutcome { abstract(#function) }
+
+  private func abstract(_ function: String) -> Never {
+    fatalError("\(Swift.type(of: self)) must override \(function)")
+  }
+}
+
+extension ManagedObjectID {
+  /// The store the object lives in; nil for IDs that are not assigned to one, and once the store
+  /// has been removed and released.
+  public var persistentStore: PersistentStore? { storeIdentity?.store as? PersistentStore }
+}

@@ -1,0 +1,96 @@
+import CairnModel
+import Foundation
+
+/// Everything one save writes to one store, atomically.
+public struct SaveChangesRequest: Sendable {
+  /// A new row, with its permanent ID and all its values.
+  public struct Insertion: Sendable {
+    public let snapshot: RowSnapshot
+    public init(snapshot: RowSnapshot) { self.snapshot = snapshot }
+  }
+
+  /// A changed row.
+  public struct Update: Sendable {
+    /// The new values of all slots; its version is the one the change was based on.
+    public let snapshot: RowSnapshot
+    /// The slots that differ from the committed row.
+    public let changedSlots: [Int]
+    /// The to-many relationships (indexes in the layout's `toManys`) that changed; for history.
+    public let changedToManys: [Int]
+    /// Whether to write even when the stored version is another one (a merge policy decided so).
+    public let overwritesConflicts: Bool
+    public init(
+      snapshot: RowSnapshot, changedSlots: [Int], changedToManys: [Int] = [],
+      overwritesConflicts: Bool = false
+    ) {
+      self.snapshot = snapshot
+      self.changedSlots = changedSlots
+      self.changedToManys = changedToManys
+      self.overwritesConflicts = overwritesConflicts
+    }
+  }
+
+  /// A deleted row.
+  public struct Deletion: Sendable {
+    /// The last known values, with the version the delete is based on.
+    public let snapshot: RowSnapshot
+    public let overwritesConflicts: Bool
+    public init(snapshot: RowSnapshot, overwritesConflicts: Bool = false) {
+      self.snapshot = snapshot
+      self.overwritesConflicts = overwritesConflicts
+    }
+  }
+
+  /// A change of links that no to-one slot carries: many-to-many, a to-many without inverse, or
+  /// the order of an ordered relationship.
+  ///
+  /// A many-to-many link is reported from one side only, whichever the context chose.
+  public struct LinkChange: Sendable {
+    public let relationship: RelationshipDescription
+    public let owner: ManagedObjectID
+    public let added: [ManagedObjectID]
+    public let removed: [ManagedObjectID]
+    /// All members in their new order, when the relationship is ordered.
+    public let order: [ManagedObjectID]?
+    public init(
+      relationship: RelationshipDescription, owner: ManagedObjectID,
+      added: [ManagedObjectID] = [], removed: [ManagedObjectID] = [],
+      order: [ManagedObjectID]? = nil
+    ) {
+      self.relationship = relationship
+      self.owner = owner
+      self.added = added
+      self.removed = removed
+      self.order = order
+    }
+  }
+
+  /// An unchanged row whose version must still be the known one.
+  public struct Lock: Sendable {
+    public let objectID: ManagedObjectID
+    public let version: Int64
+    public init(objectID: ManagedObjectID, version: Int64) {
+      self.objectID = objectID
+      self.version = version
+    }
+  }
+
+  public var insertions: [Insertion] = []
+  public var updates: [Update] = []
+  public var deletions: [Deletion] = []
+  public var links: [LinkChange] = []
+  public var locks: [Lock] = []
+  /// Bookkeeping that commits with the rows.
+  public var sidecar: [SidecarOperation] = []
+  public var author: String?
+  public var contextName: String?
+  /// The time history records.
+  public var date = Date()
+
+  public init() {}
+
+  public var isEmpty: Bool {
+    insertions.isEmpty && updates.isEmpty && deletions.isEmpty && links.isEmpty && locks.isEmpty
+      && sidecar.isEmpty
+  }
+}

@@ -1,0 +1,63 @@
+import CairnModel
+
+/// A fetch as it crosses to a store: only values and frozen descriptions.
+public struct StoreFetchRequest: Sendable {
+  /// What comes back for each match.
+  public enum Result: Sendable {
+    case snapshots
+    case objectIDs
+    case count
+    case dictionaries(DictionaryColumns)
+  }
+
+  /// The shape of a dictionary fetch.
+  public struct DictionaryColumns: Sendable {
+    /// One column: the key of the result, and what it holds.
+    public struct Column: Sendable {
+      public let key: String
+      public let expression: ObjectExpression
+      public let type: AttributeType
+      public init(key: String, expression: ObjectExpression, type: AttributeType) {
+        self.key = key
+        self.expression = expression
+        self.type = type
+      }
+    }
+    public var columns: [Column]
+    public var groupBy: [ObjectExpression]
+    public var having: ObjectPredicate?
+    public var distinct: Bool
+    public init(
+      columns: [Column], groupBy: [ObjectExpression] = [], having: ObjectPredicate? = nil,
+      distinct: Bool = false
+    ) {
+      self.columns = columns
+      self.groupBy = groupBy
+      self.having = having
+      self.distinct = distinct
+    }
+  }
+
+  public var entity: EntityDescription
+  public var includesSubentities: Bool
+  public var predicate: ObjectPredicate?
+  public var sortDescriptors: [ObjectSortDescriptor]
+  /// 0 means no limit.
+  public var limit: Int
+  public var offset: Int
+  public var result: Result
+
+  public init(
+    entity: EntityDescription, includesSubentities: Bool = true,
+    predicate: ObjectPredicate? = nil, sortDescriptors: [ObjectSortDescriptor] = [],
+    limit: Int = 0, offset: Int = 0, result: Result = .snapshots
+  ) {
+    self.entity = entity
+    self.includesSubentities = includesSubentities
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.limit = limit
+    self.offset = offset
+    self.result = result
+  }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// An optional promise of a store: it keeps a sidecar.
+///
+/// Reads see the last commit. Writes go through ``SaveChangesRequest/sidecar``; a request with
+/// nothing else records no history.
+public protocol SidecarKeeping: AnyObject, Sendable {
+  /// The values of the keys, in their order; nil where there is none.
+  func sidecarValues(for keys: [SidecarKey]) throws -> [Data?]
+  /// Entries of a map in ascending key order, from `lower` (inclusive; nil: the first) up to
+  /// `upper` (exclusive; nil: the last), at most `limit` (0: all).
+  func sidecarEntries(
+    of map: String, from lower: Data?, to upper: Data?, limit: Int
+  ) throws -> [(key: Data, value: Data)]
+}

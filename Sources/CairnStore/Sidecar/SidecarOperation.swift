@@ -1,0 +1,21 @@
+import Foundation
+
+/// The place of one entry in a store's sidecar.
+public struct SidecarKey: Sendable, Hashable {
+  /// The name of the map: lower-case letters, digits and underscores.
+  public let map: String
+  public let key: Data
+  public init(map: String, key: Data) {
+    self.map = map
+    self.key = key
+  }
+}
+
+/// A change to a store's sidecar: ordered key-value maps that live in the store's database and
+/// commit with its rows, for bookkeeping such as that of sync.
+public enum SidecarOperation: Sendable {
+  case put(SidecarKey, Data)
+  case remove(SidecarKey)
+  /// The save succeeds only if the entry has exactly this value now (nil: is absent).
+  case require(SidecarKey, Data?)
+}

@@ -1,0 +1,49 @@
+import CairnModel
+import Foundation
+
+/// One registered kind of store: how to make one, and what can be done to its files while it is
+/// not open.
+public protocol StoreKind: Sendable {
+  /// The type string, such as `SQLite`.
+  var type: String { get }
+  /// The class that stands for the kind; also tells which optional promises it makes.
+  var storeClass: PersistentStore.Type { get }
+  /// The metadata of a store file, without opening it for use.
+  ///
+  /// - Throws: ``CoreDataError``, among others when the file is missing or not such a store.
+  func metadata(at url: URL, options: StoreOptions) throws -> [String: Any]
+  /// Replaces the metadata in a store file at once.
+  func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOptions) throws
+  /// Leaves an empty, valid store or none, and removes what belongs to the old one.
+  func destroy(at url: URL, options: StoreOptions) throws
+  /// Overwrites a store with a copy of another.
+  func replace(at destination: URL, withStoreAt source: URL, options: StoreOptions) throws
+}
+
+/// A store's metadata dictionary in a form that may cross threads.
+// Unchecked: immutable, and its values are property-list values.
+public struct StoreMetadata: @unchecked Sendable {
+  public let dictionary: [String: Any]
+  public init(dictionary: [String: Any]) { self.dictionary = dictionary }
+}
+
+/// Keys of store metadata, with Apple's raw values.
+public enum StoreMetadataKey {
+  public static let type = "NSStoreType"
+  public static let uuid = "NSStoreUUID"
+  public static let versionHashes = "NSStoreModelVersionHashes"
+  public static let versionHashesVersion = "NSStoreModelVersionHashesVersion"
+  public static let versionHashesDigest = "NSStoreModelVersionHashesDigest"
+  public static let versionChecksum = "NSStoreModelVersionChecksumKey"
+  public static let versionIdentifiers = "NSStoreModelVersionIdentifiers"
+  public static let frameworkVersion = "NSPersistenceFrameworkVersion"
+  public static let autoVacuumLevel = "_NSAutoVacuumLevel"
+}
+
+/// The type strings of the stores that Core Data defines.
+public enum StoreTypeName {
+  public static let sqlite = "SQLite"
+  public static let xml = "XML"
+  public static let binary = "Binary"
+  public static let inMemory = "InMemory"
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// Core Data's store option keys, with Apple's raw values.
+public enum StoreOptionKey {
+  public static let readOnly = "NSReadOnlyPersistentStoreOption"
+  public static let validateXML = "NSValidateXMLStoreOption"
+  public static let timeout = "NSPersistentStoreTimeoutOption"
+  public static let sqlitePragmas = "NSSQLitePragmasOption"
+  public static let sqliteAnalyze = "NSSQLiteAnalyzeOption"
+  public static let sqliteManualVacuum = "NSSQLiteManualVacuumOption"
+  public static let ignoreVersioning = "NSIgnorePersistentStoreVersioningOption"
+  public static let migrateAutomatically = "NSMigratePersistentStoresAutomaticallyOption"
+  public static let inferMappingModel = "NSInferMappingModelAutomaticallyOption"
+  public static let historyTracking = "NSPersistentHistoryTrackingKey"
+  public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+  public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
+  public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
+  /// Cairn's own: models that may describe the store as it is now, tried as migration sources.
+  public static let migrationSourceModels = "CairnMigrationSourceModels"
+  /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
+  public static let migrationProgress = "CairnMigrationProgress"
+}
+
+/// The options of one store, read once.
+// Unchecked: the dictionary is immutable; its values are property-list values, models (immutable
+// once used) and Sendable closures.
+public struct StoreOptions: @unchecked Sendable {
+  public let dictionary: [AnyHashable: Any]
+
+  public init(_ dictionary: [AnyHashable: Any]? = nil) {
+    self.dictionary = dictionary ?? [:]
+  }
+
+  public func flag(_ key: String) -> Bool {
+    switch dictionary[key] {
+    case let value as Bool: return value
+    case let value as NSNumber: return value.boolValue
+    case let value as [AnyHashable: Any]: return !value.isEmpty
+    default: return false
+    }
+  }
+
+  public var isReadOnly: Bool { flag(StoreOptionKey.readOnly) }
+  public var ignoresVersioning: Bool { flag(StoreOptionKey.ignoreVersioning) }
+  public var migratesAutomatically: Bool { flag(StoreOptionKey.migrateAutomatically) }
+  public var infersMappingModel: Bool { flag(StoreOptionKey.inferMappingModel) }
+  public var tracksHistory: Bool { flag(StoreOptionKey.historyTracking) }
+  public var postsRemoteChanges: Bool { flag(StoreOptionKey.remoteChangeNotification) }
+  /// Seconds to wait for a locked database. Default 240, as Core Data's store description.
+  public var timeout: TimeInterval {
+    (dictionary[StoreOptionKey.timeout] as? NSNumber)?.doubleValue ?? 240
+  }
+  /// Pragma name to value.
+  public var sqlitePragmas: [String: String] {
+    let pragmas = dictionary[StoreOptionKey.sqlitePragmas] as? [String: Any] ?? [:]
+    return pragmas.mapValues { "\($0)" }
+  }
+}
