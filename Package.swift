@@ -67,7 +67,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     // Words on the wire between daemon and client.
-    .target(name: "CairnControl"),
+    .target(name: "CairnControl", dependencies: ["CairnPlatform"]),
     .target(
       name: "CairnDaemon",
       dependencies: [
@@ -126,7 +126,7 @@ let package = Package(
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
       ]),
     .testTarget(
-      name: "CairnControlTests", dependencies: ["CairnControl"]),
+      name: "CairnControlTests", dependencies: ["CairnControl", "CairnPlatform"]),
     .testTarget(
       name: "CairnDaemonTests",
       dependencies: [

@@ -1,1 +1,172 @@
+#define _GNU_SOURCE
 #include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+int cplatform_peer_credentials(int socket, struct cplatform_peer *peer) {
+  struct ucred credentials;
+  socklen_t length = sizeof(credentials);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+  peer->process = credentials.pid;
+  peer->user = credentials.uid;
+  peer->group = credentials.gid;
+  return 0;
+}
+
+int cplatform_peer_groups(int socket, uint32_t *groups, size_t capacity) {
+  socklen_t length = (socklen_t)(capacity * sizeof(uint32_t));
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &length) != 0) {
+    // The kernel says ERANGE and the length it needs when the room is too small.
+    if (errno == ERANGE) return (int)(length / sizeof(uint32_t));
+    return -1;
+  }
+  return (int)(length / sizeof(uint32_t));
+}
+
+int cplatform_memfd_create(const char *name) {
+  return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+int cplatform_memfd_seal(int descriptor) {
+  return fcntl(
+    descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+static int fill_address(struct sockaddr_un *address, socklen_t *length, const char *path) {
+  size_t count = strlen(path);
+  memset(address, 0, sizeof(*address));
+  address->sun_family = AF_UNIX;
+  if (count == 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (count >= sizeof(address->sun_path)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address->sun_path, path, count);
+  if (path[0] == '@') {
+    // An abstract name: the first byte is zero and the length says where it ends.
+    address->sun_path[0] = 0;
+    *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count);
+  } else {
+    *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + 1);
+  }
+  return 0;
+}
+
+ssize_t cplatform_send_datagram(
+  int socket, const char *path, const void *bytes, size_t count, int attached) {
+  struct sockaddr_un address;
+  socklen_t length;
+  if (fill_address(&address, &length, path) != 0) return -1;
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control;
+  memset(&control, 0, sizeof(control));
+  struct msghdr message = {
+    .msg_name = &address, .msg_namelen = length, .msg_iov = &part, .msg_iovlen = count > 0 ? 1 : 0};
+  if (attached >= 0) {
+    message.msg_control = control.room;
+    message.msg_controllen = sizeof(control.room);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &attached, sizeof(int));
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+ssize_t cplatform_send(int socket, const void *bytes, size_t count) {
+  return send(socket, bytes, count, MSG_NOSIGNAL);
+}
+
+int cplatform_stream_socket(void) {
+  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+int cplatform_datagram_socket(void) { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
+
+int cplatform_bind_path(int socket, const char *path) {
+  struct sockaddr_un address;
+  socklen_t length;
+  if (fill_address(&address, &length, path) != 0) return -1;
+  return bind(socket, (struct sockaddr *)&address, length);
+}
+
+int cplatform_connect_path(int socket, const char *path) {
+  struct sockaddr_un address;
+  socklen_t length;
+  if (fill_address(&address, &length, path) != 0) return -1;
+  return connect(socket, (struct sockaddr *)&address, length);
+}
+
+int cplatform_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }
+
+int cplatform_is_listening_stream(int descriptor) {
+  int value = 0;
+  socklen_t length = sizeof(value);
+  if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) != 0 || !value) return 0;
+  length = sizeof(value);
+  if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &value, &length) != 0) return 0;
+  if (value != AF_UNIX) return 0;
+  length = sizeof(value);
+  if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &value, &length) != 0) return 0;
+  return value == SOCK_STREAM;
+}
+
+int64_t cplatform_group_id(const char *name) {
+  size_t capacity = 4096;
+  for (;;) {
+    char *room = malloc(capacity);
+    if (room == NULL) return -1;
+    struct group entry, *found = NULL;
+    int code = getgrnam_r(name, &entry, room, capacity, &found);
+    int64_t identifier = found != NULL ? (int64_t)entry.gr_gid : -1;
+    free(room);
+    if (code == ERANGE && capacity < (1u << 24)) {
+      capacity *= 4;
+      continue;
+    }
+    if (identifier < 0) errno = code != 0 ? code : ENOENT;
+    return identifier;
+  }
+}
+
+int cplatform_user_name(uint32_t user, char *buffer, size_t capacity) {
+  char room[16384];
+  struct passwd entry, *found = NULL;
+  int code = getpwuid_r(user, &entry, room, sizeof(room), &found);
+  if (found == NULL || strlen(entry.pw_name) >= capacity) {
+    errno = code != 0 ? code : ENOENT;
+    return -1;
+  }
+  strcpy(buffer, entry.pw_name);
+  return 0;
+}
+
+int cplatform_terminal_width(int descriptor) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return -1;
+  return size.ws_col;
+}
+
+void cplatform_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }

@@ -1,1 +1,60 @@
+// Kernel calls and structures that Swift's Glibc module does not show, as small static functions.
+// Every function returns -1 and sets errno on failure, as the call it wraps does.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// The process at the other end of a Unix socket, as the kernel saw it when it connected.
+struct cplatform_peer {
+  int32_t process;
+  uint32_t user;
+  uint32_t group;
+};
+
+int cplatform_peer_credentials(int socket, struct cplatform_peer *peer);
+
+/// Fills `groups` with at most `capacity` supplementary groups of the peer; returns how many there are.
+int cplatform_peer_groups(int socket, uint32_t *groups, size_t capacity);
+
+/// An anonymous file that allows sealing and closes on exec.
+int cplatform_memfd_create(const char *name);
+
+/// Forbids any further change to the memory file.
+int cplatform_memfd_seal(int descriptor);
+
+/// Sends one datagram to the socket file at `path`. With `attached` >= 0 the descriptor travels along.
+ssize_t cplatform_send_datagram(
+  int socket, const char *path, const void *bytes, size_t count, int attached);
+
+/// Writes bytes to a socket without ever raising SIGPIPE.
+ssize_t cplatform_send(int socket, const void *bytes, size_t count);
+
+/// Opens a non-blocking Unix stream socket that closes on exec.
+int cplatform_stream_socket(void);
+
+/// Opens a Unix datagram socket that closes on exec.
+int cplatform_datagram_socket(void);
+
+/// Binds (`listen` != 0) or connects a socket to the file at `path`; ENAMETOOLONG when it does not fit.
+int cplatform_bind_path(int socket, const char *path);
+int cplatform_connect_path(int socket, const char *path);
+
+/// Accepts one connection, closing on exec.
+int cplatform_accept(int socket);
+
+/// 1 when the descriptor is a listening Unix stream socket, 0 when it is not.
+int cplatform_is_listening_stream(int descriptor);
+
+/// The numeric group of `name`, or -1 with errno ENOENT when there is none.
+int64_t cplatform_group_id(const char *name);
+
+/// The name of the user with that number into `buffer`; -1 with ENOENT when there is none.
+int cplatform_user_name(uint32_t user, char *buffer, size_t capacity);
+
+/// Columns of the terminal behind the descriptor, or -1.
+int cplatform_terminal_width(int descriptor);
+
+/// Ignores SIGPIPE for the whole process.
+void cplatform_ignore_broken_pipes(void);

@@ -1,0 +1,39 @@
+// io.cairn.Store.Add: a new replica while the daemon runs.
+
+/// Adds a replica. Returns at once; opening, migrating and the first sync show in the status.
+///
+/// Adding a store that exists with the same settings succeeds and changes nothing.
+public enum AddStore: ControlMethod {
+  public static let name = "io.cairn.Store.Add"
+  public static let role = ControlRole.control
+
+  public struct Parameters: Codable, Sendable, Hashable {
+    /// Letters, digits, `.`, `_` and `-`; at most 64.
+    public var name: String
+    public var type: String
+    /// An absolute path for a file store.
+    public var location: String
+    /// `both` when nil.
+    public var direction: ReplicaStatus.Direction?
+
+    public init(
+      name: String, type: String, location: String, direction: ReplicaStatus.Direction? = nil
+    ) {
+      self.name = name
+      self.type = type
+      self.location = location
+      self.direction = direction
+    }
+  }
+
+  public struct Reply: Codable, Sendable, Hashable {
+    public var store: StoreDescription
+    /// False when the same store was there already.
+    public var added: Bool
+
+    public init(store: StoreDescription, added: Bool) {
+      self.store = store
+      self.added = added
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// io.cairn.Data.Fetch: read records.
+
+/// Streams the records of an entity that a predicate accepts, in batches.
+///
+/// A row has `id` (the record ID), `entity` and one member a property. Relationships are record IDs:
+/// one, null, or an array. Key paths in `properties` (`maintainer.name`) become members too.
+public enum FetchRecords: ControlMethod {
+  public static let name = "io.cairn.Data.Fetch"
+  public static let role = ControlRole.status
+  public static let isStreaming = true
+
+  public struct Parameters: Codable, Sendable, Hashable {
+    public var entity: String
+    /// A predicate in Core Data's format language, without `%` arguments.
+    public var predicate: String?
+    /// Key paths, each with a `-` in front for descending order.
+    public var sort: [String]?
+    /// Properties and to-one key paths to give; all properties of the entity when nil.
+    public var properties: [String]?
+    public var limit: Int?
+    public var offset: Int?
+    /// Read from this store only; the local one when nil.
+    public var store: String?
+
+    public init(
+      entity: String, predicate: String? = nil, sort: [String]? = nil, properties: [String]? = nil,
+      limit: Int? = nil, offset: Int? = nil, store: String? = nil
+    ) {
+      self.entity = entity
+      self.predicate = predicate
+      self.sort = sort
+      self.properties = properties
+      self.limit = limit
+      self.offset = offset
+      self.store = store
+    }
+  }
+
+  public struct Reply: Codable, Sendable, Hashable {
+    /// The names of the members in the model's order; in the first reply only.
+    public var properties: [String]?
+    public var rows: [[String: JSONValue]]
+
+    public init(properties: [String]? = nil, rows: [[String: JSONValue]]) {
+      self.properties = properties
+      self.rows = rows
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// io.cairn.Daemon.GetStatus: everything a person wants to see on one screen.
+
+/// Tells how the daemon, the local store and every replica are doing.
+public enum GetStatus: ControlMethod {
+  public static let name = "io.cairn.Daemon.GetStatus"
+  public static let role = ControlRole.status
+  public typealias Parameters = NoValues
+
+  public struct Reply: Codable, Sendable, Hashable {
+    public var status: DaemonStatus
+    public init(status: DaemonStatus) { self.status = status }
+  }
+}
+
+/// The daemon as a whole.
+public struct DaemonStatus: Codable, Sendable, Hashable {
+  /// How far the process is.
+  public enum State: String, Codable, Sendable, CaseIterable {
+    case starting, serving, degraded, draining, stopped
+  }
+
+  /// The version of the program.
+  public var version: String
+  public var pid: Int
+  public var startedAt: WireDate
+  public var state: State
+  /// Why it is degraded, or what else a person should know.
+  public var problems: [StatusProblem]
+  /// The path or name of the model; nil until it is read.
+  public var model: String?
+  /// The local store; nil until the configuration was read.
+  public var local: StoreStatus?
+  public var replicas: [ReplicaStatus]
+
+  public init(
+    version: String, pid: Int, startedAt: WireDate, state: State, problems: [StatusProblem] = [],
+    model: String? = nil, local: StoreStatus? = nil, replicas: [ReplicaStatus] = []
+  ) {
+    self.version = version
+    self.pid = pid
+    self.startedAt = startedAt
+    self.state = state
+    self.problems = problems
+    self.model = model
+    self.local = local
+    self.replicas = replicas
+  }
+}
+
+/// Something that is wrong, with a code that stays the same across versions.
+public struct StatusProblem: Codable, Sendable, Hashable {
+  public var code: String
+  public var message: String
+
+  public init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+}
+
+/// The local store.
+public struct StoreStatus: Codable, Sendable, Hashable {
+  public enum State: String, Codable, Sendable, CaseIterable {
+    case opening, migrating, open, unavailable
+  }
+
+  public var name: String
+  public var type: String
+  public var location: String
+  public var state: State
+  /// Transactions in its history, by their highest number.
+  public var lastTransaction: Int?
+  /// Records in all entities.
+  public var records: Int?
+  /// Bytes on disk, journals included.
+  public var bytes: Int?
+  public var problem: StatusProblem?
+
+  public init(
+    name: String, type: String, location: String, state: State, lastTransaction: Int? = nil,
+    records: Int? = nil, bytes: Int? = nil, problem: StatusProblem? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.location = location
+    self.state = state
+    self.lastTransaction = lastTransaction
+    self.records = records
+    self.bytes = bytes
+    self.problem = problem
+  }
+}
+
+/// One replica and the link to it.
+public struct ReplicaStatus: Codable, Sendable, Hashable {
+  public enum State: String, Codable, Sendable, CaseIterable {
+    /// Being opened for the first time since the start.
+    case opening
+    case migrating
+    /// Cannot be reached or used; tried again at `nextAttempt`.
+    case unavailable
+    /// Getting its first full copy.
+    case firstSync
+    case behind
+    case inSync
+    case paused
+    /// Needs a person: an incompatible model, damage.
+    case stopped
+  }
+
+  /// Which way changes go.
+  public enum Direction: String, Codable, Sendable, CaseIterable {
+    case both, push, pull
+  }
+
+  public var name: String
+  public var type: String
+  public var location: String
+  public var direction: Direction
+  /// The daemon is not READY without it.
+  public var required: Bool
+  public var state: State
+  /// Transactions of either side that the other has not got.
+  public var lagTransactions: Int?
+  /// Age of the oldest of them.
+  public var lagSeconds: Double?
+  public var lastPass: WireDate?
+  /// Passes that completed since the start.
+  public var passes: Int
+  /// Done and to do, while migrating or in the first sync.
+  public var progress: StatusProgress?
+  /// Records that wait for a person or for a change.
+  public var quarantined: Int
+  public var nextAttempt: WireDate?
+  public var problem: StatusProblem?
+
+  public init(
+    name: String, type: String, location: String, direction: Direction, required: Bool = false,
+    state: State, lagTransactions: Int? = nil, lagSeconds: Double? = nil, lastPass: WireDate? = nil,
+    passes: Int = 0, progress: StatusProgress? = nil, quarantined: Int = 0,
+    nextAttempt: WireDate? = nil, problem: StatusProblem? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.location = location
+    self.direction = direction
+    self.required = required
+    self.state = state
+    self.lagTransactions = lagTransactions
+    self.lagSeconds = lagSeconds
+    self.lastPass = lastPass
+    self.passes = passes
+    self.progress = progress
+    self.quarantined = quarantined
+    self.nextAttempt = nextAttempt
+    self.problem = problem
+  }
+}
+
+/// How far a long piece of work is.
+public struct StatusProgress: Codable, Sendable, Hashable {
+  public var done: Int
+  /// Nil while nobody knows yet.
+  public var total: Int?
+
+  public init(done: Int, total: Int? = nil) {
+    self.done = done
+    self.total = total
+  }
+}

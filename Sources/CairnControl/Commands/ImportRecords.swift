@@ -1,0 +1,55 @@
+// io.cairn.Data.Import: many rows, batch by batch.
+
+/// Takes one batch of rows of a longer import; each batch is saved as one transaction.
+///
+/// Varlink has no stream from client to daemon, so an import is a series of calls on one connection.
+/// A client may send the next call before the answer to the last one; answers come in order. A row
+/// is an object of property values. A relationship's value is a record ID, null, an array, or an
+/// object of attribute values that names the destination: the one record that has them, made when
+/// there is none and `createMissing` is true.
+public enum ImportRecords: ControlMethod {
+  public static let name = "io.cairn.Data.Import"
+  public static let role = ControlRole.control
+
+  public struct Parameters: Codable, Sendable, Hashable {
+    public var entity: String
+    public var rows: [[String: JSONValue]]
+    /// The line of each row in the file, from 1, for messages; same count as `rows`.
+    public var lines: [Int]
+    /// Properties that identify a record: a row whose values are found updates it. Always inserts
+    /// when nil.
+    public var key: [String]?
+    /// Make destinations that are named and not there; true when nil.
+    public var createMissing: Bool?
+    /// The author in the history; `cairnctl` when nil.
+    public var author: String?
+
+    public init(
+      entity: String, rows: [[String: JSONValue]], lines: [Int], key: [String]? = nil,
+      createMissing: Bool? = nil, author: String? = nil
+    ) {
+      self.entity = entity
+      self.rows = rows
+      self.lines = lines
+      self.key = key
+      self.createMissing = createMissing
+      self.author = author
+    }
+  }
+
+  public struct Reply: Codable, Sendable, Hashable {
+    public var inserted: Int
+    public var updated: Int
+    /// Rows that were there already just so.
+    public var unchanged: Int
+    /// Destinations of relationships that were made on the way.
+    public var created: Int
+
+    public init(inserted: Int, updated: Int, unchanged: Int, created: Int) {
+      self.inserted = inserted
+      self.updated = updated
+      self.unchanged = unchanged
+      self.created = created
+    }
+  }
+}

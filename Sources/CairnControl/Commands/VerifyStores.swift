@@ -1,0 +1,109 @@
+// io.cairn.Store.Verify: do the stores agree?
+
+/// Checks stores and compares each replica with the local store, record by record where needed.
+///
+/// Streams progress and differences; the last reply, and only it, holds a summary.
+public enum VerifyStores: ControlMethod {
+  public static let name = "io.cairn.Store.Verify"
+  public static let role = ControlRole.control
+  public static let isStreaming = true
+
+  public struct Parameters: Codable, Sendable, Hashable {
+    /// One store; all of them when nil.
+    public var name: String?
+    public init(name: String? = nil) { self.name = name }
+  }
+
+  public struct Reply: Codable, Sendable, Hashable {
+    public var progress: Progress?
+    public var difference: Difference?
+    public var summary: Summary?
+
+    public init(
+      progress: Progress? = nil, difference: Difference? = nil, summary: Summary? = nil
+    ) {
+      self.progress = progress
+      self.difference = difference
+      self.summary = summary
+    }
+  }
+
+  public struct Progress: Codable, Sendable, Hashable {
+    public var store: String
+    public var entity: String
+    public var done: Int
+    public var total: Int?
+
+    public init(store: String, entity: String, done: Int, total: Int? = nil) {
+      self.store = store
+      self.entity = entity
+      self.done = done
+      self.total = total
+    }
+  }
+
+  /// Something that is not as in the local store, or not as it must be.
+  public struct Difference: Codable, Sendable, Hashable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+      /// The replica lacks the record.
+      case missing
+      /// Only the replica has the record.
+      case extra
+      /// A property differs.
+      case value
+      /// The file itself is damaged.
+      case damage
+    }
+
+    public var store: String
+    public var kind: Kind
+    public var entity: String?
+    public var record: String?
+    public var property: String?
+    /// What was found, for people; never values of rows.
+    public var detail: String
+
+    public init(
+      store: String, kind: Kind, entity: String? = nil, record: String? = nil,
+      property: String? = nil, detail: String
+    ) {
+      self.store = store
+      self.kind = kind
+      self.entity = entity
+      self.record = record
+      self.property = property
+      self.detail = detail
+    }
+  }
+
+  public struct Summary: Codable, Sendable, Hashable {
+    public var stores: [StoreSummary]
+    public var isEqual: Bool
+
+    public init(stores: [StoreSummary], isEqual: Bool) {
+      self.stores = stores
+      self.isEqual = isEqual
+    }
+  }
+
+  public struct StoreSummary: Codable, Sendable, Hashable {
+    public var store: String
+    public var records: Int
+    /// A digest over all records, equal in equal stores.
+    public var digest: String?
+    public var differences: Int
+    /// Why the store could not be checked.
+    public var problem: StatusProblem?
+
+    public init(
+      store: String, records: Int, digest: String? = nil, differences: Int,
+      problem: StatusProblem? = nil
+    ) {
+      self.store = store
+      self.records = records
+      self.digest = digest
+      self.differences = differences
+      self.problem = problem
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// io.cairn.Sync.Wait: everything committed before now has arrived.
+
+/// Answers when the named replicas have all that was committed locally before the call.
+///
+/// Fails with `WaitTimedOut`, which names the replicas that are behind.
+public enum WaitForSync: ControlMethod {
+  public static let name = "io.cairn.Sync.Wait"
+  public static let role = ControlRole.status
+
+  public struct Parameters: Codable, Sendable, Hashable {
+    /// One replica; all of them when nil.
+    public var name: String?
+    /// Seconds, at most a day; 60 when nil.
+    public var timeout: Double?
+
+    public init(name: String? = nil, timeout: Double? = nil) {
+      self.name = name
+      self.timeout = timeout
+    }
+  }
+
+  public struct Reply: Codable, Sendable, Hashable {
+    /// The replicas that are in step.
+    public var reached: [String]
+    /// Seconds it took.
+    public var waited: Double
+
+    public init(reached: [String], waited: Double) {
+      self.reached = reached
+      self.waited = waited
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// How much JSON a peer may make us read.
+
+/// Limits that are checked while parsing, before memory is spent.
+public struct JSONLimits: Sendable, Hashable {
+  /// Bytes of the whole document.
+  public var byteCount: Int
+  /// Levels of arrays and objects inside each other.
+  public var depth: Int
+  /// Members of one object.
+  public var memberCount: Int
+
+  /// Sets limits.
+  public init(byteCount: Int, depth: Int = 64, memberCount: Int = 100_000) {
+    self.byteCount = byteCount
+    self.depth = depth
+    self.memberCount = memberCount
+  }
+
+  /// What one control message may hold: 1 MiB.
+  public static let message = JSONLimits(byteCount: 1 << 20)
+}
+
+/// Why a text is not acceptable JSON.
+public struct JSONProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Bytes from the start to where it went wrong.
+  public let offset: Int
+  /// What is wrong there.
+  public let reason: String
+
+  public init(offset: Int, reason: String) {
+    self.offset = offset
+    self.reason = reason
+  }
+
+  public var description: String { "\(reason) at byte \(offset)" }
+}

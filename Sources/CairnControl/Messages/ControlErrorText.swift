@@ -1,0 +1,84 @@
+// What an error means to a person, and what to do about it.
+
+extension ControlError: CustomStringConvertible {
+  /// One sentence: what went wrong and where.
+  public var description: String {
+    switch self {
+    case .interfaceNotFound(let name): "the daemon does not know the interface \(name)"
+    case .methodNotFound(let name), .methodNotImplemented(let name):
+      "the daemon does not know the method \(name)"
+    case .invalidParameter(let name): "the parameter \"\(name)\" is wrong, missing or unknown"
+    case .permissionDenied: "permission denied"
+    case .expectedMore: "this method answers with a stream, and the call did not ask for one"
+    case .messageTooLarge(let limit): "the message is longer than \(limit) bytes"
+    case .messageMalformed(let offset, let reason):
+      "the message is not valid JSON: \(reason) at byte \(offset)"
+    case .busy(let reason): "the daemon is busy: \(reason)"
+    case .notReady(let state, let reason): "the daemon is \(state): \(reason)"
+    case .configurationInvalid(let problems):
+      "the configuration is not valid:\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+    case .internalFailure(let reference):
+      "the daemon failed in a way it did not expect (\(reference))"
+    case .storeNotFound(let name): "there is no store called \"\(name)\""
+    case .storeExists(let name, let reason):
+      "a store called \"\(name)\" exists already: \(reason)"
+    case .storeUnavailable(let name, let code, let reason):
+      "the store \"\(name)\" cannot be used: \(reason) (\(code))"
+    case .storeInvalid(let name, let field, let reason):
+      "the store \"\(name)\" cannot be added: \(field): \(reason)"
+    case .modelIncompatible(let name, let reason):
+      "the store \"\(name)\" does not fit the model: \(reason)"
+    case .waitTimedOut(let behind):
+      "not yet in step: \(behind.isEmpty ? "unknown" : behind.joined(separator: ", "))"
+    case .invalidPredicate(let text, let position, let reason):
+      "the predicate is wrong: \(reason)\n  \(text)\n"
+        + "  \(String(repeating: " ", count: min(max(0, position), text.count)))^"
+    case .unknownEntity(let entity): "the model has no entity called \"\(entity)\""
+    case .unknownProperty(let entity, let property):
+      "the entity \"\(entity)\" has no property called \"\(property)\""
+    case .invalidValue(let entity, let property, let reason):
+      "\(entity).\(property) cannot have that value: \(reason)"
+    case .recordNotFound(let entity, let id): "there is no \(entity) with the ID \(id)"
+    case .validationFailed(let problems):
+      "validation failed:\n" + problems.map { "  \($0.line)" }.joined(separator: "\n")
+    case .saveConflict(let records):
+      "others changed the same records meanwhile: \(records.joined(separator: ", "))"
+    case .importFailed(let line, let reason): "line \(line): \(reason)"
+    case .limitExceeded(let limit, let reason): "the limit of \(limit) is exceeded: \(reason)"
+    case .other(let name, let fields): "\(name) \(JSONValue.object(fields).text)"
+    }
+  }
+
+  /// What to do about it; nil where the sentence says it all.
+  public var hint: String? {
+    switch self {
+    case .permissionDenied:
+      "reading needs the daemon's status group, changing its admin group (control.statusGroup and "
+        + "control.adminGroup in cairnd.yaml); a new group counts from the next login"
+    case .interfaceNotFound, .methodNotFound, .methodNotImplemented, .other:
+      "the daemon may be older or newer than this program: compare the versions in `status`"
+    case .busy, .saveConflict: "try again in a moment"
+    case .notReady: "`cairnctl status` shows what it is doing"
+    case .storeNotFound: "`cairnctl stores` lists them"
+    case .storeExists: "choose another name, or remove the store first"
+    case .storeUnavailable: "the daemon keeps trying; `cairnctl status` shows when next"
+    case .unknownEntity, .unknownProperty: "`cairnctl model show` lists entities and properties"
+    case .internalFailure(let reference): "look for it: journalctl -u cairnd -g \(reference)"
+    case .messageTooLarge: "use smaller batches"
+    case .waitTimedOut: "wait longer with --timeout, or see `cairnctl status` for what is slow"
+    case .importFailed: "rows before this line's batch are in; correct the line and import again"
+    case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
+      .modelIncompatible, .invalidPredicate, .invalidValue, .recordNotFound, .validationFailed,
+      .limitExceeded:
+      nil
+    }
+  }
+}
+
+extension ValidationProblem {
+  /// The problem in one line.
+  public var line: String {
+    let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+    return "\(place): \(reason)" + (record.map { " (\($0))" } ?? "")
+  }
+}

@@ -1,0 +1,116 @@
+// Dates on the wire: ISO 8601 in UTC with a fraction and a Z.
+import Foundation
+
+/// A moment as the wire carries it, `2026-03-14T15:09:26.535Z`.
+///
+/// The fraction has three to nine digits, as many as it takes to read back the same moment.
+public struct WireDate: Sendable, Hashable, Codable, Comparable {
+  /// The moment.
+  public var date: Date
+
+  /// Wraps a moment.
+  public init(_ date: Date) { self.date = date }
+
+  public static func < (left: WireDate, right: WireDate) -> Bool { left.date < right.date }
+
+  /// The text form; nil for a date that is not finite or millions of years away.
+  public static func text(_ date: Date) -> String? {
+    let seconds = date.timeIntervalSinceReferenceDate
+    guard seconds.isFinite, seconds.magnitude < 1e14 else { return nil }
+    var whole = seconds.rounded(.down)
+    var nanoseconds = Int64(((seconds - whole) * 1e9).rounded())
+    if nanoseconds == 1_000_000_000 {
+      whole += 1
+      nanoseconds = 0
+    }
+    let total = Int64(whole) + secondsFrom1970To2001
+    let day = Int64((Double(total) / 86400).rounded(.down))
+    let inDay = total - day * 86400
+    let (year, month, monthDay) = civil(fromDay: day)
+    var fraction = padded(nanoseconds, 9)
+    while fraction.count > 3, fraction.hasSuffix("0") { fraction.removeLast() }
+    let yearText =
+      (0...9999).contains(year)
+      ? padded(year, 4) : (year < 0 ? "-" : "+") + padded(abs(year), 6)
+    return
+      "\(yearText)-\(padded(month, 2))-\(padded(monthDay, 2))T"
+      + "\(padded(inDay / 3600, 2)):\(padded(inDay / 60 % 60, 2)):\(padded(inDay % 60, 2))"
+      + ".\(fraction)Z"
+  }
+
+  /// Reads the text form; the fraction may be missing or have any number of digits.
+  public static func parse(_ text: String) -> Date? {
+    let pattern =
+      /([+-]\d{6}|\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))/
+    guard let match = text.wholeMatch(of: pattern),
+      let year = Int64(match.1), let month = Int64(match.2), let day = Int64(match.3),
+      let hour = Int64(match.4), let minute = Int64(match.5), let second = Int64(match.6),
+      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+    else { return nil }
+    let dayNumber = self.day(year: year, month: month, day: day)
+    let back = civil(fromDay: dayNumber)
+    guard back.month == month, back.day == day else { return nil }
+    var total = dayNumber * 86400 + hour * 3600 + minute * 60 + second
+    if let sign = match.8, let hours = match.9.flatMap({ Int64($0) }),
+      let minutes = match.10.flatMap({ Int64($0) })
+    {
+      guard hours < 24, minutes < 60 else { return nil }
+      let offset = hours * 3600 + minutes * 60
+      total += sign == "+" ? -offset : offset
+    }
+    let fraction = match.7.flatMap { Double("0.\($0)") } ?? 0
+    return Date(timeIntervalSinceReferenceDate: Double(total - secondsFrom1970To2001) + fraction)
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let date = Self.parse(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "a date like 2026-03-14T15:09:26.535Z is wanted")
+    }
+    self.date = date
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    guard let text = Self.text(date) else {
+      throw EncodingError.invalidValue(
+        date, .init(codingPath: encoder.codingPath, debugDescription: "the date is out of range"))
+    }
+    try container.encode(text)
+  }
+
+  private static let secondsFrom1970To2001: Int64 = 978_307_200
+
+  private static func padded(_ value: Int64, _ width: Int) -> String {
+    let digits = String(value)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  // Days since 1970 in the proleptic Gregorian calendar, whose years are counted from March here
+  // so that the leap day comes last.
+  private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146097 + dayOfEra - 719468
+  }
+
+  private static func civil(fromDay number: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let shifted = number + 719468
+    let era = (shifted >= 0 ? shifted : shifted - 146096) / 146097
+    let dayOfEra = shifted - era * 146097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (
+      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
+      dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    )
+  }
+}

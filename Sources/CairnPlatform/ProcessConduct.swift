@@ -1,0 +1,22 @@
+// How this process behaves towards signals and the processes it starts.
+import CPlatform
+import Glibc
+
+/// Settings of the whole process.
+public enum ProcessConduct {
+  /// A peer that goes away makes a write fail instead of ending the process.
+  public static func ignoreBrokenPipes() { cplatform_ignore_broken_pipes() }
+
+  /// Keeps a descriptor from leaking into programs that are started.
+  public static func closeOnExec(_ descriptor: Int32) {
+    let flags = fcntl(descriptor, F_GETFD)
+    if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
+  }
+
+  /// Sends a signal to a process. - Returns: false when it is gone or not ours.
+  @discardableResult
+  public static func send(signal: Int32, to process: Int32) -> Bool { kill(process, signal) == 0 }
+
+  /// Ends the process at once, without running exit handlers.
+  public static func exitNow(_ code: Int32) -> Never { _exit(code) }
+}

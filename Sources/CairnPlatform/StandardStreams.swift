@@ -1,0 +1,47 @@
+// What stands behind this process's input, output and error streams.
+import CPlatform
+import Glibc
+
+/// One of the three streams a process starts with.
+public enum StandardStream: Int32, Sendable {
+  case input = 0
+  case output = 1
+  case error = 2
+
+  /// Whether a person is looking at it.
+  public var isTerminal: Bool { isatty(rawValue) == 1 }
+
+  /// How many columns the terminal has; nil where there is no terminal.
+  public var terminalWidth: Int? {
+    let width = cplatform_terminal_width(rawValue)
+    return width > 0 ? Int(width) : nil
+  }
+
+  /// The device and inode behind the stream, as systemd writes them into `$JOURNAL_STREAM`.
+  public var deviceAndInode: String? {
+    var information = stat()
+    guard fstat(rawValue, &information) == 0 else { return nil }
+    return "\(information.st_dev):\(information.st_ino)"
+  }
+
+  /// Writes all bytes; false when the other side is gone or the disk is full.
+  @discardableResult
+  public func write(_ bytes: [UInt8]) -> Bool {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        let rest = UnsafeRawBufferPointer(rebasing: buffer[offset...])
+        return retryingInterrupts { Glibc.write(rawValue, rest.baseAddress, rest.count) }
+      }
+      if count > 0 {
+        offset += count
+      } else if count < 0, errno == EAGAIN {
+        var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, 1000)
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+}
