@@ -1,0 +1,60 @@
+# The commands of the project. `make demo` and `make test` are the two a newcomer needs.
+
+SWIFT ?= swift
+CONFIGURATION ?= release
+DESTDIR ?=
+PREFIX ?= /usr
+BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
+
+.PHONY: demo test build bench bench-check lint format install deps check-link clean
+
+## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
+demo: build
+	@CAIRN_BIN="$(BIN)" sh Config/demo/run.sh
+
+## Runs every test.
+test: deps
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT) test --skip-build
+
+build: deps
+	$(SWIFT) build -c $(CONFIGURATION) --product cairnd
+	$(SWIFT) build -c $(CONFIGURATION) --product cairnctl
+
+## Measures Cairn against raw SQLite and GRDB in one run.
+bench: deps
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks
+
+## The same, and fails where a ratio misses its target.
+bench-check: deps
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Package.swift
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests Plugins Package.swift
+
+## Shows that a program which imports only Cairn links neither NIO nor libsystemd.
+check-link: deps
+	@SWIFT="$(SWIFT)" sh Tests/check-link.sh
+
+## Installs into DESTDIR: programs, units, configuration, completions.
+install: build
+	install -D -m 0755 "$(BIN)/cairnd" "$(DESTDIR)$(PREFIX)/bin/cairnd"
+	install -D -m 0755 "$(BIN)/cairnctl" "$(DESTDIR)$(PREFIX)/bin/cairnctl"
+	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.service"
+	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.socket"
+	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
+	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
+	install -D -m 0640 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"
+
+## The two system packages, installed with sudo where we are not root.
+deps:
+	@dpkg -s libsqlite3-dev libsystemd-dev >/dev/null 2>&1 || { \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  echo "Installing libsqlite3-dev and libsystemd-dev"; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq libsqlite3-dev libsystemd-dev; }
+
+clean:
+	rm -rf .build Benchmarks/.build

@@ -1,0 +1,75 @@
+// The picture of the architecture, as imports obey it.
+
+import Testing
+
+@Suite struct LayeringTests {
+  static let sources = SourceTree.swiftFiles(under: "Sources")
+
+  /// What each target may import of the project's own.
+  static let allowed: [String: Set<String>] = [
+    "CairnModel": [],
+    "CairnStore": ["CairnModel"],
+    "CairnSQL": ["CairnModel", "CairnStore"],
+    "CairnSQLite": ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform"],
+    "CairnAtomicStores": ["CairnModel", "CairnStore"],
+    "CairnCoordinator": ["CairnModel", "CairnStore"],
+    "CairnContext": ["CairnModel", "CairnStore", "CairnCoordinator"],
+    "Cairn": [
+      "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSQLite",
+      "CairnAtomicStores",
+    ],
+    "CoreData": ["Cairn"],
+    "CairnTesting": ["Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
+    "CairnSync": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
+    "CairnControl": [],
+    "CairnDaemon": ["Cairn", "CairnSync", "CairnControl", "CairnPlatform", "CSystemd"],
+    "cairnd": ["CairnDaemon"],
+    "cairnctl": ["Cairn", "CairnControl", "CairnPlatform"],
+    "CairnPlatform": ["CPlatform"],
+    "cairn-modelgen": ["CairnModel"],
+  ]
+
+  static let ownModules = Set(allowed.keys).union(["CPlatform", "CSystemd"])
+
+  @Test func everyTargetStandsInThePicture() {
+    for target in Set(Self.sources.map(\.target)) {
+      #expect(Self.allowed[target] != nil, "\(target) is not in the picture; add it there first")
+    }
+  }
+
+  @Test func importsPointOneWay() {
+    for file in Self.sources {
+      let allowed = Self.allowed[file.target] ?? []
+      for module in file.imports where Self.ownModules.contains(module) {
+        #expect(allowed.contains(module), "\(file.path) imports \(module)")
+      }
+    }
+  }
+
+  @Test func onlyThePlatformTargetImportsTheCLibrary() {
+    for file in Self.sources where file.target != "CairnPlatform" {
+      for module in file.imports {
+        #expect(module != "Glibc" && module != "Musl", "\(file.path) imports \(module)")
+      }
+    }
+  }
+
+  @Test func grdbIsUsedOnlyByTheSQLiteStore() {
+    for file in Self.sources where file.target != "CairnSQLite" {
+      #expect(!file.imports.contains { $0.hasPrefix("GRDB") }, "\(file.path) imports GRDB")
+    }
+  }
+
+  @Test func theLibraryLinksNeitherNIONorSystemd() {
+    let library: Set<String> = [
+      "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnAtomicStores",
+      "CairnCoordinator", "CairnContext", "Cairn", "CoreData", "CairnPlatform", "CairnSync",
+    ]
+    for file in Self.sources where library.contains(file.target) {
+      for module in file.imports {
+        #expect(
+          !module.hasPrefix("NIO") && module != "CSystemd", "\(file.path) imports \(module)")
+      }
+    }
+  }
+}

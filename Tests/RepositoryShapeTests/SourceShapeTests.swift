@@ -1,0 +1,107 @@
+// House rules about single source files.
+
+import Foundation
+import Testing
+
+@Suite struct SourceShapeTests {
+  static let sources = SourceTree.swiftFiles(under: "Sources")
+  static let tests = SourceTree.swiftFiles(under: "Tests")
+
+  /// Files that may be longer, each with the reason.
+  static let longFiles: [String: String] = [:]
+
+  @Test func theTreeIsFound() {
+    #expect(Self.sources.count > 50, "the tests look at the wrong folder")
+    #expect(!Self.tests.isEmpty)
+  }
+
+  @Test func sourceFilesStayUnderFourHundredLines() {
+    for file in Self.sources where Self.longFiles[file.path] == nil {
+      #expect(file.lines.count <= 401, "\(file.path) has \(file.lines.count) lines: split the type")
+    }
+  }
+
+  @Test func testFilesStayUnderSixHundredLines() {
+    for file in Self.tests where Self.longFiles[file.path] == nil {
+      #expect(file.lines.count <= 601, "\(file.path) has \(file.lines.count) lines")
+    }
+  }
+
+  @Test func longFileListHasNoStaleEntries() {
+    let paths = Set((Self.sources + Self.tests).map(\.path))
+    for path in Self.longFiles.keys {
+      #expect(paths.contains(path), "\(path) is listed as long but does not exist")
+    }
+  }
+
+  @Test func everyFileSaysWhatItIsFor() {
+    for file in Self.sources + Self.tests {
+      #expect(
+        file.lines.contains { $0.trimmingCharacters(in: .whitespaces).hasPrefix("//") },
+        "\(file.path) has no comment that says what it is for")
+    }
+  }
+
+  @Test func uncheckedPromisesCarryTheirProof() {
+    let risky = ["@unchecked Sendable", "nonisolated(unsafe)", "try!"]
+    for file in Self.sources {
+      for (number, text) in file.code where risky.contains(where: text.contains) {
+        #expect(
+          file.isExplained(line: number),
+          "\(file.path):\(number) needs a comment before it that proves it safe")
+      }
+    }
+  }
+
+  @Test func librariesDoNotPrint() {
+    let programs: Set<String> = ["cairnctl", "cairnd", "cairn-modelgen"]
+    for file in Self.sources where !programs.contains(file.target) {
+      for (number, text) in file.code {
+        let called = text.range(
+          of: #"(^|[^A-Za-z0-9_.])(print|debugPrint|NSLog)\("#, options: .regularExpression)
+        #expect(called == nil, "\(file.path):\(number) prints; libraries throw, the daemon logs")
+      }
+    }
+  }
+
+  @Test func namesSayWhatAFileIsFor() {
+    let empty = ["Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Base"]
+    for path in SourceTree.files(under: "Sources") + SourceTree.files(under: "Tests") {
+      for part in path.split(separator: "/") {
+        let stem = part.split(separator: ".").first.map(String.init) ?? ""
+        #expect(
+          !empty.contains(where: { stem == $0 || stem.hasSuffix($0) }),
+          "\(path): \(part) says nothing")
+      }
+    }
+  }
+
+  @Test func syncTakesTimeAndChanceOnlyFromItsEnvironment() {
+    let forbidden = [
+      #"[^A-Za-z_]Date\(\)"#, #"Date\.now"#, #"[^A-Za-z_]UUID\(\)"#, #"\.random\(in"#,
+      "SystemRandomNumberGenerator",
+    ]
+    for file in Self.sources
+    where file.target == "CairnSync" && !file.name.contains("SyncEnvironment") {
+      for (number, text) in file.code {
+        for pattern in forbidden {
+          #expect(
+            (" " + text).range(of: pattern, options: .regularExpression) == nil,
+            "\(file.path):\(number) uses \(pattern); take it from SyncEnvironment")
+        }
+      }
+    }
+  }
+
+  @Test func testsDoNotSleep() {
+    let sleeping = ["Thread.sleep", "usleep(", "Task.sleep(nanoseconds"]
+    let selfName = "SourceShapeTests.swift"
+    for file in Self.tests where file.name != selfName {
+      for (number, text) in file.code where sleeping.contains(where: text.contains) {
+        #expect(
+          file.isExplained(line: number),
+          "\(file.path):\(number) sleeps; poll for a condition with a deadline")
+      }
+    }
+  }
+}
