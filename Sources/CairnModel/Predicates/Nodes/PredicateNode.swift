@@ -1,0 +1,63 @@
+// The closed form of a predicate, which the evaluator, the printer and SQL generators switch over.
+
+/// The tree behind an ``ObjectPredicate``.
+package indirect enum PredicateNode: Hashable, Sendable {
+  /// `TRUEPREDICATE` or `FALSEPREDICATE`.
+  case value(Bool)
+  case comparison(ComparisonNode)
+  /// `not` has exactly one member; an empty `and` is true, an empty `or` false.
+  case compound(CompoundPredicate.LogicalType, [PredicateNode])
+  /// A closure, or a programmer's own subclass of ``ObjectPredicate``. Only for memory.
+  case block(PredicateBlock)
+}
+
+/// One comparison of two expressions.
+package struct ComparisonNode: Hashable, Sendable {
+  package var left: ExpressionNode
+  package var right: ExpressionNode
+  package var modifier: ComparisonPredicate.Modifier
+  package var type: ComparisonPredicate.Operator
+  package var options: ComparisonPredicate.Options
+  /// The method to call, only for `customSelector`.
+  package var selector: SelectorName?
+
+  package init(
+    _ left: ExpressionNode, _ type: ComparisonPredicate.Operator, _ right: ExpressionNode,
+    modifier: ComparisonPredicate.Modifier = .direct, options: ComparisonPredicate.Options = [],
+    selector: SelectorName? = nil
+  ) {
+    self.left = left
+    self.right = right
+    self.modifier = modifier
+    self.type = type
+    self.options = options
+    self.selector = selector
+  }
+}
+
+/// A predicate written as a closure.
+// Unchecked: both properties are immutable; as in Core Data, whoever gives a block promises that
+// it may be called on the queue that evaluates the predicate.
+package final class PredicateBlock: Hashable, @unchecked Sendable {
+  package typealias Body = (Any?, [String: Any]?) -> Bool
+  package let body: Body
+  private let identity: ObjectIdentifier?
+
+  /// - Parameter owner: the object whose method the block is, so that two blocks of one owner are
+  ///   equal.
+  package init(owner: AnyObject? = nil, _ body: @escaping Body) {
+    self.body = body
+    identity = owner.map(ObjectIdentifier.init)
+  }
+
+  package static func == (a: PredicateBlock, b: PredicateBlock) -> Bool {
+    a.token == b.token
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(token)
+  }
+
+  /// What tells this block from others.
+  package var token: ObjectIdentifier { identity ?? ObjectIdentifier(self) }
+}

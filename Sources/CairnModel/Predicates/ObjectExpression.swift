@@ -1,0 +1,193 @@
+import Foundation
+
+/// Something a predicate compares: a constant, a key path, a function of others.
+/// Source: `NSExpression`.
+///
+/// Immutable, may be used on any thread unless it mentions managed objects.
+// Unchecked: immutable after initialisation.
+open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
+  /// The kinds of expressions, with Foundation's raw values.
+  public enum ExpressionType: UInt, Sendable, Hashable, CaseIterable {
+    case constantValue = 0
+    case evaluatedObject = 1
+    case variable = 2
+    case keyPath = 3
+    case function = 4
+    case unionSet = 5
+    case intersectSet = 6
+    case minusSet = 7
+    case subquery = 13
+    case aggregate = 14
+    case anyKey = 15
+    case block = 19
+    case conditional = 20
+    /// `FETCH(…)`; `NSFetchRequestExpressionType`.
+    case fetchRequest = 50
+    /// `$name := value`; Foundation has it without a public name.
+    case variableAssignment = 51
+  }
+
+  /// The tree, for whoever evaluates or translates the expression.
+  package let node: ExpressionNode
+
+  package init(node: ExpressionNode) {
+    self.node = node
+    super.init()
+  }
+
+  /// A fixed value; nil is the nil constant.
+  public convenience init(forConstantValue obj: Any?) {
+    self.init(node: .constant(PredicateValue(obj)))
+  }
+
+  /// The object under evaluation, `SELF`.
+  open class func expressionForEvaluatedObject() -> ObjectExpression {
+    ObjectExpression(node: .evaluatedObject)
+  }
+
+  /// Any key of the object; only Spotlight evaluates it.
+  open class func expressionForAnyKey() -> ObjectExpression {
+    ObjectExpression(node: .anyKey)
+  }
+
+  /// A value from the bindings, named without the dollar sign.
+  public convenience init(forVariable string: String) {
+    self.init(node: .variable(string))
+  }
+
+  public convenience init(forKeyPath keyPath: String) {
+    self.init(node: .keyPath(keyPath))
+  }
+
+  /// A call of a predefined function such as `sum:`. An unknown name is a programmer's error and
+  /// traps.
+  public convenience init(forFunction name: String, arguments parameters: [Any]) {
+    let nodes = ObjectExpression.nodes(of: parameters)
+    guard let node = ExpressionNode.call(name, nodes) else {
+      fatalError("\(name) is not a supported method.")
+    }
+    self.init(node: node)
+  }
+
+  /// A call of a method of another expression's value; only for evaluation in memory, and only of
+  /// the methods Cairn knows.
+  public convenience init(
+    forFunction target: ObjectExpression, selectorName name: String, arguments parameters: [Any]?
+  ) {
+    let arguments = ObjectExpression.nodes(of: parameters ?? [])
+    self.init(node: ExpressionNode.message(to: target.node, SelectorName(name), arguments))
+  }
+
+  /// An array of the values of other expressions.
+  public convenience init(forAggregate subexpressions: [ObjectExpression]) {
+    self.init(node: .aggregate(subexpressions.map(\.node)))
+  }
+
+  public convenience init(forUnionSet left: ObjectExpression, with right: ObjectExpression) {
+    self.init(node: .setOperation(.union, left.node, right.node))
+  }
+
+  public convenience init(forIntersectSet left: ObjectExpression, with right: ObjectExpression) {
+    self.init(node: .setOperation(.intersect, left.node, right.node))
+  }
+
+  public convenience init(forMinusSet left: ObjectExpression, with right: ObjectExpression) {
+    self.init(node: .setOperation(.minus, left.node, right.node))
+  }
+
+  /// The members of a collection for which a predicate holds.
+  public convenience init(
+    forSubquery expression: ObjectExpression, usingIteratorVariable variable: String,
+    predicate: ObjectPredicate
+  ) {
+    self.init(node: .subquery(expression.node, variable: variable, predicate.node))
+  }
+
+  /// One of two values, depending on a predicate.
+  public convenience init(
+    forConditional predicate: ObjectPredicate, trueExpression: ObjectExpression,
+    falseExpression: ObjectExpression
+  ) {
+    self.init(node: .conditional(predicate.node, trueExpression.node, falseExpression.node))
+  }
+
+  /// A value computed by a closure; only for evaluation in memory.
+  public convenience init(
+    block: @escaping (Any?, [ObjectExpression], NSMutableDictionary?) -> Any,
+    arguments: [ObjectExpression]?
+  ) {
+    self.init(node: .block(ExpressionBlock(block), (arguments ?? []).map(\.node)))
+  }
+
+  /// `FETCH(request, context, countOnly)`: the results of a fetch request, as `IN` takes them.
+  public convenience init(
+    forFetch request: ObjectExpression, context: ObjectExpression, countOnly: Bool
+  ) {
+    self.init(node: .fetch(request.node, context.node, countOnly: countOnly))
+  }
+
+  /// An expression from its format string. A string that cannot be parsed is a programmer's error
+  /// and traps; use ``parse(_:arguments:)`` for text from elsewhere.
+  public convenience init(format expressionFormat: String, _ args: Any?...) {
+    self.init(node: ObjectExpression.parseOrTrap(expressionFormat, args))
+  }
+
+  /// As ``init(format:_:)``, with the arguments in an array.
+  public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
+    self.init(node: ObjectExpression.parseOrTrap(expressionFormat, arguments))
+  }
+
+  /// An expression from its format string.
+  ///
+  /// - Throws: ``PredicateFormatError`` with the place where the text stops making sense.
+  public static func parse(
+    _ format: String, arguments: [Any?] = []
+  ) throws -> ObjectExpression {
+    ObjectExpression(
+      node: try PredicateParser.expression(format, arguments: arguments, limits: .trusted))
+  }
+
+  private static func parseOrTrap(_ format: String, _ arguments: [Any?]) -> ExpressionNode {
+    do {
+      return try parse(format, arguments: arguments).node
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  private static func nodes(of parameters: [Any]) -> [ExpressionNode] {
+    parameters.map { ($0 as? ObjectExpression)?.node ?? .constant(PredicateValue($0)) }
+  }
+
+  // MARK: Evaluation
+
+  /// The expression's value for an object. `context` holds the values of variables.
+  ///
+  /// Traps where Foundation raises; use ``value(for:context:)`` to get errors instead.
+  open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+    do {
+      return try value(for: object, context: context)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// The expression's value for an object.
+  ///
+  /// - Throws: ``PredicateEvaluationError``.
+  public final func value(for object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
+    try PredicateEvaluator.value(of: node, with: object, context: context).anyValue
+  }
+
+  /// For expressions that were decoded; nothing to do, since Cairn parses nothing unchecked.
+  open func allowEvaluation() {}
+
+  open override var description: String { PredicatePrinter.text(of: node) }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? ObjectExpression else { return false }
+    return self === other || node.canonical == other.node.canonical
+  }
+
+  open override var hash: Int { node.canonical.hashValue }
+}

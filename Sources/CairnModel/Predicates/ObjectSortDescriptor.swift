@@ -1,0 +1,143 @@
+import Foundation
+
+/// One key to sort by. Source: `NSSortDescriptor`.
+///
+/// Nil sorts before everything else. Immutable, may be used on any thread.
+// Unchecked: immutable after initialisation; as in Core Data, whoever gives a comparator promises
+// that it may be called on the queue that sorts.
+open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
+  /// The key path of the values to compare; nil compares the objects themselves.
+  public let key: String?
+  public let ascending: Bool
+  /// How values are compared, nil for a comparator.
+  public let selector: SelectorName?
+  private let customComparator: Comparator?
+
+  /// Sorts by `compare:`.
+  public convenience init(key: String?, ascending: Bool) {
+    self.init(key: key, ascending: ascending, selector: nil)
+  }
+
+  /// - Parameter selector: one of the names of ``SelectorName``; nil means `compare:`.
+  public init(key: String?, ascending: Bool, selector: SelectorName?) {
+    self.key = key
+    self.ascending = ascending
+    self.selector = selector ?? .compare
+    customComparator = nil
+    super.init()
+  }
+
+  /// Sorts by a closure; only in memory.
+  public init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+    self.key = key
+    self.ascending = ascending
+    selector = nil
+    customComparator = cmptr
+    super.init()
+  }
+
+  /// For sort descriptors that were decoded; nothing to do.
+  open func allowEvaluation() {}
+
+  /// Whether the descriptor compares with a closure, which no store can do.
+  package var hasCustomComparator: Bool { customComparator != nil }
+
+  /// How two values (not objects) compare in ascending order.
+  open var comparator: Comparator {
+    if let customComparator { return customComparator }
+    let selector = selector ?? .compare
+    return { ValueSorting.compare(PredicateValue($0), PredicateValue($1), by: selector) }
+  }
+
+  /// How two objects compare by this descriptor, its direction included.
+  ///
+  /// Traps for a selector that Cairn does not know and for a key path that cannot be read.
+  open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+    do {
+      return try order(object1, object2)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// As ``compare(_:to:)``, with errors.
+  ///
+  /// - Throws: ``PredicateEvaluationError``.
+  public final func order(_ object1: Any, _ object2: Any) throws -> ComparisonResult {
+    let first = try sortValue(of: object1)
+    let second = try sortValue(of: object2)
+    let result: ComparisonResult
+    if let customComparator {
+      switch (first.anyValue, second.anyValue) {
+      case (nil, nil): result = .orderedSame
+      case (nil, _?): result = .orderedAscending
+      case (_?, nil): result = .orderedDescending
+      case (let a?, let b?): result = customComparator(a, b)
+      }
+    } else {
+      result = ValueSorting.compare(first, second, by: selector ?? .compare)
+    }
+    return ascending ? result : result.reversed
+  }
+
+  /// The value an object is sorted by.
+  package final func sortValue(of object: Any) throws -> PredicateValue {
+    guard let key else { return PredicateValue(object) }
+    return try KeyPathReading.value(of: PredicateValue(object), keyPath: key)
+  }
+
+  /// The same order backwards; an ``ObjectSortDescriptor``.
+  open var reversedSortDescriptor: Any {
+    if let customComparator {
+      return ObjectSortDescriptor(key: key, ascending: !ascending, comparator: customComparator)
+    }
+    return ObjectSortDescriptor(key: key, ascending: !ascending, selector: selector)
+  }
+
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? ObjectSortDescriptor else { return false }
+    if self === other { return true }
+    return key == other.key && ascending == other.ascending && selector == other.selector
+      && customComparator == nil && other.customComparator == nil
+  }
+
+  open override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(key)
+    hasher.combine(ascending)
+    hasher.combine(selector)
+    return hasher.finalize()
+  }
+
+  open override var description: String {
+    "(\(key ?? "self"), \(ascending ? "ascending" : "descending"), "
+      + "\(selector?.rawValue ?? "comparator"))"
+  }
+}
+
+extension ComparisonResult {
+  /// The result of comparing the other way round.
+  package var reversed: ComparisonResult {
+    switch self {
+    case .orderedAscending: return .orderedDescending
+    case .orderedDescending: return .orderedAscending
+    case .orderedSame: return .orderedSame
+    }
+  }
+}
+
+extension Array where Element == ObjectSortDescriptor {
+  /// Whether one object comes before another by these descriptors, the first deciding first.
+  ///
+  /// - Throws: ``PredicateEvaluationError``.
+  public func areInIncreasingOrder(_ object1: Any, _ object2: Any) throws -> Bool {
+    for descriptor in self {
+      switch try descriptor.order(object1, object2) {
+      case .orderedAscending: return true
+      case .orderedDescending: return false
+      case .orderedSame: continue
+      }
+    }
+    return false
+  }
+}
