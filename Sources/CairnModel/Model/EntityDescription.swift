@@ -132,6 +132,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
     set {}
   }
 
+  /// The version hash, kept once the model is in use.
+  let hashCache = VersionHashCache()
+
   public override init() { super.init() }
 
   /// An entity in one line, with its own properties.

@@ -58,6 +58,9 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
     validationWarnings = warnings
   }
 
+  /// The version hash, kept once the model is in use.
+  let hashCache = VersionHashCache()
+
   public override init() { super.init() }
 
   /// A new, editable property with the same values that belongs to no entity.
