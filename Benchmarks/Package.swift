@@ -1,0 +1,26 @@
+// swift-tools-version: 6.1
+// Benchmarks of Cairn against raw SQLite and GRDB. A package of its own, so that it costs the main
+// build nothing.
+
+import PackageDescription
+
+let package = Package(
+  name: "Benchmarks",
+  dependencies: [
+    .package(name: "Cairn", path: ".."),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "cairn-benchmarks",
+      dependencies: [
+        .product(name: "Cairn", package: "Cairn"),
+        .product(name: "CairnSync", package: "Cairn"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ])
+  ],
+  swiftLanguageModes: [.v6]
+)

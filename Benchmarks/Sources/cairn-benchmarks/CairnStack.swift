@@ -1,0 +1,132 @@
+// The contestant: Cairn's whole stack, objects and all.
+
+import Cairn
+import Foundation
+
+/// The sample model, built in code, and the objects it makes.
+enum SampleModel {
+  static func make() -> ManagedObjectModel {
+    let item = EntityDescription(
+      name: "Item",
+      properties: [
+        AttributeDescription(name: "number", type: .integer64),
+        AttributeDescription(name: "group", type: .integer64),
+        AttributeDescription(name: "count", type: .integer64),
+        AttributeDescription(name: "ratio", type: .double),
+        AttributeDescription(name: "weight", type: .double),
+        AttributeDescription(name: "created", type: .date),
+        AttributeDescription(name: "code", type: .string),
+        AttributeDescription(name: "name", type: .string),
+        AttributeDescription(name: "title", type: .string),
+        AttributeDescription(name: "payload", type: .binaryData),
+      ])
+    let parent = EntityDescription(
+      name: "Parent", properties: [AttributeDescription(name: "name", type: .string)])
+    let child = EntityDescription(
+      name: "Child", properties: [AttributeDescription(name: "name", type: .string)])
+    let children = RelationshipDescription()
+    children.name = "children"
+    children.destinationEntity = child
+    children.deleteRule = .cascade
+    let owner = RelationshipDescription()
+    owner.name = "parent"
+    owner.destinationEntity = parent
+    owner.maxCount = 1
+    children.inverseRelationship = owner
+    owner.inverseRelationship = children
+    parent.properties.append(children)
+    child.properties.append(owner)
+    let model = ManagedObjectModel()
+    model.entities = [item, parent, child]
+    return model
+  }
+}
+
+/// Slot numbers as generated accessors use them: own properties sorted by name.
+enum ItemSlot {
+  static let code = 0
+  static let count = 1
+  static let created = 2
+  static let group = 3
+  static let name = 4
+  static let number = 5
+  static let payload = 6
+  static let ratio = 7
+  static let title = 8
+  static let weight = 9
+}
+
+extension ManagedObject {
+  func fill(_ sample: Sample) {
+    setStoredValue(.integer(sample.number), at: ItemSlot.number)
+    setStoredValue(.integer(sample.group), at: ItemSlot.group)
+    setStoredValue(.integer(sample.count), at: ItemSlot.count)
+    setStoredValue(.double(sample.ratio), at: ItemSlot.ratio)
+    setStoredValue(.double(sample.weight), at: ItemSlot.weight)
+    setStoredValue(
+      .date(Date(timeIntervalSinceReferenceDate: sample.created)), at: ItemSlot.created)
+    setStoredValue(.string(sample.code), at: ItemSlot.code)
+    setStoredValue(.string(sample.name), at: ItemSlot.name)
+    setStoredValue(.string(sample.title), at: ItemSlot.title)
+    setStoredValue(sample.payload.map { .data($0) } ?? .null, at: ItemSlot.payload)
+  }
+}
+
+/// One coordinator with one SQLite store, and contexts on it.
+final class CairnStack {
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
+  let file: URL
+
+  init(_ file: URL, history: Bool) throws {
+    self.file = file
+    coordinator = PersistentStoreCoordinator(managedObjectModel: SampleModel.make())
+    store = try coordinator.addPersistentStore(
+      ofType: "SQLite", configurationName: nil, at: file,
+      options: [
+        "NSPersistentHistoryTrackingKey": history,
+        "NSSQLitePragmasOption": ["synchronous": "NORMAL"],
+      ])
+  }
+
+  func newContext() -> ManagedObjectContext {
+    let context = ManagedObjectContext(concurrencyType: .privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  func insert(_ rows: [Sample]) throws {
+    let context = newContext()
+    try context.performAndWait {
+      let entity = coordinator.managedObjectModel.entitiesByName["Item"]!
+      for row in rows { ManagedObject(entity: entity, insertInto: context).fill(row) }
+      try context.save()
+    }
+  }
+
+  func fetchAll(_ context: ManagedObjectContext, asFaults: Bool) throws -> [ManagedObject] {
+    let request = FetchRequest<ManagedObject>(entityName: "Item")
+    request.returnsObjectsAsFaults = asFaults
+    request.includesPropertyValues = !asFaults
+    return try context.fetch(request)
+  }
+
+  func createFamily(parents: Int, children: Int) throws {
+    let context = newContext()
+    try context.performAndWait {
+      let byName = coordinator.managedObjectModel.entitiesByName
+      for _ in 0..<parents {
+        let parent = ManagedObject(entity: byName["Parent"]!, insertInto: context)
+        parent.setValue("p", forKey: "name")
+        for _ in 0..<children {
+          let child = ManagedObject(entity: byName["Child"]!, insertInto: context)
+          child.setValue("c", forKey: "name")
+          child.setValue(parent, forKey: "parent")
+        }
+      }
+      try context.save()
+    }
+  }
+
+  func close() throws { try coordinator.remove(store) }
+}

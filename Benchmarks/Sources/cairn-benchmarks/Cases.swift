@@ -1,0 +1,237 @@
+// The cases: what each contestant does, and the targets it is held to.
+
+import Cairn
+import Foundation
+
+/// Builds and runs every case with `rows` rows.
+struct Cases {
+  let rows: Int
+  let rounds: Int
+  let workspace: Workspace
+
+  func all() throws -> [CaseResult] {
+    [
+      try insertAndSave(history: false), try insertAndSave(history: true),
+      try fetchObjects(), try fetchFaults(), try lookUpRegistered(), try lookUpInStore(),
+      try update(), try cascade(),
+    ]
+  }
+
+  private func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {
+    let file = workspace.newFile()
+    defer { workspace.remove(file) }
+    let database = try RawDatabase(file)
+    try database.createSampleTable()
+    if filled { try database.insert(Sample.rows(rows)) }
+    return try body(database)
+  }
+
+  private func withGRDB(filled: Bool, _ body: (GRDBDatabase) throws -> Double) throws -> Double {
+    let file = workspace.newFile()
+    defer { workspace.remove(file) }
+    try RawDatabase(file).createSampleTable()
+    let database = try GRDBDatabase(file)
+    if filled { try database.insert(Sample.rows(rows)) }
+    return try body(database)
+  }
+
+  private func withCairn(
+    filled: Bool, history: Bool = false, _ body: (CairnStack) throws -> Double
+  ) throws -> Double {
+    let file = workspace.newFile()
+    defer { workspace.remove(file) }
+    let stack = try CairnStack(file, history: history)
+    if filled { try stack.insert(Sample.rows(rows)) }
+    let seconds = try body(stack)
+    try stack.close()
+    return seconds
+  }
+
+  private func insertAndSave(history: Bool) throws -> CaseResult {
+    let samples = Sample.rows(rows)
+    return try measure(
+      "insert + save, history \(history ? "on" : "off")", units: rows, rounds: rounds,
+      must: history ? 2.8 : 2.0, aim: history ? 2.0 : 1.4,
+      [
+        Contestant(name: "raw") { try withRaw(filled: false) { d in try timed { try d.insert(samples) } } },
+        Contestant(name: "GRDB") { try withGRDB(filled: false) { d in try timed { try d.insert(samples) } } },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: false, history: history) { s in try timed { try s.insert(samples) } }
+        },
+      ])
+  }
+
+  private func fetchObjects() throws -> CaseResult {
+    try measure(
+      "fetch into uniqued, filled objects", units: rows, rounds: rounds, must: 3.0, aim: 2.2,
+      [
+        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } } },
+        Contestant(name: "GRDB") {
+          try withGRDB(filled: true) { d in
+            var records: [ItemRecord] = []
+            let seconds = try timed { records = try d.fetchAll() }
+            keep(records)
+            return seconds
+          }
+        },
+        Contestant(name: "Cairn") { try timedFetch(asFaults: false) },
+      ])
+  }
+
+  private func fetchFaults() throws -> CaseResult {
+    try measure(
+      "fetch as faults (to a full raw read)", units: rows, rounds: rounds, must: 0.8, aim: 0.55,
+      [
+        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } } },
+        Contestant(name: "Cairn") { try timedFetch(asFaults: true) },
+      ])
+  }
+
+  private func timedFetch(asFaults: Bool) throws -> Double {
+    try withCairn(filled: true) { stack in
+      let context = stack.newContext()
+      return try context.performAndWait {
+        var objects: [ManagedObject] = []
+        let seconds = try timed { objects = try stack.fetchAll(context, asFaults: asFaults) }
+        keep(objects)
+        return seconds
+      }
+    }
+  }
+
+  private var shuffledKeys: [Int64] {
+    var generator = SeededGenerator(seed: 42)
+    return (1...Int64(rows)).shuffled(using: &generator)
+  }
+
+  private func lookUpRegistered() throws -> CaseResult {
+    try measure(
+      "object by ID, registered (raw: lookup in the store)", units: rows, rounds: rounds,
+      [
+        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.lookUp(shuffledKeys)) } } },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: true) { stack in
+            let context = stack.newContext()
+            return try context.performAndWait {
+              let objects = try stack.fetchAll(context, asFaults: false)
+              let ids = objects.map(\.objectID)
+              let seconds = timed { for id in ids { keep(context.registeredObject(for: id)) } }
+              keep(objects)
+              return seconds
+            }
+          }
+        },
+      ])
+  }
+
+  private func lookUpInStore() throws -> CaseResult {
+    let keys = shuffledKeys
+    return try measure(
+      "object by ID, from the store", units: rows, rounds: rounds, must: 2.5, aim: 1.8,
+      [
+        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.lookUp(keys)) } } },
+        Contestant(name: "GRDB") { try withGRDB(filled: true) { d in try timed { keep(try d.lookUp(keys)) } } },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: true) { stack in
+            let reader = stack.newContext()
+            let ids: [ManagedObjectID] = try reader.performAndWait {
+              var generator = SeededGenerator(seed: 42)
+              return try stack.fetchAll(reader, asFaults: true).map(\.objectID)
+                .shuffled(using: &generator)
+            }
+            let context = stack.newContext()
+            return try context.performAndWait {
+              var found: [ManagedObject] = []
+              found.reserveCapacity(ids.count)
+              let seconds = try timed {
+                for id in ids { found.append(try context.existingObject(with: id)) }
+              }
+              keep(found)
+              return seconds
+            }
+          }
+        },
+      ])
+  }
+
+  private func update() throws -> CaseResult {
+    let changed = (1...Int64(rows)).filter { $0 % 10 == 0 }
+    return try measure(
+      "update 2 of 10 attributes, save, history on", units: changed.count, rounds: rounds,
+      must: 2.0, aim: 1.4,
+      [
+        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { try d.update(changed) } } },
+        Contestant(name: "GRDB") {
+          try withGRDB(filled: true) { d in
+            let records = try d.fetchAll().filter { $0.id % 10 == 0 }
+            return try timed { try d.update(records) }
+          }
+        },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: true, history: true) { stack in
+            let context = stack.newContext()
+            return try context.performAndWait {
+              let objects = try stack.fetchAll(context, asFaults: false)
+                .enumerated().filter { $0.offset % 10 == 9 }.map(\.element)
+              return try timed {
+                for (index, object) in objects.enumerated() {
+                  object.setStoredValue(.integer(Int64(index) &* 3), at: ItemSlot.count)
+                  object.setStoredValue(.string("changed \(index)"), at: ItemSlot.title)
+                }
+                try context.save()
+              }
+            }
+          }
+        },
+      ])
+  }
+
+  private func cascade() throws -> CaseResult {
+    let parents = max(rows / 10, 1)
+    return try measure(
+      "delete \(parents) with a cascade to \(parents * 10)", units: parents * 11, rounds: rounds,
+      must: 2.5, aim: 1.6,
+      [
+        Contestant(name: "raw") {
+          try withRaw(filled: false) { d in
+            try d.createFamily(parents: parents, children: 10)
+            return try timed { try d.deleteParents(parents) }
+          }
+        },
+        Contestant(name: "GRDB") {
+          let file = workspace.newFile()
+          defer { workspace.remove(file) }
+          try RawDatabase(file).createFamily(parents: parents, children: 10)
+          let database = try GRDBDatabase(file)
+          return try timed { try database.deleteParents(parents) }
+        },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: false) { stack in
+            try stack.createFamily(parents: parents, children: 10)
+            let context = stack.newContext()
+            return try context.performAndWait {
+              let request = FetchRequest<ManagedObject>(entityName: "Parent")
+              let objects = try context.fetch(request)
+              return try timed {
+                for object in objects { context.delete(object) }
+                try context.save()
+              }
+            }
+          }
+        },
+      ])
+  }
+}
+
+/// A small seeded generator, so that every run looks keys up in the same order.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

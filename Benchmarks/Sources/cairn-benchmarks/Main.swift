@@ -1,0 +1,32 @@
+// The command: runs every case, prints the table, writes JSON, and checks the targets on demand.
+
+import ArgumentParser
+import Foundation
+
+@main
+struct BenchmarkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cairn-benchmarks",
+    abstract: "Measures Cairn against raw SQLite and GRDB, all in the same run.")
+
+  @Option(help: "Rows in each case.") var rows = 100_000
+  @Option(help: "Counted rounds of each case, after one that warms up.") var rounds = 3
+  @Option(help: "Writes the figures to this file as JSON.") var json: String?
+  @Flag(help: "Ends with an error when a ratio misses what it must reach.") var check = false
+
+  func run() throws {
+    let workspace = try Workspace()
+    var results = try Cases(rows: rows, rounds: rounds, workspace: workspace).all()
+    results.append(try SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace).measureRate())
+    Report(results: results).printTable()
+    if let json { try Report(results: results).writeJSON(to: URL(fileURLWithPath: json)) }
+    let missed = results.filter { result in
+      guard let must = result.must, let ratio = result.ratio("Cairn") else { return false }
+      return ratio > must
+    }
+    if check, !missed.isEmpty {
+      for result in missed { print("missed: \(result.name)") }
+      throw ExitCode.failure
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// Timing: interleaved rounds, medians, ratios within the same round.
+
+import Foundation
+
+/// The figures of one case: seconds per round, for each contestant.
+struct CaseResult: Sendable {
+  let name: String
+  /// How many units of work one round did (rows, lookups).
+  let units: Int
+  /// Contestant to seconds, one entry a round.
+  var seconds: [String: [Double]] = [:]
+  /// The largest ratio to raw that is acceptable, and the one aimed at; nil without a target.
+  let must: Double?
+  let aim: Double?
+
+  func median(_ contestant: String) -> Double? { seconds[contestant].map(Self.median) }
+
+  /// The median of the ratios to raw SQLite, round by round.
+  func ratio(_ contestant: String) -> Double? {
+    guard let own = seconds[contestant], let raw = seconds["raw"], !own.isEmpty else { return nil }
+    return Self.median(zip(own, raw).map { $0 / $1 })
+  }
+
+  static func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+  }
+}
+
+/// What a contestant does in one case: returns the seconds of the timed part only.
+struct Contestant {
+  let name: String
+  let run: () throws -> Double
+}
+
+/// Runs the contestants in turn, so that a machine that slows down slows all of them.
+func measure(
+  _ name: String, units: Int, rounds: Int, must: Double? = nil, aim: Double? = nil,
+  _ contestants: [Contestant]
+) throws -> CaseResult {
+  var result = CaseResult(name: name, units: units, must: must, aim: aim)
+  for round in 0...rounds {
+    for contestant in contestants {
+      let seconds = try contestant.run()
+      // The first round warms caches and is not counted.
+      if round > 0 { result.seconds[contestant.name, default: []].append(seconds) }
+    }
+  }
+  return result
+}
+
+/// The seconds a block takes on the monotonic clock.
+func timed(_ block: () throws -> Void) rethrows -> Double {
+  let start = ContinuousClock.now
+  try block()
+  let elapsed = ContinuousClock.now - start
+  return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) * 1e-18
+}
+
+/// Keeps a value alive past the clock, so that freeing it is not measured.
+@inline(never) func keep<T>(_ value: T) { withExtendedLifetime(value) {} }
+
+/// A folder for one run's databases.
+final class Workspace {
+  let folder: URL
+  private var counter = 0
+  init() throws {
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-benchmarks-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+  func newFile() -> URL {
+    counter += 1
+    return folder.appendingPathComponent("store-\(counter).sqlite")
+  }
+  func remove(_ file: URL) {
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: file.path + suffix)
+    }
+  }
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}

@@ -1,0 +1,40 @@
+// The figures as a table for people and as JSON for machines.
+
+import Foundation
+
+/// Prints medians per unit, and ratios to raw SQLite.
+struct Report {
+  let results: [CaseResult]
+
+  func printTable() {
+    print("| case | raw ns | GRDB × | Cairn × | must | aim |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for result in results {
+      let raw = result.median("raw").map {
+        String(format: "%.0f", $0 / Double(max(result.units, 1)) * 1e9)
+      }
+      print(
+        "| \(result.name) | \(raw ?? "–") | \(factor(result.ratio("GRDB"))) "
+          + "| \(factor(result.ratio("Cairn"))) | \(factor(result.must)) | \(factor(result.aim)) |")
+    }
+  }
+
+  private func factor(_ value: Double?) -> String {
+    value.map { String(format: "%.2f", $0) } ?? "–"
+  }
+
+  func writeJSON(to file: URL) throws {
+    let cases = results.map { result -> [String: Any] in
+      var entry: [String: Any] = ["name": result.name, "units": result.units]
+      entry["seconds"] = result.seconds
+      entry["ratio"] = ["GRDB", "Cairn"].reduce(into: [String: Double]()) {
+        $0[$1] = result.ratio($1)
+      }
+      if let must = result.must { entry["must"] = must }
+      return entry
+    }
+    let data = try JSONSerialization.data(
+      withJSONObject: ["cases": cases], options: [.prettyPrinted, .sortedKeys])
+    try data.write(to: file)
+  }
+}
