@@ -57,6 +57,15 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
 
   public override init() { super.init() }
 
+  /// Makes everything in another model part of this one; the other must not be used any more.
+  package func takeContents(of other: ManagedObjectModel) {
+    entities = other.entities
+    entityNamesByConfiguration = other.entityNamesByConfiguration
+    versionIdentifiers = other.versionIdentifiers
+    localizationDictionary = other.localizationDictionary
+    templatesByName = other.templatesByName
+  }
+
   // MARK: Use
 
   /// The inheritance forest depth first, siblings by name without regard to case.

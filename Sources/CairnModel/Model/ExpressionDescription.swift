@@ -1,0 +1,26 @@
+import Foundation
+
+/// A computed column of a fetch whose results are dictionaries, or of an index; never part of an
+/// entity. Source: `NSExpressionDescription`.
+open class ExpressionDescription: PropertyDescription, @unchecked Sendable {
+  /// What to compute for each object or group.
+  open var expression: ObjectExpression? { willSet { willChange() } }
+  /// The type of the result.
+  open var expressionResultType: AttributeType = .undefined { willSet { willChange() } }
+  /// The same as ``expressionResultType``, under the name of Core Data's Swift overlay.
+  public var resultType: AttributeType {
+    get { expressionResultType }
+    set { expressionResultType = newValue }
+  }
+
+  public override init() { super.init() }
+
+  override func makeEmptyCopy() -> PropertyDescription { ExpressionDescription() }
+
+  override func copyValues(to copy: PropertyDescription) {
+    super.copyValues(to: copy)
+    guard let copy = copy as? ExpressionDescription else { return }
+    copy.expression = expression
+    copy.expressionResultType = expressionResultType
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+// Finding out what kind of model file something is, and reading it.
+
+extension ManagedObjectModel {
+  /// Reads a model from a file or folder of any kind.
+  ///
+  /// - `.xcdatamodeld`, `.momd`: the current version of the package; see ``ModelPackage``.
+  /// - `.xcdatamodel`: one version as the editor writes it.
+  /// - `.mom`: one compiled version. The optimised `.omo` form is read from the `.mom` beside it.
+  ///
+  /// The model comes back editable. Cost: reading and parsing the file, on the calling thread.
+  ///
+  /// - Throws: ``ModelFileError`` with every problem of the file at once.
+  public static func load(contentsOf url: URL) throws -> ManagedObjectModel {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+      throw ModelFileError(file: url.path, .unreadable, "There is no such file.")
+    }
+    if isDirectory.boolValue {
+      let contents = url.appendingPathComponent("contents")
+      if FileManager.default.fileExists(atPath: contents.path) {
+        return try ModelDocumentReader.read(try bytes(of: contents), file: contents.path)
+      }
+      if url.pathExtension == "xcdatamodel" { return try loadLegacyVersion(url) }
+      return try ModelPackage(contentsOf: url).currentModel()
+    }
+    if url.pathExtension == "omo" {
+      return try load(contentsOf: url.deletingPathExtension().appendingPathExtension("mom"))
+    }
+    let data = try bytes(of: url)
+    if data.starts(with: Array("bplist00".utf8)) {
+      return try CompiledModel.read(data, file: url.path)
+    }
+    return try ModelDocumentReader.read(data, file: url.path)
+  }
+
+  /// Reads a model from a file or folder of any kind; nil when it is missing or invalid.
+  ///
+  /// ``load(contentsOf:)`` says why.
+  public convenience init?(contentsOf url: URL) {
+    guard let loaded = try? ManagedObjectModel.load(contentsOf: url) else { return nil }
+    self.init()
+    takeContents(of: loaded)
+  }
+
+  private static func bytes(of url: URL) throws -> Data {
+    do {
+      return try Data(contentsOf: url)
+    } catch {
+      throw ModelFileError(file: url.path, .unreadable, "The file cannot be read: \(error)")
+    }
+  }
+
+  /// A version folder of an editor older than Xcode 4.
+  private static func loadLegacyVersion(_ url: URL) throws -> ManagedObjectModel {
+    throw ModelFileError(
+      file: url.path, .notAModel,
+      "The folder has no contents document; versions of editors older than Xcode 4 must be saved "
+        + "once with a newer one.")
+  }
+}
