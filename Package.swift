@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "Cairn", targets: ["Cairn"]),
     .library(name: "CoreData", targets: ["CoreData"]),
     .library(name: "CairnTesting", targets: ["CairnTesting"]),
+    .library(name: "CairnSync", targets: ["CairnSync"]),
     .executable(name: "cairnd", targets: ["cairnd"]),
     .executable(name: "cairnctl", targets: ["cairnctl"]),
     .plugin(name: "CairnModelPlugin", targets: ["CairnModelPlugin"]),
@@ -68,10 +69,15 @@ let package = Package(
       ]),
     // Words on the wire between daemon and client.
     .target(name: "CairnControl", dependencies: ["CairnPlatform"]),
+    // Records as the control protocol shows them: objects to rows, rows to objects.
+    .target(
+      name: "CairnRecords",
+      dependencies: ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"]),
     .target(
       name: "CairnDaemon",
       dependencies: [
-        "Cairn", "CairnSync", "CairnControl", "CairnPlatform", "CSystemd",
+        "Cairn", "CairnSync", "CairnControl", "CairnRecords", "CairnPlatform", "CSystemd",
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -87,7 +93,7 @@ let package = Package(
     .executableTarget(
       name: "cairnctl",
       dependencies: [
-        "Cairn", "CairnControl", "CairnPlatform",
+        "Cairn", "CairnControl", "CairnRecords", "CairnPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The kernel: files, locks, sockets, watches. The only Swift target that imports Glibc.

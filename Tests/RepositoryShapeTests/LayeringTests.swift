@@ -22,9 +22,13 @@ import Testing
     "CairnTesting": ["Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
     "CairnSync": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
     "CairnControl": [],
-    "CairnDaemon": ["Cairn", "CairnSync", "CairnControl", "CairnPlatform", "CSystemd"],
+    "CairnRecords": ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"],
+    "CairnDaemon": [
+      "Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSync",
+      "CairnControl", "CairnRecords", "CairnPlatform", "CSystemd",
+    ],
     "cairnd": ["CairnDaemon"],
-    "cairnctl": ["Cairn", "CairnControl", "CairnPlatform"],
+    "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform"],
     "CairnPlatform": ["CPlatform"],
     "cairn-modelgen": ["CairnModel"],
   ]

@@ -1,0 +1,70 @@
+// The model in the words of the control protocol.
+
+import Cairn
+import CairnControl
+
+extension ModelSummary {
+  /// Describes a model that is in use.
+  public init(_ model: ManagedObjectModel, name: String) {
+    self.init(
+      name: name,
+      versions: model.versionIdentifiers.map { "\($0.base)" }.filter { !$0.isEmpty }.sorted(),
+      entities: model.entities.map(EntitySummary.init).sorted { $0.name < $1.name })
+  }
+}
+
+extension EntitySummary {
+  init(_ entity: EntityDescription) {
+    self.init(
+      name: entity.name ?? "", isAbstract: entity.isAbstract,
+      superentity: entity.superentity?.name,
+      attributes: entity.attributesByName.values.sorted { $0.name < $1.name }
+        .map(AttributeSummary.init),
+      relationships: entity.relationshipsByName.values.sorted { $0.name < $1.name }
+        .map(RelationshipSummary.init),
+      uniqueness: entity.constraintNames,
+      versionHash: entity.versionHash.base64EncodedString())
+  }
+}
+
+extension AttributeSummary {
+  init(_ attribute: AttributeDescription) {
+    let standard = try? AttributeCoding.encode(attribute.defaultValue, for: attribute)
+    self.init(
+      name: attribute.name, type: Self.typeName(attribute.attributeType),
+      isOptional: attribute.isOptional, isTransient: attribute.isTransient,
+      defaultValue: standard.flatMap { $0.isNull ? nil : RecordCoding.json($0) })
+  }
+
+  /// The type's name in the model editor.
+  static func typeName(_ type: AttributeType) -> String {
+    switch type {
+    case .undefined: "Undefined"
+    case .integer16: "Integer 16"
+    case .integer32: "Integer 32"
+    case .integer64: "Integer 64"
+    case .decimal: "Decimal"
+    case .double: "Double"
+    case .float: "Float"
+    case .string: "String"
+    case .boolean: "Boolean"
+    case .date: "Date"
+    case .binaryData: "Binary"
+    case .uuid: "UUID"
+    case .uri: "URI"
+    case .transformable: "Transformable"
+    case .objectID: "ObjectID"
+    case .composite: "Composite"
+    }
+  }
+}
+
+extension RelationshipSummary {
+  init(_ relationship: RelationshipDescription) {
+    self.init(
+      name: relationship.name, destination: relationship.destinationEntity?.name ?? "",
+      inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
+      isOrdered: relationship.isOrdered, isOptional: relationship.isOptional,
+      deleteRule: "\(relationship.deleteRule)")
+  }
+}

@@ -1,0 +1,122 @@
+// One member of a row, read from an object.
+
+import Cairn
+import CairnControl
+import Foundation
+
+/// A property, or a key path such as `maintainer.name` or `dependents.@count`, that a row shows.
+struct RecordColumn {
+  enum Source {
+    case slot(Int)
+    case toOne(Int)
+    case toMany(RelationshipDescription)
+    case path(steps: [RelationshipDescription], slot: Int)
+    case aggregate(ObjectExpression)
+  }
+
+  let name: String
+  let source: Source
+
+  /// The columns of every stored property of an entity, in the layout's order.
+  static func all(of entity: EntityDescription) -> [RecordColumn] {
+    let layout: EntityLayout = entity.layout
+    let slots = layout.slots.enumerated().compactMap { index, slot -> RecordColumn? in
+      if slot.isTransient { return nil }
+      return RecordColumn(
+        name: slot.name, source: slot.relationship == nil ? .slot(index) : .toOne(index))
+    }
+    let toManys = layout.toManys.filter { !$0.isTransient }
+    return slots + toManys.map { RecordColumn(name: $0.name, source: .toMany($0)) }
+  }
+
+  /// The column of one property or key path.
+  ///
+  /// - Throws: `unknownProperty` when the entity has no such path.
+  init(path: String, entity: EntityDescription) throws {
+    name = path
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let unknown = ControlError.unknownProperty(entity: entity.name ?? "", property: path)
+    if let slot = entity.layout.slotByName[path] {
+      source = entity.layout.slots[slot].relationship == nil ? .slot(slot) : .toOne(slot)
+      return
+    }
+    if let index = entity.layout.toManyByName[path] {
+      source = .toMany(entity.layout.toManys[index])
+      return
+    }
+    var steps: [RelationshipDescription] = []
+    var current = entity
+    for (position, part) in parts.enumerated() {
+      if part.hasPrefix("@"), position > 0 {
+        source = .aggregate(ObjectExpression(forKeyPath: path))
+        return
+      }
+      let rest = parts[position...].joined(separator: ".")
+      if let slot = current.layout.slotByName[rest],
+        current.layout.slots[slot].relationship == nil
+      {
+        source = .path(steps: steps, slot: slot)
+        return
+      }
+      guard let relationship = current.relationshipsByName[part],
+        let destination = relationship.destinationEntity
+      else { throw unknown }
+      if relationship.isToMany {
+        // Only an aggregate can follow a to-many: there is more than one value.
+        guard position + 1 < parts.count, parts[position + 1].hasPrefix("@") else { throw unknown }
+      }
+      steps.append(relationship)
+      current = destination
+    }
+    throw unknown
+  }
+
+  private init(name: String, source: Source) {
+    self.name = name
+    self.source = source
+  }
+
+  /// The objects that the column's value refers to.
+  func references(of object: ManagedObject) -> [ManagedObjectID] {
+    switch source {
+    case .toOne(let slot):
+      if case .object(let id) = object.storedValue(at: slot) { return [id] }
+      return []
+    case .toMany(let relationship): return object.objectIDs(forRelationshipNamed: relationship.name)
+    case .slot, .path, .aggregate: return []
+    }
+  }
+
+  /// The column's value; `names` has the name of every object that is referred to.
+  func value(of object: ManagedObject, names: [ManagedObjectID: String]) -> JSONValue {
+    switch source {
+    case .slot(let slot): return RecordCoding.json(object.storedValue(at: slot))
+    case .toOne:
+      return references(of: object).first.flatMap { names[$0] }.map { .string($0) } ?? .null
+    case .toMany:
+      return .array(references(of: object).compactMap { names[$0] }.map { .string($0) })
+    case .path(let steps, let slot):
+      var current = object
+      for step in steps {
+        guard let next = current.value(forKey: step.name) as? ManagedObject else { return .null }
+        current = next
+      }
+      return RecordCoding.json(current.storedValue(at: slot))
+    case .aggregate(let expression):
+      return Self.json(expression.expressionValue(with: object, context: nil))
+    }
+  }
+
+  /// The wire form of a computed value.
+  private static func json(_ value: Any?) -> JSONValue {
+    switch AttributeCoding.unwrapped(value) {
+    case let number as NSNumber:
+      let double = number.doubleValue
+      return Int64(exactly: double) == number.int64Value
+        ? .exact(number.int64Value) : .exact(double)
+    case let text as String: return .string(text)
+    case let date as Date: return RecordCoding.json(.date(date))
+    default: return .null
+    }
+  }
+}

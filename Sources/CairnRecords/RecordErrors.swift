@@ -1,0 +1,61 @@
+// Core Data's errors in the words of the control protocol.
+
+import Cairn
+import CairnControl
+
+extension ControlError {
+  /// What a failed save or fetch means to a caller; nil when it is none of the caller's business.
+  public init?(_ error: CoreDataError, store: String) {
+    switch error.code.rawValue {
+    case 1550...1699:
+      self = .validationFailed(problems: ValidationProblem.all(in: error))
+    case CoreDataError.Code.managedObjectMerge.rawValue,
+      CoreDataError.Code.persistentStoreSaveConflicts.rawValue:
+      self = .saveConflict(records: [])
+    case CoreDataError.Code.managedObjectConstraintMerge.rawValue:
+      self = .validationFailed(problems: [
+        ValidationProblem(
+          entity: "", code: "uniquenessViolated",
+          reason: "\(error.message) Another record has the same unique values.")
+      ])
+    case 134000...134999:
+      self = .storeUnavailable(
+        name: store, code: String(error.code.rawValue), reason: error.message)
+    default:
+      return nil
+    }
+  }
+}
+
+extension ValidationProblem {
+  /// The leaves of a validation error, one a problem.
+  static func all(in error: CoreDataError) -> [ValidationProblem] {
+    if let details = error.userInfo["NSDetailedErrors"] as? [any Error] {
+      return details.compactMap { $0 as? CoreDataError }.flatMap(all(in:))
+    }
+    let object = error.userInfo["NSValidationErrorObject"] as? ManagedObject
+    return [
+      ValidationProblem(
+        entity: object?.entity.name ?? "",
+        property: error.userInfo["NSValidationErrorKey"] as? String,
+        code: codeName(error.code.rawValue), reason: error.message)
+    ]
+  }
+
+  private static func codeName(_ code: Int) -> String {
+    switch code {
+    case 1570: "missingMandatoryProperty"
+    case 1580: "tooFewMembers"
+    case 1590: "tooManyMembers"
+    case 1600: "deniedDelete"
+    case 1610: "numberTooLarge"
+    case 1620: "numberTooSmall"
+    case 1630: "dateTooLate"
+    case 1640: "dateTooSoon"
+    case 1660: "stringTooLong"
+    case 1670: "stringTooShort"
+    case 1680: "patternMismatch"
+    default: "invalid"
+    }
+  }
+}

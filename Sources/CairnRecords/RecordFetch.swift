@@ -1,0 +1,105 @@
+// Reading records.
+
+import Cairn
+import CairnControl
+import Foundation
+
+/// Runs a fetch of the control protocol and hands the rows on in batches.
+public struct RecordFetch {
+  /// The most rows a reply holds, so that a message stays far below its limit.
+  public static let batchSize = 100
+
+  let parameters: FetchRecords.Parameters
+  let entity: EntityDescription
+  let columns: [RecordColumn]
+  let request: FetchRequest<ManagedObject>
+  let naming: any RecordNaming
+
+  /// Checks the parameters against the model.
+  ///
+  /// - Throws: a ``ControlError``: unknown entity or property, invalid predicate or value.
+  public init(
+    _ parameters: FetchRecords.Parameters, model: ManagedObjectModel, naming: any RecordNaming
+  ) throws {
+    self.parameters = parameters
+    self.naming = naming
+    guard let entity = model.entitiesByName[parameters.entity] else {
+      throw ControlError.unknownEntity(entity: parameters.entity)
+    }
+    self.entity = entity
+    columns =
+      try parameters.properties?.map { try RecordColumn(path: $0, entity: entity) }
+      ?? RecordColumn.all(of: entity)
+    request = FetchRequest<ManagedObject>(entityName: parameters.entity)
+    request.predicate = try parameters.predicate.map { try Self.predicate($0) }
+    request.sortDescriptors = (parameters.sort ?? []).map { key in
+      ObjectSortDescriptor(
+        key: key.hasPrefix("-") ? String(key.dropFirst()) : key, ascending: !key.hasPrefix("-"))
+    }
+    for key in parameters.sort ?? [] {
+      _ = try RecordColumn(
+        path: key.hasPrefix("-") ? String(key.dropFirst()) : key, entity: entity)
+    }
+    guard (parameters.limit ?? 0) >= 0, (parameters.offset ?? 0) >= 0 else {
+      throw ControlError.invalidParameter(parameters.limit ?? 0 < 0 ? "limit" : "offset")
+    }
+    request.fetchLimit = parameters.limit ?? 0
+    request.fetchOffset = parameters.offset ?? 0
+    request.returnsObjectsAsFaults = false
+  }
+
+  private static func predicate(_ text: String) throws -> ObjectPredicate {
+    do {
+      return try ObjectPredicate.parse(untrusted: text)
+    } catch let error as PredicateFormatError {
+      throw ControlError.invalidPredicate(
+        text: text, position: error.position, reason: error.reason)
+    }
+  }
+
+  /// Runs the fetch in a context, on its queue, in the given stores.
+  ///
+  /// - Parameter emit: takes each batch; throwing ends the fetch.
+  public func run(
+    in context: ManagedObjectContext, stores: [PersistentStore]?,
+    emit: (FetchRecords.Reply) throws -> Void
+  ) throws {
+    try context.performAndWait {
+      request.affectedStores = stores
+      let objects: [ManagedObject]
+      do {
+        objects = try context.fetch(request)
+      } catch let error as CoreDataError where error.code == .coreData {
+        throw ControlError.invalidPredicate(
+          text: parameters.predicate ?? "", position: 0, reason: error.message)
+      }
+      var properties: [String]? = columns.map(\.name)
+      var start = 0
+      repeat {
+        let batch = objects[start..<min(start + Self.batchSize, objects.count)]
+        try emit(FetchRecords.Reply(properties: properties, rows: try rows(Array(batch))))
+        properties = nil
+        start += Self.batchSize
+      } while start < objects.count
+    }
+  }
+
+  private func rows(_ objects: [ManagedObject]) throws -> [[String: JSONValue]] {
+    var wanted: Set<ManagedObjectID> = []
+    for object in objects {
+      wanted.insert(object.objectID)
+      for column in columns { wanted.formUnion(column.references(of: object)) }
+    }
+    let ids = Array(wanted)
+    let names = Dictionary(
+      zip(ids, try naming.names(of: ids)), uniquingKeysWith: { first, _ in first })
+    return objects.map { object in
+      var row: [String: JSONValue] = [
+        "id": names[object.objectID].map { .string($0) } ?? .null,
+        "entity": .string(object.entity.name ?? ""),
+      ]
+      for column in columns { row[column.name] = column.value(of: object, names: names) }
+      return row
+    }
+  }
+}
