@@ -43,7 +43,8 @@ public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringC
     return info
   }
   public var description: String {
-    underlyingError.map { "\(message) (\(code.rawValue)): \($0)" } ?? "\(message) (\(code.rawValue))"
+    underlyingError.map { "\(message) (\(code.rawValue)): \($0)" }
+      ?? "\(message) (\(code.rawValue))"
   }
 }
 

@@ -8,7 +8,11 @@ public protocol StoreKind: Sendable {
   var type: String { get }
   /// The class that stands for the kind; also tells which optional promises it makes.
   var storeClass: PersistentStore.Type { get }
-  /// The metadata of a store file, without opening it for use.
+  /// Whether a store is a file at its URL, which must exist or be creatable, and which one
+  /// coordinator opens only once. Default true; stores in memory and on servers say no.
+  var keepsFiles: Bool { get }
+  /// The metadata of a store file, without opening it for use; empty for a file that is no store
+  /// yet, such as an empty one.
   ///
   /// - Throws: ``CoreDataError``, among others when the file is missing or not such a store.
   func metadata(at url: URL, options: StoreOptions) throws -> [String: Any]
@@ -18,6 +22,10 @@ public protocol StoreKind: Sendable {
   func destroy(at url: URL, options: StoreOptions) throws
   /// Overwrites a store with a copy of another.
   func replace(at destination: URL, withStoreAt source: URL, options: StoreOptions) throws
+}
+
+extension StoreKind {
+  public var keepsFiles: Bool { true }
 }
 
 /// A store's metadata dictionary in a form that may cross threads.

@@ -1,0 +1,33 @@
+import CairnStore
+import Foundation
+
+/// The notifications a coordinator posts, with Apple's names.
+extension Notification.Name {
+  /// Declared by Core Data for iCloud only; never posted.
+  public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresWillChangeNotification")
+  /// Stores were added or removed. Object: the coordinator. User info: ``PersistentStoreKey``.
+  public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresDidChangeNotification")
+  /// A store is about to be removed. Object: the store.
+  public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
+    "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
+  /// A store with the remote-change option was written to, by anybody. Object: the coordinator.
+  /// Posted on a background queue; several commits may be announced by one notification.
+  public static let NSPersistentStoreRemoteChange = Notification.Name(
+    "NSPersistentStoreRemoteChangeNotification")
+}
+
+/// Keys in the user info of a coordinator's notifications, with Apple's raw values.
+public enum PersistentStoreKey {
+  /// `[PersistentStore]`.
+  public static let added = "added"
+  /// `[PersistentStore]`.
+  public static let removed = "removed"
+  /// The store's UUID string, in remote change notifications.
+  public static let storeUUID = "NSStoreUUID"
+  /// The store's URL, in remote change notifications.
+  public static let storeURL = "storeURL"
+  /// A ``PersistentHistoryToken``, in remote change notifications of stores with history.
+  public static let historyToken = "historyToken"
+}

@@ -1,0 +1,138 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Brings a store of another model version to the coordinator's, in place, with an inferred
+/// mapping. Finds the source model, refuses what would lose data unasked, then lets the store type
+/// do the work in one transaction.
+struct AutomaticMigration {
+  let kind: any StoreKind
+  let url: URL
+  let options: StoreOptions
+  let model: ManagedObjectModel
+  let metadata: [String: Any]
+  let difference: VersionDifference
+
+  /// Migrates the file.
+  ///
+  /// - Throws: 134130 without a source model, or when the store knows more than the model and the
+  ///   program does not know that version; 134140 when inference was not asked for or the store
+  ///   type cannot do it; 134190 and 134110 from the store type. The file is as it was then.
+  func run() throws {
+    guard !options.isReadOnly else {
+      throw CoreDataError(
+        .persistentStoreIncompatibleVersionHash,
+        "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), but "
+          + "is to be opened read-only.",
+        userInfo: userInfo(reason: "A read-only store cannot be migrated."))
+    }
+    guard options.infersMappingModel else {
+      throw CoreDataError(
+        .migrationMissingMappingModel,
+        "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), and "
+          + "there is no mapping model. Allow an inferred one with the option "
+          + "\(StoreOptionKey.inferMappingModel).",
+        userInfo: userInfo(reason: "Can't find mapping model for migration."))
+    }
+    guard let migrating = kind.storeClass as? any InPlaceMigrating.Type else {
+      throw CoreDataError(
+        .migrationMissingMappingModel,
+        "Stores of type \(kind.type) cannot be migrated in place.",
+        userInfo: userInfo(reason: "Can't find mapping model for migration."))
+    }
+    let source = try sourceModel(migrating)
+    try source.model.prepareForUse()
+    if !source.isKnownToProgram { try refuseLoss(from: source.model) }
+    report(0)
+    try migrating.migrateInPlace(at: url, from: source.model, to: model, options: options)
+    report(1)
+  }
+
+  /// The model the store was written with: one the program gave, else the one the store remembers.
+  private func sourceModel(
+    _ migrating: any InPlaceMigrating.Type
+  ) throws -> (model: ManagedObjectModel, isKnownToProgram: Bool) {
+    let stored = VersionDifference.hashes(in: metadata)
+    let given =
+      options.dictionary[StoreOptionKey.migrationSourceModels] as? [ManagedObjectModel] ?? []
+    if let model = given.first(where: { $0.entityVersionHashesByName == stored }) {
+      return (model, true)
+    }
+    var problem: (any Error)?
+    do {
+      if let model = try migrating.cachedModel(at: url, options: options),
+        model.entityVersionHashesByName == stored
+      {
+        return (model, false)
+      }
+    } catch {
+      problem = error
+    }
+    throw CoreDataError(
+      .migrationMissingSourceModel,
+      "The store at \(url.path) was written with a model that is not known (entities "
+        + "\(difference.explanation)). Give its models under "
+        + "\(StoreOptionKey.migrationSourceModels).",
+      userInfo: userInfo(reason: "Can't find model for source store."), underlyingError: problem)
+  }
+
+  /// A version that the program does not know and that has more than the model is taken for a
+  /// newer one: an old program must not strip a store that a new one has moved on.
+  private func refuseLoss(from source: ManagedObjectModel) throws {
+    let lost = MigrationLoss.names(from: source, to: model)
+    if lost.isEmpty { return }
+    let list = lost.prefix(8).joined(separator: ", ") + (lost.count > 8 ? " and more" : "")
+    throw CoreDataError(
+      .migrationMissingSourceModel,
+      "The store at \(url.path) was written by a newer version of the model, with \(list), which "
+        + "this version does not have. Use the newer program. To drop them on purpose, give the "
+        + "store's model under \(StoreOptionKey.migrationSourceModels).",
+      userInfo: userInfo(reason: "The store's model is newer: this one lacks \(list)."))
+  }
+
+  private func userInfo(reason: String) -> [String: Any] {
+    [
+      "metadata": metadata, "reason": reason, "entities": difference.names,
+      NSFilePathErrorKey: url.path,
+    ]
+  }
+
+  private func report(_ fraction: Double) {
+    let option = options.dictionary[StoreOptionKey.migrationProgress]
+    if let progress = option as? @Sendable (Double) -> Void {
+      progress(fraction)
+    } else if let progress = option as? (Double) -> Void {
+      progress(fraction)
+    }
+  }
+}
+
+/// What a migration from one model to another would drop.
+enum MigrationLoss {
+  /// Entities (`Person`) and properties (`Person.name`) of the source that nothing in the
+  /// destination continues, by name or renaming identifier; sorted.
+  static func names(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String]
+  {
+    var lost: [String] = []
+    for entity in source.entities {
+      let name = entity.name ?? "?"
+      let successors = destination.entities.filter {
+        $0.name == entity.name || $0.renamingIdentifier == entity.renamingIdentifier
+      }
+      if successors.isEmpty {
+        lost.append(name)
+        continue
+      }
+      for property in entity.properties where !property.isTransient {
+        if property is FetchedPropertyDescription { continue }
+        let continues = successors.flatMap(\.selfAndDescendants).contains { successor in
+          successor.properties.contains {
+            $0.name == property.name || $0.renamingIdentifier == property.renamingIdentifier
+          }
+        }
+        if !continues { lost.append("\(name).\(property.name)") }
+      }
+    }
+    return Array(Set(lost)).sorted()
+  }
+}

@@ -1,0 +1,108 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Everything a coordinator needs to add one store: type, place, options, and whether to do it in
+/// the background. Source: `NSPersistentStoreDescription`.
+///
+/// Fill it on one thread, then hand it over. Defaults: SQLite, no configuration, writable, 240
+/// seconds of timeout, added synchronously, migrated automatically with an inferred mapping.
+open class PersistentStoreDescription: NSObject, NSCopying {
+  /// The registered store type.
+  open var type: String = StoreTypeName.sqlite
+  /// The model configuration whose entities the store holds; nil for all.
+  open var configuration: String?
+  /// Where the store is. Stores in memory need none.
+  open var url: URL?
+  /// The options, by key of ``StoreOptionKey``.
+  open private(set) var options: [String: NSObject] = [:]
+  /// Whether ``PersistentStoreCoordinator/addPersistentStore(with:completionHandler:)`` returns at
+  /// once and opens, or migrates, on a background queue. Default false.
+  open var shouldAddStoreAsynchronously = false
+  /// Cairn's own: models that may describe the store as it is now, for automatic migration.
+  public var migrationSourceModels: [ManagedObjectModel] = []
+  /// Cairn's own: called during a migration with 0…1, on the thread that migrates.
+  public var migrationProgress: (@Sendable (Double) -> Void)?
+
+  public override init() {
+    super.init()
+    shouldMigrateStoreAutomatically = true
+    shouldInferMappingModelAutomatically = true
+  }
+
+  /// The description of a SQLite store at `url`.
+  public convenience init(url: URL) {
+    self.init()
+    self.url = url
+  }
+
+  /// Sets an option; nil removes it.
+  open func setOption(_ option: NSObject?, forKey key: String) {
+    options[key] = option
+  }
+
+  /// Whether the store must not be written. Default false.
+  open var isReadOnly: Bool {
+    get { flag(StoreOptionKey.readOnly) }
+    set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.readOnly) }
+  }
+
+  /// Seconds to wait for a store that somebody else has locked. Default 240.
+  open var timeout: TimeInterval {
+    get { (options[StoreOptionKey.timeout] as? NSNumber)?.doubleValue ?? 240 }
+    set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.timeout) }
+  }
+
+  /// SQLite pragmas to set, by name.
+  open private(set) var sqlitePragmas: [String: NSObject] = [:]
+
+  /// Sets a SQLite pragma; nil removes it.
+  open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
+    sqlitePragmas[name] = value
+  }
+
+  /// Whether a store of an older model version is migrated when it is added. Default true.
+  open var shouldMigrateStoreAutomatically: Bool {
+    get { flag(StoreOptionKey.migrateAutomatically) }
+    set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.migrateAutomatically) }
+  }
+
+  /// Whether the difference between the models is inferred. Default true.
+  open var shouldInferMappingModelAutomatically: Bool {
+    get { flag(StoreOptionKey.inferMappingModel) }
+    set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.inferMappingModel) }
+  }
+
+  private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
+
+  /// The options as a coordinator takes them.
+  package var storeOptions: [AnyHashable: Any] {
+    var result: [AnyHashable: Any] = options
+    if !sqlitePragmas.isEmpty {
+      result[StoreOptionKey.sqlitePragmas] = sqlitePragmas.mapValues { "\($0)" }
+    }
+    if !migrationSourceModels.isEmpty {
+      result[StoreOptionKey.migrationSourceModels] = migrationSourceModels
+    }
+    if let migrationProgress { result[StoreOptionKey.migrationProgress] = migrationProgress }
+    return result
+  }
+
+  /// A description with the same values.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = PersistentStoreDescription()
+    copy.type = type
+    copy.configuration = configuration
+    copy.url = url
+    copy.options = options
+    copy.sqlitePragmas = sqlitePragmas
+    copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+    copy.migrationSourceModels = migrationSourceModels
+    copy.migrationProgress = migrationProgress
+    return copy
+  }
+
+  open override var description: String {
+    "<PersistentStoreDescription: \(type) \(url?.absoluteString ?? "without URL")>"
+  }
+}

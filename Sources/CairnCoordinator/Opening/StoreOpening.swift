@@ -1,0 +1,109 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Opens one store for a coordinator: checks everything that can be checked before the file is
+/// touched, migrates when asked to, then lets the store open its file.
+struct StoreOpening {
+  let model: ManagedObjectModel
+  let kind: any StoreKind
+  let configurationName: String?
+  let url: URL?
+  let options: StoreOptions
+
+  /// The open store.
+  ///
+  /// - Throws: ``ModelError`` or ``CoreDataError``; the file is as it was then.
+  func open() throws -> PersistentStore {
+    try model.prepareForUse()
+    try checkConfiguration()
+    if kind.keepsFiles { try checkFile() }
+    let store = kind.storeClass.init(
+      configuration: StoreConfiguration(
+        model: model, configurationName: namedConfiguration, url: url, options: options))
+    do {
+      try store.loadMetadata()
+    } catch {
+      try? store.close()
+      throw error
+    }
+    return store
+  }
+
+  /// The configuration, nil when it is the default one.
+  private var namedConfiguration: String? {
+    configurationName == ManagedObjectModel.defaultConfigurationName ? nil : configurationName
+  }
+
+  private func checkConfiguration() throws {
+    guard let name = namedConfiguration else { return }
+    if model.entities(forConfigurationName: name) == nil {
+      let known = model.configurations.joined(separator: ", ")
+      throw CoreDataError(
+        .persistentStoreIncompatibleSchema,
+        "The model has no configuration \"\(name)\". "
+          + (known.isEmpty ? "It has none at all." : "It has: \(known)."),
+        userInfo: ["reason": "The model has no configuration \"\(name)\"."])
+    }
+  }
+
+  private func checkFile() throws {
+    guard let url else {
+      throw CoreDataError(
+        .persistentStoreOpen, "A store of type \(kind.type) needs a URL to keep its file at.")
+    }
+    guard url.isFileURL, StoreRegistry.isExclusive(url) else { return }
+    let path = url.path
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+      if isDirectory.boolValue {
+        throw CoreDataError(
+          .persistentStoreOpen, "\(path) is a folder; the store's URL must name a file.",
+          userInfo: [NSFilePathErrorKey: path])
+      }
+      try checkExistingStore(at: url)
+      return
+    }
+    let folder = url.deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory),
+      isDirectory.boolValue
+    else {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The store \(path) cannot be opened: there is no folder \(folder). Create it first.",
+        userInfo: [NSFilePathErrorKey: path, "reason": "The folder does not exist."])
+    }
+    if options.isReadOnly {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "There is no store at \(path), and none is created because it is to be read-only.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
+  }
+
+  /// Checks type and model version of the store that is there; migrates when they allow it.
+  private func checkExistingStore(at url: URL) throws {
+    let metadata = try kind.metadata(at: url, options: options)
+    // A new, empty file or a destroyed store: it gets its metadata when it is opened.
+    if metadata.isEmpty { return }
+    if let type = metadata[StoreMetadataKey.type] as? String, type != kind.type {
+      throw CoreDataError(
+        .persistentStoreTypeMismatch,
+        "The store at \(url.path) is of type \(type), but was to be opened as \(kind.type).",
+        userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
+    }
+    if options.ignoresVersioning { return }
+    let difference = VersionDifference(
+      storedHashes: VersionDifference.hashes(in: metadata), model: model,
+      configurationName: namedConfiguration)
+    if difference.isEmpty { return }
+    guard options.migratesAutomatically else {
+      throw difference.incompatibility(
+        of: url, metadata: metadata, configurationName: configurationName)
+    }
+    try AutomaticMigration(
+      kind: kind, url: url, options: options, model: model, metadata: metadata,
+      difference: difference
+    ).run()
+  }
+}

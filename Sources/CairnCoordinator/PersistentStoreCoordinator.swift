@@ -1,0 +1,282 @@
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// One model and any number of stores, which it presents as one.
+///
+/// Make it with a model, add stores, give it to contexts. All methods may be called from any
+/// thread. Source: `NSPersistentStoreCoordinator`.
+// Unchecked: mutable state is `state` (stores, observers and name, one mutex) and what `rows` and
+// `remoteChanges` guard themselves; the rest is immutable. No lock is held while a store, an
+// observer or a completion handler is called.
+open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
+  private struct State {
+    var registry = StoreRegistry()
+    var observers = ObserverList()
+    var name: String?
+  }
+  private let state = Mutex(State())
+  let rows = RowCache()
+  let remoteChanges = RemoteChangePosting()
+  private let builtInKinds: [any StoreKind]
+  private let queue = DispatchQueue(label: "cairn.coordinator")
+  private let queueKey = DispatchSpecificKey<Bool>()
+  private let externalLock = NSRecursiveLock()
+
+  /// The model of all stores. It can no longer be changed.
+  public let managedObjectModel: ManagedObjectModel
+
+  /// A coordinator that knows the given kinds of store and those registered for the process.
+  ///
+  /// Freezes the model when it is valid; a model with problems is refused when a store is added.
+  package init(managedObjectModel model: ManagedObjectModel, storeKinds: [any StoreKind]) {
+    managedObjectModel = model
+    builtInKinds = storeKinds
+    super.init()
+    queue.setSpecific(key: queueKey, value: true)
+    // The error is thrown by the first `addPersistentStore`; an initialiser has no way to.
+    try? model.prepareForUse()
+  }
+
+  /// A name for people, such as in logs.
+  public var name: String? {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
+  }
+
+  /// The stores in the order they were added, which is also the order in which new objects look
+  /// for one.
+  public var persistentStores: [PersistentStore] { state.withLock { $0.registry.stores } }
+
+  // MARK: Adding
+
+  /// Opens a store, creating it when there is none, and adds it.
+  ///
+  /// With the options to migrate automatically and to infer the mapping, a store of an older model
+  /// version is migrated first. Blocks while it does; see
+  /// ``addPersistentStore(with:completionHandler:)`` for the background.
+  ///
+  /// - Throws: ``ModelError`` for a model with problems, otherwise ``CoreDataError``: 134000
+  ///   unknown type or not a store, 134010 a store of another type, 134020 unknown configuration,
+  ///   134080 cannot be opened or is open already, 134100 written with another model, and the
+  ///   migration errors. The file is as it was then.
+  @discardableResult
+  open func addPersistentStore(
+    ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> PersistentStore {
+    let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: builtInKinds)
+    let isExclusive = kind.keepsFiles && (storeURL.map(StoreRegistry.isExclusive) ?? false)
+    if isExclusive, let storeURL {
+      guard state.withLock({ $0.registry.reserve(storeURL) }) else {
+        throw CoreDataError(
+          .persistentStoreOpen,
+          "The store at \(storeURL.path) is already open, or being opened, in this coordinator.",
+          userInfo: [NSFilePathErrorKey: storeURL.path])
+      }
+    }
+    defer {
+      if isExclusive, let storeURL { state.withLock { $0.registry.release(storeURL) } }
+    }
+    let opening = StoreOpening(
+      model: managedObjectModel, kind: kind, configurationName: configuration, url: storeURL,
+      options: StoreOptions(options))
+    let store = try opening.open()
+    store.coordinatorReference = self
+    guard state.withLock({ $0.registry.append(store) }) else {
+      try? store.close()
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "A store with the UUID \(store.identity.identifier) is already open in this coordinator. "
+          + "A copy of a store's file needs another UUID before both can be used together.")
+    }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+      userInfo: [PersistentStoreKey.added: [store]])
+    return store
+  }
+
+  /// The same with a typed store type.
+  @discardableResult
+  public func addPersistentStore(
+    type: PersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws -> PersistentStore {
+    try addPersistentStore(
+      ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+  }
+
+  /// What travels to the queue that opens a store in the background.
+  // Unchecked: handed over once; the caller does not touch the description until the handler, and
+  // what the handler captures is meant for the queue it is called on.
+  private struct HandOver: @unchecked Sendable {
+    let description: PersistentStoreDescription
+    let handler: (PersistentStoreDescription, (any Error)?) -> Void
+  }
+
+  /// Adds the store that the description describes.
+  ///
+  /// The handler is called exactly once, with the description that was given: before the method
+  /// returns, or with `shouldAddStoreAsynchronously` on a background queue.
+  open func addPersistentStore(
+    with storeDescription: PersistentStoreDescription,
+    completionHandler block: @escaping (PersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    let handOver = HandOver(description: storeDescription, handler: block)
+    let type = storeDescription.type
+    let configuration = storeDescription.configuration
+    let url = storeDescription.url
+    let options = StoreOptions(storeDescription.storeOptions)
+    let add: @Sendable () -> Void = { [self] in
+      do {
+        try addPersistentStore(
+          ofType: type, configurationName: configuration, at: url, options: options.dictionary)
+      } catch {
+        handOver.handler(handOver.description, error)
+        return
+      }
+      handOver.handler(handOver.description, nil)
+    }
+    if storeDescription.shouldAddStoreAsynchronously {
+      DispatchQueue.global(qos: .userInitiated).async(execute: add)
+    } else {
+      add()
+    }
+  }
+
+  // MARK: Removing
+
+  /// Takes a store out and closes it. Objects that live in it must not be used any more.
+  ///
+  /// - Throws: 134060 when the store does not belong to the coordinator, or what closing throws.
+  open func remove(_ store: PersistentStore) throws {
+    guard state.withLock({ $0.registry.contains(store) }) else {
+      throw CoreDataError(
+        .coreData,
+        "The store \(store.url?.path ?? store.identity.identifier) cannot be removed: it does not "
+          + "belong to this coordinator.")
+    }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+    guard state.withLock({ $0.registry.remove(store) }) else { return }
+    rows.removeAll(of: store.identity)
+    store.coordinatorReference = nil
+    for observer in observers { observer.coordinator(self, didRemove: store) }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+      userInfo: [PersistentStoreKey.removed: [store]])
+    try store.close()
+  }
+
+  // MARK: Facts about stores
+
+  /// The open store at a URL.
+  open func persistentStore(for url: URL) -> PersistentStore? {
+    state.withLock { $0.registry.store(at: url) }
+  }
+
+  /// The URL of a store; `/dev/null` for stores that have none.
+  open func url(for store: PersistentStore) -> URL {
+    store.url ?? URL(fileURLWithPath: "/dev/null")
+  }
+
+  /// Tells a store where its file is now; moves nothing. False when the store is not one of ours.
+  open func setURL(_ url: URL, for store: PersistentStore) -> Bool {
+    guard state.withLock({ $0.registry.contains(store) }) else { return false }
+    store.url = url
+    return true
+  }
+
+  /// The metadata of a store, always with its type and UUID.
+  open func metadata(for store: PersistentStore) -> [String: Any] {
+    var metadata = store.metadata ?? [:]
+    metadata[StoreMetadataKey.type] = store.type
+    metadata[StoreMetadataKey.uuid] = store.identity.identifier
+    return metadata
+  }
+
+  /// Replaces the metadata of a store; it is written with the next save. Type and UUID stay.
+  open func setMetadata(_ metadata: [String: Any]?, for store: PersistentStore) {
+    var metadata = metadata ?? [:]
+    metadata[StoreMetadataKey.type] = store.type
+    metadata[StoreMetadataKey.uuid] = store.identity.identifier
+    store.metadata = metadata
+  }
+
+  /// The open store with a UUID.
+  package func store(withIdentifier identifier: String) -> PersistentStore? {
+    state.withLock { $0.registry.store(withIdentifier: identifier) }
+  }
+
+  /// Finds the kind of a type among the built-in and the registered ones.
+  func kind(ofType type: String) throws -> any StoreKind {
+    try StoreKindRegistry.kind(ofType: type, builtIn: builtInKinds)
+  }
+
+  /// Makes a kind of store known to all coordinators of the process; one with the same type, a
+  /// built-in one too, is replaced for stores added from now on.
+  public static func registerStoreKind(_ kind: any StoreKind) {
+    StoreKindRegistry.register(kind)
+  }
+
+  /// Forgets a kind that was registered.
+  public static func unregisterStoreKind(ofType type: String) {
+    StoreKindRegistry.unregister(type: type)
+  }
+
+  // MARK: Observers
+
+  /// Tells the observer about commits and removals from now on; it is held weakly.
+  package func addObserver(_ observer: any CoordinatorObserver) {
+    state.withLock { $0.observers.add(observer) }
+  }
+
+  /// Ends what ``addObserver(_:)`` began; only needed while the observer lives on.
+  package func removeObserver(_ observer: any CoordinatorObserver) {
+    state.withLock { $0.observers.remove(observer) }
+  }
+
+  var observers: [any CoordinatorObserver] { state.withLock { $0.observers }.alive }
+
+  // MARK: The coordinator's queue
+
+  /// Runs the block later on the coordinator's serial queue.
+  open func perform(_ block: @escaping () -> Void) {
+    let block = QueueBlock(run: block)
+    queue.async { block.run() }
+  }
+
+  /// Runs the block on the coordinator's serial queue and waits; inline when already there.
+  public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+    if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
+    return try queue.sync(execute: block)
+  }
+
+  // Unchecked: handed over to the queue, which runs it once.
+  private struct QueueBlock: @unchecked Sendable {
+    let run: () -> Void
+  }
+
+  /// Deprecated by Core Data: mutual exclusion among callers that use it.
+  open func lock() { externalLock.lock() }
+  open func unlock() { externalLock.unlock() }
+  open func tryLock() -> Bool { externalLock.try() }
+}
+
+extension PersistentStore {
+  /// The coordinator the store was added to, nil after its removal.
+  public var persistentStoreCoordinator: PersistentStoreCoordinator? {
+    coordinatorReference as? PersistentStoreCoordinator
+  }
+
+  /// A store type, for the typed variants of methods that take its string.
+  public struct StoreType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public static let sqlite = StoreType(rawValue: StoreTypeName.sqlite)
+    public static let xml = StoreType(rawValue: StoreTypeName.xml)
+    public static let binary = StoreType(rawValue: StoreTypeName.binary)
+    public static let inMemory = StoreType(rawValue: StoreTypeName.inMemory)
+  }
+}

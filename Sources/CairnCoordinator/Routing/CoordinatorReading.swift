@@ -1,0 +1,105 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// What contexts read through a coordinator. Synchronous, from any thread; no lock is held while a
+/// store works.
+extension PersistentStoreCoordinator {
+  var routing: RequestRouting { RequestRouting(stores: persistentStores) }
+
+  /// Finds rows in all stores that hold the entity, or in those of `stores`, as if they were one.
+  ///
+  /// Rows go into the row cache. Without a store the result is empty.
+  package func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]? = nil
+  ) throws -> StoreFetchResult {
+    let targets = routing.stores(
+      holding: request.entity, includesSubentities: request.includesSubentities,
+      restriction: stores)
+    if targets.count == 1 { return try fetch(request, from: targets[0]) }
+    return try ResultMerging(request: request, source: CoordinatorSnapshots(coordinator: self))
+      .run(targets.map { store in { try self.fetch($0, from: store) } })
+  }
+
+  /// One store's rows, which the row cache takes.
+  private func fetch(
+    _ request: StoreFetchRequest, from store: PersistentStore
+  ) throws -> StoreFetchResult {
+    let commits = rows.commitCount(of: store.identity)
+    let result = try store.fetch(request)
+    if case .snapshots(let snapshots) = result {
+      rows.add(snapshots, to: store.identity, readAfter: commits)
+    }
+    return result
+  }
+
+  /// The committed rows of objects, in their order; nil where there is none. From the row cache,
+  /// and from the stores for what it lacks or has for longer than `maximumAge` seconds (nil: any
+  /// age is fine; 0: always from the store).
+  package func snapshots(
+    for ids: [ManagedObjectID], maximumAge: TimeInterval? = nil
+  ) throws -> [RowSnapshot?] {
+    var result = [RowSnapshot?](repeating: nil, count: ids.count)
+    for (store, places) in routing.groups(of: ids) {
+      let wanted = places.map { ids[$0] }
+      let cached = rows.snapshots(for: wanted, in: store.identity, maximumAge: maximumAge)
+      var missing: [Int] = []
+      for (index, place) in places.enumerated() {
+        if let row = cached[index] { result[place] = row } else { missing.append(place) }
+      }
+      if missing.isEmpty { continue }
+      let commits = rows.commitCount(of: store.identity)
+      let read = try store.snapshots(for: missing.map { ids[$0] })
+      for (index, place) in missing.enumerated() { result[place] = read[index] }
+      rows.add(read.compactMap(\.self), to: store.identity, readAfter: commits)
+    }
+    return result
+  }
+
+  /// The row as the row cache has it, without asking a store.
+  package func cachedSnapshot(for id: ManagedObjectID) -> RowSnapshot? {
+    rows.snapshot(for: id)
+  }
+
+  /// The members of a to-many relationship of each owner, in the order of the owners. Owners that
+  /// are not in a store here have none.
+  package func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    var result = [[ManagedObjectID]](repeating: [], count: owners.count)
+    for (store, places) in routing.groups(of: owners) {
+      let members = try store.members(of: relationship, owners: places.map { owners[$0] })
+      for (index, place) in places.enumerated() { result[place] = members[index] }
+    }
+    return result
+  }
+
+  /// The ID that a URI stands for, whether or not there is such an object; nil when no open store
+  /// has that UUID or the model no such entity.
+  public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
+    routing.managedObjectID(forURIRepresentation: url, model: managedObjectModel)
+  }
+
+  /// Counts a holder for the objects' rows: they stay in the row cache until it is released.
+  package func retainRows(_ ids: [ManagedObjectID]) { rows.retain(ids) }
+
+  /// Ends what ``retainRows(_:)`` began.
+  package func releaseRows(_ ids: [ManagedObjectID]) { rows.release(ids) }
+
+  /// The newest place in the history of the given stores, nil for all; nil when none of them
+  /// keeps history.
+  public func currentPersistentHistoryToken(
+    fromStores stores: [Any]?
+  ) -> PersistentHistoryToken? {
+    let wanted = stores?.compactMap { $0 as? PersistentStore }
+    var numbers: [String: Int64] = [:]
+    for store in persistentStores {
+      if let wanted, !wanted.contains(where: { $0 === store }) { continue }
+      guard let keeper = store as? any HistoryKeeping, store.configuration.options.tracksHistory,
+        let number = try? keeper.lastTransactionNumber()
+      else { continue }
+      numbers[store.identity.identifier] = number
+    }
+    return numbers.isEmpty ? nil : PersistentHistoryToken(numbers: numbers)
+  }
+}

@@ -1,0 +1,143 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// What contexts write through a coordinator. Synchronous, from any thread; no lock is held while a
+/// store works or an observer is told.
+extension PersistentStoreCoordinator {
+  /// The store that a new object of the entity goes to when nothing else was decided: the first
+  /// writable one whose configuration has the entity.
+  ///
+  /// - Throws: 134030 when there is none.
+  package func storeForInserting(_ entity: EntityDescription) throws -> PersistentStore {
+    try routing.storeForInserting(entity)
+  }
+
+  /// Writes to one store: everything or nothing. Then the row cache has the new rows, observers
+  /// are told, and remote change notifications go out.
+  ///
+  /// - Parameter source: The observer that asks for it, named to the others.
+  /// - Throws: 134030 for a store that is read-only or not here, and what the store throws.
+  package func save(
+    _ request: SaveChangesRequest, in store: PersistentStore,
+    by source: (any CoordinatorObserver)? = nil
+  ) throws -> SaveOutcome {
+    try checkWritable(store)
+    let outcome = try store.save(request)
+    switch outcome {
+    case .saved(let receipt):
+      let inserted = request.insertions.map(\.snapshot.objectID)
+      let updated = Self.updatedIDs(of: request)
+      let deleted = request.deletions.map(\.snapshot.objectID)
+      rows.commit(receipt.snapshots, deleted: deleted, in: store.identity)
+      announce(
+        CommitNotice(
+          store: store, origin: .save, inserted: inserted, updated: updated, deleted: deleted,
+          transactionNumber: receipt.transactionNumber),
+        by: source)
+    case .conflicts(let conflicts):
+      // The cache's row is what the save was based on: what the store has is newer.
+      let persisted = conflicts.compactMap(\.persisted)
+      let gone = conflicts.filter { $0.persisted == nil }.map(\.objectID)
+      rows.commit(persisted, deleted: gone, in: store.identity)
+    case .constraintViolations, .sidecarChanged:
+      break
+    }
+    return outcome
+  }
+
+  /// The objects that a request changes without inserting or deleting them: updated rows, and
+  /// owners of changed links.
+  private static func updatedIDs(of request: SaveChangesRequest) -> [ManagedObjectID] {
+    var updated = request.updates.map(\.snapshot.objectID)
+    if request.links.isEmpty { return updated }
+    var known = Set(updated)
+    known.formUnion(request.insertions.map(\.snapshot.objectID))
+    known.formUnion(request.deletions.map(\.snapshot.objectID))
+    for link in request.links where known.insert(link.owner).inserted { updated.append(link.owner) }
+    return updated
+  }
+
+  /// Runs a batch request: an insert in `stores` or the store for new objects, an update or delete
+  /// in all stores that hold the entity. The row cache keeps the rows it has, as Core Data's does.
+  ///
+  /// - Returns: The IDs of the rows it touched.
+  /// - Throws: 134091 when a store does not execute batches, 134030 when it is read-only, and what
+  ///   the store throws.
+  package func executeBatch(
+    _ request: StoreBatchRequest, in stores: [PersistentStore]? = nil, author: String?,
+    contextName: String?, by source: (any CoordinatorObserver)? = nil
+  ) throws -> [ManagedObjectID] {
+    let targets: [PersistentStore]
+    switch request {
+    case .insert(let entity, _):
+      let candidates = stores.map(RequestRouting.init(stores:)) ?? routing
+      targets = [try candidates.storeForInserting(entity)]
+    case .update(let entity, let includesSubentities, _, _):
+      targets = routing.stores(
+        holding: entity, includesSubentities: includesSubentities, restriction: stores)
+    case .delete(let fetch):
+      targets = routing.stores(
+        holding: fetch.entity, includesSubentities: fetch.includesSubentities,
+        restriction: stores)
+    }
+    let executors = try targets.map { store in
+      try checkWritable(store)
+      guard let executor = store as? any BatchExecuting else {
+        throw CoreDataError(
+          .persistentStoreUnsupportedRequestType,
+          "The \(store.type) store \(store.url?.path ?? "") does not execute batch requests.")
+      }
+      return (store, executor)
+    }
+    var touched: [ManagedObjectID] = []
+    for (store, executor) in executors {
+      let ids = try executor.executeBatch(request, author: author, contextName: contextName)
+      touched += ids
+      if ids.isEmpty { continue }
+      var (inserted, updated, deleted): ([ManagedObjectID], [ManagedObjectID], [ManagedObjectID])
+      (inserted, updated, deleted) = ([], [], [])
+      switch request {
+      case .insert: inserted = ids
+      case .update: updated = ids
+      case .delete: deleted = ids
+      }
+      announce(
+        CommitNotice(
+          store: store, origin: .batch, inserted: inserted, updated: updated, deleted: deleted,
+          transactionNumber: nil),
+        by: source)
+    }
+    return touched
+  }
+
+  /// To be called by whoever notices that somebody else, another coordinator or process, wrote to
+  /// the store: observers are told and remote change notifications go out.
+  package func storeDidChangeRemotely(_ store: PersistentStore) {
+    announce(
+      CommitNotice(
+        store: store, origin: .remote, inserted: [], updated: [], deleted: [],
+        transactionNumber: nil),
+      by: nil)
+  }
+
+  private func announce(_ notice: CommitNotice, by source: (any CoordinatorObserver)?) {
+    for observer in observers { observer.coordinator(self, didCommit: notice, by: source) }
+    remoteChanges.announce(notice.store, of: self)
+  }
+
+  private func checkWritable(_ store: PersistentStore) throws {
+    guard persistentStores.contains(where: { $0 === store }) else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The store \(store.url?.path ?? store.identity.identifier) is not open in this coordinator.",
+        userInfo: ["NSAffectedStoresErrorKey": [store]])
+    }
+    if store.isReadOnly {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The store \(store.url?.path ?? store.identity.identifier) is read-only.",
+        userInfo: ["NSAffectedStoresErrorKey": [store]])
+    }
+  }
+}

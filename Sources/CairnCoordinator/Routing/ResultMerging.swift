@@ -1,0 +1,126 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// One fetch over several stores: each is asked for as much as could be in the result, then the
+/// union is sorted, and offset and limit are applied to it.
+struct ResultMerging {
+  typealias StoreFetch = (StoreFetchRequest) throws -> StoreFetchResult
+  let request: StoreFetchRequest
+  let source: CoordinatorSnapshots
+
+  /// The merged result; an empty one without stores.
+  func run(_ fetches: [StoreFetch]) throws -> StoreFetchResult {
+    switch request.result {
+    case .count:
+      return .count(window(try fetches.reduce(0) { try $0 + count($1) }))
+    case .snapshots:
+      return .snapshots(try snapshots(fetches))
+    case .objectIDs:
+      if request.sortDescriptors.isEmpty {
+        let ids = try fetches.flatMap { fetch -> [ManagedObjectID] in
+          guard case .objectIDs(let ids) = try fetch(partial(.objectIDs)) else { return [] }
+          return ids
+        }
+        return .objectIDs(Array(window(ids)))
+      }
+      return .objectIDs(try snapshots(fetches).map(\.objectID))
+    case .dictionaries:
+      // Groups and aggregates go across stores, so they are made from the rows of all.
+      if fetches.isEmpty { return .dictionaries([]) }
+      var all = partial(.snapshots)
+      all.limit = 0
+      all.sortDescriptors = []
+      let rows = try fetches.flatMap { try snapshots(of: $0, all) }
+      var shape = request
+      shape.predicate = nil
+      return try query(shape, over: rows)
+    }
+  }
+
+  private func snapshots(_ fetches: [StoreFetch]) throws -> [RowSnapshot] {
+    let partial = partial(.snapshots)
+    let rows = try fetches.flatMap { try snapshots(of: $0, partial) }
+    var rest = request
+    rest.predicate = nil
+    rest.result = .snapshots
+    guard case .snapshots(let merged) = try query(rest, over: rows) else { return [] }
+    return merged
+  }
+
+  /// Sorts and cuts rows in memory.
+  private func query(
+    _ request: StoreFetchRequest, over rows: [RowSnapshot]
+  ) throws -> StoreFetchResult {
+    let result = try SnapshotQuery(request, source: source).run(over: rows)
+    // Views cannot throw while a key is read: a store's error is kept and thrown here.
+    if let error = source.error { throw error }
+    return result
+  }
+
+  private func snapshots(
+    of fetch: StoreFetch, _ request: StoreFetchRequest
+  ) throws -> [RowSnapshot] {
+    guard case .snapshots(let rows) = try fetch(request) else { return [] }
+    return rows
+  }
+
+  private func count(_ fetch: StoreFetch) throws -> Int {
+    var all = partial(.count)
+    all.limit = 0
+    guard case .count(let count) = try fetch(all) else { return 0 }
+    return count
+  }
+
+  /// What one store is asked: from its beginning, as many as the union could need.
+  private func partial(_ result: StoreFetchRequest.Result) -> StoreFetchRequest {
+    var partial = request
+    partial.result = result
+    partial.offset = 0
+    partial.limit = request.limit > 0 ? request.limit + max(request.offset, 0) : 0
+    return partial
+  }
+
+  private func window<Row>(_ rows: [Row]) -> ArraySlice<Row> {
+    let rest = rows.dropFirst(max(request.offset, 0))
+    return request.limit > 0 ? rest.prefix(request.limit) : rest
+  }
+
+  private func window(_ count: Int) -> Int {
+    let rest = max(count - max(request.offset, 0), 0)
+    return request.limit > 0 ? min(rest, request.limit) : rest
+  }
+}
+
+/// Rows and members for sort keys that lead through relationships, read through the coordinator.
+///
+/// Used by one fetch on one thread.
+final class CoordinatorSnapshots: SnapshotSource {
+  private let coordinator: PersistentStoreCoordinator
+  /// The first error of a store.
+  private(set) var error: (any Error)?
+
+  init(coordinator: PersistentStoreCoordinator) {
+    self.coordinator = coordinator
+  }
+
+  func snapshot(for id: ManagedObjectID) -> RowSnapshot? {
+    do {
+      return try coordinator.snapshots(for: [id]).first ?? nil
+    } catch {
+      self.error = self.error ?? error
+      return nil
+    }
+  }
+
+  func members(
+    of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) -> [ManagedObjectID] {
+    do {
+      return try coordinator.members(of: relationship, owners: [owner]).first ?? []
+    } catch {
+      self.error = self.error ?? error
+      return []
+    }
+  }
+}

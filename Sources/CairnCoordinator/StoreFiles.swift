@@ -1,0 +1,95 @@
+import CairnStore
+import Foundation
+
+/// What can be done to store files that are not open.
+extension PersistentStoreCoordinator {
+  /// Leaves an empty store or none at the URL and removes what belonged to the old one.
+  ///
+  /// - Throws: 134000 for an unknown type, 134080 while the store is open in this coordinator, and
+  ///   what the store type throws.
+  public func destroyPersistentStore(
+    at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try checkClosed(url, to: "destroyed")
+    try kind(ofType: storeType).destroy(at: url, options: StoreOptions(options))
+  }
+
+  /// Overwrites a store with a copy of another; creates it when there is none.
+  ///
+  /// - Throws: As ``destroyPersistentStore(at:ofType:options:)``.
+  public func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+    ofType storeType: String
+  ) throws {
+    try checkClosed(destinationURL, to: "replaced")
+    var options = sourceOptions ?? [:]
+    options.merge(destinationOptions ?? [:]) { _, destination in destination }
+    try kind(ofType: storeType).replace(
+      at: destinationURL, withStoreAt: sourceURL, options: StoreOptions(options))
+  }
+
+  /// The same with a typed store type.
+  public func destroyPersistentStore(
+    at url: URL, type storeType: PersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
+  }
+
+  /// The same with a typed store type.
+  public func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+    type sourceType: PersistentStore.StoreType
+  ) throws {
+    try replacePersistentStore(
+      at: destinationURL, destinationOptions: destinationOptions,
+      withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions,
+      ofType: sourceType.rawValue)
+  }
+
+  private func checkClosed(_ url: URL, to action: String) throws {
+    if persistentStore(for: url) != nil {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The store at \(url.path) is open in this coordinator. Remove it before it is \(action).",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
+  }
+
+  /// The metadata of a store file, without opening it for use.
+  package static func metadataForPersistentStore(
+    ofType storeType: String, at url: URL, options: [AnyHashable: Any]?,
+    storeKinds: [any StoreKind]
+  ) throws -> [String: Any] {
+    let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: storeKinds)
+    let metadata = try kind.metadata(at: url, options: StoreOptions(options))
+    if let type = metadata[StoreMetadataKey.type] as? String, type != storeType {
+      throw CoreDataError(
+        .persistentStoreTypeMismatch,
+        "The store at \(url.path) is of type \(type), not \(storeType).",
+        userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
+    }
+    return metadata
+  }
+
+  /// Replaces the metadata in a store file at once. Type and UUID stay when they are not given.
+  package static func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+    options: [AnyHashable: Any]?, storeKinds: [any StoreKind]
+  ) throws {
+    let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: storeKinds)
+    let options = StoreOptions(options)
+    let old = try kind.metadata(at: url, options: options)
+    var new = metadata ?? [:]
+    for key in [StoreMetadataKey.type, StoreMetadataKey.uuid] where new[key] == nil {
+      new[key] = old[key]
+    }
+    try kind.setMetadata(new, at: url, options: options)
+  }
+
+  /// The types that a coordinator with these kinds knows, sorted.
+  package static func registeredStoreTypes(storeKinds: [any StoreKind]) -> [String] {
+    Set(storeKinds.map(\.type) + StoreKindRegistry.all.map(\.type)).sorted()
+  }
+}

@@ -1,0 +1,164 @@
+import CairnModel
+import Foundation
+
+/// Dictionary results made in memory: columns, grouping, aggregates, having and distinct.
+struct DictionaryRows {
+  let columns: StoreFetchRequest.DictionaryColumns
+  let source: any SnapshotSource
+
+  /// One result before it becomes a plain dictionary: its columns over the row they came from.
+  final class Row: KeyValueReading {
+    let values: [String: AttributeValue]
+    let representative: SnapshotView?
+
+    init(values: [String: AttributeValue], representative: SnapshotView?) {
+      self.values = values
+      self.representative = representative
+    }
+
+    func value(forKey key: String) -> Any? {
+      if let value = values[key] { return AttributeCoding.decode(value) }
+      return representative?.value(forKey: key)
+    }
+  }
+
+  /// The results over the rows that match.
+  func make(
+    from views: [SnapshotView], sort: (inout [Row]) throws -> Void
+  ) throws -> [[String: AttributeValue]] {
+    var rows: [Row] = []
+    for group in try groups(of: views) {
+      let row = Row(values: try values(of: group), representative: group.first)
+      if let having = columns.having, try !holds(having, for: row, group: group) { continue }
+      rows.append(row)
+    }
+    try sort(&rows)
+    let results = rows.map(\.values)
+    guard columns.distinct else { return results }
+    var seen: Set<[String: AttributeValue]> = []
+    return results.filter { seen.insert($0).inserted }
+  }
+
+  /// One group a result: by the grouping expressions, all rows for aggregates alone, otherwise one
+  /// row each.
+  private func groups(of views: [SnapshotView]) throws -> [[SnapshotView]] {
+    if columns.groupBy.isEmpty {
+      if columns.columns.contains(where: { Self.hasAggregate($0.expression.node) }) {
+        return [views]
+      }
+      return views.map { [$0] }
+    }
+    var order: [[PredicateValue]] = []
+    var members: [[PredicateValue]: [SnapshotView]] = [:]
+    for view in views {
+      let key = try columns.groupBy.map { PredicateValue(try $0.value(for: view)) }
+      if members[key] == nil { order.append(key) }
+      members[key, default: []].append(view)
+    }
+    return order.map { members[$0] ?? [] }
+  }
+
+  private func values(of group: [SnapshotView]) throws -> [String: AttributeValue] {
+    var result: [String: AttributeValue] = [:]
+    for column in columns.columns {
+      let node = try Self.evaluatingAggregates(in: column.expression.node, over: group)
+      let value = try ObjectExpression(node: node).value(for: group.first)
+      let stored = Self.attributeValue(of: PredicateValue(value), type: column.type)
+      if !stored.isNull { result[column.key] = stored }
+    }
+    return result
+  }
+
+  private func holds(
+    _ having: ObjectPredicate, for row: Row, group: [SnapshotView]
+  ) throws -> Bool {
+    let node = try Self.evaluatingAggregates(in: having.node, over: group)
+    return try ObjectPredicate.make(node).test(row)
+  }
+
+  // MARK: Aggregates
+
+  private static func isAggregate(_ function: PredicateFunction, _ arguments: [ExpressionNode])
+    -> Bool
+  {
+    guard arguments.count == 1 else { return false }
+    switch arguments[0] {
+    case .keyPath, .evaluatedObject, .function: break
+    default: return false
+    }
+    return [.sum, .count, .min, .max, .average].contains(function)
+  }
+
+  private static func hasAggregate(_ node: ExpressionNode) -> Bool {
+    guard case .function(let function, let arguments) = node else { return false }
+    return isAggregate(function, arguments) || arguments.contains(where: hasAggregate)
+  }
+
+  /// The expression with each aggregate replaced by its value over the group.
+  private static func evaluatingAggregates(
+    in node: ExpressionNode, over group: [SnapshotView]
+  ) throws -> ExpressionNode {
+    guard case .function(let function, let arguments) = node else { return node }
+    guard isAggregate(function, arguments) else {
+      return .function(
+        function, try arguments.map { try evaluatingAggregates(in: $0, over: group) })
+    }
+    let argument = ObjectExpression(node: arguments[0])
+    let values = try group.map { PredicateValue(try argument.value(for: $0)) }
+      .filter { !$0.isNull }
+    // As in a database: no rows have a count, but no sum, minimum or average.
+    if values.isEmpty, function != .count { return .constant(.null) }
+    if function == .count { return .constant(.integer(Int64(values.count))) }
+    let call = ObjectExpression(node: .function(function, [.constant(.array(values))]))
+    return .constant(PredicateValue(try call.value(for: nil)))
+  }
+
+  private static func evaluatingAggregates(
+    in node: PredicateNode, over group: [SnapshotView]
+  ) throws -> PredicateNode {
+    switch node {
+    case .value, .block: return node
+    case .compound(let type, let members):
+      return .compound(type, try members.map { try evaluatingAggregates(in: $0, over: group) })
+    case .comparison(var comparison):
+      comparison.left = try evaluatingAggregates(in: comparison.left, over: group)
+      comparison.right = try evaluatingAggregates(in: comparison.right, over: group)
+      return .comparison(comparison)
+    }
+  }
+
+  // MARK: Values
+
+  /// A computed value in the column's type where it has one, otherwise as it is.
+  static func attributeValue(of value: PredicateValue, type: AttributeType) -> AttributeValue {
+    switch type {
+    case .integer16, .integer32, .integer64:
+      if let number = value.anyValue as? NSNumber { return .integer(number.int64Value) }
+    case .double:
+      if let number = value.anyValue as? NSNumber { return .double(number.doubleValue) }
+    case .float:
+      if let number = value.anyValue as? NSNumber { return .float(number.floatValue) }
+    case .decimal:
+      if let number = value.anyValue as? NSNumber { return .decimal(number.decimalValue) }
+    case .boolean:
+      if let number = value.anyValue as? NSNumber { return .boolean(number.boolValue) }
+    case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID,
+      .composite:
+      break
+    }
+    switch value {
+    case .null, .array, .set, .dictionary: return .null
+    case .boolean(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .double(let number): return .double(number)
+    case .decimal(let number): return .decimal(number)
+    case .string(let text): return .string(text)
+    case .date(let date): return .date(date)
+    case .data(let data): return .data(data)
+    case .uuid(let uuid): return .uuid(uuid)
+    case .url(let url): return .url(url)
+    case .objectID(let id): return .object(id)
+    case .object: return value.managedObjectID.map { .object($0) } ?? .null
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import CairnModel
+import Foundation
+
+/// Where the rows and members come from that a predicate reaches through relationships.
+package protocol SnapshotSource: AnyObject {
+  /// The committed row of an object, nil when there is none.
+  func snapshot(for id: ManagedObjectID) -> RowSnapshot?
+  /// The members of a to-many relationship, in its order when it has one.
+  func members(
+    of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) -> [ManagedObjectID]
+}
+
+/// A committed row that predicates and sort descriptors can read by key, following relationships.
+///
+/// This is how stores evaluate in memory what they cannot ask their database.
+package final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
+  package let snapshot: RowSnapshot
+  private let source: any SnapshotSource
+
+  package init(_ snapshot: RowSnapshot, source: any SnapshotSource) {
+    self.snapshot = snapshot
+    self.source = source
+  }
+
+  package var objectID: ManagedObjectID { snapshot.objectID }
+
+  package func value(forKey key: String) -> Any? {
+    let layout: EntityLayout = snapshot.objectID.entity.layout
+    if let slot = layout.slotByName[key] { return value(atSlot: slot, of: layout) }
+    if let index = layout.toManyByName[key] {
+      return source.members(of: layout.toManys[index], owner: objectID).compactMap {
+        member(for: $0)
+      }
+    }
+    switch key {
+    case "self": return self
+    case "objectID": return objectID
+    case "entity": return objectID.entity
+    default:
+      // A composite is read through the paths of its elements.
+      return CompositeView(owner: self, path: key, layout: layout)
+    }
+  }
+
+  fileprivate func value(atSlot slot: Int, of layout: EntityLayout) -> Any? {
+    let value = snapshot[slot]
+    if case .object(let id) = value, layout.slots[slot].relationship != nil {
+      // An object whose row is gone still compares by its ID.
+      return member(for: id) ?? id
+    }
+    return AttributeCoding.decode(value, for: layout.slots[slot].attribute)
+  }
+
+  private func member(for id: ManagedObjectID) -> SnapshotView? {
+    source.snapshot(for: id).map { SnapshotView($0, source: source) }
+  }
+
+  package static func == (a: SnapshotView, b: SnapshotView) -> Bool { a.objectID == b.objectID }
+  package func hash(into hasher: inout Hasher) { hasher.combine(objectID) }
+}
+
+/// A composite attribute of a row, read element by element.
+private final class CompositeView: KeyValueReading {
+  private let owner: SnapshotView
+  private let path: String
+  private let layout: EntityLayout
+
+  /// Nil when the entity has no such composite.
+  init?(owner: SnapshotView, path: String, layout: EntityLayout) {
+    let prefix = path + "."
+    guard layout.slots.contains(where: { $0.name.hasPrefix(prefix) }) else { return nil }
+    self.owner = owner
+    self.path = path
+    self.layout = layout
+  }
+
+  func value(forKey key: String) -> Any? {
+    let full = path + "." + key
+    if let slot = layout.slotByName[full] { return owner.value(atSlot: slot, of: layout) }
+    return CompositeView(owner: owner, path: full, layout: layout)
+  }
+}
