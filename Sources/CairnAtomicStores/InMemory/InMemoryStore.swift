@@ -1,0 +1,93 @@
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// A store that lives in memory only, with all a store promises: versions, uniqueness, history and
+/// sidecar included. Type `InMemory`; the URL is ignored.
+// Unchecked: its mutable state is `tables`, inside a mutex. Predicates run on a copy, outside it.
+public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeeping,
+  @unchecked Sendable
+{
+  private let tables = Mutex(MemoryTables())
+
+  public override var type: String { StoreTypeName.inMemory }
+
+  public override func loadMetadata() throws {
+    let model = managedObjectModel
+    metadata = [
+      StoreMetadataKey.type: type,
+      StoreMetadataKey.uuid: identity.identifier,
+      StoreMetadataKey.versionHashes: model.entityVersionHashesByName,
+      StoreMetadataKey.versionHashesVersion: 3,
+      StoreMetadataKey.versionChecksum: model.versionChecksum,
+    ]
+  }
+
+  /// Everything is gone then.
+  public override func close() throws {
+    tables.withLock { $0 = MemoryTables() }
+  }
+
+  // MARK: Rows
+
+  public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
+    try KeyPathCheck.check(request)
+    let tables = tables.withLock { $0 }
+    let rows = tables.rows(
+      of: request.entity, includesSubentities: request.includesSubentities)
+    return try SnapshotQuery(request, source: MemorySource(tables: tables)).run(over: rows)
+  }
+
+  public override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
+    tables.withLock { tables in objectIDs.map { tables.row($0) } }
+  }
+
+  public override func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    tables.withLock { tables in owners.map { tables.members(of: relationship, owner: $0) } }
+  }
+
+  public override func obtainPermanentIDs(
+    for entities: [EntityDescription]
+  ) throws -> [ManagedObjectID] {
+    tables.withLock { tables in
+      entities.map {
+        ManagedObjectID(
+          entity: $0, storeIdentity: identity, key: .row(tables.nextKey(for: $0)))
+      }
+    }
+  }
+
+  public override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
+    let tracksHistory = configuration.options.tracksHistory
+    return try tables.withLock { try $0.save(request, tracksHistory: tracksHistory) }
+  }
+
+  // MARK: History
+
+  public func readHistory(_ request: HistoryReadRequest) throws -> [HistoryTransactionRecord] {
+    try tables.withLock { try $0.history.read(request) }
+  }
+
+  public func lastTransactionNumber() throws -> Int64 {
+    tables.withLock { $0.history.lastTransaction }
+  }
+
+  public func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
+    tables.withLock { $0.history.purge(before: number, date: date) }
+  }
+
+  // MARK: Sidecar
+
+  public func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
+    tables.withLock { tables in keys.map { tables.sidecar[$0] } }
+  }
+
+  public func sidecarEntries(
+    of map: String, from lower: Data?, to upper: Data?, limit: Int
+  ) throws -> [(key: Data, value: Data)] {
+    tables.withLock { $0.sidecar.entries(of: map, from: lower, to: upper, limit: limit) }
+  }
+}

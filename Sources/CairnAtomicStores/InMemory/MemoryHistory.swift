@@ -1,0 +1,104 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// The history of a store in memory.
+struct MemoryHistory {
+  private var transactions: [HistoryTransactionRecord] = []
+  private(set) var lastTransaction: Int64 = 0
+  private var lastChange: Int64 = 0
+  /// The newest transaction that was purged.
+  private var purgedThrough: Int64 = 0
+
+  /// Records a commit; nil when it changed no object.
+  mutating func record(_ request: SaveChangesRequest) -> Int64? {
+    var changes: [HistoryChangeRecord] = []
+    func add(
+      _ kind: HistoryChangeKind, _ id: ManagedObjectID, _ properties: Set<String>?,
+      _ tombstone: [String: AttributeValue] = [:]
+    ) {
+      lastChange += 1
+      changes.append(
+        HistoryChangeRecord(
+          number: lastChange, kind: kind, objectID: id, changedProperties: properties,
+          tombstone: tombstone))
+    }
+    for insertion in request.insertions { add(.insert, insertion.snapshot.objectID, nil) }
+    var linked: [ManagedObjectID: Set<String>] = [:]
+    for link in request.links { linked[link.owner, default: []].insert(link.relationship.name) }
+    let inserted = Set(request.insertions.map(\.snapshot.objectID))
+    for update in request.updates {
+      let id = update.snapshot.objectID
+      guard let layout = id.entity.layout else { continue }
+      var names = Set(update.changedSlots.map { layout.slots[$0].name })
+      names.formUnion(update.changedToManys.map { layout.toManys[$0].name })
+      names.formUnion(linked.removeValue(forKey: id) ?? [])
+      add(.update, id, names)
+    }
+    let deleted = Set(request.deletions.map(\.snapshot.objectID))
+    for link in request.links {
+      let owner = link.owner
+      guard !inserted.contains(owner), !deleted.contains(owner),
+        let names = linked.removeValue(forKey: owner)
+      else { continue }
+      add(.update, owner, names)
+    }
+    for deletion in request.deletions {
+      add(.delete, deletion.snapshot.objectID, nil, Self.tombstone(of: deletion.snapshot))
+    }
+    if changes.isEmpty { return nil }
+    lastTransaction += 1
+    transactions.append(
+      HistoryTransactionRecord(
+        number: lastTransaction, date: request.date, author: request.author,
+        contextName: request.contextName, bundleID: nil,
+        processID: ProcessInfo.processInfo.processName, changes: changes))
+    return lastTransaction
+  }
+
+  private static func tombstone(of row: RowSnapshot) -> [String: AttributeValue] {
+    guard let layout = row.objectID.entity.layout else { return [:] }
+    var values: [String: AttributeValue] = [:]
+    for (slot, content) in layout.slots.enumerated() {
+      guard let attribute = content.attribute, attribute.preservesValueInHistoryOnDeletion else {
+        continue
+      }
+      if slot < row.count, !row[slot].isNull { values[content.name] = row[slot] }
+    }
+    return values
+  }
+
+  func read(_ request: HistoryReadRequest) throws -> [HistoryTransactionRecord] {
+    if let after = request.after, after < purgedThrough {
+      throw CoreDataError(
+        .persistentHistoryTokenExpired,
+        "History before transaction \(purgedThrough + 1) has been purged; the token stands at "
+          + "\(after).")
+    }
+    var found = transactions.filter { transaction in
+      if let after = request.after, transaction.number <= after { return false }
+      if let date = request.afterDate, transaction.date <= date { return false }
+      return true
+    }
+    if request.limit > 0 { found = Array(found.prefix(request.limit)) }
+    if request.includesChanges { return found }
+    return found.map {
+      HistoryTransactionRecord(
+        number: $0.number, date: $0.date, author: $0.author, contextName: $0.contextName,
+        bundleID: $0.bundleID, processID: $0.processID, changes: [])
+    }
+  }
+
+  mutating func purge(before number: Int64?, date: Date?) -> Int {
+    let gone = transactions.filter { transaction in
+      if let number, transaction.number < number { return true }
+      if let date, transaction.date < date { return true }
+      return false
+    }
+    guard let newest = gone.map(\.number).max() else { return 0 }
+    purgedThrough = max(purgedThrough, newest)
+    let numbers = Set(gone.map(\.number))
+    transactions.removeAll { numbers.contains($0.number) }
+    return gone.count
+  }
+}

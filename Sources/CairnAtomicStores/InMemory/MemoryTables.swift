@@ -1,0 +1,169 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Everything a store in memory holds. A value: readers work on a copy, so that a predicate can
+/// take its time while others save.
+struct MemoryTables {
+  private var tables: [ObjectIdentifier: RowTable] = [:]
+  private var links = LinkTable()
+  private var unique = UniqueIndex()
+  private(set) var sidecar = SidecarMaps()
+  var history = MemoryHistory()
+
+  // MARK: Reading
+
+  func row(_ id: ManagedObjectID) -> RowSnapshot? {
+    guard let key = id.rowKey else { return nil }
+    return tables[ObjectIdentifier(id.entity.rootEntity)]?[key]
+  }
+
+  /// The rows of an entity in the order of their keys.
+  func rows(of entity: EntityDescription, includesSubentities: Bool) -> [RowSnapshot] {
+    guard let table = tables[ObjectIdentifier(entity.rootEntity)] else { return [] }
+    let wanted = Set(
+      (includesSubentities ? entity.selfAndDescendants : [entity]).map(ObjectIdentifier.init))
+    return table.inOrder.filter { wanted.contains(ObjectIdentifier($0.objectID.entity)) }
+  }
+
+  /// The members of a to-many relationship that have a row.
+  func members(
+    of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) -> [ManagedObjectID] {
+    links.members(of: relationship, owner: owner).filter { row($0) != nil }
+  }
+
+  // MARK: Writing
+
+  mutating func nextKey(for entity: EntityDescription) -> Int64 {
+    tables[ObjectIdentifier(entity.rootEntity), default: RowTable()].nextKey()
+  }
+
+  /// Writes everything in the request, or nothing.
+  ///
+  /// - Throws: 134030 when a row to insert exists.
+  mutating func save(_ request: SaveChangesRequest, tracksHistory: Bool) throws -> SaveOutcome {
+    if let key = sidecar.firstUnmet(of: request.sidecar) { return .sidecarChanged(key) }
+    let conflicts = conflicts(in: request)
+    if !conflicts.isEmpty { return .conflicts(conflicts) }
+    let replaced = Set(
+      request.updates.map(\.snapshot.objectID) + request.deletions.map(\.snapshot.objectID))
+    let violations = unique.violations(
+      writing: request.insertions.map(\.snapshot) + request.updates.map(\.snapshot),
+      replaced: replaced, stored: row)
+    if !violations.isEmpty { return .constraintViolations(violations) }
+    for insertion in request.insertions where row(insertion.snapshot.objectID) != nil {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The object \(insertion.snapshot.objectID) cannot be inserted: it is in the store already.")
+    }
+    // Nothing can fail from here on.
+    for deletion in request.deletions { remove(deletion.snapshot.objectID) }
+    for update in request.updates {
+      if let old = row(update.snapshot.objectID) { unique.remove(old) }
+    }
+    for insertion in request.insertions { write(insertion.snapshot.with(version: 1)) }
+    for update in request.updates {
+      let version = (row(update.snapshot.objectID)?.version ?? 0) + 1
+      write(update.snapshot.with(version: version))
+    }
+    for link in request.links { links.apply(link) }
+    derive(for: request)
+    sidecar.apply(request.sidecar)
+    let number = tracksHistory ? history.record(request) : nil
+    let written = (request.insertions.map(\.snapshot) + request.updates.map(\.snapshot))
+      .compactMap { row($0.objectID) }
+    return .saved(SaveReceipt(snapshots: written, transactionNumber: number))
+  }
+
+  /// Rows that are not as the request's changes were based on.
+  private func conflicts(in request: SaveChangesRequest) -> [RowConflict] {
+    var conflicts: [RowConflict] = []
+    func check(_ id: ManagedObjectID, _ version: Int64) {
+      let stored = row(id)
+      if stored?.version != version {
+        conflicts.append(RowConflict(objectID: id, expectedVersion: version, persisted: stored))
+      }
+    }
+    for update in request.updates where !update.overwritesConflicts {
+      check(update.snapshot.objectID, update.snapshot.version)
+    }
+    for deletion in request.deletions where !deletion.overwritesConflicts {
+      check(deletion.snapshot.objectID, deletion.snapshot.version)
+    }
+    for lock in request.locks { check(lock.objectID, lock.version) }
+    return conflicts
+  }
+
+  private mutating func write(_ row: RowSnapshot) {
+    guard let key = row.objectID.rowKey else { return }
+    let row = Self.withoutTransientValues(row)
+    links.update(from: self.row(row.objectID), to: row)
+    tables[ObjectIdentifier(row.objectID.entity.rootEntity), default: RowTable()].set(row, at: key)
+    unique.insert(row)
+  }
+
+  private mutating func remove(_ id: ManagedObjectID) {
+    guard let key = id.rowKey, let row = row(id) else { return }
+    unique.remove(row)
+    links.update(from: row, to: nil)
+    links.removeAll(of: id)
+    tables[ObjectIdentifier(id.entity.rootEntity)]?.remove(at: key)
+  }
+
+  /// A store keeps no transient values.
+  private static func withoutTransientValues(_ row: RowSnapshot) -> RowSnapshot {
+    guard let layout = row.objectID.entity.layout,
+      layout.persistentSlots.count != layout.slots.count
+    else { return row }
+    var values = row.values
+    for (slot, content) in layout.slots.enumerated() where content.isTransient {
+      values[slot] = .null
+    }
+    return .make(objectID: row.objectID, version: row.version, values: values)
+  }
+
+  // MARK: Derived attributes
+
+  /// Computes the derived attributes of the rows that were written or whose links changed.
+  private mutating func derive(for request: SaveChangesRequest) {
+    var ids = request.insertions.map(\.snapshot.objectID)
+    ids += request.updates.map(\.snapshot.objectID)
+    ids += request.links.map(\.owner)
+    var seen: Set<ManagedObjectID> = []
+    for id in ids where Self.hasDerivedAttributes(id.entity) && seen.insert(id).inserted {
+      guard let row = row(id), let layout = id.entity.layout else { continue }
+      var values = row.values
+      let view = SnapshotView(row, source: MemorySource(tables: self))
+      for (slot, content) in layout.slots.enumerated() {
+        guard let attribute = content.attribute as? DerivedAttributeDescription,
+          let expression = attribute.derivationExpression,
+          let value = try? expression.value(for: view)
+        else { continue }
+        values[slot] = (try? AttributeCoding.encode(value, for: attribute)) ?? .null
+      }
+      write(.make(objectID: id, version: row.version, values: values))
+    }
+  }
+
+  private static func hasDerivedAttributes(_ entity: EntityDescription) -> Bool {
+    entity.layout?.slots.contains { $0.attribute is DerivedAttributeDescription } ?? false
+  }
+}
+
+/// Rows and members for predicates, from one state of the tables.
+final class MemorySource: SnapshotSource {
+  private let tables: MemoryTables
+
+  init(tables: MemoryTables) {
+    self.tables = tables
+  }
+
+  func snapshot(for id: ManagedObjectID) -> RowSnapshot? { tables.row(id) }
+
+  func members(
+    of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) -> [ManagedObjectID] {
+    tables.members(of: relationship, owner: owner)
+  }
+}

@@ -1,0 +1,65 @@
+import CairnStore
+import Foundation
+
+/// The sidecar of a store in memory: ordered maps from bytes to bytes.
+struct SidecarMaps {
+  private struct Map {
+    var values: [Data: Data] = [:]
+    /// Ascending.
+    var keys: [Data] = []
+
+    /// The first place whose key is not smaller.
+    func place(of key: Data) -> Int {
+      var low = 0
+      var high = keys.count
+      while low < high {
+        let middle = (low + high) / 2
+        if keys[middle].lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+  private var maps: [String: Map] = [:]
+
+  subscript(key: SidecarKey) -> Data? { maps[key.map]?.values[key.key] }
+
+  /// The first entry that is not as an operation requires, before any is applied.
+  func firstUnmet(of operations: [SidecarOperation]) -> SidecarKey? {
+    for operation in operations {
+      if case .require(let key, let value) = operation, self[key] != value { return key }
+    }
+    return nil
+  }
+
+  mutating func apply(_ operations: [SidecarOperation]) {
+    for operation in operations {
+      switch operation {
+      case .put(let key, let value):
+        let isNew = maps[key.map, default: Map()].values.updateValue(value, forKey: key.key) == nil
+        if isNew, let place = maps[key.map]?.place(of: key.key) {
+          maps[key.map]?.keys.insert(key.key, at: place)
+        }
+      case .remove(let key):
+        guard maps[key.map]?.values.removeValue(forKey: key.key) != nil,
+          let place = maps[key.map]?.place(of: key.key)
+        else { continue }
+        maps[key.map]?.keys.remove(at: place)
+      case .require:
+        continue
+      }
+    }
+  }
+
+  func entries(
+    of name: String, from lower: Data?, to upper: Data?, limit: Int
+  ) -> [(key: Data, value: Data)] {
+    guard let map = maps[name] else { return [] }
+    let start = lower.map(map.place(of:)) ?? 0
+    let end = upper.map(map.place(of:)) ?? map.keys.count
+    guard start < end else { return [] }
+    let keys = map.keys[start..<end]
+    return (limit > 0 ? keys.prefix(limit) : keys).compactMap { key in
+      map.values[key].map { (key, $0) }
+    }
+  }
+}
