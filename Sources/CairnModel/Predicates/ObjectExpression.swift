@@ -56,7 +56,7 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
   }
 
   public convenience init(forKeyPath keyPath: String) {
-    self.init(node: .keyPath(keyPath))
+    self.init(node: .path(keyPath))
   }
 
   /// A call of a predefined function such as `sum:`. An unknown name is a programmer's error and

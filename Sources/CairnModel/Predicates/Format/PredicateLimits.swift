@@ -37,7 +37,7 @@ public struct PredicateLimits: Sendable, Hashable {
 
   /// For format strings in a program's own source.
   public static let trusted = PredicateLimits(
-    maximumLength: 16 << 20, maximumDepth: 150, maximumNodes: 1 << 20, allowedFunctions: nil,
+    maximumLength: 16 << 20, maximumDepth: 200, maximumNodes: 1 << 20, allowedFunctions: nil,
     allowsMessages: true, allowsFetches: true, maximumPatternLength: 1 << 20,
     checksPatterns: false)
 

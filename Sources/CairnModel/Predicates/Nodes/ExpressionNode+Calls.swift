@@ -1,6 +1,15 @@
 // Which node a call by name makes; the parser and the programmatic constructors share it.
 
 extension ExpressionNode {
+  /// A key path from the evaluated object; `self` is the object.
+  package static func path(_ path: String) -> ExpressionNode {
+    if path == "self" || path == "SELF" { return .evaluatedObject }
+    if path.hasPrefix("self.") || path.hasPrefix("SELF.") {
+      return .path(String(path.dropFirst(5)))
+    }
+    return .keyPath(path)
+  }
+
   /// The node of a predefined function by its name, nil when there is no such function.
   package static func call(_ name: String, _ arguments: [ExpressionNode]) -> ExpressionNode? {
     if let function = PredicateFunction.named(name, argumentCount: arguments.count) {
@@ -14,7 +23,7 @@ extension ExpressionNode {
       return .casting(arguments[0], to: type)
     case ("valueForKeyPath:", 1), ("valueForKey:", 1):
       guard case .constant(.string(let path)) = arguments[0] else { return nil }
-      return .keyPath(path)
+      return .path(path)
     default: return nil
     }
   }
@@ -34,7 +43,7 @@ extension ExpressionNode {
   /// A key path from this expression.
   package func appending(_ path: String) -> ExpressionNode {
     switch self {
-    case .evaluatedObject: return .keyPath(path)
+    case .evaluatedObject: return .path(path)
     case .keyPath(let own): return .keyPath("\(own).\(path)")
     case .keyPathOf(let operand, let own): return .keyPathOf(operand, "\(own).\(path)")
     case .constant, .variable, .function, .element, .cast, .message, .setOperation, .subquery,

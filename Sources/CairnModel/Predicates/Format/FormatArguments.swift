@@ -1,0 +1,70 @@
+import Foundation
+
+/// The arguments of a format string, taken in order.
+struct FormatArguments {
+  /// Nil where placeholders are not allowed at all.
+  private let values: [Any?]?
+  private var index = 0
+
+  init(_ values: [Any?]?) {
+    self.values = values
+  }
+
+  /// A wrong or missing argument; the parser adds the position.
+  struct Problem: Error {
+    let reason: String
+  }
+
+  private mutating func next() throws -> Any? {
+    guard let values else {
+      throw Problem(reason: "placeholders are not allowed in this text")
+    }
+    guard index < values.count else {
+      throw Problem(reason: "there are only \(values.count) arguments for more placeholders")
+    }
+    index += 1
+    return values[index - 1]
+  }
+
+  /// The text for `%K`.
+  mutating func keyPath() throws -> String {
+    guard case .string(let path) = PredicateValue(try next()), !path.isEmpty else {
+      throw Problem(reason: "the argument of %K must be a key path")
+    }
+    return path
+  }
+
+  /// The expression for every other placeholder.
+  mutating func expression(_ placeholder: FormatPlaceholder) throws -> ExpressionNode {
+    if placeholder == .keyPath { return .path(try keyPath()) }
+    let argument = try next()
+    if placeholder == .object, let expression = argument as? ObjectExpression {
+      return expression.node
+    }
+    let value = PredicateValue(argument)
+    switch placeholder {
+    case .object, .keyPath: return .constant(value)
+    case .integer:
+      if value.kind == .number, let number = try? Arithmetic.integer(value) {
+        if case .boolean = value { return .constant(value) }
+        return .constant(.integer(number))
+      }
+      throw Problem(reason: "the argument must be an integer")
+    case .double:
+      if case .decimal = value { return .constant(value) }
+      if value.kind == .number { return .constant(.double(NumberOrder.double(of: value))) }
+      throw Problem(reason: "the argument must be a number")
+    case .character:
+      if case .string(let text) = value, text.count == 1 { return .constant(value) }
+      if case .integer(let code) = value, let unit = UInt32(exactly: code),
+        let scalar = Unicode.Scalar(unit)
+      {
+        return .constant(.string(String(Character(scalar))))
+      }
+      throw Problem(reason: "the argument must be one character")
+    case .string:
+      if case .string = value { return .constant(value) }
+      throw Problem(reason: "the argument must be a string")
+    }
+  }
+}
