@@ -83,12 +83,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Yams", package: "Yams"),
       ]),
     .executableTarget(
       name: "cairnd",
       dependencies: [
-        "CairnDaemon", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CairnDaemon", "CairnControl", "CairnPlatform",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
       name: "cairnctl",

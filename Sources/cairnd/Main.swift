@@ -1,4 +1,44 @@
+// The daemon's command line.
+import ArgumentParser
+import CairnControl
+import CairnDaemon
+import CairnPlatform
+
 @main
-struct Main {
-  static func main() {}
+struct CairnDaemonCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cairnd",
+    abstract: "Keeps Core Data stores in step.",
+    discussion: """
+      Runs in the foreground; systemd starts it with cairnd.service. SIGTERM stops it after what \
+      runs has finished, a second one at once. SIGHUP checks the configuration on disk.
+
+      Exit codes: 0 stopped, 64 wrong command line, 69 and 75 try again later, 70 internal fault, \
+      74 disk error, 77 permissions, 78 configuration.
+      """,
+    version: CairnVersion.text)
+
+  @Option(name: .long, help: "The configuration file.")
+  var config = "/etc/cairn/cairnd.yaml"
+
+  @Option(
+    name: .customLong("set"), parsing: .singleValue,
+    help: ArgumentHelp(
+      "Override one key, e.g. log.level=debug or replicas.nas.path=/mnt/nas.sqlite.",
+      valueName: "key=value"))
+  var settings: [String] = []
+
+  @Flag(name: .long, help: "Check the configuration, report all problems and exit.")
+  var checkConfig = false
+
+  mutating func run() async throws {
+    let daemon = DaemonProcess(
+      loader: ConfigurationLoader(path: config, settings: settings),
+      factory: { configuration, logger in
+        throw EngineFailure(
+          code: "noEngine", reason: "this build has no sync engine", isTransient: false)
+      })
+    let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
+    throw ExitCode(status.rawValue)
+  }
 }

@@ -1,0 +1,50 @@
+// Everything the daemon is told, checked and typed.
+
+/// The daemon's configuration after reading, merging and checking.
+///
+/// Values only; each part is described in `Config/cairnd.yaml`.
+public struct DaemonConfiguration: Sendable, Hashable {
+  public var model: ModelSection
+  public var control: ControlSection
+  public var local: LocalSection
+  public var replicas: [ReplicaSection]
+  public var sync: SyncSection
+  public var log: LogSection
+
+  public init(
+    model: ModelSection, control: ControlSection, local: LocalSection,
+    replicas: [ReplicaSection] = [], sync: SyncSection = SyncSection(),
+    log: LogSection = LogSection()
+  ) {
+    self.model = model
+    self.control = control
+    self.local = local
+    self.replicas = replicas
+    self.sync = sync
+    self.log = log
+  }
+
+  /// Reads every section; problems go to the collector.
+  ///
+  /// - Returns: nil when something that has no default is missing or wrong.
+  static func read(
+    _ root: ConfigurationNode, collector: ProblemCollector, expansion: VariableExpansion,
+    groups: GroupLookup
+  ) -> DaemonConfiguration? {
+    let reader = SectionReader(
+      root, path: "", missingOrigin: root.origin, collector: collector, expansion: expansion)
+    let model = ModelSection.read(reader)
+    let control = ControlSection.read(reader.section("control"), groups: groups)
+    let local = LocalSection.read(reader.section("local"))
+    let replicas = ReplicaSection.readAll(reader, local: local)
+    let sync = SyncSection.read(reader.section("sync"))
+    let log = LogSection.read(reader.section("log"))
+    reader.finish()
+    guard let model, let control, let local else { return nil }
+    return DaemonConfiguration(
+      model: model, control: control, local: local, replicas: replicas, sync: sync, log: log)
+  }
+}
+
+/// Asks whether a group exists; a closure so that tests need no accounts.
+public typealias GroupLookup = @Sendable (_ name: String) -> UInt32?

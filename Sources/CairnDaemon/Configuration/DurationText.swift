@@ -1,0 +1,22 @@
+// Durations as people write them: 250ms, 30s, 5m, 12h, 30d.
+
+/// Reads and writes durations with a unit.
+enum DurationText {
+  private static let units: [(suffix: String, duration: Duration)] = [
+    ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
+    ("d", .seconds(86400)), ("w", .seconds(604800)),
+  ]
+
+  /// What the units are, for messages.
+  static let remedy = "write a number and a unit: 250ms, 30s, 5m, 12h, 30d or 2w"
+
+  /// The duration, or nil when the text is none.
+  static func parse(_ text: String) -> Duration? {
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let suffix = text[number.endIndex...]
+    guard let amount = Double(number), amount.isFinite, amount < 1e9,
+      let unit = units.first(where: { $0.suffix == suffix })
+    else { return nil }
+    return unit.duration * amount
+  }
+}

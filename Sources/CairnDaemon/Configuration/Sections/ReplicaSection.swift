@@ -1,0 +1,91 @@
+// `replicas`: the other stores of the group.
+
+/// One replica.
+public struct ReplicaSection: Sendable, Hashable {
+  /// Which way changes go.
+  public enum Direction: String, Sendable, Hashable, CaseIterable {
+    case both, push, pull
+  }
+
+  /// What kind of store it is and where.
+  public enum Store: Sendable, Hashable {
+    case sqlite(path: String)
+  }
+
+  private enum Kind: String, CaseIterable {
+    case sqlite
+  }
+
+  /// Unique in the group; letters, digits, `.`, `_` and `-`.
+  public var name: String
+  public var store: Store
+  public var direction: Direction
+  /// The daemon is not READY before it is open.
+  public var isRequired: Bool
+
+  public init(
+    name: String, store: Store, direction: Direction = .both, isRequired: Bool = false
+  ) {
+    self.name = name
+    self.store = store
+    self.direction = direction
+    self.isRequired = isRequired
+  }
+
+  /// Whether a name can be used in commands, logs and files.
+  public static func isValid(name: String) -> Bool {
+    (1...64).contains(name.utf8.count) && name != "local" && name != "all"
+      && name.first != "-" && name.first != "."
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+  }
+
+  static func readAll(_ root: SectionReader, local: LocalSection?) -> [ReplicaSection] {
+    var names: Set<String> = []
+    var paths: [String: String] = local.map { [$0.path: "local"] } ?? [:]
+    return root.list("replicas").compactMap { reader in
+      guard let replica = read(reader) else { return nil }
+      if !names.insert(replica.name).inserted {
+        reader.report("name", "two replicas are called \"\(replica.name)\"", "rename one")
+        return nil
+      }
+      switch replica.store {
+      case .sqlite(let path):
+        if let other = paths.updateValue(replica.name, forKey: path) {
+          reader.report("path", "\(path) is used by \"\(other)\" already", "give each its own file")
+          return nil
+        }
+      }
+      return replica
+    }
+  }
+
+  private static func read(_ reader: SectionReader) -> ReplicaSection? {
+    let name = reader.requiredText("name", remedy: "give each replica a short name")
+    if let name, !isValid(name: name) {
+      reader.report(
+        "name", "\"\(name)\" cannot be a replica's name",
+        "use up to 64 letters, digits, \".\", \"_\" and \"-\"; \"local\" and \"all\" are taken")
+    }
+    let kind = reader.choice("type", default: Kind.sqlite)
+    let store: Store?
+    switch kind {
+    case .sqlite:
+      let text = reader.requiredText("path", remedy: "name the replica's SQLite file")
+      store = reader.absolutePath(text, key: "path").map { .sqlite(path: $0) }
+    }
+    let direction = reader.choice("direction", default: Direction.both)
+    let isRequired = reader.flag("required", default: false)
+    reader.finish()
+    guard let name, let store else { return nil }
+    return ReplicaSection(
+      name: name, store: store, direction: direction, isRequired: isRequired)
+  }
+}

@@ -1,0 +1,58 @@
+// Fills ${NAME} in configuration values from the environment.
+
+/// Expands `${NAME}` from a fixed list of variables that systemd sets, with defaults outside of it.
+struct VariableExpansion: Sendable {
+  /// A `${…}` that cannot be filled.
+  struct Failure: Error, Sendable {
+    let problem: String
+    let remedy: String
+  }
+
+  /// What stands in for a variable that is not set, and all that may be used.
+  static let defaults: [String: String] = [
+    "STATE_DIRECTORY": "/var/lib/cairn",
+    "RUNTIME_DIRECTORY": "/run/cairnd",
+    "CACHE_DIRECTORY": "/var/cache/cairn",
+    "LOGS_DIRECTORY": "/var/log/cairn",
+    "CONFIGURATION_DIRECTORY": "/etc/cairn",
+  ]
+
+  let environment: [String: String]
+
+  /// The text with every variable filled in; `$$` stands for a dollar sign.
+  func expand(_ text: String) throws(Failure) -> String {
+    var result = ""
+    var rest = Substring(text)
+    while let dollar = rest.firstIndex(of: "$") {
+      result += rest[..<dollar]
+      rest = rest[rest.index(after: dollar)...]
+      if rest.first == "$" {
+        result.append("$")
+        rest = rest.dropFirst()
+      } else if rest.first == "{" {
+        guard let end = rest.firstIndex(of: "}") else {
+          throw Failure(problem: "a \"${\" has no \"}\"", remedy: "close it, or write $$ for a dollar")
+        }
+        result += try value(of: String(rest[rest.index(after: rest.startIndex)..<end]))
+        rest = rest[rest.index(after: end)...]
+      } else {
+        throw Failure(
+          problem: "a \"$\" without a variable", remedy: "write ${NAME}, or $$ for a dollar sign")
+      }
+    }
+    return result + rest
+  }
+
+  private func value(of name: String) throws(Failure) -> String {
+    guard let fallback = Self.defaults[name] else {
+      let known = Self.defaults.keys.sorted()
+      let guess = NearestKey.find(name, among: known).map { "did you mean ${\($0)}?" }
+      throw Failure(
+        problem: "there is no variable ${\(name)}",
+        remedy: guess ?? "known are \(known.joined(separator: ", "))")
+    }
+    // systemd gives a colon list when a unit has several folders; the first is ours.
+    let given = environment[name]?.split(separator: ":").first.map(String.init)
+    return given ?? fallback
+  }
+}

@@ -1,0 +1,87 @@
+// Finds the handler of a call, checks that the caller may, and turns failures into answers.
+import CairnControl
+import Logging
+
+/// Carries out calls. Knows no sockets.
+struct ControlDispatcher: Sendable {
+  private let handlers: [String: AnyControlHandler]
+  private let logger: Logger
+
+  init(handlers: [AnyControlHandler], logger: Logger) {
+    self.handlers = Dictionary(handlers.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    self.logger = logger
+  }
+
+  /// The methods that have a handler, and the role each needs.
+  var roles: [String: ControlRole] { handlers.mapValues(\.role) }
+
+  /// Carries out a call and returns its last answer; interim ones go to `send`.
+  func dispatch(
+    _ call: ControlCall, caller: ControlCaller,
+    send: @escaping @Sendable (ControlReply) async throws -> Void
+  ) async -> ControlReply {
+    do {
+      let handler = try handler(of: call, caller: caller)
+      try checkNames(call)
+      let parameters = try await handler.handle(call.parameters, caller) { interim in
+        try await send(ControlReply(parameters: interim, continues: true))
+      }
+      return ControlReply(parameters: parameters)
+    } catch let error as ControlError {
+      log(error, call, caller)
+      return ControlReply(failure: error)
+    } catch is CancellationError {
+      return ControlReply(failure: .notReady(state: "draining", reason: "the call was cut short"))
+    } catch {
+      return unexpected(error, call)
+    }
+  }
+
+  private func handler(of call: ControlCall, caller: ControlCaller) throws -> AnyControlHandler {
+    // Strangers learn nothing, not even which methods there are.
+    guard caller.role > .none else { throw ControlError.permissionDenied }
+    guard let handler = handlers[call.method] else {
+      guard let dot = call.method.lastIndex(of: ".") else {
+        throw ControlError.methodNotFound(call.method)
+      }
+      let interface = String(call.method[..<dot])
+      throw InterfaceDescription.named(interface) == nil
+        ? ControlError.interfaceNotFound(interface) : .methodNotFound(call.method)
+    }
+    guard caller.role >= handler.role else { throw ControlError.permissionDenied }
+    guard !handler.isStreaming || call.more else { throw ControlError.expectedMore }
+    return handler
+  }
+
+  /// A parameter that the method does not have is a mistake of the caller, not to be passed over.
+  private func checkNames(_ call: ControlCall) throws {
+    guard let method = InterfaceDescription.method(call.method) else { return }
+    let known = Set(method.parameters.map(\.name))
+    if let unknown = call.parameters.keys.sorted().first(where: { !known.contains($0) }) {
+      throw ControlError.invalidParameter(unknown)
+    }
+  }
+
+  private func log(_ error: ControlError, _ call: ControlCall, _ caller: ControlCaller) {
+    let metadata: Logger.Metadata = [
+      "method": .string(String(call.method.prefix(128))), "clientUid": "\(caller.user)",
+      "clientPid": "\(caller.process)", "errorCode": .string(error.name),
+    ]
+    if error == .permissionDenied {
+      logger.event(.callRefused, "a call was refused", metadata: metadata)
+    } else {
+      logger.debug("a call failed", metadata: metadata)
+    }
+  }
+
+  private func unexpected(_ error: any Error, _ call: ControlCall) -> ControlReply {
+    let reference = String(UInt64.random(in: 0 ... .max), radix: 36)
+    logger.event(
+      .callFailed, "a call failed unexpectedly: \(String(describing: error)) [\(reference)]",
+      metadata: [
+        "method": .string(call.method), "requestId": .string(reference),
+        "errorType": .string(String(describing: type(of: error))),
+      ])
+    return ControlReply(failure: .internalFailure(reference: reference))
+  }
+}

@@ -1,0 +1,140 @@
+// The control socket: accepts clients, finds out who they are, and serves them.
+import CairnControl
+import CairnPlatform
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// Serves the control protocol on Unix sockets.
+final class ControlServer: Service {
+  struct Settings: Sendable {
+    /// The socket to make when none was passed in.
+    var path: String
+    var statusGroup: UInt32?
+    var adminGroup: UInt32?
+    var limits = ConnectionTable.Limits()
+    /// Bytes of one call.
+    var messageLimit = JSONLimits.message.byteCount
+    /// Time for a message that has begun to arrive.
+    var messageTimeout = TimeAmount.seconds(10)
+    var writeTimeout = TimeAmount.seconds(30)
+    /// Time for calls in progress when stopping.
+    var drainTimeout = Duration.seconds(5)
+  }
+
+  private let settings: Settings
+  private let dispatcher: ControlDispatcher
+  private let table: ConnectionTable
+  private let policy: RolePolicy
+  private let logger: Logger
+  private let passed: [OwnedDescriptor]
+  private let onListening: @Sendable () async -> Void
+
+  init(
+    settings: Settings, passed: [OwnedDescriptor] = [], dispatcher: ControlDispatcher,
+    logger: Logger, onListening: @escaping @Sendable () async -> Void = {}
+  ) {
+    self.settings = settings
+    self.passed = passed
+    self.dispatcher = dispatcher
+    self.logger = logger
+    self.onListening = onListening
+    table = ConnectionTable(limits: settings.limits)
+    policy = RolePolicy(
+      daemonUser: HostIdentity.effectiveUser, statusGroup: settings.statusGroup,
+      adminGroup: settings.adminGroup)
+  }
+
+  /// Connections now.
+  var connectionCount: Int { table.count }
+
+  /// Serves until graceful shutdown or cancellation. The socket file is gone afterwards.
+  func run() async throws {
+    let listeners = try openListeners()
+    defer { for listener in listeners { listener.remove() } }
+    let group = NIOSingletons.posixEventLoopGroup
+    var channels: [any Channel] = []
+    for listener in listeners { channels.append(try await serve(listener, on: group)) }
+    await onListening()
+    let listening = channels
+    await withTaskCancellationOrGracefulShutdownHandler {
+      for channel in listening { try? await channel.closeFuture.get() }
+    } onCancelOrGracefulShutdown: {
+      for channel in listening { channel.close(promise: nil) }
+    }
+    await drain()
+  }
+
+  private func openListeners() throws -> [UnixListener] {
+    if !passed.isEmpty { return try passed.map { try UnixListener(adopting: $0) } }
+    let group = settings.statusGroup ?? settings.adminGroup
+    return [
+      try UnixListener(path: settings.path, mode: group == nil ? 0o600 : 0o660, group: group)
+    ]
+  }
+
+  private func serve(_ listener: UnixListener, on group: any EventLoopGroup) async throws
+    -> any Channel
+  {
+    try await ServerBootstrap(group: group)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(
+        .writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024)
+      )
+      .childChannelInitializer { [self] channel in
+        channel.eventLoop.makeCompletedFuture { try welcome(channel) }
+      }
+      .withBoundSocket(listener.descriptor.release()).get()
+  }
+
+  /// Sets a new connection up and starts serving it. Runs on its event loop.
+  private func welcome(_ channel: any Channel) throws {
+    let credentials = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { try PeerCredentials(ofSocket: $0) }
+    guard let credentials else { throw PlatformError("identify a caller", code: .notASocket) }
+    let decoder = MessageFrameDecoder(
+      limit: settings.messageLimit, messageTimeout: settings.messageTimeout)
+    try channel.pipeline.syncOperations.addHandler(decoder)
+    let asyncChannel = try ControlConnection.Channel(wrappingChannelSynchronously: channel)
+    let number = table.admit(user: credentials.user) { channel.close(promise: nil) }
+    guard let number else {
+      logger.event(
+        .callRefused, "too many connections",
+        metadata: ["clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)"])
+      Task { await Self.turnAway(asyncChannel) }
+      return
+    }
+    let caller = ControlCaller(
+      user: credentials.user, process: credentials.process, role: policy.role(of: credentials),
+      connection: number)
+    let connection = ControlConnection(
+      channel: asyncChannel, caller: caller, dispatcher: dispatcher, table: table,
+      writeTimeout: settings.writeTimeout, logger: logger)
+    let table = table
+    let task = Task {
+      await connection.run()
+      table.remove(number)
+    }
+    // A client that goes away takes its call with it.
+    channel.closeFuture.whenComplete { _ in task.cancel() }
+  }
+
+  private static func turnAway(_ channel: ControlConnection.Channel) async {
+    let reply = ControlReply(failure: .busy(reason: "too many connections"))
+    try? await channel.executeThenClose { _, outbound in
+      try await outbound.write(ByteBuffer(bytes: MessageFraming.frame(reply.message)))
+    }
+  }
+
+  private func drain() async {
+    table.drain()
+    let deadline = ContinuousClock.now + settings.drainTimeout
+    while table.count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    table.closeAll()
+  }
+}

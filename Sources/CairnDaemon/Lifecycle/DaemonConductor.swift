@@ -1,0 +1,90 @@
+// Carries out what the lifecycle decides.
+import CairnControl
+import CairnPlatform
+import Foundation
+import Logging
+
+/// Holds the lifecycle and performs its actions, one event after the other.
+actor DaemonConductor {
+  private var lifecycle = DaemonLifecycle()
+  private let notifier: ServiceNotifier
+  private let logger: Logger
+  private let loader: ConfigurationLoader
+  private let startedAt = WireDate(Date())
+  private var retry: (@Sendable (Duration) -> Void)?
+  private var shutdown: (@Sendable () async -> Void)?
+  private var abort: (@Sendable () -> Void)?
+
+  init(notifier: ServiceNotifier, logger: Logger, loader: ConfigurationLoader) {
+    self.notifier = notifier
+    self.logger = logger
+    self.loader = loader
+  }
+
+  /// Connects the actions that others perform.
+  func connect(
+    shutdown: @escaping @Sendable () async -> Void, abort: @escaping @Sendable () -> Void
+  ) {
+    self.shutdown = shutdown
+    self.abort = abort
+  }
+
+  /// Where engine restarts are asked for.
+  func connect(retry: @escaping @Sendable (Duration) -> Void) { self.retry = retry }
+
+  func handle(_ event: DaemonLifecycle.Event) async {
+    for action in lifecycle.handle(event) { await perform(action) }
+  }
+
+  /// The whole status, with the engine's part.
+  func status(engine: EngineStatus) -> DaemonStatus {
+    DaemonStatus(
+      version: CairnVersion.text, pid: Int(HostIdentity.processID), startedAt: startedAt,
+      state: lifecycle.statusState,
+      problems: lifecycle.problems + engine.problems.filter { !lifecycle.problems.contains($0) },
+      model: engine.model, local: engine.local, replicas: engine.replicas)
+  }
+
+  private func perform(_ action: DaemonLifecycle.Action) async {
+    switch action {
+    case .notifyReady:
+      notifier(.ready)
+      logger.event(.started, "ready", metadata: ["version": .string(CairnVersion.text)])
+    case .notifyStatus(let text): notifier(.status(text))
+    case .notifyStopping:
+      notifier(.stopping)
+      logger.event(.stopping, "stopping")
+    case .notifyReloading:
+      notifier(.reloading(monotonicMicroseconds: MonotonicClock.microseconds))
+    case .extendTimeout(let duration): notifier(.extendTimeout(duration))
+    case .logDegraded(let problems):
+      for problem in problems {
+        logger.event(
+          .degraded, "degraded: \(problem.message)", metadata: ["errorCode": .string(problem.code)])
+      }
+    case .logRecovered: logger.event(.recovered, "working again")
+    case .checkConfiguration: await checkConfiguration()
+    case .retryEngine(let delay): retry?(delay)
+    case .beginShutdown: await shutdown?()
+    case .abort: abort?()
+    }
+  }
+
+  private func checkConfiguration() async {
+    var problems = 0
+    do {
+      _ = try loader.load()
+      logger.event(
+        .reloaded, "the configuration on disk is valid; it takes effect with the next restart")
+    } catch let error as ConfigurationInvalid {
+      problems = error.problems.count
+      for problem in error.problems {
+        logger.event(.configurationInvalid, "\(problem.description)")
+      }
+    } catch {
+      problems = 1
+      logger.event(.configurationInvalid, "the configuration cannot be read: \(error)")
+    }
+    await handle(.reloadChecked(problems: problems))
+  }
+}

@@ -1,0 +1,210 @@
+// The daemon's life as a value: events in, actions out, no I/O.
+import CairnControl
+
+/// Where the daemon is in its life, and what must be done when something happens.
+///
+/// starting → serving ⇄ degraded → draining → stopped. It is READY once, when the control socket
+/// answers and the engine has started or has failed to: a daemon that can explain itself is up.
+struct DaemonLifecycle: Sendable, Equatable {
+  enum State: Sendable, Equatable {
+    case starting
+    case serving
+    /// Up, but something does not work; `hasEngine` tells whether data can be reached.
+    case degraded(hasEngine: Bool)
+    case draining
+    case stopped
+  }
+
+  enum Event: Sendable, Equatable {
+    case controlListening
+    case engineStarted
+    case engineFailed(StatusProblem, isTransient: Bool)
+    /// A long piece of work got on.
+    case progress(String)
+    /// How things are, from the running engine.
+    case summary(String, problems: [StatusProblem])
+    case stopRequested
+    case engineStopped
+    case reloadRequested
+    case reloadChecked(problems: Int)
+    case probeOverdue
+    case probeAnswered
+  }
+
+  enum Action: Sendable, Equatable {
+    case notifyReady
+    case notifyStatus(String)
+    case notifyStopping
+    case notifyReloading
+    case extendTimeout(Duration)
+    case logDegraded([StatusProblem])
+    case logRecovered
+    case checkConfiguration
+    /// Try to start the engine again after a while.
+    case retryEngine(after: Duration)
+    case beginShutdown
+    /// Give up what runs and end.
+    case abort
+  }
+
+  private(set) var state: State = .starting
+  /// Why it is degraded.
+  private(set) var problems: [StatusProblem] = []
+  private var isListening = false
+  private var isEngineDecided = false
+  private var failedStarts = 0
+  private var summary = ""
+  private var isProbeOverdue = false
+
+  /// How much time each sign of progress buys.
+  static let extensionStep = Duration.seconds(30)
+  static let longestRetryDelay = Duration.seconds(60)
+
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .controlListening:
+      isListening = true
+      return becomeReady()
+    case .engineStarted: return engineStarted()
+    case .engineFailed(let problem, let isTransient):
+      return engineFailed(problem, isTransient: isTransient)
+    case .progress(let text): return progress(text)
+    case .summary(let text, let problems): return summary(text, problems)
+    case .stopRequested: return stopRequested()
+    case .engineStopped:
+      state = .stopped
+      return [.notifyStatus("Stopped")]
+    case .reloadRequested:
+      guard isUp else { return [] }
+      return [.notifyReloading, .checkConfiguration]
+    case .reloadChecked(let problems): return reloadChecked(problems)
+    case .probeOverdue:
+      guard isUp, !isProbeOverdue else { return [] }
+      isProbeOverdue = true
+      return [.notifyStatus("Not answering: a check of the store is overdue")]
+    case .probeAnswered:
+      guard isProbeOverdue else { return [] }
+      isProbeOverdue = false
+      return isUp ? [.notifyStatus(statusLine)] : []
+    }
+  }
+
+  /// The state in the words of the control protocol.
+  var statusState: DaemonStatus.State {
+    switch state {
+    case .starting: .starting
+    case .serving: .serving
+    case .degraded: .degraded
+    case .draining: .draining
+    case .stopped: .stopped
+    }
+  }
+
+  private var isUp: Bool {
+    switch state {
+    case .serving, .degraded: true
+    case .starting, .draining, .stopped: false
+    }
+  }
+
+  private var isEnding: Bool {
+    switch state {
+    case .draining, .stopped: true
+    case .starting, .serving, .degraded: false
+    }
+  }
+
+  private mutating func becomeReady() -> [Action] {
+    guard case .starting = state, isListening, isEngineDecided else { return [] }
+    state =
+      problems.isEmpty ? .serving : .degraded(hasEngine: failedStarts == 0)
+    return [.notifyReady, .notifyStatus(statusLine)]
+  }
+
+  private mutating func engineStarted() -> [Action] {
+    guard !isEnding else { return [] }
+    let wasDegraded = failedStarts > 0
+    isEngineDecided = true
+    failedStarts = 0
+    problems = []
+    guard isUp else { return becomeReady() }
+    state = .serving
+    return (wasDegraded ? [.logRecovered] : []) + [.notifyStatus(statusLine)]
+  }
+
+  private mutating func engineFailed(_ problem: StatusProblem, isTransient: Bool) -> [Action] {
+    guard !isEnding else { return [] }
+    let isNew = problems != [problem]
+    isEngineDecided = true
+    failedStarts += 1
+    problems = [problem]
+    var actions: [Action] = isNew ? [.logDegraded([problem])] : []
+    if isUp {
+      state = .degraded(hasEngine: false)
+      if isNew { actions.append(.notifyStatus(statusLine)) }
+    } else {
+      actions += becomeReady()
+    }
+    if isTransient { actions.append(.retryEngine(after: retryDelay)) }
+    return actions
+  }
+
+  private var retryDelay: Duration {
+    min(.seconds(1 << min(failedStarts - 1, 6)), Self.longestRetryDelay)
+  }
+
+  private func progress(_ text: String) -> [Action] {
+    switch state {
+    case .starting, .draining: [.extendTimeout(Self.extensionStep), .notifyStatus(text)]
+    case .serving, .degraded: [.notifyStatus(text)]
+    case .stopped: []
+    }
+  }
+
+  private mutating func summary(_ text: String, _ problems: [StatusProblem]) -> [Action] {
+    guard !isEnding, failedStarts == 0 else { return [] }
+    let wasDegraded = !self.problems.isEmpty
+    let changed = problems != self.problems
+    let lineBefore = statusLine
+    summary = text
+    self.problems = problems
+    guard isUp else { return [] }
+    state = problems.isEmpty ? .serving : .degraded(hasEngine: true)
+    var actions: [Action] = []
+    if changed, !problems.isEmpty { actions.append(.logDegraded(problems)) }
+    if wasDegraded, problems.isEmpty { actions.append(.logRecovered) }
+    if statusLine != lineBefore { actions.append(.notifyStatus(statusLine)) }
+    return actions
+  }
+
+  private mutating func stopRequested() -> [Action] {
+    switch state {
+    case .starting, .serving, .degraded:
+      state = .draining
+      return [.notifyStopping, .notifyStatus("Stopping: finishing what runs"), .beginShutdown]
+    case .draining: return [.notifyStatus("Stopping at once"), .abort]
+    case .stopped: return []
+    }
+  }
+
+  private func reloadChecked(_ problems: Int) -> [Action] {
+    guard isUp else { return [] }
+    if problems == 0 { return [.notifyReady, .notifyStatus(statusLine)] }
+    let text = "\(statusLine); the configuration on disk has \(problems) problem"
+    return [.notifyReady, .notifyStatus(problems == 1 ? text : text + "s")]
+  }
+
+  private var statusLine: String {
+    switch state {
+    case .starting: return "Starting"
+    case .serving: return summary.isEmpty ? "Serving" : "Serving, \(summary)"
+    case .degraded(let hasEngine):
+      let reason = problems.first?.message ?? "unknown reason"
+      let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+      return hasEngine && !summary.isEmpty
+        ? "Degraded, \(summary): \(reason)\(more)" : "Degraded: \(reason)\(more)"
+    case .draining: return "Stopping"
+    case .stopped: return "Stopped"
+    }
+  }
+}

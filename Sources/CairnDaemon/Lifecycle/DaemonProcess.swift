@@ -1,0 +1,140 @@
+// The daemon from its first line to its exit code.
+import CairnControl
+import CairnPlatform
+import Foundation
+import Logging
+import ServiceLifecycle
+
+/// Runs the daemon: configuration, socket, engine, watchdog, signals.
+public struct DaemonProcess: Sendable {
+  private let loader: ConfigurationLoader
+  private let factory: EngineFactory
+  private let environment: [String: String]
+  private let notifier: ServiceNotifier
+
+  /// Prepares a daemon.
+  ///
+  /// - Parameter factory: Makes the engine; called again after a failed start.
+  public init(
+    loader: ConfigurationLoader, notifier: ServiceNotifier = .system,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    factory: @escaping EngineFactory
+  ) {
+    self.loader = loader
+    self.notifier = notifier
+    self.environment = environment
+    self.factory = factory
+  }
+
+  /// Checks the configuration and writes all problems to standard error.
+  public func checkConfiguration() -> ExitStatus {
+    do {
+      _ = try loader.load()
+      return .stopped
+    } catch {
+      StandardStream.error.write(Array("\(error)\n".utf8))
+      return .configuration
+    }
+  }
+
+  /// Runs until told to stop.
+  public func run() async -> ExitStatus {
+    ProcessConduct.ignoreBrokenPipes()
+    let activation = SocketActivation.take()
+    let configuration: DaemonConfiguration
+    do {
+      configuration = try loader.load()
+    } catch {
+      return refuseToStart(error, activation: activation)
+    }
+    let destination = LogDestination(configuration.log, environment: environment)
+    let logger = destination.logger("cairnd")
+    for name in activation.unknown {
+      logger.warning("a socket was passed in that nobody wants", metadata: ["socket": "\(name)"])
+    }
+    notifier(.status("Starting"))
+    do {
+      try await serve(configuration, activation, destination, logger)
+      logger.event(.stopped, "stopped")
+      return .stopped
+    } catch {
+      return end(after: error, logger)
+    }
+  }
+
+  private func serve(
+    _ configuration: DaemonConfiguration, _ activation: SocketActivation,
+    _ destination: LogDestination, _ logger: Logger
+  ) async throws {
+    let host = EngineHost()
+    let conductor = DaemonConductor(notifier: notifier, logger: logger, loader: loader)
+    let dispatcher = ControlDispatcher(
+      handlers: HandlerTable.all(services: host) {
+        await conductor.status(engine: await host.status())
+      }, logger: destination.logger("control"))
+    let server = ControlServer(
+      settings: Self.settings(configuration.control), passed: activation.control,
+      dispatcher: dispatcher, logger: destination.logger("control")
+    ) { await conductor.handle(.controlListening) }
+    let engine = EngineService(
+      configuration: configuration, factory: factory, host: host, conductor: conductor,
+      logger: destination.logger("engine"))
+    var services: [any Service] = [engine, server]
+    if let interval = WatchdogInterval.requested() {
+      // First in the list, so last to stop: a drain is watched too.
+      services.insert(
+        WatchdogService(
+          interval: interval, notifier: notifier, conductor: conductor, logger: logger
+        ) { await host.probe() }, at: 0)
+    }
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .error)
+    let group = ServiceGroup(services: services, logger: quiet)
+    let running = Task { try await group.run() }
+    await conductor.connect(
+      shutdown: { await group.triggerGracefulShutdown() }, abort: { running.cancel() })
+    let signals = Task { await SignalWatch.run(conductor) }
+    defer { signals.cancel() }
+    do {
+      try await running.value
+    } catch is CancellationError {
+      // The second signal: asked for, so no failure.
+    }
+  }
+
+  private static func settings(_ section: ControlSection) -> ControlServer.Settings {
+    var limits = ConnectionTable.Limits()
+    limits.total = section.maxConnections
+    limits.perUser = max(1, section.maxConnections / 4)
+    return ControlServer.Settings(
+      path: section.socket, statusGroup: section.statusGroup, adminGroup: section.adminGroup,
+      limits: limits)
+  }
+
+  /// Tells everybody who may be listening what is wrong with the configuration.
+  private func refuseToStart(_ error: any Error, activation: SocketActivation) -> ExitStatus {
+    let problems = (error as? ConfigurationInvalid)?.problems.map(\.description) ?? ["\(error)"]
+    let invalid = 22
+    notifier(
+      NotifyMessage.status("Configuration: \(problems.first ?? "not valid")")
+        .and(.failure(errno: Int32(invalid))))
+    let logger = LogDestination(LogSection(), environment: environment).logger("cairnd")
+    for problem in problems { logger.event(.configurationInvalid, "\(problem)") }
+    WaitingClients.refuse(
+      activation.control, with: .configurationInvalid(problems: problems))
+    return .configuration
+  }
+
+  private func end(after error: any Error, _ logger: Logger) -> ExitStatus {
+    logger.critical("the daemon ends: \(String(describing: error))")
+    guard let error = error as? PlatformError else { return .software }
+    notifier(
+      NotifyMessage.status("Failed: \(error)").and(.failure(errno: error.code.rawValue)))
+    switch error.code {
+    case .accessDenied, .notPermitted: return .noPermission
+    case .ioFailure: return .ioError
+    case .inUse: return .unavailable
+    default: return .temporaryFailure
+    }
+  }
+}

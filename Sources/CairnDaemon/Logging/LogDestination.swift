@@ -1,0 +1,56 @@
+// Decides where log lines go.
+import CairnPlatform
+import Logging
+
+/// Makes loggers as the configuration and the surroundings want them.
+public struct LogDestination: Sendable {
+  private let makeHandler: @Sendable (String) -> any LogHandler
+
+  /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
+  public init(_ section: LogSection, environment: [String: String]) {
+    let level = section.level.loggerLevel
+    var journal: JournalConnection?
+    switch section.format {
+    case .journal: journal = try? JournalConnection()
+    case .auto:
+      if Self.leadsToJournal(environment) { journal = try? JournalConnection() }
+    case .logfmt, .json: break
+    }
+    let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
+    makeHandler = { [journal] label in
+      if let journal {
+        var handler = JournalLogHandler(label: label, connection: journal)
+        handler.logLevel = level
+        return handler
+      }
+      var handler = StreamLogHandler(label: label, format: format)
+      handler.logLevel = level
+      return handler
+    }
+  }
+
+  /// A logger for one part of the daemon.
+  public func logger(_ label: String) -> Logger {
+    Logger(label: label) { makeHandler($0) }
+  }
+
+  /// Whether `$JOURNAL_STREAM` names what is behind standard error.
+  static func leadsToJournal(_ environment: [String: String]) -> Bool {
+    guard let stream = environment["JOURNAL_STREAM"] else { return false }
+    return stream == StandardStream.error.deviceAndInode
+  }
+}
+
+extension LogSection.Level {
+  var loggerLevel: Logger.Level {
+    switch self {
+    case .trace: .trace
+    case .debug: .debug
+    case .info: .info
+    case .notice: .notice
+    case .warning: .warning
+    case .error: .error
+    case .critical: .critical
+    }
+  }
+}

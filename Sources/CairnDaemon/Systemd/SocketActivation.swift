@@ -1,0 +1,44 @@
+// Sockets that systemd opened before it started us.
+import CSystemd
+import CairnPlatform
+import Foundation
+
+/// The sockets passed in, by the names the socket units give them.
+public struct SocketActivation: Sendable {
+  /// Listening sockets for the control protocol (`FileDescriptorName=varlink`).
+  public let control: [OwnedDescriptor]
+  /// Names of sockets that nobody here wants; they were closed.
+  public let unknown: [String]
+
+  /// Takes over the passed sockets once; a second call finds none.
+  public static func take() -> SocketActivation {
+    var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    let count = sd_listen_fds_with_names(1, &names)
+    guard count > 0, let names else { return SocketActivation(control: [], unknown: []) }
+    var control: [OwnedDescriptor] = []
+    var unknown: [String] = []
+    for index in 0..<Int(count) {
+      let name = names[index].map { String(cString: $0) } ?? ""
+      free(names[index])
+      let number = firstDescriptor + Int32(index)
+      ProcessConduct.closeOnExec(number)
+      let descriptor = OwnedDescriptor(adopting: number)
+      switch name {
+      case "varlink": control.append(descriptor)
+      default:
+        unknown.append(name)
+        descriptor.close()
+      }
+    }
+    free(names)
+    return SocketActivation(control: control, unknown: unknown)
+  }
+
+  init(control: [OwnedDescriptor], unknown: [String]) {
+    self.control = control
+    self.unknown = unknown
+  }
+
+  /// `SD_LISTEN_FDS_START`.
+  private static let firstDescriptor: Int32 = 3
+}
