@@ -1,7 +1,9 @@
 // Names and numbers of users and groups.
 import CPlatform
 
-/// Looks accounts up in the system's databases. May block on a network directory service.
+/// Looks accounts up in the system's databases.
+///
+/// May block on a network directory service.
 public enum AccountLookup {
   /// The number of the group called `name`; nil when there is none.
   public static func group(named name: String) throws -> UInt32? {

@@ -28,7 +28,9 @@ public final class AdvisoryLock: Sendable {
     return nil
   }
 
-  /// Takes the lock at `path`, waiting for as long as it takes. Blocks the thread.
+  /// Takes the lock at `path`, waiting for as long as it takes.
+  ///
+  /// Blocks the thread.
   public static func wait(path: String, mode: Mode = .exclusive) throws -> AdvisoryLock {
     let lock = try AdvisoryLock(path: path)
     let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
@@ -38,7 +40,9 @@ public final class AdvisoryLock: Sendable {
     return lock
   }
 
-  /// Gives the lock up. The file stays: removing it would let two processes hold "the" lock.
+  /// Gives the lock up.
+  ///
+  /// The file stays: removing it would let two processes hold "the" lock.
   public func release() { descriptor.close() }
 
   private init(path: String) throws {

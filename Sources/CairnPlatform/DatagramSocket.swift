@@ -2,7 +2,9 @@
 import CPlatform
 import Glibc
 
-/// A Unix datagram socket for sending, and in tests for receiving. Thread-safe.
+/// A Unix datagram socket for sending, and in tests for receiving.
+///
+/// Thread-safe.
 public final class DatagramSocket: Sendable {
   private let descriptor: OwnedDescriptor
 

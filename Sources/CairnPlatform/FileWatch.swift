@@ -61,7 +61,9 @@ public final class FileWatch: Sendable {
 
   deinit { cancel() }
 
-  /// Stops watching. A report that is under way may still finish; no new one begins.
+  /// Stops watching.
+  ///
+  /// A report that is under way may still finish; no new one begins.
   public func cancel() {
     let handle = state.withLock { state -> SourceHandle? in
       state.isCancelled = true
@@ -97,7 +99,9 @@ public final class FileWatch: Sendable {
     handle.source.resume()
   }
 
-  /// Reads all waiting events and decides whether any concerns us. Runs on `queue`.
+  /// Reads all waiting events and decides whether any concerns us.
+  ///
+  /// Runs on `queue`.
   private func drain(_ descriptor: Int32) {
     var isConcerned = false
     var isFolderGone = false

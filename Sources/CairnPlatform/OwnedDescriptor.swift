@@ -16,7 +16,9 @@ public final class OwnedDescriptor: Sendable {
   /// The descriptor's number, or -1 after it was closed or released.
   public var rawValue: Int32 { number.withLock { $0 ?? -1 } }
 
-  /// Closes the descriptor now. Later calls do nothing.
+  /// Closes the descriptor now.
+  ///
+  /// Later calls do nothing.
   public func close() {
     let open = number.withLock { state -> Int32? in
       defer { state = nil }

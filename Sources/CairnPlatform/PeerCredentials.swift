@@ -2,7 +2,9 @@
 import CPlatform
 import Glibc
 
-/// The process that connected, as it was when it connected. A passed-on socket keeps them.
+/// The process that connected, as it was when it connected.
+///
+/// A passed-on socket keeps them.
 public struct PeerCredentials: Sendable, Hashable {
   /// The process that called `connect`; it may be gone and its number used again.
   public let process: Int32

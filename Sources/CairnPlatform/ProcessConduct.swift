@@ -13,7 +13,9 @@ public enum ProcessConduct {
     if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
   }
 
-  /// Sends a signal to a process. - Returns: false when it is gone or not ours.
+  /// Sends a signal to a process.
+  ///
+  /// - Returns: false when it is gone or not ours.
   @discardableResult
   public static func send(signal: Int32, to process: Int32) -> Bool { kill(process, signal) == 0 }
 

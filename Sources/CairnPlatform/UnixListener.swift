@@ -2,7 +2,9 @@
 import CPlatform
 import Glibc
 
-/// A socket file that accepts connections. The file is removed by ``remove()`` only.
+/// A socket file that accepts connections.
+///
+/// The file is removed by ``remove()`` only.
 public struct UnixListener: Sendable {
   /// The listening descriptor.
   public let descriptor: OwnedDescriptor

@@ -2,8 +2,10 @@
 import CPlatform
 import Glibc
 
-/// One end of a stream connection. Reading and writing may happen on different threads,
-/// but only one reader and one writer at a time.
+/// One end of a stream connection.
+///
+/// Reading and writing may happen on different threads, but only one reader and one writer at a
+/// time.
 public final class UnixStream: Sendable {
   private let descriptor: OwnedDescriptor
   private let path: String?

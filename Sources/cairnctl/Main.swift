@@ -1,4 +1,34 @@
+// The operator's command line: one subcommand a file, in `Commands`.
+import ArgumentParser
+import CairnControl
+import CairnPlatform
+
 @main
-struct Main {
-  static func main() {}
+struct CairnctlCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cairnctl",
+    abstract: "Looks at and drives a running cairnd.",
+    discussion: """
+      Exit codes: 0 done, 1 the daemon said no, 64 wrong command line, 69 the daemon is not \
+      reachable, 75 not yet (a wait timed out).
+      """,
+    version: CairnVersion.text,
+    subcommands: [
+      StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
+      WaitCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
+      FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
+      ImportCommand.self, ModelCommand.self,
+    ])
+
+  @OptionGroup var shared: SharedOptions
+
+  static func main() {
+    ProcessConduct.ignoreBrokenPipes()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      FailureReport.exit(for: error, command: self)
+    }
+  }
 }

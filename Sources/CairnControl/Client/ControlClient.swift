@@ -22,7 +22,9 @@ public enum ControlClientError: Error, Sendable, Equatable, CustomStringConverti
   }
 }
 
-/// A connection to the daemon. One thread at a time; calls wait for their answer.
+/// A connection to the daemon.
+///
+/// One thread at a time; calls wait for their answer.
 public final class ControlClient {
   private let stream: UnixStream
   private var framing: MessageFraming
@@ -82,8 +84,9 @@ public final class ControlClient {
     }
   }
 
-  /// Sends a call without waiting. Its answer is the next that ``receive(_:timeout:)`` returns
-  /// after those of earlier calls.
+  /// Sends a call without waiting.
+  ///
+  /// Its answer is the next that ``receive(_:timeout:)`` returns after those of earlier calls.
   public func send<Method: ControlMethod>(_ method: Method.Type, _ parameters: Method.Parameters)
     throws
   {

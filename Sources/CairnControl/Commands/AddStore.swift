@@ -1,6 +1,8 @@
 // io.cairn.Store.Add: a new replica while the daemon runs.
 
-/// Adds a replica. Returns at once; opening, migrating and the first sync show in the status.
+/// Adds a replica.
+///
+/// Returns at once; opening, migrating and the first sync show in the status.
 ///
 /// Adding a store that exists with the same settings succeeds and changes nothing.
 public enum AddStore: ControlMethod {

@@ -57,7 +57,7 @@ public struct EntitySummary: Codable, Sendable, Hashable {
 /// One attribute.
 public struct AttributeSummary: Codable, Sendable, Hashable {
   public var name: String
-  /// The type's name in the model editor: `String`, `Integer 64`, `Date`, …
+  /// The type's name in the model editor: `String`, `Integer 64`, `Date` and so on.
   public var type: String
   public var isOptional: Bool
   public var isTransient: Bool

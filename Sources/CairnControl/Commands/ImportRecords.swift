@@ -2,8 +2,8 @@
 
 /// Takes one batch of rows of a longer import; each batch is saved as one transaction.
 ///
-/// Varlink has no stream from client to daemon, so an import is a series of calls on one connection.
-/// A client may send the next call before the answer to the last one; answers come in order. A row
+/// Varlink has no stream from client to daemon, so an import is a series of calls on one connection,
+/// each after the answer to the one before: what follows a bad row is then never saved. A row
 /// is an object of property values. A relationship's value is a record ID, null, an array, or an
 /// object of attribute values that names the destination: the one record that has them, made when
 /// there is none and `createMissing` is true.
@@ -16,8 +16,9 @@ public enum ImportRecords: ControlMethod {
     public var rows: [[String: JSONValue]]
     /// The line of each row in the file, from 1, for messages; same count as `rows`.
     public var lines: [Int]
-    /// Properties that identify a record: a row whose values are found updates it. Always inserts
-    /// when nil.
+    /// Properties that identify a record: a row whose values are found updates it.
+    ///
+    /// Always inserts when nil.
     public var key: [String]?
     /// Make destinations that are named and not there; true when nil.
     public var createMissing: Bool?

@@ -1,6 +1,8 @@
 // io.cairn.Sync.Pause: let a link rest.
 
-/// Stops passes on one link or on all after the one that runs. Remembered across restarts.
+/// Stops passes on one link or on all after the one that runs.
+///
+/// Remembered across restarts.
 public enum PauseSync: ControlMethod {
   public static let name = "io.cairn.Sync.Pause"
   public static let role = ControlRole.control

@@ -1,6 +1,8 @@
 // io.cairn.Store.Remove: the end of a link.
 
-/// Ends the link to a replica and forgets its settings. The replica's file stays as it is.
+/// Ends the link to a replica and forgets its settings.
+///
+/// The replica's file stays as it is.
 public enum RemoveStore: ControlMethod {
   public static let name = "io.cairn.Store.Remove"
   public static let role = ControlRole.control

@@ -1,6 +1,8 @@
 // io.cairn.Sync.SyncNow: do not wait for the next trigger.
 
-/// Starts a pass on one link or on all, at once, backoff or not. Does not wait for it.
+/// Starts a pass on one link or on all, at once, backoff or not.
+///
+/// Does not wait for it.
 public enum SyncNow: ControlMethod {
   public static let name = "io.cairn.Sync.SyncNow"
   public static let role = ControlRole.control

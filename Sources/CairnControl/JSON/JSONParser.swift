@@ -1,6 +1,8 @@
 // Reads JSON strictly: RFC 8259, no duplicate keys, no lone surrogates, limits first.
 
-/// A strict parser for untrusted bytes. It never recurses deeper than the limit.
+/// A strict parser for untrusted bytes.
+///
+/// It never recurses deeper than the limit.
 public struct JSONParser {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: JSONLimits

@@ -1,6 +1,8 @@
 // A JSON document as a value.
 
-/// Any JSON value. Whole numbers that fit 64 bits stay exact.
+/// Any JSON value.
+///
+/// Whole numbers that fit 64 bits stay exact.
 public enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)

@@ -209,7 +209,9 @@ private struct SingleReader: SingleValueDecodingContainer {
 }
 
 extension JSONValue: Codable {
-  /// Decodes any JSON from any decoder. ``JSONValueDecoder`` takes a shorter way.
+  /// Decodes any JSON from any decoder.
+  ///
+  /// ``JSONValueDecoder`` takes a shorter way.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -229,7 +231,9 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes into any encoder. ``JSONValueEncoder`` takes a shorter way.
+  /// Encodes into any encoder.
+  ///
+  /// ``JSONValueEncoder`` takes a shorter way.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -8,7 +8,7 @@ public struct ValidationProblem: Sendable, Hashable, Codable {
   public var record: String?
   /// The property that is wrong; nil when the object as a whole is.
   public var property: String?
-  /// A stable code: `missingMandatoryProperty`, `stringTooLong`, …
+  /// A stable code: `missingMandatoryProperty`, `stringTooLong` and so on.
   public var code: String
   /// What is wrong, for people.
   public var reason: String

@@ -1,6 +1,8 @@
 // Where one message ends and the next begins: a NUL byte after each.
 
-/// Cuts a stream of bytes into messages. The size is checked while bytes arrive, before parsing.
+/// Cuts a stream of bytes into messages.
+///
+/// The size is checked while bytes arrive, before parsing.
 public struct MessageFraming: Sendable {
   /// A message longer than allowed.
   public struct Overflow: Error, Sendable, Equatable {

@@ -11,6 +11,12 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
   /// Wraps a moment.
   public init(_ date: Date) { self.date = date }
 
+  /// This moment, to the millisecond.
+  public static var now: WireDate {
+    let seconds = Date().timeIntervalSinceReferenceDate
+    return WireDate(Date(timeIntervalSinceReferenceDate: (seconds * 1000).rounded() / 1000))
+  }
+
   public static func < (left: WireDate, right: WireDate) -> Bool { left.date < right.date }
 
   /// The text form; nil for a date that is not finite or millions of years away.
@@ -27,8 +33,7 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
     let day = Int64((Double(total) / 86400).rounded(.down))
     let inDay = total - day * 86400
     let (year, month, monthDay) = civil(fromDay: day)
-    var fraction = padded(nanoseconds, 9)
-    while fraction.count > 3, fraction.hasSuffix("0") { fraction.removeLast() }
+    let fraction = shortestFraction(nanoseconds, of: seconds, whole: whole)
     let yearText =
       (0...9999).contains(year)
       ? padded(year, 4) : (year < 0 ? "-" : "+") + padded(abs(year), 6)
@@ -79,6 +84,20 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
         date, .init(codingPath: encoder.codingPath, debugDescription: "the date is out of range"))
     }
     try container.encode(text)
+  }
+
+  /// The fewest digits, from three to nine, that read back as the same moment.
+  private static func shortestFraction(
+    _ nanoseconds: Int64, of seconds: Double, whole: Double
+  ) -> String {
+    for (digits, unit) in [(3, 1_000_000), (6, 1000)] as [(Int, Int64)] {
+      let rounded = (nanoseconds + unit / 2) / unit
+      let text = padded(rounded, digits)
+      if text.count == digits, let fraction = Double("0.\(text)"), whole + fraction == seconds {
+        return text
+      }
+    }
+    return padded(nanoseconds, 9)
   }
 
   private static let secondsFrom1970To2001: Int64 = 978_307_200

@@ -55,7 +55,16 @@ public struct ConfigurationInvalid: Error, Sendable, CustomStringConvertible {
   /// At least one, in the order of the files.
   public let problems: [ConfigurationProblem]
 
-  public init(problems: [ConfigurationProblem]) { self.problems = problems }
+  public init(problems: [ConfigurationProblem]) {
+    var order: [String: Int] = [:]
+    for problem in problems where order[problem.origin.source] == nil {
+      order[problem.origin.source] = order.count
+    }
+    func place(_ origin: ConfigurationOrigin) -> (Int, Int, Int) {
+      (order[origin.source] ?? 0, origin.line ?? 0, origin.column ?? 0)
+    }
+    self.problems = problems.sorted { place($0.origin) < place($1.origin) }
+  }
 
   /// One line a problem.
   public var description: String { problems.map(\.description).joined(separator: "\n") }

@@ -12,7 +12,9 @@ final class ProblemCollector {
   }
 }
 
-/// A reader of one group of keys. A key nobody asked for is a problem when `finish` is called.
+/// A reader of one group of keys.
+///
+/// A key nobody asked for is a problem when `finish` is called.
 final class SectionReader {
   let path: String
   let origin: ConfigurationOrigin
@@ -138,7 +140,8 @@ final class SectionReader {
     let words = Value.allCases.map(\.rawValue)
     let guess = NearestKey.find(text, among: words).map { "did you mean \"\($0)\"? " } ?? ""
     report(
-      key, "\"\(text)\" is not possible here", "\(guess)it is one of \(words.joined(separator: ", "))")
+      key, "\"\(text)\" is not possible here",
+      "\(guess)it is one of \(words.joined(separator: ", "))")
     return fallback
   }
 

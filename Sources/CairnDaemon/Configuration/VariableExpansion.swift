@@ -31,7 +31,8 @@ struct VariableExpansion: Sendable {
         rest = rest.dropFirst()
       } else if rest.first == "{" {
         guard let end = rest.firstIndex(of: "}") else {
-          throw Failure(problem: "a \"${\" has no \"}\"", remedy: "close it, or write $$ for a dollar")
+          throw Failure(
+            problem: "a \"${\" has no \"}\"", remedy: "close it, or write $$ for a dollar")
         }
         result += try value(of: String(rest[rest.index(after: rest.startIndex)..<end]))
         rest = rest[rest.index(after: end)...]

@@ -30,7 +30,9 @@ struct ControlConnection: Sendable {
     }
   }
 
-  /// Carries out one call. - Returns: whether another may follow.
+  /// Carries out one call.
+  ///
+  /// - Returns: whether another may follow.
   private func serve(
     _ message: [UInt8], _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
   ) async throws -> Bool {

@@ -2,7 +2,9 @@
 import CairnControl
 import Logging
 
-/// Carries out calls. Knows no sockets.
+/// Carries out calls.
+///
+/// Knows no sockets.
 struct ControlDispatcher: Sendable {
   private let handlers: [String: AnyControlHandler]
   private let logger: Logger

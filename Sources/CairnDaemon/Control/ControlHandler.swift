@@ -10,7 +10,9 @@ struct ControlCaller: Sendable, Hashable {
   let connection: Int
 }
 
-/// Serves one method of the protocol. One type a method, in a file of its own.
+/// Serves one method of the protocol.
+///
+/// One type a method, in a file of its own.
 protocol ControlHandler: Sendable {
   associatedtype Method: ControlMethod
 

@@ -50,7 +50,9 @@ final class ControlServer: Service {
   /// Connections now.
   var connectionCount: Int { table.count }
 
-  /// Serves until graceful shutdown or cancellation. The socket file is gone afterwards.
+  /// Serves until graceful shutdown or cancellation.
+  ///
+  /// The socket file is gone afterwards.
   func run() async throws {
     let listeners = try openListeners()
     defer { for listener in listeners { listener.remove() } }
@@ -89,7 +91,9 @@ final class ControlServer: Service {
       .withBoundSocket(listener.descriptor.release()).get()
   }
 
-  /// Sets a new connection up and starts serving it. Runs on its event loop.
+  /// Sets a new connection up and starts serving it.
+  ///
+  /// Runs on its event loop.
   private func welcome(_ channel: any Channel) throws {
     let credentials = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
       of: NIOBSDSocket.Handle.self

@@ -2,8 +2,10 @@
 import CairnControl
 import CairnPlatform
 
-/// Turns waiting clients away with a reason. Without it, systemd would start the daemon again at
-/// once for the same connection, until it gives up on service and socket.
+/// Turns waiting clients away with a reason.
+///
+/// Without it, systemd would start the daemon again at once for the same connection, until it gives
+/// up on service and socket.
 enum WaitingClients {
   /// Takes every waiting connection, answers `error` to its call and closes it.
   static func refuse(_ sockets: [OwnedDescriptor], with error: ControlError) {

@@ -10,7 +10,7 @@ actor DaemonConductor {
   private let notifier: ServiceNotifier
   private let logger: Logger
   private let loader: ConfigurationLoader
-  private let startedAt = WireDate(Date())
+  private let startedAt = WireDate.now
   private var retry: (@Sendable (Duration) -> Void)?
   private var shutdown: (@Sendable () async -> Void)?
   private var abort: (@Sendable () -> Void)?
@@ -50,6 +50,7 @@ actor DaemonConductor {
     case .notifyReady:
       notifier(.ready)
       logger.event(.started, "ready", metadata: ["version": .string(CairnVersion.text)])
+    case .notifyReloaded: notifier(.ready)
     case .notifyStatus(let text): notifier(.status(text))
     case .notifyStopping:
       notifier(.stopping)

@@ -22,14 +22,16 @@ public protocol DaemonEngine: DaemonServices {
   func probe() async
 }
 
-/// Makes an engine for a configuration. Called again for each attempt to start.
+/// Makes an engine for a configuration.
+///
+/// Called again for each attempt to start.
 public typealias EngineFactory =
   @Sendable (_ configuration: DaemonConfiguration, _ logger: Logger) async throws ->
   any DaemonEngine
 
 /// Why an engine cannot start.
 public struct EngineFailure: Error, Sendable, CustomStringConvertible {
-  /// A stable code: `storeLocked`, `modelMissing`, …
+  /// A stable code: `storeLocked`, `modelMissing` and so on.
   public let code: String
   /// What is wrong and what to do, for people.
   public let reason: String
@@ -58,7 +60,9 @@ public struct EngineReporter: Sendable {
     self.onSummary = onSummary
   }
 
-  /// A long start or stop is getting on: "Migrating local store, 40 %". Buys more time.
+  /// A long start or stop is getting on: "Migrating local store, 40 %".
+  ///
+  /// Buys more time.
   public func progress(_ text: String) { onProgress(text) }
 
   /// One line on how things are ("3 replicas, 1 behind"), and what is wrong; none means all well.

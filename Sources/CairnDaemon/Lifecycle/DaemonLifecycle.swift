@@ -36,6 +36,8 @@ struct DaemonLifecycle: Sendable, Equatable {
     case notifyStatus(String)
     case notifyStopping
     case notifyReloading
+    /// The end of a reload, good or bad: systemd knows no other.
+    case notifyReloaded
     case extendTimeout(Duration)
     case logDegraded([StatusProblem])
     case logRecovered
@@ -189,9 +191,9 @@ struct DaemonLifecycle: Sendable, Equatable {
 
   private func reloadChecked(_ problems: Int) -> [Action] {
     guard isUp else { return [] }
-    if problems == 0 { return [.notifyReady, .notifyStatus(statusLine)] }
+    if problems == 0 { return [.notifyReloaded, .notifyStatus(statusLine)] }
     let text = "\(statusLine); the configuration on disk has \(problems) problem"
-    return [.notifyReady, .notifyStatus(problems == 1 ? text : text + "s")]
+    return [.notifyReloaded, .notifyStatus(problems == 1 ? text : text + "s")]
   }
 
   private var statusLine: String {

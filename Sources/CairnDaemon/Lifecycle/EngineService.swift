@@ -28,7 +28,9 @@ struct EngineService: Service {
     await conductor.handle(.engineStopped)
   }
 
-  /// Tries to start an engine. - Returns: whether one runs now.
+  /// Tries to start an engine.
+  ///
+  /// - Returns: whether one runs now.
   private func startOnce() async -> Bool {
     var engine: (any DaemonEngine)?
     do {

@@ -1,6 +1,8 @@
 // The exit codes of the daemon, as sysexits.h and systemd name them.
 
-/// How the process ends. The unit restarts it or not by these numbers.
+/// How the process ends.
+///
+/// The unit restarts it or not by these numbers.
 public enum ExitStatus: Int32, Error, Sendable, CaseIterable {
   case stopped = 0
   case usage = 64

@@ -1,7 +1,9 @@
 // An entry in the journal's native form.
 import Logging
 
-/// Fields and bytes of one journal entry. Always in the length form: no value can become a field.
+/// Fields and bytes of one journal entry.
+///
+/// Always in the length form: no value can become a field.
 struct JournalEntry: Sendable {
   private(set) var fields: [(name: String, value: String)] = []
 

@@ -39,7 +39,7 @@ public struct StreamLogHandler: LogHandler {
 
   public func log(event: LogEvent) {
     var fields: [(key: String, value: String)] = [
-      ("time", WireDate.text(Date()) ?? ""), ("level", event.level.rawValue),
+      ("time", WireDate.text(WireDate.now.date) ?? ""), ("level", event.level.rawValue),
       ("msg", event.message.description), ("logger", label),
     ]
     if let error = event.error { fields.append(("error", String(describing: error))) }

@@ -2,7 +2,9 @@
 
 /// The control socket and the groups that have roles on it.
 public struct ControlSection: Sendable, Hashable {
-  /// The socket file. Not used when systemd passes a socket in.
+  /// The socket file.
+  ///
+  /// Not used when systemd passes a socket in.
   public var socket: String
   /// Members may look; they also get access to the socket file.
   public var statusGroup: UInt32?

@@ -1,0 +1,74 @@
+// cairnctl fetch
+import ArgumentParser
+import CairnControl
+
+struct FetchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch", abstract: "Read records.",
+    discussion: """
+      Example: cairnctl fetch Package --where 'section.name == "libs" AND size > 1000' \
+      --sort -size,name --limit 10
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "The entity.")
+  var entity: String
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp("A predicate in Core Data's format language.", valueName: "predicate"))
+  var predicate: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Key paths with commas between, - for descending.", valueName: "keys"))
+  var sort: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Properties and key paths to show, with commas between.", valueName: "keys"))
+  var properties: String?
+
+  @Option(name: .long, help: "At most so many records.")
+  var limit: Int?
+
+  @Option(name: .long, help: "Leave out so many records first.")
+  var offset: Int?
+
+  @Option(name: .long, help: "Read from this store instead of the local one.")
+  var store: String?
+
+  @Option(name: .long, help: "How rows are written: table, jsonl or csv.")
+  var format: RowFormat?
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit cannot be negative.") }
+    if let offset, offset < 0 { throw ValidationError("--offset cannot be negative.") }
+  }
+
+  func run() throws {
+    let client = try shared.connect()
+    var writer = RowWriter(format: format ?? (shared.json ? .jsonl : .table))
+    let parameters = FetchRecords.Parameters(
+      entity: entity, predicate: predicate, sort: Self.list(sort),
+      properties: Self.list(properties), limit: limit, offset: offset, store: store)
+    try client.stream(FetchRecords.self, parameters) { reply in
+      if let properties = reply.properties { writer.begin(properties) }
+      for row in reply.rows { writer.add(row) }
+    }
+    writer.end()
+  }
+
+  private static func list(_ text: String?) -> [String]? {
+    text.map { $0.split(separator: ",").map { $0.trimmed } }
+  }
+}
+
+extension Substring {
+  /// The text without white space at its ends.
+  var trimmed: String {
+    let start = drop { $0.isWhitespace }
+    return String(start.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

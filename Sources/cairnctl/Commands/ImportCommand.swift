@@ -1,0 +1,107 @@
+// cairnctl import
+import ArgumentParser
+import CairnControl
+import CairnPlatform
+
+struct ImportCommand: ParsableCommand {
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case jsonl, csv
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Import rows from a file in one pass.",
+    discussion: """
+      JSON Lines (one object a line) or CSV (with a header). Each batch of rows is saved as one \
+      transaction; a bad row is named by its line, and nothing of its batch is saved.
+
+      A relationship's value is a record ID, an array of them, or an object of attribute values \
+      that names the other record: {"name": "bash", "section": {"name": "shells"}}.
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "The file; - for standard input.")
+  var file: String
+
+  @Option(name: .long, help: "The entity of the rows.")
+  var entity: String
+
+  @Option(name: .long, help: "jsonl or csv; by the file's name when left out.")
+  var format: Format?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Properties that identify a record, with commas between; rows found are updated.",
+      valueName: "keys"))
+  var key: String?
+
+  @Option(name: .long, help: ArgumentHelp("Rows in a transaction.", valueName: "rows"))
+  var batch = 500
+
+  @Flag(
+    inversion: .prefixedNo, help: "Make records that relationships name and that are not there.")
+  var createMissing = true
+
+  @Option(name: .long, help: "The author in the history.")
+  var author: String?
+
+  func validate() throws {
+    guard (1...100_000).contains(batch) else {
+      throw ValidationError("--batch is a number from 1 to 100000.")
+    }
+  }
+
+  func run() throws {
+    let source = try ByteSource(path: file)
+    let client = try shared.connect()
+    var reader = try makeReader(client)
+    var upload = ImportUpload(client: client, command: self)
+    let bar = ProgressBar(isShown: !shared.json && ProgressBar.canBeSeen)
+    do {
+      while let bytes = try source.next() {
+        for row in try reader.read(bytes) { try upload.add(row) }
+        bar.show(source.fraction, Readable.count(upload.rowCount, "row"))
+      }
+      for row in try reader.finish() { try upload.add(row) }
+      try upload.finish()
+    } catch {
+      bar.clear()
+      upload.settle()
+      throw describe(error, upload)
+    }
+    bar.clear()
+    let total = upload.total
+    if shared.json { return try Output.json(total) }
+    Output.line(
+      "\(Readable.count(upload.rowCount, "row")): \(total.inserted) inserted, "
+        + "\(total.updated) updated, \(total.unchanged) unchanged, "
+        + "\(total.created) related created")
+  }
+
+  private func makeReader(_ client: ControlClient) throws -> any RowReader {
+    switch format ?? (file.hasSuffix(".csv") ? .csv : .jsonl) {
+    case .jsonl: return JSONLinesReader()
+    case .csv:
+      let model = try client.call(GetModel.self, NoValues()).model
+      return CSVReader(types: try TypedValues(entity: entity, model: model))
+    }
+  }
+
+  /// Names the file and the line, and what is in already.
+  private func describe(_ error: any Error, _ upload: ImportUpload) -> any Error {
+    let name = file == "-" ? "standard input" : file
+    let total = upload.total
+    let done = total.inserted + total.updated + total.unchanged
+    let hint =
+      "\(Readable.count(done, "row")) of earlier batches are in; correct the file and "
+      + "import again" + (key == nil ? ", with --key to pass over rows that are in" : "")
+    switch error {
+    case let problem as InputProblem:
+      return CommandFailure(message: "\(name):\(problem.line): \(problem.reason)", hint: hint)
+    case ControlError.importFailed(let line, let reason):
+      return CommandFailure(message: "\(name):\(line): \(reason)", hint: hint)
+    default: return error
+    }
+  }
+}

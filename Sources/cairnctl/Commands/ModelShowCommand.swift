@@ -1,0 +1,60 @@
+// cairnctl model show
+import ArgumentParser
+import CairnControl
+
+struct ModelShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show the daemon's entities and their properties.")
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "One entity; all of them when left out.")
+  var entity: String?
+
+  func run() throws {
+    let model = try shared.connect().call(GetModel.self, NoValues()).model
+    let entities = model.entities.filter { entity == nil || $0.name == entity }
+    if let entity, entities.isEmpty { throw ControlError.unknownEntity(entity: entity) }
+    if shared.json {
+      var shown = model
+      shown.entities = entities
+      return try Output.json(shown)
+    }
+    for (index, entity) in entities.enumerated() {
+      if index > 0 { Output.line("") }
+      Self.lines(entity).forEach(Output.line)
+    }
+  }
+
+  private static func lines(_ entity: EntitySummary) -> [String] {
+    var head = entity.name
+    if let parent = entity.superentity { head += ": \(parent)" }
+    if entity.isAbstract { head += " (abstract)" }
+    let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    let width = names.map(TextTable.width).max() ?? 0
+    func padded(_ name: String) -> String {
+      name + String(repeating: " ", count: width - TextTable.width(name))
+    }
+    var lines = [head]
+    for attribute in entity.attributes {
+      var text = "  \(padded(attribute.name))  \(attribute.type)"
+      if !attribute.isOptional { text += ", required" }
+      if attribute.isTransient { text += ", transient" }
+      if let value = attribute.defaultValue, value != .null { text += ", default \(value.text)" }
+      lines.append(TerminalText.oneLine(text))
+    }
+    for relationship in entity.relationships {
+      let arrow = relationship.isToMany ? "->>" : "->"
+      var text = "  \(padded(relationship.name))  \(arrow) \(relationship.destination)"
+      if let inverse = relationship.inverse { text += ".\(inverse)" }
+      if relationship.isOrdered { text += ", ordered" }
+      if !relationship.isOptional { text += ", required" }
+      text += ", \(relationship.deleteRule)"
+      lines.append(TerminalText.oneLine(text))
+    }
+    for constraint in entity.uniqueness {
+      lines.append("  unique: \(constraint.joined(separator: ", "))")
+    }
+    return lines
+  }
+}

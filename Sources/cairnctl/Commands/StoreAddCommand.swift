@@ -1,0 +1,82 @@
+// cairnctl store add
+import ArgumentParser
+import CairnControl
+import Foundation
+
+struct StoreAddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add a replica while the daemon runs.",
+    discussion: "Returns at once; opening and the first sync go on and show in `status`.")
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "A short name.")
+  var name: String
+
+  @Argument(help: "The kind of store: sqlite.")
+  var type: String
+
+  @Argument(help: "Where it is; for sqlite the path of the file.")
+  var location: String
+
+  @Option(name: .long, help: "Which way changes go: both, push or pull.")
+  var direction = "both"
+
+  @Flag(name: .long, help: "Wait until the first sync is complete.")
+  var wait = false
+
+  func validate() throws {
+    guard ReplicaStatus.Direction(rawValue: direction) != nil else {
+      throw ValidationError("--direction is both, push or pull.")
+    }
+  }
+
+  func run() throws {
+    let client = try shared.connect()
+    let path = type == "sqlite" ? Self.absolute(location) : location
+    let reply = try client.call(
+      AddStore.self,
+      AddStore.Parameters(
+        name: name, type: type, location: path,
+        direction: ReplicaStatus.Direction(rawValue: direction)))
+    if wait { try follow(client) }
+    if shared.json { return try Output.json(reply) }
+    Output.line(
+      reply.added
+        ? "added \(name): \(reply.store.location)"
+        : "\(name) is there already: \(reply.store.location)")
+  }
+
+  /// The daemon has another working folder than the caller.
+  static func absolute(_ path: String) -> String {
+    path.hasPrefix("/")
+      ? path : URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+
+  private func follow(_ client: ControlClient) throws {
+    let bar = ProgressBar()
+    defer { bar.clear() }
+    let deadline = ContinuousClock.now + .seconds(shared.timeout ?? 86400)
+    while true {
+      let status = try client.call(GetStatus.self, NoValues()).status
+      guard let replica = status.replicas.first(where: { $0.name == name }) else {
+        throw ControlError.storeNotFound(name: name)
+      }
+      switch replica.state {
+      case .inSync, .paused: return
+      case .stopped:
+        throw ControlError.storeUnavailable(
+          name: name, code: replica.problem?.code ?? "stopped",
+          reason: replica.problem?.message ?? "its link is stopped")
+      case .opening, .migrating, .unavailable, .firstSync, .behind: break
+      }
+      let progress = replica.progress
+      let fraction = progress?.total.map { $0 == 0 ? 1 : Double(progress?.done ?? 0) / Double($0) }
+      bar.show(fraction, "\(name): \(replica.state.rawValue)")
+      guard ContinuousClock.now < deadline else {
+        throw ControlError.waitTimedOut(behind: [name])
+      }
+      Thread.sleep(forTimeInterval: 0.2)
+    }
+  }
+}

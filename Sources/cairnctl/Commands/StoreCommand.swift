@@ -1,0 +1,8 @@
+// cairnctl store: the commands about one store.
+import ArgumentParser
+
+struct StoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store", abstract: "Add, remove or describe a store.",
+    subcommands: [StoreAddCommand.self, StoreRemoveCommand.self, StoreDescribeCommand.self])
+}

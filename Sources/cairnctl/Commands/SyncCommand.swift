@@ -1,0 +1,31 @@
+// cairnctl sync
+import ArgumentParser
+import CairnControl
+
+struct SyncCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync", abstract: "Start a sync pass now.")
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "One replica; all of them when left out.")
+  var name: String?
+
+  @Flag(name: .long, help: "Wait until everything committed before now has arrived.")
+  var wait = false
+
+  func run() throws {
+    let client = try shared.connect()
+    let reply = try client.call(SyncNow.self, SyncNow.Parameters(name: name))
+    if wait {
+      let patience = shared.timeout ?? 60
+      _ = try client.call(
+        WaitForSync.self, WaitForSync.Parameters(name: name, timeout: patience),
+        timeout: .seconds(patience + 10))
+    }
+    if shared.json { return try Output.json(reply) }
+    let names = reply.started.joined(separator: ", ")
+    Output.line(
+      reply.started.isEmpty ? "no replica to sync" : "\(wait ? "synced" : "started") \(names)")
+  }
+}

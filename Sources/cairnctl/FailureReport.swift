@@ -1,0 +1,63 @@
+// Says what went wrong, and with which exit code the program ends.
+import ArgumentParser
+import CairnControl
+import CairnPlatform
+import Foundation
+
+/// A failure of this program itself, with nothing to do with the daemon.
+struct CommandFailure: Error {
+  let message: String
+  var hint: String?
+}
+
+enum FailureReport {
+  private static let refused: Int32 = 1
+  private static let unreachable: Int32 = 69
+  private static let notYet: Int32 = 75
+
+  /// Reports `error` on standard error and ends the program.
+  static func exit(for error: any Error, command: any ParsableCommand.Type) -> Never {
+    switch error {
+    case let error as ControlError:
+      report(error.description, hint: error.hint, name: error.name, fields: error.fields)
+      if case .waitTimedOut = error { Foundation.exit(notYet) }
+      Foundation.exit(refused)
+    case let error as ControlClientError:
+      report(error.description, hint: hint(for: error), name: "unreachable", fields: [:])
+      switch error {
+      case .timedOut: Foundation.exit(notYet)
+      case .unreachable, .disconnected, .misunderstood: Foundation.exit(unreachable)
+      }
+    case let error as CommandFailure:
+      report(error.message, hint: error.hint, name: "failed", fields: [:])
+      Foundation.exit(refused)
+    default: command.exit(withError: error)
+    }
+  }
+
+  private static func report(
+    _ message: String, hint: String?, name: String, fields: [String: JSONValue]
+  ) {
+    if CommandLine.arguments.contains("--json") {
+      var members: [String: JSONValue] = [
+        "error": .string(name), "message": .string(message), "parameters": .object(fields),
+      ]
+      if let hint { members["hint"] = .string(hint) }
+      StandardStream.error.write(Array((JSONValue.object(members).text + "\n").utf8))
+      return
+    }
+    var text = "cairnctl: \(TerminalText.safe(message))\n"
+    if let hint { text += "hint: \(TerminalText.safe(hint))\n" }
+    StandardStream.error.write(Array(text.utf8))
+  }
+
+  private static func hint(for error: ControlClientError) -> String? {
+    guard case .unreachable(let reason) = error else { return nil }
+    switch reason.code {
+    case .notFound, .refused:
+      return "is cairnd running? `systemctl status cairnd`; another socket is named with --socket"
+    case .accessDenied: return ControlError.permissionDenied.hint
+    default: return nil
+    }
+  }
+}

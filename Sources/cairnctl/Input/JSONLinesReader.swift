@@ -1,0 +1,44 @@
+// JSON Lines: one object a line, blank lines passed over.
+import CairnControl
+
+struct JSONLinesReader: RowReader {
+  private var pending: [UInt8] = []
+  private var line = 1
+
+  mutating func read(_ bytes: [UInt8]) throws -> [InputRow] {
+    var rows: [InputRow] = []
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: 0x0A) {
+      pending.append(contentsOf: rest[..<end])
+      rest = rest[rest.index(after: end)...]
+      if let row = try row() { rows.append(row) }
+      line += 1
+    }
+    pending.append(contentsOf: rest)
+    guard pending.count <= JSONLimits.message.byteCount else {
+      throw InputProblem(line: line, reason: "the line is longer than 1 MiB")
+    }
+    return rows
+  }
+
+  mutating func finish() throws -> [InputRow] {
+    try row().map { [$0] } ?? []
+  }
+
+  private mutating func row() throws -> InputRow? {
+    defer { pending.removeAll(keepingCapacity: true) }
+    var bytes = pending[...]
+    // Some programs begin a file with a byte order mark.
+    if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+    if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
+    do {
+      let value = try JSONParser.parse(bytes)
+      guard case .object(let values) = value else {
+        throw InputProblem(line: line, reason: "\(value.kindName) stands where an object is wanted")
+      }
+      return InputRow(line: line, values: values)
+    } catch let problem as JSONProblem {
+      throw InputProblem(line: line, reason: "not JSON: \(problem)")
+    }
+  }
+}

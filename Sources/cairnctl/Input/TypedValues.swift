@@ -1,0 +1,65 @@
+// Turns texts that people write into values of the types the model wants.
+import CairnControl
+
+/// Reads the values of one entity's properties from text.
+struct TypedValues {
+  let entity: EntitySummary
+
+  /// Finds the entity in the daemon's model.
+  init(entity name: String, model: ModelSummary) throws {
+    guard let entity = model.entities.first(where: { $0.name == name }) else {
+      throw ControlError.unknownEntity(entity: name)
+    }
+    self.entity = entity
+  }
+
+  /// The value of `property` that `text` stands for; no text means null.
+  func value(_ text: String, property: String) throws -> JSONValue {
+    if let attribute = entity.attributes.first(where: { $0.name == property }) {
+      return try value(text, attribute)
+    }
+    if let relationship = entity.relationships.first(where: { $0.name == property }) {
+      if text.isEmpty { return relationship.isToMany ? [] : .null }
+      guard relationship.isToMany else { return .string(text) }
+      return .array(text.split(separator: ",").map { .string($0.trimmed) })
+    }
+    throw ControlError.unknownProperty(entity: entity.name, property: property)
+  }
+
+  /// Reads `key=value` arguments.
+  func values(_ assignments: [String]) throws -> [String: JSONValue] {
+    var values: [String: JSONValue] = [:]
+    for assignment in assignments {
+      guard let equals = assignment.firstIndex(of: "=") else {
+        throw CommandFailure(
+          message: "\"\(assignment)\" is not key=value", hint: "key= alone means no value")
+      }
+      let key = String(assignment[..<equals])
+      values[key] = try value(String(assignment[assignment.index(after: equals)...]), property: key)
+    }
+    return values
+  }
+
+  private func value(_ text: String, _ attribute: AttributeSummary) throws -> JSONValue {
+    func refuse(_ reason: String) -> ControlError {
+      .invalidValue(entity: entity.name, property: attribute.name, reason: reason)
+    }
+    if attribute.type == "String" { return text.isEmpty ? .null : .string(text) }
+    if text.isEmpty { return .null }
+    switch attribute.type {
+    case "Integer 16", "Integer 32", "Integer 64":
+      guard let number = Int64(text) else { throw refuse("\"\(text)\" is not a whole number") }
+      return .exact(number)
+    case "Double", "Float":
+      guard let number = Double(text) else { throw refuse("\"\(text)\" is not a number") }
+      return .exact(number)
+    case "Boolean":
+      switch text.lowercased() {
+      case "true", "yes", "1": return true
+      case "false", "no", "0": return false
+      default: throw refuse("\"\(text)\" is neither true nor false")
+      }
+    default: return .string(text)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// Options that every command takes.
+import ArgumentParser
+import CairnControl
+import Foundation
+
+struct SharedOptions: ParsableArguments {
+  @Option(
+    name: .long,
+    help: "The daemon's control socket (default: $CAIRN_SOCKET, else /run/cairnd/control).")
+  var socket: String?
+
+  @Flag(name: .long, help: "Write JSON for machines.")
+  var json = false
+
+  @Option(
+    name: .long, help: ArgumentHelp("Seconds to wait for an answer.", valueName: "seconds"))
+  var timeout: Double?
+
+  func validate() throws {
+    if let timeout, !(timeout >= 0 && timeout <= 86400) {
+      throw ValidationError("--timeout is a number of seconds from 0 to 86400.")
+    }
+  }
+
+  /// A connection to the daemon.
+  func connect() throws -> ControlClient {
+    let environment = ProcessInfo.processInfo.environment["CAIRN_SOCKET"]
+    let path = socket ?? environment ?? "/run/cairnd/control"
+    return try ControlClient(socket: path, timeout: .seconds(timeout ?? 60))
+  }
+}
