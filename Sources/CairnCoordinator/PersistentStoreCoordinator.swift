@@ -24,7 +24,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   private let queueKey = DispatchSpecificKey<Bool>()
   private let externalLock = NSRecursiveLock()
 
-  /// The model of all stores. It can no longer be changed.
+  /// The model of all stores.
+  ///
+  /// It can no longer be changed.
   public let managedObjectModel: ManagedObjectModel
 
   /// A coordinator that knows the given kinds of store and those registered for the process.
@@ -147,7 +149,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   // MARK: Removing
 
-  /// Takes a store out and closes it. Objects that live in it must not be used any more.
+  /// Takes a store out and closes it.
+  ///
+  /// Objects that live in it must not be used any more.
   ///
   /// - Throws: 134060 when the store does not belong to the coordinator, or what closing throws.
   open func remove(_ store: PersistentStore) throws {
@@ -181,7 +185,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// Tells a store where its file is now; moves nothing. False when the store is not one of ours.
+  /// Tells a store where its file is now; moves nothing.
+  ///
+  /// False when the store is not one of ours.
   open func setURL(_ url: URL, for store: PersistentStore) -> Bool {
     guard state.withLock({ $0.registry.contains(store) }) else { return false }
     store.url = url
@@ -196,7 +202,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     return metadata
   }
 
-  /// Replaces the metadata of a store; it is written with the next save. Type and UUID stay.
+  /// Replaces the metadata of a store; it is written with the next save.
+  ///
+  /// Type and UUID stay.
   open func setMetadata(_ metadata: [String: Any]?, for store: PersistentStore) {
     var metadata = metadata ?? [:]
     metadata[StoreMetadataKey.type] = store.type

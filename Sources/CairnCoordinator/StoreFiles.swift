@@ -73,7 +73,9 @@ extension PersistentStoreCoordinator {
     return metadata
   }
 
-  /// Replaces the metadata in a store file at once. Type and UUID stay when they are not given.
+  /// Replaces the metadata in a store file at once.
+  ///
+  /// Type and UUID stay when they are not given.
   package static func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
     options: [AnyHashable: Any]?, storeKinds: [any StoreKind]

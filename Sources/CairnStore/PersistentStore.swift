@@ -72,8 +72,9 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     get { state.withLock { $0.isReadOnly } }
     set { state.withLock { $0.isReadOnly = newValue } }
   }
-  /// The store's metadata, always with `NSStoreType` and `NSStoreUUID`. What is set here is
-  /// written with the next save.
+  /// The store's metadata, always with `NSStoreType` and `NSStoreUUID`.
+  ///
+  /// What is set here is written with the next save.
   open var metadata: [String: Any]! {
     get { state.withLock { $0.metadata }.dictionary }
     set {
@@ -87,6 +88,12 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     let entities = managedObjectModel.entities(forConfigurationName: name) ?? []
     return entities.contains { $0 === entity }
   }
+  /// The ID of an object of this store, by a primary key that is unique in its entity hierarchy.
+  public func objectID(for entity: EntityDescription, rowKey: Int64) -> ManagedObjectID {
+    ManagedObjectID(entity: entity, storeIdentity: identity, key: .row(rowKey))
+  }
+  /// The primary key that ``objectID(for:rowKey:)`` was given; nil for every other ID.
+  public func rowKey(of id: ManagedObjectID) -> Int64? { id.rowKey }
   package var coordinatorReference: (AnyObject & Sendable)? {
     get { state.withLock { $0.coordinator } }
     set { state.withLock { $0.coordinator = newValue } }
@@ -99,12 +106,16 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// - Throws: ``CoreDataError``; nothing is created or changed then.
   open func loadMetadata() throws { abstract(#function) }
 
-  /// Closes files and connections. The store is not used afterwards.
+  /// Closes files and connections.
+  ///
+  /// The store is not used afterwards.
   open func close() throws {}
 
   // MARK: Rows
 
-  /// Finds rows. Objects' unsaved changes play no part here.
+  /// Finds rows.
+  ///
+  /// Objects' unsaved changes play no part here.
   open func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult { abstract(#function) }
 
   /// The committed rows of the given objects, in their order; nil where there is none any more.
@@ -120,8 +131,9 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     abstract(#function)
   }
 
-  /// Permanent IDs for new objects of the given entities, in their order. Final, even when the
-  /// rows are never saved.
+  /// Permanent IDs for new objects of the given entities, in their order.
+  ///
+  /// Final, even when the rows are never saved.
   open func obtainPermanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     abstract(#function)
   }

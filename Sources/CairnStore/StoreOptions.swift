@@ -46,7 +46,9 @@ public struct StoreOptions: @unchecked Sendable {
   public var infersMappingModel: Bool { flag(StoreOptionKey.inferMappingModel) }
   public var tracksHistory: Bool { flag(StoreOptionKey.historyTracking) }
   public var postsRemoteChanges: Bool { flag(StoreOptionKey.remoteChangeNotification) }
-  /// Seconds to wait for a locked database. Default 240, as Core Data's store description.
+  /// Seconds to wait for a locked database.
+  ///
+  /// Default 240, as Core Data's store description.
   public var timeout: TimeInterval {
     (dictionary[StoreOptionKey.timeout] as? NSNumber)?.doubleValue ?? 240
   }

@@ -2,8 +2,9 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// Everything a store in memory holds. A value: readers work on a copy, so that a predicate can
-/// take its time while others save.
+/// Everything a store in memory holds.
+///
+/// A value: readers work on a copy, so that a predicate can take its time while others save.
 struct MemoryTables {
   private var tables: [ObjectIdentifier: RowTable] = [:]
   private var links = LinkTable()

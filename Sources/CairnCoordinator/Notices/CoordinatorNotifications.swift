@@ -6,14 +6,20 @@ extension Notification.Name {
   /// Declared by Core Data for iCloud only; never posted.
   public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresWillChangeNotification")
-  /// Stores were added or removed. Object: the coordinator. User info: ``PersistentStoreKey``.
+  /// Stores were added or removed.
+  ///
+  /// Object: the coordinator. User info: ``PersistentStoreKey``.
   public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresDidChangeNotification")
-  /// A store is about to be removed. Object: the store.
+  /// A store is about to be removed.
+  ///
+  /// Object: the store.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
     "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
-  /// A store with the remote-change option was written to, by anybody. Object: the coordinator.
-  /// Posted on a background queue; several commits may be announced by one notification.
+  /// A store with the remote-change option was written to, by anybody.
+  ///
+  /// Object: the coordinator. Posted on a background queue; several commits may be announced by one
+  /// notification.
   public static let NSPersistentStoreRemoteChange = Notification.Name(
     "NSPersistentStoreRemoteChangeNotification")
 }

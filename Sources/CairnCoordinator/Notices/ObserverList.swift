@@ -1,4 +1,6 @@
-/// The observers of a coordinator, held weakly. A value inside the coordinator's mutex.
+/// The observers of a coordinator, held weakly.
+///
+/// A value inside the coordinator's mutex.
 struct ObserverList {
   private struct Entry {
     weak var observer: (any CoordinatorObserver)?

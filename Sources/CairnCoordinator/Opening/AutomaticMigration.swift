@@ -3,8 +3,10 @@ import CairnStore
 import Foundation
 
 /// Brings a store of another model version to the coordinator's, in place, with an inferred
-/// mapping. Finds the source model, refuses what would lose data unasked, then lets the store type
-/// do the work in one transaction.
+/// mapping.
+///
+/// Finds the source model, refuses what would lose data unasked, then lets the store type do the
+/// work in one transaction.
 struct AutomaticMigration {
   let kind: any StoreKind
   let url: URL

@@ -3,7 +3,9 @@ import CairnStore
 import Foundation
 
 /// Everything a coordinator needs to add one store: type, place, options, and whether to do it in
-/// the background. Source: `NSPersistentStoreDescription`.
+/// the background.
+///
+/// Source: `NSPersistentStoreDescription`.
 ///
 /// Fill it on one thread, then hand it over. Defaults: SQLite, no configuration, writable, 240
 /// seconds of timeout, added synchronously, migrated automatically with an inferred mapping.
@@ -12,12 +14,16 @@ open class PersistentStoreDescription: NSObject, NSCopying {
   open var type: String = StoreTypeName.sqlite
   /// The model configuration whose entities the store holds; nil for all.
   open var configuration: String?
-  /// Where the store is. Stores in memory need none.
+  /// Where the store is.
+  ///
+  /// Stores in memory need none.
   open var url: URL?
   /// The options, by key of ``StoreOptionKey``.
   open private(set) var options: [String: NSObject] = [:]
   /// Whether ``PersistentStoreCoordinator/addPersistentStore(with:completionHandler:)`` returns at
-  /// once and opens, or migrates, on a background queue. Default false.
+  /// once and opens, or migrates, on a background queue.
+  ///
+  /// Default false.
   open var shouldAddStoreAsynchronously = false
   /// Cairn's own: models that may describe the store as it is now, for automatic migration.
   public var migrationSourceModels: [ManagedObjectModel] = []
@@ -41,13 +47,17 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     options[key] = option
   }
 
-  /// Whether the store must not be written. Default false.
+  /// Whether the store must not be written.
+  ///
+  /// Default false.
   open var isReadOnly: Bool {
     get { flag(StoreOptionKey.readOnly) }
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.readOnly) }
   }
 
-  /// Seconds to wait for a store that somebody else has locked. Default 240.
+  /// Seconds to wait for a store that somebody else has locked.
+  ///
+  /// Default 240.
   open var timeout: TimeInterval {
     get { (options[StoreOptionKey.timeout] as? NSNumber)?.doubleValue ?? 240 }
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.timeout) }
@@ -61,13 +71,17 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     sqlitePragmas[name] = value
   }
 
-  /// Whether a store of an older model version is migrated when it is added. Default true.
+  /// Whether a store of an older model version is migrated when it is added.
+  ///
+  /// Default true.
   open var shouldMigrateStoreAutomatically: Bool {
     get { flag(StoreOptionKey.migrateAutomatically) }
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.migrateAutomatically) }
   }
 
-  /// Whether the difference between the models is inferred. Default true.
+  /// Whether the difference between the models is inferred.
+  ///
+  /// Default true.
   open var shouldInferMappingModelAutomatically: Bool {
     get { flag(StoreOptionKey.inferMappingModel) }
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.inferMappingModel) }

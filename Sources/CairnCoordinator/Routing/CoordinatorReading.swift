@@ -33,9 +33,10 @@ extension PersistentStoreCoordinator {
     return result
   }
 
-  /// The committed rows of objects, in their order; nil where there is none. From the row cache,
-  /// and from the stores for what it lacks or has for longer than `maximumAge` seconds (nil: any
-  /// age is fine; 0: always from the store).
+  /// The committed rows of objects, in their order; nil where there is none.
+  ///
+  /// From the row cache, and from the stores for what it lacks or has for longer than `maximumAge`
+  /// seconds (nil: any age is fine; 0: always from the store).
   package func snapshots(
     for ids: [ManagedObjectID], maximumAge: TimeInterval? = nil
   ) throws -> [RowSnapshot?] {
@@ -61,8 +62,9 @@ extension PersistentStoreCoordinator {
     rows.snapshot(for: id)
   }
 
-  /// The members of a to-many relationship of each owner, in the order of the owners. Owners that
-  /// are not in a store here have none.
+  /// The members of a to-many relationship of each owner, in the order of the owners.
+  ///
+  /// Owners that are not in a store here have none.
   package func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {

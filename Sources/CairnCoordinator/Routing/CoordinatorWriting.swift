@@ -13,8 +13,10 @@ extension PersistentStoreCoordinator {
     try routing.storeForInserting(entity)
   }
 
-  /// Writes to one store: everything or nothing. Then the row cache has the new rows, observers
-  /// are told, and remote change notifications go out.
+  /// Writes to one store: everything or nothing.
+  ///
+  /// Then the row cache has the new rows, observers are told, and remote change notifications go
+  /// out.
   ///
   /// - Parameter source: The observer that asks for it, named to the others.
   /// - Throws: 134030 for a store that is read-only or not here, and what the store throws.
@@ -59,7 +61,9 @@ extension PersistentStoreCoordinator {
   }
 
   /// Runs a batch request: an insert in `stores` or the store for new objects, an update or delete
-  /// in all stores that hold the entity. The row cache keeps the rows it has, as Core Data's does.
+  /// in all stores that hold the entity.
+  ///
+  /// The row cache keeps the rows it has, as Core Data's does.
   ///
   /// - Returns: The IDs of the rows it touched.
   /// - Throws: 134091 when a store does not execute batches, 134030 when it is read-only, and what

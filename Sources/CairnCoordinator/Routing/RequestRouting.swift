@@ -2,7 +2,9 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// Which stores a request concerns, decided from the coordinator's list. Does no work itself.
+/// Which stores a request concerns, decided from the coordinator's list.
+///
+/// Does no work itself.
 struct RequestRouting {
   let stores: [PersistentStore]
 
@@ -37,8 +39,9 @@ struct RequestRouting {
       .persistentStoreSave, "New objects of entity \(name) cannot be saved: \(why)")
   }
 
-  /// IDs grouped by the store they live in, each with its place in the list. IDs without an open
-  /// store here are left out.
+  /// IDs grouped by the store they live in, each with its place in the list.
+  ///
+  /// IDs without an open store here are left out.
   func groups(of ids: [ManagedObjectID]) -> [(store: PersistentStore, places: [Int])] {
     var groups: [(store: PersistentStore, places: [Int])] = []
     var groupByIdentity: [ObjectIdentifier: Int?] = [:]

@@ -2,11 +2,11 @@ import CairnModel
 
 /// Whether the key paths of a request lead anywhere in its entity, so that a misspelt one is an
 /// error and not a silent "no value".
-package enum KeyPathCheck {
+public enum KeyPathCheck {
   /// Checks everything the request mentions.
   ///
   /// - Throws: 134060 with Core Data's text, `keypath … not found in entity …`.
-  package static func check(_ request: StoreFetchRequest) throws {
+  public static func check(_ request: StoreFetchRequest) throws {
     var paths: Set<String> = []
     if let predicate = request.predicate { paths.formUnion(predicate.node.contents.keyPaths) }
     for descriptor in request.sortDescriptors {
@@ -25,7 +25,8 @@ package enum KeyPathCheck {
     }
   }
 
-  package static func leadsSomewhere(_ path: String, from start: EntityDescription) -> Bool {
+  /// Whether a key path leads to a property, from an entity.
+  public static func leadsSomewhere(_ path: String, from start: EntityDescription) -> Bool {
     var entity: EntityDescription? = start
     var composite: CompositeAttributeDescription?
     for part in path.split(separator: ".").map(String.init) {

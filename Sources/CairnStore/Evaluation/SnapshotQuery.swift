@@ -2,12 +2,14 @@ import CairnModel
 import Foundation
 
 /// A fetch over rows that are in memory: predicate, sort, offset and limit, and the shape of the
-/// result. Stores without a database use it, and coordinators over several stores.
-package struct SnapshotQuery {
+/// result.
+///
+/// Stores without a database use it, and coordinators over several stores.
+public struct SnapshotQuery {
   let request: StoreFetchRequest
   let source: any SnapshotSource
 
-  package init(_ request: StoreFetchRequest, source: any SnapshotSource) {
+  public init(_ request: StoreFetchRequest, source: any SnapshotSource) {
     self.request = request
     self.source = source
   }
@@ -15,7 +17,7 @@ package struct SnapshotQuery {
   /// The result over the given rows, which are all of the request's entities.
   ///
   /// - Throws: 134070 when predicate or sort cannot be evaluated.
-  package func run(over rows: some Sequence<RowSnapshot>) throws -> StoreFetchResult {
+  public func run(over rows: some Sequence<RowSnapshot>) throws -> StoreFetchResult {
     do {
       var found = try matches(in: rows)
       switch request.result {

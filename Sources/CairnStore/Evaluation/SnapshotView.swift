@@ -2,7 +2,7 @@ import CairnModel
 import Foundation
 
 /// Where the rows and members come from that a predicate reaches through relationships.
-package protocol SnapshotSource: AnyObject {
+public protocol SnapshotSource: AnyObject {
   /// The committed row of an object, nil when there is none.
   func snapshot(for id: ManagedObjectID) -> RowSnapshot?
   /// The members of a to-many relationship, in its order when it has one.
@@ -14,18 +14,18 @@ package protocol SnapshotSource: AnyObject {
 /// A committed row that predicates and sort descriptors can read by key, following relationships.
 ///
 /// This is how stores evaluate in memory what they cannot ask their database.
-package final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
-  package let snapshot: RowSnapshot
+public final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
+  public let snapshot: RowSnapshot
   private let source: any SnapshotSource
 
-  package init(_ snapshot: RowSnapshot, source: any SnapshotSource) {
+  public init(_ snapshot: RowSnapshot, source: any SnapshotSource) {
     self.snapshot = snapshot
     self.source = source
   }
 
-  package var objectID: ManagedObjectID { snapshot.objectID }
+  public var objectID: ManagedObjectID { snapshot.objectID }
 
-  package func value(forKey key: String) -> Any? {
+  public func value(forKey key: String) -> Any? {
     let layout: EntityLayout = snapshot.objectID.entity.layout
     if let slot = layout.slotByName[key] { return value(atSlot: slot, of: layout) }
     if let index = layout.toManyByName[key] {
@@ -56,8 +56,8 @@ package final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
     source.snapshot(for: id).map { SnapshotView($0, source: source) }
   }
 
-  package static func == (a: SnapshotView, b: SnapshotView) -> Bool { a.objectID == b.objectID }
-  package func hash(into hasher: inout Hasher) { hasher.combine(objectID) }
+  public static func == (a: SnapshotView, b: SnapshotView) -> Bool { a.objectID == b.objectID }
+  public func hash(into hasher: inout Hasher) { hasher.combine(objectID) }
 }
 
 /// A composite attribute of a row, read element by element.

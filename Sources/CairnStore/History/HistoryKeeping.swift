@@ -1,7 +1,9 @@
 import CairnModel
 import Foundation
 
-/// What a change in history did. Raw values as stored by Core Data.
+/// What a change in history did.
+///
+/// Raw values as stored by Core Data.
 public enum HistoryChangeKind: Int, Sendable {
   case insert = 0
   case update = 1

@@ -1,6 +1,8 @@
 import CairnModel
 
-/// How a save ended. Conflicts are an expected result, not an error; after one nothing is written.
+/// How a save ended.
+///
+/// Conflicts are an expected result, not an error; after one nothing is written.
 public enum SaveOutcome: Sendable {
   case saved(SaveReceipt)
   /// Rows that someone else changed or deleted since they were read.
