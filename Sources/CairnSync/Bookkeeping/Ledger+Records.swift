@@ -1,0 +1,155 @@
+import CairnStore
+import CairnModel
+import Foundation
+
+/// The ledger in sync's own words: records, links, the change order, parked references.
+extension Ledger {
+  func record(_ id: RecordID) throws -> RecordEntry? {
+    try value(SyncKey.record(id)).map(RecordEntry.init(decoding:))
+  }
+
+  /// The record that stands for this one now, after uniqueness collisions.
+  func resolve(_ id: RecordID) throws -> RecordID {
+    var current = id
+    // Survivors have smaller IDs, so this ends.
+    while let survivor = try record(current)?.survivor, survivor < current { current = survivor }
+    return current
+  }
+
+  func recordID(for object: ManagedObjectID) throws -> RecordID? {
+    guard let key = SyncKey.object(object) else { return nil }
+    return try value(key).map { try SyncKey.identity(RecordID.self, in: $0) }
+  }
+
+  func setRecordID(_ id: RecordID?, for object: ManagedObjectID) {
+    guard let key = SyncKey.object(object) else { return }
+    put(key, id.map { SyncKey.bytes($0) })
+  }
+
+  /// The object of a record in this store; nil when it has none.
+  func objectID(for entry: RecordEntry) -> ManagedObjectID? {
+    guard let key = entry.key, let plan = schema.entities[entry.entity] else { return nil }
+    return ManagedObjectID(entity: plan.entity, storeIdentity: store.identity, key: key)
+  }
+
+  func prefetch(records ids: some Sequence<RecordID>) throws {
+    try prefetch(ids.map(SyncKey.record))
+  }
+
+  /// Writes the entry and moves the record to the current place of the change order.
+  ///
+  /// - Parameter origin: The store whose state of the record this one now equals.
+  func setRecord(_ id: RecordID, _ entry: RecordEntry, origin: StoreID? = nil) {
+    var entry = entry
+    let key = SyncKey.change(head.sequence, record: id)
+    move(
+      from: entry.sequence, to: head.sequence,
+      old: SyncKey.change(entry.sequence, record: id), new: key, origin)
+    entry.sequence = head.sequence
+    put(SyncKey.record(id), entry.encoded)
+  }
+
+  /// Writes what concerns this store alone, such as which references are parked.
+  func setRecordQuietly(_ id: RecordID, _ entry: RecordEntry) {
+    put(SyncKey.record(id), entry.encoded)
+  }
+
+  /// Forgets a record that never left this store.
+  func forget(_ id: RecordID, sequence: UInt64) {
+    put(SyncKey.record(id), nil)
+    put(SyncKey.change(sequence, record: id), nil)
+  }
+
+  private func move(
+    from old: UInt64, to new: UInt64, old oldKey: SidecarKey, new newKey: SidecarKey,
+    _ origin: StoreID?
+  ) {
+    if old != 0, old != new {
+      put(oldKey, nil)
+      put(SyncKey.moved(old), SyncKey.number(head.sequence))
+    }
+    put(newKey, origin.map { SyncKey.bytes($0) } ?? Data())
+  }
+
+  // MARK: Links
+
+  func link(_ key: LinkKey) throws -> LinkEntry? {
+    try value(SyncKey.link(key)).map(LinkEntry.init(decoding:))
+  }
+
+  /// Writes the state and moves the link to a place of the change order, by default the current.
+  func setLink(
+    _ key: LinkKey, _ state: LinkState, origin: StoreID? = nil, sequence: UInt64? = nil
+  ) throws {
+    let old = try link(key)?.sequence ?? 0
+    let sequence = max(sequence ?? head.sequence, old)
+    move(
+      from: old, to: sequence, old: SyncKey.change(old, link: key),
+      new: SyncKey.change(sequence, link: key), origin)
+    var entry = LinkEntry(state: state)
+    entry.sequence = sequence
+    put(SyncKey.link(key), entry.encoded)
+    put(SyncKey.backlink(key), Data())
+  }
+
+  /// All links of a record on one side, whatever their state.
+  func links(of id: RecordID, _ side: SyncSchema.LinkSide) throws -> [LinkKey] {
+    let prefix = SyncKey.linkPrefix(side.plan.name, id)
+    var found: [LinkKey] = []
+    if side.isCanonical || side.plan.isSymmetric {
+      for key in try keys(in: .links, prefix: prefix) {
+        let member = try SyncKey.identity(RecordID.self, in: key.suffix(16))
+        found.append(LinkKey(relationship: side.plan.name, owner: id, member: member))
+      }
+    }
+    if !side.isCanonical || side.plan.isSymmetric {
+      for key in try keys(in: .backlinks, prefix: prefix) {
+        let owner = try SyncKey.identity(RecordID.self, in: key.suffix(16))
+        let link = LinkKey(relationship: side.plan.name, owner: owner, member: id)
+        if !found.contains(link) { found.append(link) }
+      }
+    }
+    return found
+  }
+
+  // MARK: Parked references
+
+  func park(_ target: RecordID, owner: RecordID, property: String) {
+    put(SyncKey.parked(target, owner: owner, property: property), Data())
+  }
+
+  func unpark(_ target: RecordID, owner: RecordID, property: String) {
+    put(SyncKey.parked(target, owner: owner, property: property), nil)
+  }
+
+  /// The records that wait for one.
+  func waiting(for target: RecordID) throws -> [(owner: RecordID, property: String)] {
+    try keys(in: .parked, prefix: SyncKey.bytes(target)).map { key in
+      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+      return (owner, String(decoding: key.dropFirst(32), as: UTF8.self))
+    }
+  }
+
+  // MARK: Cursors
+
+  func cursor(for source: StoreID) throws -> SyncCursor {
+    try value(SyncKey.cursor(source)).map(SyncCursor.init(decoding:)) ?? SyncCursor()
+  }
+
+  func setCursor(_ cursor: SyncCursor, for source: StoreID) {
+    put(SyncKey.cursor(source), cursor.encoded)
+  }
+
+  func journal(_ conflicts: [Conflict], time: UInt64) throws -> Int {
+    var added = 0
+    for conflict in conflicts {
+      let entry = JournalEntry(conflict: conflict, time: time)
+      let key = SyncMap.journal.key(entry.key)
+      if try value(key) == nil {
+        put(key, entry.encoded)
+        added += 1
+      }
+    }
+    return added
+  }
+}

@@ -1,0 +1,106 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// A store's bookkeeping during one commit of sync: reads what is stored, remembers what is to
+/// change, and shows its own changes to later reads.
+///
+/// Not Sendable: made, used and dropped inside one step.
+final class Ledger {
+  let store: PersistentStore
+  let storeID: StoreID
+  let schema: SyncSchema
+  private let sidecar: any SidecarKeeping
+  private let storedHead: Data?
+  var head: SyncHead
+
+  private var known: [SidecarKey: Data?] = [:]
+  private var changed: [SidecarKey: Data?] = [:]
+  /// Changed keys of the maps that are read by prefix, by prefix.
+  private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
+
+  init(store: PersistentStore, schema: SyncSchema) throws {
+    guard let sidecar = store as? any SidecarKeeping else {
+      throw SyncError(
+        .unsupportedStore,
+        "a store of type \(store.type) keeps no sidecar, so it cannot be synchronised",
+        recovery: .person)
+    }
+    self.store = store
+    self.schema = schema
+    self.sidecar = sidecar
+    storeID = try Self.identity(of: store)
+    storedHead = try sidecar.sidecarValues(for: [SyncKey.head]).first ?? nil
+    head = try storedHead.map(SyncHead.init(decoding:)) ?? SyncHead()
+  }
+
+  static func identity(of store: PersistentStore) throws -> StoreID {
+    guard let text = store.identifier, let id = StoreID(text) else {
+      throw SyncError(
+        .unsupportedStore, "the store's identifier is not a UUID", recovery: .person)
+    }
+    return id
+  }
+
+  // MARK: Entries
+
+  func value(_ key: SidecarKey) throws -> Data? {
+    if let value = changed[key] { return value }
+    if let value = known[key] { return value }
+    let value = try sidecar.sidecarValues(for: [key]).first ?? nil
+    known[key] = .some(value)
+    return value
+  }
+
+  /// Reads many entries at once, so that ``value(_:)`` finds them.
+  func prefetch(_ keys: [SidecarKey]) throws {
+    let missing = Array(Set(keys.filter { known[$0] == nil && changed[$0] == nil }))
+    guard !missing.isEmpty else { return }
+    let values = try sidecar.sidecarValues(for: missing)
+    for (key, value) in zip(missing, values) { known[key] = .some(value) }
+  }
+
+  func put(_ key: SidecarKey, _ value: Data?) {
+    changed[key] = .some(value)
+    if let prefix = Self.scanPrefix(of: key) {
+      changedByPrefix[prefix, default: []].insert(key.key)
+    }
+  }
+
+  /// The keys of a map that begin with `prefix`, which is one that ``scanPrefix(of:)`` names.
+  func keys(in map: SyncMap, prefix: Data) throws -> [Data] {
+    let stored = try sidecar.sidecarEntries(
+      of: map.rawValue, from: prefix, to: SyncKey.end(of: prefix), limit: 0)
+    var keys = Set(stored.map(\.key))
+    for (key, value) in stored where known[map.key(key)] == nil {
+      known[map.key(key)] = .some(value)
+    }
+    for key in changedByPrefix[map.key(prefix)] ?? [] {
+      if changed[map.key(key)] ?? nil == nil { keys.remove(key) } else { keys.insert(key) }
+    }
+    return keys.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  private static func scanPrefix(of key: SidecarKey) -> SidecarKey? {
+    switch SyncMap(rawValue: key.map) {
+    case .links, .backlinks: return SidecarKey(map: key.map, key: key.key.dropLast(16))
+    case .parked: return SidecarKey(map: key.map, key: key.key.prefix(16))
+    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, nil: return nil
+    }
+  }
+
+  // MARK: Commit
+
+  /// Everything to write, guarded by the head as it was read.
+  func operations() -> [SidecarOperation] {
+    var operations: [SidecarOperation] = [.require(SyncKey.head, storedHead)]
+    let newHead = head.encoded
+    if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
+    for (key, value) in changed {
+      if let value { operations.append(.put(key, value)) } else { operations.append(.remove(key)) }
+    }
+    return operations
+  }
+
+  var isUnchanged: Bool { changed.isEmpty && storedHead == head.encoded }
+}

@@ -1,0 +1,161 @@
+import CairnModel
+import Foundation
+
+/// What a store keeps about one record beside its row: which object it is, the write of each
+/// property, and the values that the row cannot show.
+struct RecordEntry: Hashable, Sendable {
+  var entity: String
+  /// The object's key in this store; nil when there is no object.
+  var key: ObjectKey?
+  /// The write of every property without one of its own.
+  var base: PropertyWrite?
+  var writes: [String: PropertyWrite] = [:]
+  /// Values in place of those in the row: references whose target is not here, properties that
+  /// this model does not know, and everything of a record without an object.
+  var overlay: [String: WireValue] = [:]
+  var deletion: Deletion?
+  var survivor: RecordID?
+  /// The record's place in the change order, 0 for none.
+  var sequence: UInt64 = 0
+
+  init(entity: String, key: ObjectKey?) {
+    self.entity = entity
+    self.key = key
+  }
+
+  func write(of property: String) -> PropertyWrite? { writes[property] ?? base }
+
+  /// The state, given the values of the row (nil when there is no object).
+  func state(id: RecordID, row: [String: WireValue]?) -> RecordState {
+    var state = RecordState(id: id, entity: entity, deletion: deletion, survivor: survivor)
+    for (name, value) in row ?? [:] {
+      guard let write = write(of: name) else { continue }
+      state.registers[name] = Register(value: overlay[name] ?? value, write: write)
+    }
+    for (name, value) in overlay where row?[name] == nil {
+      guard let write = write(of: name) else { continue }
+      state.registers[name] = Register(value: value, write: write)
+    }
+    return state
+  }
+
+  /// Takes over the writes, deletion and survivor of a state; overlay and key are the caller's.
+  mutating func takeWrites(from state: RecordState) {
+    entity = state.entity
+    deletion = state.deletion
+    survivor = state.survivor
+    guard !state.registers.isEmpty else {
+      base = nil
+      writes = [:]
+      return
+    }
+    var counts: [PropertyWrite: Int] = [:]
+    for register in state.registers.values { counts[register.write, default: 0] += 1 }
+    let mostCommon = counts.max { ($0.value, $1.key.stamp) < ($1.value, $0.key.stamp) }?.key
+    base = mostCommon
+    writes = state.registers.compactMapValues { $0.write == mostCommon ? nil : $0.write }
+  }
+
+  // Bytes: version 1 · entity string · key (0 none, 1 row 8, 2 reference string) · flags
+  // (1 base, 2 deletion, 4 survivor) · [base write] · [deletion stamp, seen] · [survivor 16] ·
+  // sequence 8 · distinct writes · own writes (name, index) · overlay (name, value)
+  var encoded: Data {
+    var writer = ByteWriter()
+    writer.byte(1)
+    writer.string(entity)
+    switch key {
+    case .row(let number):
+      writer.byte(1)
+      writer.fixed(UInt64(bitPattern: number))
+    case .reference(let text):
+      writer.byte(2)
+      writer.string(text)
+    case .temporary, nil: writer.byte(0)
+    }
+    writer.byte(
+      (base == nil ? 0 : 1) | (deletion == nil ? 0 : 2) | (survivor == nil ? 0 : 4))
+    if let base { writer.write(base) }
+    if let deletion {
+      writer.stamp(deletion.stamp)
+      writer.seen(deletion.seen)
+    }
+    if let survivor { writer.identity(survivor) }
+    writer.fixed(sequence)
+    let own = writes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    var numbers: [PropertyWrite: Int] = [:]
+    var distinct: [PropertyWrite] = []
+    for (_, write) in own where numbers[write] == nil {
+      numbers[write] = distinct.count
+      distinct.append(write)
+    }
+    writer.count(distinct.count)
+    for write in distinct { writer.write(write) }
+    writer.count(own.count)
+    for (name, write) in own {
+      writer.string(name)
+      writer.count(numbers[write] ?? 0)
+    }
+    writer.count(overlay.count)
+    for (name, value) in overlay.sorted(by: {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }) {
+      writer.string(name)
+      writer.value(value)
+    }
+    return writer.data
+  }
+
+  init(decoding data: Data) throws {
+    var reader = ByteReader(data)
+    guard try reader.byte() == 1 else { throw ByteReader.damaged }
+    entity = try reader.string()
+    switch try reader.byte() {
+    case 0: key = nil
+    case 1: key = .row(Int64(bitPattern: try reader.fixed()))
+    case 2: key = .reference(try reader.string())
+    default: throw ByteReader.damaged
+    }
+    let flags = try reader.byte()
+    if flags & 1 != 0 { base = try reader.write() }
+    if flags & 2 != 0 {
+      let stamp = try reader.stamp()
+      deletion = Deletion(stamp: stamp, seen: try reader.seen())
+    }
+    if flags & 4 != 0 { survivor = try reader.identity(RecordID.self) }
+    sequence = try reader.fixed()
+    var distinct: [PropertyWrite] = []
+    for _ in 0..<(try reader.count()) { distinct.append(try reader.write()) }
+    for _ in 0..<(try reader.count()) {
+      let name = try reader.string()
+      let number = try reader.varint()
+      guard number < UInt64(distinct.count) else { throw ByteReader.damaged }
+      writes[name] = distinct[Int(number)]
+    }
+    for _ in 0..<(try reader.count()) {
+      let name = try reader.string()
+      overlay[name] = try reader.value()
+    }
+  }
+}
+
+/// What a store keeps about one link.
+struct LinkEntry: Hashable, Sendable {
+  var state: LinkState
+  var sequence: UInt64 = 0
+
+  // Bytes: stamp 24 · 0 or 1 · sequence 8
+  var encoded: Data {
+    var writer = ByteWriter()
+    writer.stamp(state.stamp)
+    writer.byte(state.isMember ? 1 : 0)
+    writer.fixed(sequence)
+    return writer.data
+  }
+  init(state: LinkState) { self.state = state }
+  init(decoding data: Data) throws {
+    var reader = ByteReader(data)
+    let stamp = try reader.stamp()
+    state = LinkState(stamp: stamp, isMember: try reader.byte() == 1)
+    sequence = try reader.fixed()
+  }
+}

@@ -1,0 +1,84 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Translates between rows of one store and values that all stores know.
+struct RowReading {
+  let ledger: Ledger
+
+  /// Makes the record IDs of everything the rows refer to available at once.
+  func prefetchReferences(of rows: [RowSnapshot]) throws {
+    var keys: [SidecarKey] = []
+    for row in rows {
+      guard let plan = plan(of: row.objectID) else { continue }
+      for column in plan.columns where column.relationship != nil {
+        if case .object(let target) = row[column.slot], let key = SyncKey.object(target) {
+          keys.append(key)
+        }
+      }
+    }
+    try ledger.prefetch(keys)
+  }
+
+  func plan(of object: ManagedObjectID) -> SyncSchema.EntityPlan? {
+    object.entity.name.flatMap { ledger.schema.entities[$0] }
+  }
+
+  /// The values of a row's travelling columns.
+  ///
+  /// - Parameter unknown: Called with each referenced object that has no record ID; such a
+  ///   reference reads as null.
+  func values(
+    of row: RowSnapshot, unknown: (ManagedObjectID) -> Void = { _ in }
+  ) throws -> [String: WireValue] {
+    guard let plan = plan(of: row.objectID) else { return [:] }
+    var values: [String: WireValue] = [:]
+    values.reserveCapacity(plan.columns.count)
+    for column in plan.columns {
+      values[column.name] = try wireValue(row[column.slot], unknown: unknown)
+    }
+    return values
+  }
+
+  private func wireValue(
+    _ value: AttributeValue, unknown: (ManagedObjectID) -> Void
+  ) throws -> WireValue {
+    switch value {
+    case .null: return .null
+    case .boolean(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .float(let number): return .float(number)
+    case .double(let number): return .double(number)
+    case .decimal(let number): return .decimal(number)
+    case .string(let text): return .string(text)
+    case .date(let date): return .date(date)
+    case .data(let data): return .data(data)
+    case .uuid(let uuid): return .uuid(uuid)
+    case .url(let url): return .url(url)
+    case .object(let target):
+      guard let id = try ledger.recordID(for: target) else {
+        unknown(target)
+        return .null
+      }
+      return .reference(id)
+    }
+  }
+
+  /// The stored form of an attribute's value; nil for references.
+  static func attributeValue(_ value: WireValue) -> AttributeValue? {
+    switch value {
+    case .null: return .null
+    case .boolean(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .float(let number): return .float(number)
+    case .double(let number): return .double(number)
+    case .decimal(let number): return .decimal(number)
+    case .string(let text): return .string(text)
+    case .date(let date): return .date(date)
+    case .data(let data): return .data(data)
+    case .uuid(let uuid): return .uuid(uuid)
+    case .url(let url): return .url(url)
+    case .reference: return nil
+    }
+  }
+}

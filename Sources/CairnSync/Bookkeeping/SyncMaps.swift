@@ -1,0 +1,126 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// The maps of a store's sidecar that belong to sync, and the keys in them.
+///
+/// | map | key | value |
+/// |---|---|---|
+/// | `sync_meta` | `head` | ``SyncHead`` |
+/// | `sync_ids` | root entity, 0, object key | record ID |
+/// | `sync_records` | record ID | ``RecordEntry`` |
+/// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
+/// | `sync_backlinks` | relationship, 0, member, owner | nothing |
+/// | `sync_changes` | number 8, kind, what changed | the store it came from, or the number it moved to |
+/// | `sync_cursors` | source store | ``SyncCursor`` |
+/// | `sync_parked` | missing target, owner, property | nothing |
+/// | `sync_quarantine` | record ID | ``QuarantineEntry`` |
+/// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
+///
+/// Numbers are big-endian, record and store IDs 16 bytes. In `sync_changes` each record (kind 0)
+/// and link (kind 1) stands exactly once, at its last change; where others have moved on from a
+/// number, kind 255 tells the greatest number they moved to, so that a reader can take all of a
+/// transaction together.
+enum SyncMap: String, CaseIterable {
+  case meta = "sync_meta"
+  case ids = "sync_ids"
+  case records = "sync_records"
+  case links = "sync_links"
+  case backlinks = "sync_backlinks"
+  case changes = "sync_changes"
+  case cursors = "sync_cursors"
+  case parked = "sync_parked"
+  case quarantine = "sync_quarantine"
+  case journal = "sync_journal"
+
+  func key(_ data: Data) -> SidecarKey { SidecarKey(map: rawValue, key: data) }
+}
+
+enum SyncKey {
+  static let head = SyncMap.meta.key(Data("head".utf8))
+
+  static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
+  static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }
+  static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(bytes(id)) }
+
+  static func object(_ id: ManagedObjectID) -> SidecarKey? {
+    var writer = ByteWriter()
+    writer.raw(Data((id.entity.rootEntity.name ?? "").utf8))
+    writer.byte(0)
+    switch id.key {
+    case .row(let number): writer.fixed(UInt64(bitPattern: number))
+    case .reference(let text): writer.raw(Data(text.utf8))
+    case .temporary: return nil
+    }
+    return SyncMap.ids.key(writer.data)
+  }
+
+  static func link(_ key: LinkKey) -> SidecarKey {
+    SyncMap.links.key(linkPrefix(key.relationship, key.owner) + bytes(key.member))
+  }
+  static func backlink(_ key: LinkKey) -> SidecarKey {
+    SyncMap.backlinks.key(linkPrefix(key.relationship, key.member) + bytes(key.owner))
+  }
+  /// What all links of one record on one side begin with.
+  static func linkPrefix(_ relationship: String, _ record: RecordID) -> Data {
+    Data(relationship.utf8) + Data([0]) + bytes(record)
+  }
+
+  static func parked(_ target: RecordID, owner: RecordID, property: String) -> SidecarKey {
+    SyncMap.parked.key(bytes(target) + bytes(owner) + Data(property.utf8))
+  }
+
+  static let recordKind: UInt8 = 0
+  static let linkKind: UInt8 = 1
+  static let movedKind: UInt8 = 255
+
+  static func change(_ sequence: UInt64, record: RecordID) -> SidecarKey {
+    SyncMap.changes.key(number(sequence) + Data([recordKind]) + bytes(record))
+  }
+  static func change(_ sequence: UInt64, link key: LinkKey) -> SidecarKey {
+    SyncMap.changes.key(number(sequence) + Data([linkKind]) + link(key).key)
+  }
+  static func moved(_ sequence: UInt64) -> SidecarKey {
+    SyncMap.changes.key(number(sequence) + Data([movedKind]))
+  }
+
+  static func bytes(_ id: some SixteenBytes) -> Data {
+    var writer = ByteWriter()
+    writer.identity(id)
+    return writer.data
+  }
+  static func number(_ value: UInt64) -> Data {
+    var writer = ByteWriter()
+    writer.fixed(value)
+    return writer.data
+  }
+
+  static func identity<Identity: SixteenBytes>(
+    _ type: Identity.Type, in data: Data
+  ) throws -> Identity {
+    var reader = ByteReader(data)
+    return try reader.identity(type)
+  }
+
+  /// The link that a key of `sync_links` names.
+  static func linkKey(from data: Data) throws -> LinkKey {
+    guard data.count > 33 else { throw ByteReader.damaged }
+    let nameEnd = data.endIndex - 33
+    guard data[nameEnd] == 0,
+      let name = String(validating: data[data.startIndex..<nameEnd], as: UTF8.self)
+    else { throw ByteReader.damaged }
+    var reader = ByteReader(data[(nameEnd + 1)...])
+    let owner = try reader.identity(RecordID.self)
+    return LinkKey(
+      relationship: name, owner: owner, member: try reader.identity(RecordID.self))
+  }
+
+  /// The first key after all that begin with `prefix`.
+  static func end(of prefix: Data) -> Data? {
+    var bytes = [UInt8](prefix)
+    while let last = bytes.popLast() {
+      if last < 255 { return Data(bytes + [last + 1]) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,77 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Takes up the rows that history does not tell of, such as those of a store that Core Data wrote:
+/// in chunks, each one commit, going on after a restart where it was.
+struct BootstrapScan {
+  let access: StoreAccess
+  static let rowsPerCommit = 500
+
+  func run(progress: (Int) throws -> Void) throws {
+    guard case .scanning = try access.ledger().head.bootstrap else { return }
+    for root in access.schema.roots {
+      let objects = try objectIDs(of: root)
+      while let count = try scanChunk(root.name ?? "", objects) { try progress(count) }
+    }
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      guard case .scanning = ledger.head.bootstrap else { return }
+      ledger.head.bootstrap = .done
+      if try access.commit(ledger) { return }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
+  private func objectIDs(of root: EntityDescription) throws -> [(key: Int64, id: ManagedObjectID)] {
+    guard access.store.holds(root) else { return [] }
+    let request = StoreFetchRequest(entity: root, result: .objectIDs)
+    guard case .objectIDs(let ids) = try access.store.fetch(request) else { return [] }
+    return ids.compactMap { id in id.rowKey.map { (key: $0, id: id) } }
+      .sorted { $0.key < $1.key }
+  }
+
+  /// - Returns: The number of rows looked at; nil when the entity is done.
+  private func scanChunk(
+    _ root: String, _ objects: [(key: Int64, id: ManagedObjectID)]
+  ) throws -> Int? {
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      guard case .scanning(let entity, let after) = ledger.head.bootstrap, entity <= root else {
+        return nil
+      }
+      let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
+      let chunk = objects[start...].prefix(Self.rowsPerCommit)
+      guard let last = chunk.last else { return nil }
+      try ledger.prefetch(chunk.compactMap { SyncKey.object($0.id) })
+      var work = CaptureWork(access: access, ledger: ledger)
+      ledger.head.sequence += 1
+      let stamp = Stamp(clock: .beforeSync, store: ledger.storeID)
+      ledger.head.clock.receive(stamp.clock)
+      for object in chunk where try ledger.recordID(for: object.id) == nil {
+        try work.insert(object.id, stamp)
+      }
+      try work.finish()
+      ledger.head.bootstrap = .scanning(entity: root, after: last.key)
+      try access.environment.reach(.beforeBootstrapCommit)
+      if try access.commit(ledger) {
+        try access.environment.reach(.afterBootstrapCommit)
+        return chunk.count
+      }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+}
+
+extension RandomAccessCollection {
+  /// The first index whose element fulfils a condition that holds from some place on.
+  fileprivate func partitioningIndex(where condition: (Element) -> Bool) -> Index {
+    var low = startIndex
+    var high = endIndex
+    while low < high {
+      let middle = index(low, offsetBy: distance(from: low, to: high) / 2)
+      if condition(self[middle]) { high = middle } else { low = index(after: middle) }
+    }
+    return low
+  }
+}

@@ -1,0 +1,215 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Turns a store's history into stamps, in the order of the transactions.
+///
+/// Transactions that sync itself wrote are passed over: their stamps were committed with them.
+struct HistoryCapture {
+  let access: StoreAccess
+  static let transactionsPerCommit = 256
+
+  /// Captures until nothing is left, rows from before sync included.
+  ///
+  /// - Parameter progress: Called after each commit with the number of records taken up.
+  /// - Returns: How many transactions were captured.
+  @discardableResult
+  func run(progress: (Int) throws -> Void = { _ in }) throws -> Int {
+    try access.environment.reach(.beforeCapture)
+    var total = 0
+    while true {
+      let count = try captureChunk()
+      total += count
+      if count > 0 { try progress(count) }
+      if count < Self.transactionsPerCommit { break }
+    }
+    try BootstrapScan(access: access).run(progress: progress)
+    return total
+  }
+
+  /// - Returns: The number of transactions read.
+  private func captureChunk() throws -> Int {
+    let history = try access.history()
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      let captured = ledger.head.captured
+      // The usual case: nothing happened.
+      if captured != 0, ledger.head.bootstrap != .history,
+        try history.lastTransactionNumber() <= captured
+      {
+        return 0
+      }
+      let transactions = try read(history, after: captured, ledger)
+      var work = CaptureWork(access: access, ledger: ledger)
+      try work.prefetch(transactions)
+      for transaction in transactions { try work.take(transaction) }
+      try work.finish()
+      if let last = transactions.last { ledger.head.captured = last.number }
+      if transactions.count < Self.transactionsPerCommit, ledger.head.bootstrap == .history {
+        ledger.head.bootstrap = .scanning(entity: "", after: .min)
+      }
+      try access.environment.reach(.beforeCaptureCommit)
+      if try access.commit(ledger) {
+        try access.environment.reach(.afterCaptureCommit)
+        return transactions.count
+      }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
+  private func read(
+    _ history: any HistoryKeeping, after: Int64, _ ledger: Ledger
+  ) throws -> [HistoryTransactionRecord] {
+    let limit = Self.transactionsPerCommit
+    do {
+      return try history.readHistory(
+        HistoryReadRequest(after: after == 0 ? nil : after, limit: limit))
+    } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
+      // History was purged before it was captured: go on with what there is, and look for rows
+      // that it no longer tells of.
+      ledger.head.bootstrap = .scanning(entity: "", after: .min)
+      return try history.readHistory(HistoryReadRequest(after: nil, limit: limit))
+        .filter { $0.number > after }
+    }
+  }
+}
+
+/// The stamps of one run of transactions, collected in a ledger.
+struct CaptureWork {
+  let access: StoreAccess
+  let ledger: Ledger
+  private var links = LinkComparison()
+  /// Records that did not exist before this commit.
+  private var created: Set<RecordID> = []
+
+  init(access: StoreAccess, ledger: Ledger) {
+    self.access = access
+    self.ledger = ledger
+  }
+
+  func prefetch(_ transactions: [HistoryTransactionRecord]) throws {
+    let changes = transactions.lazy.filter { $0.author != SyncConfiguration.author }
+      .flatMap(\.changes)
+    let objects = changes.compactMap { SyncKey.object($0.objectID) }
+    try ledger.prefetch(Array(objects))
+    let records = try changes.compactMap { try ledger.recordID(for: $0.objectID) }
+    try ledger.prefetch(records: records)
+  }
+
+  mutating func take(_ transaction: HistoryTransactionRecord) throws {
+    guard transaction.author != SyncConfiguration.author else { return }
+    let changes = transaction.changes.filter { change in
+      change.objectID.entity.name.map { access.schema.entities[$0] != nil } ?? false
+    }
+    guard !changes.isEmpty else { return }
+    let milliseconds = UInt64(max(0, transaction.date.timeIntervalSince1970 * 1000))
+    let reading = ledger.head.clock.tick(
+      milliseconds: milliseconds, limit: access.latestCredibleTime)
+    let stamp = Stamp(clock: reading, store: ledger.storeID)
+    ledger.head.sequence += 1
+    for change in changes {
+      switch change.kind {
+      case .insert: try insert(change.objectID, stamp)
+      case .update: try update(change.objectID, change.changedProperties, stamp)
+      case .delete: try delete(change, stamp)
+      }
+    }
+  }
+
+  mutating func finish() throws { try links.run(ledger) }
+
+  /// Takes up a row; also one that history never told of, then with ``ClockReading/beforeSync``.
+  mutating func insert(_ object: ManagedObjectID, _ stamp: Stamp) throws {
+    guard let plan = plan(of: object) else { return }
+    if try ledger.recordID(for: object) != nil {
+      return try update(object, nil, stamp)
+    }
+    let id = access.newRecordID(milliseconds: max(stamp.clock.milliseconds, 1))
+    var entry = RecordEntry(entity: plan.entity.name ?? "", key: object.key)
+    entry.base = PropertyWrite(stamp: stamp)
+    ledger.setRecordID(id, for: object)
+    ledger.setRecord(id, entry)
+    created.insert(id)
+    for side in plan.linkSides {
+      links.add(id, object, side, stamp: stamp, sequence: ledger.head.sequence)
+    }
+  }
+
+  private mutating func update(
+    _ object: ManagedObjectID, _ properties: Set<String>?, _ stamp: Stamp
+  ) throws {
+    guard let plan = plan(of: object) else { return }
+    if try ledger.recordID(for: object) == nil {
+      // A row from before history; what this transaction did not write is older than sync.
+      try insert(object, Stamp(clock: .beforeSync, store: ledger.storeID))
+    }
+    guard let id = try ledger.recordID(for: object), var entry = try ledger.record(id) else {
+      return
+    }
+    var isChanged = false
+    for column in plan.columns where properties?.names(column.name) ?? true {
+      isChanged = true
+      entry.writes[column.name] =
+        entry.write(of: column.name)?.overwritten(at: stamp) ?? PropertyWrite(stamp: stamp)
+      if let old = entry.overlay.removeValue(forKey: column.name), let target = old.reference {
+        ledger.unpark(target, owner: id, property: column.name)
+      }
+    }
+    for side in plan.linkSides where properties?.contains(side.relationship.name) ?? true {
+      links.add(id, object, side, stamp: stamp, sequence: ledger.head.sequence)
+    }
+    if isChanged { ledger.setRecord(id, entry) }
+  }
+
+  private mutating func delete(_ change: HistoryChangeRecord, _ stamp: Stamp) throws {
+    let object = change.objectID
+    guard let id = try ledger.recordID(for: object), var entry = try ledger.record(id) else {
+      return
+    }
+    ledger.setRecordID(nil, for: object)
+    links.forget(id)
+    if created.contains(id) {
+      ledger.forget(id, sequence: entry.sequence)
+      return
+    }
+    try bury(id, &entry, stamp)
+    ledger.setRecord(id, entry)
+  }
+
+  /// Makes the entry that of a deleted record. The row is gone and its values with it; what the
+  /// deleter had seen is kept.
+  private func bury(_ id: RecordID, _ entry: inout RecordEntry, _ stamp: Stamp) throws {
+    var seen = entry.deletion?.seen ?? SeenWrites()
+    if let old = entry.deletion { seen.insert(old.stamp) }
+    for write in [entry.base].compactMap({ $0 }) + Array(entry.writes.values) {
+      seen.insert(write.stamp)
+      seen.formUnion(write.seen)
+    }
+    seen.remove(stamp.store)
+    for (name, value) in entry.overlay {
+      if let target = value.reference { ledger.unpark(target, owner: id, property: name) }
+    }
+    entry.deletion = Deletion(stamp: stamp, seen: seen)
+    entry.key = nil
+    entry.base = nil
+    entry.writes = [:]
+    entry.overlay = [:]
+  }
+
+  private func plan(of object: ManagedObjectID) -> SyncSchema.EntityPlan? {
+    object.entity.name.flatMap { access.schema.entities[$0] }
+  }
+}
+
+extension Set<String> {
+  /// Whether the set names a column: by itself, or as the composite attribute it is a part of.
+  fileprivate func names(_ column: String) -> Bool {
+    if contains(column) { return true }
+    var end = column.endIndex
+    while let dot = column[..<end].lastIndex(of: ".") {
+      if contains(String(column[..<dot])) { return true }
+      end = dot
+    }
+    return false
+  }
+}

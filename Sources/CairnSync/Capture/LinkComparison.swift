@@ -1,0 +1,78 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Finds which links of changed relationships were added or removed: history tells only that a
+/// relationship changed, so its members are compared with the links on record.
+struct LinkComparison {
+  private struct Key: Hashable {
+    let record: RecordID
+    let relationship: String
+  }
+  private struct Task {
+    let object: ManagedObjectID
+    let side: SyncSchema.LinkSide
+    let stamp: Stamp
+    let sequence: UInt64
+  }
+  private var tasks: [Key: Task] = [:]
+
+  var isEmpty: Bool { tasks.isEmpty }
+
+  /// Remembers that a relationship was written; the last write counts.
+  mutating func add(
+    _ record: RecordID, _ object: ManagedObjectID, _ side: SyncSchema.LinkSide, stamp: Stamp,
+    sequence: UInt64
+  ) {
+    let key = Key(record: record, relationship: SyncSchema.name(of: side.relationship))
+    tasks[key] = Task(object: object, side: side, stamp: stamp, sequence: sequence)
+  }
+
+  mutating func forget(_ record: RecordID) {
+    for key in tasks.keys where key.record == record { tasks[key] = nil }
+  }
+
+  /// Reads the members and writes the differences into the ledger.
+  func run(_ ledger: Ledger) throws {
+    let byRelationship = Dictionary(grouping: tasks) { $0.key.relationship }
+    for (_, group) in byRelationship.sorted(by: { $0.key < $1.key }) {
+      guard let relationship = group.first?.value.side.relationship else { continue }
+      let ordered = group.sorted { $0.key.record < $1.key.record }
+      let members = try ledger.store.members(
+        of: relationship, owners: ordered.map(\.value.object))
+      try ledger.prefetch(members.joined().compactMap(SyncKey.object))
+      for ((key, task), members) in zip(ordered, members) {
+        try compare(key.record, task, members, ledger)
+      }
+    }
+  }
+
+  private func compare(
+    _ record: RecordID, _ task: Task, _ members: [ManagedObjectID], _ ledger: Ledger
+  ) throws {
+    // Members without a record ID are in a later transaction, which brings their links.
+    let current = Set(
+      try members.compactMap { try ledger.recordID(for: $0) }.map {
+        task.side.key(near: record, far: $0)
+      })
+    for key in current {
+      let known = try ledger.link(key)
+      if known?.state.isMember != true { try set(key, true, known, task, ledger) }
+    }
+    for key in try ledger.links(of: record, task.side) where !current.contains(key) {
+      guard let known = try ledger.link(key), known.state.isMember else { continue }
+      // A link whose other end is not here is not shown by the rows; nobody removed it.
+      let far = key.owner == record ? key.member : key.owner
+      guard try ledger.record(far)?.key != nil else { continue }
+      try set(key, false, known, task, ledger)
+    }
+  }
+
+  private func set(
+    _ key: LinkKey, _ isMember: Bool, _ known: LinkEntry?, _ task: Task, _ ledger: Ledger
+  ) throws {
+    if let known, known.state.stamp >= task.stamp { return }
+    try ledger.setLink(
+      key, LinkState(stamp: task.stamp, isMember: isMember), sequence: task.sequence)
+  }
+}

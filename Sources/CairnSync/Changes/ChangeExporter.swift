@@ -1,0 +1,152 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Reads from a store what changed after a cursor, as states by record ID.
+///
+/// The transactions of the source come whole: where something in the range changed again later,
+/// the range is extended to there. Rows that a writer changes while they are read are captured and
+/// read again.
+struct ChangeExporter {
+  let access: StoreAccess
+  /// The destination; what came from there is not sent back.
+  let destination: StoreID
+
+  /// The next change set after the cursor; nil when the destination has everything.
+  func next(after cursor: SyncCursor) throws -> ChangeSet? {
+    try access.environment.reach(.beforeExport)
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      guard ledger.head.sequence > cursor.position else { return nil }
+      let range = try readRange(after: cursor, ledger)
+      if let set = try read(range, after: cursor, ledger) {
+        try access.environment.reach(.afterExport)
+        return set
+      }
+      try HistoryCapture(access: access).run()
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
+  /// The number at which a first copy that starts now ends.
+  func end() throws -> UInt64 { try access.ledger().head.sequence }
+
+  private struct Range {
+    var upTo: UInt64
+    var records: Set<RecordID> = []
+    var links: Set<LinkKey> = []
+  }
+
+  private func readRange(after cursor: SyncCursor, _ ledger: Ledger) throws -> Range {
+    guard let sidecar = access.store as? any SidecarKeeping else {
+      return Range(upTo: cursor.position)
+    }
+    var range = Range(upTo: cursor.position)
+    var needed = cursor.position
+    let page = access.configuration.batchSize
+    func take(_ entries: [(key: Data, value: Data)]) throws {
+      for (key, value) in entries {
+        var reader = ByteReader(key)
+        range.upTo = max(range.upTo, try reader.fixed())
+        let kind = try reader.byte()
+        let rest = key.dropFirst(9)
+        if kind == SyncKey.movedKind {
+          var number = ByteReader(value)
+          needed = max(needed, try number.fixed())
+          continue
+        }
+        if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination {
+          continue
+        }
+        if kind == SyncKey.recordKind {
+          range.records.insert(try SyncKey.identity(RecordID.self, in: rest))
+        } else {
+          range.links.insert(try SyncKey.linkKey(from: rest))
+        }
+      }
+    }
+    let changes = SyncMap.changes.rawValue
+    while true {
+      let first = try sidecar.sidecarEntries(
+        of: changes, from: SyncKey.number(range.upTo + 1), to: nil, limit: page)
+      try take(first)
+      if first.count < page {
+        // Everything up to the head as it was read before.
+        range.upTo = max(range.upTo, ledger.head.sequence)
+        return range
+      }
+      // Complete the last number of the page.
+      let last = first[first.count - 1].key
+      try take(
+        sidecar.sidecarEntries(
+          of: changes, from: last + Data([0]), to: SyncKey.number(range.upTo + 1), limit: 0))
+      if range.records.count + range.links.count > 0 { break }
+    }
+    // While the first copy runs, transactions may come in parts.
+    if range.upTo <= cursor.streamingUntil { return range }
+    while needed > range.upTo {
+      let from = range.upTo
+      try take(
+        sidecar.sidecarEntries(
+          of: changes, from: SyncKey.number(from + 1), to: SyncKey.number(needed + 1), limit: 0))
+      range.upTo = max(range.upTo, needed)
+    }
+    return range
+  }
+
+  /// - Returns: Nil when somebody changed what was being read.
+  private func read(
+    _ range: Range, after cursor: SyncCursor, _ ledger: Ledger
+  ) throws -> ChangeSet? {
+    var set = ChangeSet(
+      source: ledger.storeID, after: cursor.position, upTo: range.upTo)
+    let ids = range.records.sorted()
+    let keys = ids.map(SyncKey.record) + range.links.map(SyncKey.link)
+    try ledger.prefetch(keys)
+    let entries = try ids.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
+    let live = entries.compactMap { item in
+      ledger.objectID(for: item.entry).map { (id: item.id, entry: item.entry, object: $0) }
+    }
+    let rows = try access.store.snapshots(for: live.map(\.object))
+    let reading = RowReading(ledger: ledger)
+    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    var strangers: [ManagedObjectID] = []
+    for (item, row) in zip(live, rows) {
+      guard let row else { return nil }
+      let values = try reading.values(of: row) { strangers.append($0) }
+      set.records.append(item.entry.state(id: item.id, row: values))
+    }
+    for item in entries where item.entry.key == nil {
+      set.records.append(item.entry.state(id: item.id, row: nil))
+    }
+    for key in range.links.sorted() {
+      if let entry = try ledger.link(key) {
+        set.links.append(LinkChange(key: key, state: entry.state))
+      }
+    }
+    // A reference to a row that exists but is not captured: its insert comes next.
+    if !strangers.isEmpty, try access.store.snapshots(for: strangers).contains(where: { $0 != nil })
+    {
+      return nil
+    }
+    return try isStillCurrent(keys, Set(live.map(\.object)), ledger) ? set : nil
+  }
+
+  /// Whether the entries and rows that were read belong together.
+  private func isStillCurrent(
+    _ keys: [SidecarKey], _ objects: Set<ManagedObjectID>, _ ledger: Ledger
+  ) throws -> Bool {
+    let fresh = try access.ledger()
+    if fresh.head.sequence != ledger.head.sequence {
+      try fresh.prefetch(keys)
+      for key in keys where try fresh.value(key) != ledger.value(key) { return false }
+    }
+    let history = try access.history()
+    guard try history.lastTransactionNumber() > ledger.head.captured else { return true }
+    let later = try history.readHistory(HistoryReadRequest(after: ledger.head.captured, limit: 0))
+    return !later.contains { transaction in
+      transaction.author != SyncConfiguration.author
+        && transaction.changes.contains { objects.contains($0.objectID) }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+// Byte form of a change set, canonical: entries are sorted, equal sets give equal bytes.
+//   version 1 · source 16 · after 8 · upTo 8 · count, records · count, links
+// record: ID 16 · entity string · flags (1 deleted, 2 united) · [stamp, seen] · [survivor 16] ·
+//   count of distinct writes, each (stamp, seen) · count of properties, each (name, index of the
+//   write, value), by name
+// link: relationship string · owner 16 · member 16 · stamp · 0 or 1
+extension ByteWriter {
+  public mutating func record(_ state: RecordState) {
+    identity(state.id)
+    string(state.entity)
+    byte((state.deletion == nil ? 0 : 1) | (state.survivor == nil ? 0 : 2))
+    if let deletion = state.deletion {
+      stamp(deletion.stamp)
+      seen(deletion.seen)
+    }
+    if let survivor = state.survivor { identity(survivor) }
+    let registers = state.registers.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    var numbers: [PropertyWrite: Int] = [:]
+    var writes: [PropertyWrite] = []
+    for (_, register) in registers where numbers[register.write] == nil {
+      numbers[register.write] = writes.count
+      writes.append(register.write)
+    }
+    count(writes.count)
+    for item in writes { write(item) }
+    count(registers.count)
+    for (name, register) in registers {
+      string(name)
+      count(numbers[register.write] ?? 0)
+      value(register.value)
+    }
+  }
+
+  public mutating func link(_ link: LinkChange) {
+    string(link.key.relationship)
+    identity(link.key.owner)
+    identity(link.key.member)
+    stamp(link.state.stamp)
+    byte(link.state.isMember ? 1 : 0)
+  }
+}
+
+extension ByteReader {
+  public mutating func record() throws -> RecordState {
+    let id = try identity(RecordID.self)
+    var state = RecordState(id: id, entity: try string())
+    let flags = try byte()
+    guard flags <= 3 else { throw Self.damaged }
+    if flags & 1 != 0 {
+      let stamp = try stamp()
+      state.deletion = Deletion(stamp: stamp, seen: try seen())
+    }
+    if flags & 2 != 0 { state.survivor = try identity(RecordID.self) }
+    var writes: [PropertyWrite] = []
+    for _ in 0..<(try count()) { writes.append(try write()) }
+    for _ in 0..<(try count()) {
+      let name = try string()
+      let number = try varint()
+      guard number < UInt64(writes.count) else { throw Self.damaged }
+      state.registers[name] = Register(value: try value(), write: writes[Int(number)])
+    }
+    return state
+  }
+
+  public mutating func link() throws -> LinkChange {
+    let relationship = try string()
+    let owner = try identity(RecordID.self)
+    let member = try identity(RecordID.self)
+    let stamp = try stamp()
+    let flag = try byte()
+    guard flag <= 1 else { throw Self.damaged }
+    return LinkChange(
+      key: LinkKey(relationship: relationship, owner: owner, member: member),
+      state: LinkState(stamp: stamp, isMember: flag == 1))
+  }
+}
+
+extension ChangeSet {
+  /// The canonical bytes.
+  public func encoded() -> Data {
+    var writer = ByteWriter()
+    writer.byte(1)
+    writer.identity(source)
+    writer.fixed(after)
+    writer.fixed(upTo)
+    writer.count(records.count)
+    for record in records.sorted(by: { $0.id < $1.id }) { writer.record(record) }
+    writer.count(links.count)
+    for link in links.sorted(by: { $0.key < $1.key }) { writer.link(link) }
+    return writer.data
+  }
+
+  /// Reads ``encoded()``.
+  ///
+  /// - Throws: ``SyncError`` when the bytes are anything else.
+  public init(decoding data: Data) throws {
+    var reader = ByteReader(data)
+    guard try reader.byte() == 1 else { throw ByteReader.damaged }
+    let source = try reader.identity(StoreID.self)
+    let after = try reader.fixed()
+    let upTo = try reader.fixed()
+    var records: [RecordState] = []
+    for _ in 0..<(try reader.count()) { records.append(try reader.record()) }
+    var links: [LinkChange] = []
+    for _ in 0..<(try reader.count()) { links.append(try reader.link()) }
+    guard reader.isAtEnd else { throw ByteReader.damaged }
+    self.init(source: source, after: after, upTo: upTo, records: records, links: links)
+  }
+}

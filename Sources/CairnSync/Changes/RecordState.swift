@@ -1,0 +1,134 @@
+/// One property of a record: its value and the write that put it there.
+public struct Register: Hashable, Sendable {
+  public let value: WireValue
+  public let write: PropertyWrite
+  public init(value: WireValue, write: PropertyWrite) {
+    self.value = value
+    self.write = write
+  }
+}
+
+/// That a record was deleted: when, and which writes the deleter had seen.
+public struct Deletion: Hashable, Sendable {
+  public let stamp: Stamp
+  public let seen: SeenWrites
+  public init(stamp: Stamp, seen: SeenWrites = SeenWrites()) {
+    self.stamp = stamp
+    self.seen = seen
+  }
+
+  /// Whether the deleter knew of the write.
+  public func hasSeen(_ write: PropertyWrite) -> Bool {
+    write.stamp.store == stamp.store ? write.stamp.clock <= stamp.clock : seen.covers(write.stamp)
+  }
+}
+
+/// What wins when a record is deleted on one side and written on the other.
+public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable {
+  /// The later of the two; a write after the delete brings the whole record back.
+  case lastWriter
+  case deleteWins
+  /// Only a delete whose author had seen every write is carried out.
+  case writeWins
+}
+
+/// All that is known about one record: the registers of its properties and, when it was deleted
+/// or united with another record, how. A value of a join semilattice; see ``joined(with:)``.
+public struct RecordState: Hashable, Sendable {
+  public let id: RecordID
+  public var entity: String
+  /// The properties whose values are known, by name.
+  public var registers: [String: Register]
+  public var deletion: Deletion?
+  /// The record that took this one's place after a uniqueness collision.
+  public var survivor: RecordID?
+
+  public init(
+    id: RecordID, entity: String, registers: [String: Register] = [:],
+    deletion: Deletion? = nil, survivor: RecordID? = nil
+  ) {
+    self.id = id
+    self.entity = entity
+    self.registers = registers
+    self.deletion = deletion
+    self.survivor = survivor
+  }
+
+  /// Whether there is an object for the record.
+  public func isAlive(under policy: DeleteConflictPolicy) -> Bool {
+    if survivor != nil || registers.isEmpty { return false }
+    guard let deletion else { return true }
+    switch policy {
+    case .deleteWins: return false
+    case .lastWriter: return registers.values.contains { $0.write.stamp > deletion.stamp }
+    case .writeWins: return registers.values.contains { !deletion.hasSeen($0.write) }
+    }
+  }
+
+  /// The greatest reading in the state.
+  public var latestReading: ClockReading {
+    let writes = registers.values.map(\.write.stamp.clock)
+    return max(
+      writes.max() ?? ClockReading(bits: 0), deletion?.stamp.clock ?? ClockReading(bits: 0))
+  }
+}
+
+/// A link of a many-to-many relationship (or of a to-many without inverse), named by the canonical
+/// side of the relationship.
+public struct LinkKey: Hashable, Sendable, Comparable {
+  /// `Entity.relationship` of the canonical side.
+  public let relationship: String
+  public let owner: RecordID
+  public let member: RecordID
+  public init(relationship: String, owner: RecordID, member: RecordID) {
+    self.relationship = relationship
+    self.owner = owner
+    self.member = member
+  }
+  public static func < (a: Self, b: Self) -> Bool {
+    (a.relationship, a.owner, a.member) < (b.relationship, b.owner, b.member)
+  }
+}
+
+/// The last add or remove of a link.
+public struct LinkState: Hashable, Sendable {
+  public let stamp: Stamp
+  public let isMember: Bool
+  public init(stamp: Stamp, isMember: Bool) {
+    self.stamp = stamp
+    self.isMember = isMember
+  }
+}
+
+/// A link and its state, as it travels.
+public struct LinkChange: Hashable, Sendable {
+  public let key: LinkKey
+  public let state: LinkState
+  public init(key: LinkKey, state: LinkState) {
+    self.key = key
+    self.state = state
+  }
+}
+
+/// The states of what changed in a source between two places of its change order. Applied as a
+/// whole or not at all.
+public struct ChangeSet: Hashable, Sendable {
+  public let source: StoreID
+  /// The cursor the destination must have for this set to follow.
+  public let after: UInt64
+  /// The cursor once it is applied.
+  public let upTo: UInt64
+  public var records: [RecordState]
+  public var links: [LinkChange]
+  public init(
+    source: StoreID, after: UInt64, upTo: UInt64, records: [RecordState] = [],
+    links: [LinkChange] = []
+  ) {
+    self.source = source
+    self.after = after
+    self.upTo = upTo
+    self.records = records
+    self.links = links
+  }
+  public var isEmpty: Bool { records.isEmpty && links.isEmpty }
+}

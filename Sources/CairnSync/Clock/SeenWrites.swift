@@ -1,0 +1,55 @@
+/// Which earlier writes a writer had seen: for each store the greatest of its readings.
+///
+/// A store's own earlier writes count as seen and are not listed. This is what tells a conflict
+/// (neither writer had seen the other) from an ordinary overwrite.
+public struct SeenWrites: Hashable, Sendable {
+  public private(set) var readings: [StoreID: ClockReading]
+
+  public init(_ readings: [StoreID: ClockReading] = [:]) { self.readings = readings }
+
+  public func covers(_ stamp: Stamp) -> Bool {
+    readings[stamp.store].map { $0 >= stamp.clock } ?? false
+  }
+
+  public mutating func insert(_ stamp: Stamp) {
+    readings[stamp.store] = max(readings[stamp.store] ?? stamp.clock, stamp.clock)
+  }
+
+  public mutating func formUnion(_ other: SeenWrites) {
+    for (store, clock) in other.readings {
+      readings[store] = max(readings[store] ?? clock, clock)
+    }
+  }
+
+  public mutating func remove(_ store: StoreID) { readings[store] = nil }
+}
+
+/// One write of one property: its stamp and what its writer had seen of that property.
+public struct PropertyWrite: Hashable, Sendable {
+  public let stamp: Stamp
+  public let seen: SeenWrites
+  public init(stamp: Stamp, seen: SeenWrites = SeenWrites()) {
+    self.stamp = stamp
+    self.seen = seen
+  }
+
+  /// A write at `stamp` by someone who saw this write as the current one.
+  public func overwritten(at stamp: Stamp) -> PropertyWrite {
+    var seen = self.seen
+    seen.insert(self.stamp)
+    seen.remove(stamp.store)
+    return PropertyWrite(stamp: stamp, seen: seen)
+  }
+
+  /// Whether the writer knew of the other write.
+  public func hasSeen(_ other: PropertyWrite) -> Bool {
+    if stamp == other.stamp { return true }
+    if stamp.store == other.stamp.store { return stamp.clock > other.stamp.clock }
+    return seen.covers(other.stamp)
+  }
+
+  /// Whether neither writer knew of the other's write.
+  public func isConcurrent(with other: PropertyWrite) -> Bool {
+    !hasSeen(other) && !other.hasSeen(self)
+  }
+}

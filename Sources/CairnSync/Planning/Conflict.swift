@@ -1,0 +1,86 @@
+/// A concurrent value that lost: neither writer had seen the other.
+public struct Conflict: Hashable, Sendable {
+  /// Why it lost.
+  public enum Rule: String, Sendable, Hashable, CaseIterable {
+    case lastWriter, deleteWon, writeWon, united
+  }
+
+  public let record: RecordID
+  public let entity: String
+  /// Nil when a delete lost.
+  public let property: String?
+  public let losingValue: WireValue
+  public let losingStamp: Stamp
+  /// Null when a delete won.
+  public let winningValue: WireValue
+  public let winningStamp: Stamp
+  public let rule: Rule
+
+  public init(
+    record: RecordID, entity: String, property: String?, losingValue: WireValue,
+    losingStamp: Stamp, winningValue: WireValue, winningStamp: Stamp, rule: Rule
+  ) {
+    self.record = record
+    self.entity = entity
+    self.property = property
+    self.losingValue = losingValue
+    self.losingStamp = losingStamp
+    self.winningValue = winningValue
+    self.winningStamp = winningStamp
+    self.rule = rule
+  }
+
+  static func find(
+    mine: RecordState, theirs: RecordState, merged: RecordState, policy: DeleteConflictPolicy
+  ) -> [Conflict] {
+    var found: [Conflict] = []
+    if merged.isAlive(under: policy) {
+      found = lostRegisters(mine: mine, theirs: theirs, merged: merged, rule: .lastWriter)
+    }
+    found += lostToDelete(mine, theirs, merged: merged, policy: policy)
+    found += lostToDelete(theirs, mine, merged: merged, policy: policy)
+    return found.sorted { ($0.property ?? "") < ($1.property ?? "") }
+  }
+
+  static func lostRegisters(
+    mine: RecordState, theirs: RecordState, merged: RecordState, rule: Rule
+  ) -> [Conflict] {
+    mine.registers.compactMap { name, old in
+      guard let new = theirs.registers[name], let winner = merged.registers[name],
+        old.write.isConcurrent(with: new.write), !old.value.isSame(as: new.value)
+      else { return nil }
+      let loser = winner == old ? new : old
+      return Conflict(
+        record: mine.id, entity: merged.entity, property: name, losingValue: loser.value,
+        losingStamp: loser.write.stamp, winningValue: winner.value,
+        winningStamp: winner.write.stamp, rule: rule)
+    }
+  }
+
+  /// The delete of one side against the writes of the other that it had not seen.
+  private static func lostToDelete(
+    _ writer: RecordState, _ deleter: RecordState, merged: RecordState,
+    policy: DeleteConflictPolicy
+  ) -> [Conflict] {
+    guard let deletion = deleter.deletion, writer.deletion != deletion, writer.survivor == nil
+    else { return [] }
+    let unseen = writer.registers.filter { !deletion.hasSeen($0.value.write) }
+    guard let latest = unseen.values.max(by: { $0.write.stamp < $1.write.stamp }) else {
+      return []
+    }
+    if merged.isAlive(under: policy) {
+      return [
+        Conflict(
+          record: merged.id, entity: merged.entity, property: nil, losingValue: .null,
+          losingStamp: deletion.stamp, winningValue: latest.value,
+          winningStamp: latest.write.stamp, rule: .writeWon)
+      ]
+    }
+    return unseen.map { name, register in
+      Conflict(
+        record: merged.id, entity: merged.entity, property: name, losingValue: register.value,
+        losingStamp: register.write.stamp, winningValue: .null, winningStamp: deletion.stamp,
+        rule: .deleteWon)
+    }
+  }
+}

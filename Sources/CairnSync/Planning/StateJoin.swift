@@ -1,0 +1,70 @@
+// The merge rules as joins: commutative, associative and idempotent, so that the order and the
+// number of deliveries cannot matter.
+
+extension Register {
+  /// The greater stamp wins. Equal stamps carry equal values, except when a writer was overtaken
+  /// while it was read; then the greater bytes win until the overtaking write arrives.
+  public func joined(with other: Register) -> Register {
+    if write.stamp != other.write.stamp { return write.stamp > other.write.stamp ? self : other }
+    if self == other { return self }
+    var seen = write.seen
+    seen.formUnion(other.write.seen)
+    let mine = value.canonicalBytes
+    let theirs = other.value.canonicalBytes
+    let winner = mine.lexicographicallyPrecedes(theirs) ? other.value : value
+    return Register(value: winner, write: PropertyWrite(stamp: write.stamp, seen: seen))
+  }
+}
+
+extension Deletion {
+  /// The later delete, knowing all that either deleter knew.
+  public func joined(with other: Deletion) -> Deletion {
+    var seen = self.seen
+    seen.formUnion(other.seen)
+    // Each deleter knew its own store's writes up to its stamp.
+    seen.insert(stamp)
+    seen.insert(other.stamp)
+    let later = max(stamp, other.stamp)
+    if stamp == other.stamp, self.seen == other.seen { return self }
+    return Deletion(stamp: later, seen: seen.without(later))
+  }
+}
+
+extension SeenWrites {
+  /// Without what the given stamp implies by itself.
+  fileprivate func without(_ stamp: Stamp) -> SeenWrites {
+    guard let clock = readings[stamp.store], clock <= stamp.clock else { return self }
+    var copy = self
+    copy.remove(stamp.store)
+    return copy
+  }
+}
+
+extension RecordState {
+  /// What is known of the record when both states are.
+  public func joined(with other: RecordState) -> RecordState {
+    var result = self
+    // One record has one entity; should two stores disagree, both settle on the same.
+    result.entity = min(entity, other.entity)
+    result.registers.merge(other.registers) { $0.joined(with: $1) }
+    result.deletion = Self.either(deletion, other.deletion) { $0.joined(with: $1) }
+    result.survivor = Self.either(survivor, other.survivor, min)
+    return result
+  }
+
+  private static func either<Value>(
+    _ a: Value?, _ b: Value?, _ combine: (Value, Value) -> Value
+  ) -> Value? {
+    guard let a else { return b }
+    guard let b else { return a }
+    return combine(a, b)
+  }
+}
+
+extension LinkState {
+  /// The greater stamp wins; of equal ones the add.
+  public func joined(with other: LinkState) -> LinkState {
+    if stamp != other.stamp { return stamp > other.stamp ? self : other }
+    return isMember ? self : other
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Which way changes flow between the local store and a replica.
+public enum SyncDirection: String, Sendable, Hashable, CaseIterable {
+  case both
+  /// Only from the local store to the replica.
+  case push
+  /// Only from the replica to the local store.
+  case pull
+
+  var pushes: Bool { self != .pull }
+  var pulls: Bool { self != .push }
+}
+
+/// How a group of stores is kept in step.
+public struct SyncConfiguration: Sendable, Hashable {
+  /// What wins between a delete and a write, unless an entity says otherwise.
+  public var deleteConflicts = DeleteConflictPolicy.lastWriter
+  /// By entity name; an entity's policy holds for its subentities too.
+  public var deleteConflictsByEntity: [String: DeleteConflictPolicy] = [:]
+  /// How far another store's clock may be ahead, in milliseconds.
+  public var allowedClockSkew: UInt64 = 5 * 60 * 1000
+  /// How many records or links one commit moves, unless a transaction is larger.
+  public var batchSize = 1000
+  /// How often a link looks for changes when nobody tells it of any.
+  public var pollInterval = Duration.seconds(5)
+  /// The first and the longest wait between attempts on a replica in trouble.
+  public var backoff = Backoff()
+
+  public init() {}
+
+  /// The author that sync writes into history.
+  public static let author = "cairn.sync"
+}
+
+/// Waits that double with each failure, up to a limit, and are spread so that many daemons do not
+/// come back at once.
+public struct Backoff: Sendable, Hashable {
+  public var first = Duration.milliseconds(500)
+  public var longest = Duration.seconds(60)
+  public init() {}
+  public init(first: Duration, longest: Duration) {
+    self.first = first
+    self.longest = longest
+  }
+
+  /// The wait before the next attempt: between half and all of `first` doubled per failure.
+  ///
+  /// - Parameter random: 64 random bits.
+  public func delay(afterFailures failures: Int, random: UInt64) -> Duration {
+    var full = first
+    for _ in 1..<max(1, min(failures, 32)) {
+      full = full * 2
+      if full >= longest { break }
+    }
+    full = min(full, longest)
+    return full / 2 + full / 2 * (Double(random >> 11) / Double(1 << 53))
+  }
+}

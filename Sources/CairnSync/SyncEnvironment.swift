@@ -1,0 +1,43 @@
+import Foundation
+
+/// The outside world as sync sees it: time, randomness, waiting. Nothing else in this target may
+/// read a clock or a random source, so that a simulation can replay a run from a seed.
+public struct SyncEnvironment: Sendable {
+  /// A named place in a pass at which a test can make it stop.
+  public enum Failpoint: String, Sendable, CaseIterable {
+    case beforeCapture, beforeCaptureCommit, afterCaptureCommit
+    case beforeExport, afterExport
+    case beforeImport, beforeImportCommit, afterImportCommit
+    case beforeBootstrapCommit, afterBootstrapCommit
+  }
+
+  /// Milliseconds since 1970.
+  public var now: @Sendable () -> UInt64
+  /// 64 random bits.
+  public var random: @Sendable () -> UInt64
+  /// Waits; throws when the task is cancelled.
+  public var sleep: @Sendable (Duration) async throws -> Void
+  /// Called at every ``Failpoint``; what it throws ends the pass there.
+  public var reach: @Sendable (Failpoint) throws -> Void
+
+  public init(
+    now: @escaping @Sendable () -> UInt64,
+    random: @escaping @Sendable () -> UInt64,
+    sleep: @escaping @Sendable (Duration) async throws -> Void,
+    reach: @escaping @Sendable (Failpoint) throws -> Void = { _ in }
+  ) {
+    self.now = now
+    self.random = random
+    self.sleep = sleep
+    self.reach = reach
+  }
+
+  /// The real clock and the system's random numbers.
+  public static let live = SyncEnvironment(
+    now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) },
+    random: {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
+    },
+    sleep: { try await Task.sleep(for: $0) })
+}

@@ -1,0 +1,59 @@
+/// What sync throws and reports: a stable code, what happened and what to do about it.
+public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What went wrong, as a word that programs may compare.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The store cannot keep history or bookkeeping.
+    case unsupportedStore = "unsupported-store"
+    /// The replica is a byte copy of the local store: both have one UUID.
+    case sameStore = "same-store"
+    /// The store could not be opened, or an operation on it failed.
+    case storeUnavailable = "store-unavailable"
+    /// The store's model cannot be brought to this one.
+    case incompatibleModel = "incompatible-model"
+    /// Sync's own tables hold something that cannot be read.
+    case damagedBookkeeping = "damaged-bookkeeping"
+    /// Other writers kept changing the same records for longer than the attempts allowed.
+    case contention = "contention"
+    /// The other side's clock is too far ahead.
+    case clockSkew = "clock-skew"
+    /// A merged record does not pass validation.
+    case invalidRecord = "invalid-record"
+    /// There is no replica of that name.
+    case noSuchReplica = "no-such-replica"
+    /// There is a replica of that name with other settings.
+    case duplicateReplica = "duplicate-replica"
+    /// The replica has failed, is paused, or has been removed while somebody waited for it.
+    case notSyncing = "not-syncing"
+    /// A wait ended before its condition held.
+    case timedOut = "timed-out"
+    /// The work was stopped.
+    case cancelled = "cancelled"
+    /// The configuration does not fit the model.
+    case invalidConfiguration = "invalid-configuration"
+    /// Something else failed while saving or reading.
+    case failed = "failed"
+  }
+
+  /// Who has to do something.
+  public enum Recovery: String, Sendable, Hashable {
+    /// Trying again soon is right; the engine does so by itself.
+    case retry
+    /// It mends itself with time or when the other side comes back.
+    case wait
+    /// A person has to change something first.
+    case person
+  }
+
+  public let code: Code
+  /// What is wrong, where, and what would be right.
+  public let message: String
+  public let recovery: Recovery
+
+  public init(_ code: Code, _ message: String, recovery: Recovery) {
+    self.code = code
+    self.message = message
+    self.recovery = recovery
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+}

@@ -1,0 +1,154 @@
+import CairnModel
+import Foundation
+
+/// What of a model travels, compiled once: the registers of each entity and the links between them.
+// Unchecked: immutable after initialisation; it references model elements, which are frozen.
+public final class SyncSchema: @unchecked Sendable {
+  /// One property that travels as a register.
+  struct Column {
+    let name: String
+    let slot: Int
+    /// Nil for attributes.
+    let relationship: RelationshipDescription?
+  }
+
+  /// A relationship whose links travel one by one.
+  final class LinkPlan {
+    /// `Entity.relationship` of the canonical side.
+    let name: String
+    let relationship: RelationshipDescription
+    let inverse: RelationshipDescription?
+    /// Whether the relationship is its own inverse, so that a link has no direction.
+    var isSymmetric: Bool { inverse === relationship }
+    init(name: String, relationship: RelationshipDescription, inverse: RelationshipDescription?) {
+      self.name = name
+      self.relationship = relationship
+      self.inverse = inverse
+    }
+  }
+
+  /// One end of a link relationship as an entity sees it.
+  struct LinkSide {
+    let plan: LinkPlan
+    /// The relationship of the entity: the canonical one, or its inverse.
+    let relationship: RelationshipDescription
+    let isCanonical: Bool
+
+    /// The key of the link between a record on this side and one on the other.
+    func key(near: RecordID, far: RecordID) -> LinkKey {
+      if plan.isSymmetric {
+        return LinkKey(relationship: plan.name, owner: min(near, far), member: max(near, far))
+      }
+      return LinkKey(
+        relationship: plan.name, owner: isCanonical ? near : far,
+        member: isCanonical ? far : near)
+    }
+  }
+
+  struct EntityPlan {
+    let entity: EntityDescription
+    let columns: [Column]
+    let columnByName: [String: Int]
+    let linkSides: [LinkSide]
+    /// Uniqueness constraints as column names; only those made of travelling columns.
+    let constraints: [[String]]
+    let policy: DeleteConflictPolicy
+  }
+
+  let model: ManagedObjectModel
+  let entities: [String: EntityPlan]
+  let links: [String: LinkPlan]
+  /// The entities at the top of the inheritance trees, by name.
+  let roots: [EntityDescription]
+
+  /// - Throws: ``SyncError`` when a policy names an entity that the model does not have.
+  init(
+    model: ManagedObjectModel, defaultPolicy: DeleteConflictPolicy,
+    policies: [String: DeleteConflictPolicy]
+  ) throws {
+    for name in policies.keys.sorted() where model.entitiesByName[name] == nil {
+      throw SyncError(
+        .invalidConfiguration,
+        "sync.conflict.entities names \(name), but the model has no such entity",
+        recovery: .person)
+    }
+    self.model = model
+    var links: [String: LinkPlan] = [:]
+    for entity in model.entities {
+      for case let relationship as RelationshipDescription in entity.declaredProperties
+      where Self.travelsAsLinks(relationship) && Self.isCanonical(relationship) {
+        let name = Self.name(of: relationship)
+        links[name] = LinkPlan(
+          name: name, relationship: relationship, inverse: relationship.inverseRelationship)
+      }
+    }
+    var entities: [String: EntityPlan] = [:]
+    for entity in model.entities {
+      guard let name = entity.name else { continue }
+      entities[name] = Self.plan(
+        for: entity, links: links, defaultPolicy: defaultPolicy, policies: policies)
+    }
+    self.entities = entities
+    self.links = links
+    roots = model.entities.filter { $0.superentity == nil }
+      .sorted { ($0.name ?? "") < ($1.name ?? "") }
+  }
+
+  private static func plan(
+    for entity: EntityDescription, links: [String: LinkPlan],
+    defaultPolicy: DeleteConflictPolicy, policies: [String: DeleteConflictPolicy]
+  ) -> EntityPlan {
+    var columns: [Column] = []
+    let layout: EntityLayout = entity.layout
+    for slot in layout.persistentSlots {
+      let content = layout.slots[slot]
+      if let relationship = content.relationship {
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany,
+          inverse !== relationship, !isCanonical(relationship)
+        {
+          continue
+        }
+        columns.append(Column(name: content.name, slot: slot, relationship: relationship))
+      } else if let attribute = content.attribute, !(attribute is DerivedAttributeDescription) {
+        columns.append(Column(name: content.name, slot: slot, relationship: nil))
+      }
+    }
+    let byName = Dictionary(
+      columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let sides = layout.toManys.compactMap { relationship -> LinkSide? in
+      guard travelsAsLinks(relationship) else { return nil }
+      let isCanonical = isCanonical(relationship)
+      let canonical = isCanonical ? relationship : relationship.inverseRelationship
+      guard let plan = canonical.flatMap({ links[name(of: $0)] }) else { return nil }
+      return LinkSide(plan: plan, relationship: relationship, isCanonical: isCanonical)
+    }
+    var constraints: [[String]] = []
+    var policy: DeleteConflictPolicy?
+    var next: EntityDescription? = entity
+    while let current = next {
+      constraints += current.constraintNames.filter { names in
+        !names.isEmpty && names.allSatisfy { byName[$0] != nil }
+      }
+      policy = policy ?? current.name.flatMap { policies[$0] }
+      next = current.superentity
+    }
+    return EntityPlan(
+      entity: entity, columns: columns, columnByName: byName, linkSides: sides,
+      constraints: constraints, policy: policy ?? defaultPolicy)
+  }
+
+  static func name(of relationship: RelationshipDescription) -> String {
+    "\(relationship.entity?.name ?? "").\(relationship.name)"
+  }
+
+  private static func travelsAsLinks(_ relationship: RelationshipDescription) -> Bool {
+    relationship.isToMany && !relationship.isTransient
+      && (relationship.inverseRelationship?.isToMany ?? true)
+  }
+
+  /// Of two inverse relationships the one with the smaller name carries the data.
+  private static func isCanonical(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseRelationship else { return true }
+    return name(of: relationship) <= name(of: inverse)
+  }
+}
