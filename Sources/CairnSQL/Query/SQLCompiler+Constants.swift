@@ -1,0 +1,110 @@
+import CairnModel
+import Foundation
+
+// Constants as parameters.
+
+extension SQLCompiler {
+  /// The parameter for a constant that is compared with a term of a kind, nil when the two can
+  /// never be equal nor ordered in SQL as the evaluator would.
+  func constant(_ value: PredicateValue, for kind: SQLKind) throws -> SQLTerm {
+    if case .object(let root) = kind { return try objectConstant(value, root: root) }
+    if kind == .entity { return try entityConstant(value) }
+    let term = try constant(value)
+    guard term.kind == .null || term.kind.isComparable(to: kind) else { throw SQLUnsupported() }
+    return term
+  }
+
+  /// The parameter for a constant by itself.
+  func constant(_ value: PredicateValue) throws -> SQLTerm {
+    func parameter(_ value: AttributeValue, _ kind: SQLKind) -> SQLTerm {
+      SQLTerm(SQLFragment("?", [value]), kind)
+    }
+    switch value {
+    case .null: return SQLTerm(SQLFragment("NULL"), .null)
+    case .boolean(let flag): return parameter(.boolean(flag), .boolean)
+    case .integer(let number): return parameter(.integer(number), .integer)
+    case .double(let number): return parameter(.double(number), .double)
+    case .decimal(let number): return parameter(.decimal(number), .decimal)
+    case .string(let text): return parameter(.string(text), .string)
+    case .date(let date): return parameter(.date(date), .date)
+    case .data(let data): return parameter(.data(data), .data)
+    case .uuid(let uuid): return parameter(.uuid(uuid), .uuid)
+    case .url(let url): return parameter(.url(url), .url)
+    case .objectID, .object:
+      guard let id = value.managedObjectID, schema.contains(id.entity) else {
+        throw SQLUnsupported()
+      }
+      return try objectConstant(value, root: schema.entity(id.entity).rootNumber)
+    case .array, .set, .dictionary: throw SQLUnsupported()
+    }
+  }
+
+  /// The key of an object; -1, which no row has, for objects that are not rows of the hierarchy.
+  private func objectConstant(_ value: PredicateValue, root: Int) throws -> SQLTerm {
+    if value.isNull { return SQLTerm(SQLFragment("NULL"), .null) }
+    guard let id = value.managedObjectID else { throw SQLUnsupported() }
+    return SQLTerm(SQLFragment("?", [.integer(key(of: id, root: root))]), .object(root: root))
+  }
+
+  func key(of id: ManagedObjectID, root: Int) -> Int64 {
+    guard let key = id.rowKey, schema.contains(id.entity),
+      schema.entity(id.entity).rootNumber == root
+    else { return -1 }
+    return key
+  }
+
+  private func entityConstant(_ value: PredicateValue) throws -> SQLTerm {
+    if case .object(let reference) = value,
+      let entity = reference.object as? EntityDescription, schema.contains(entity)
+    {
+      return SQLTerm(
+        SQLFragment("?", [.integer(Int64(schema.entity(entity).number))]), .entity)
+    }
+    if case .string(let name) = value, let entity = schema.model.entitiesByName[name] {
+      return SQLTerm(
+        SQLFragment("?", [.integer(Int64(schema.entity(entity).number))]), .entity)
+    }
+    throw SQLUnsupported()
+  }
+
+  // MARK: Lists
+
+  /// `term IN (list)`, with nil members as `IS NULL`.
+  func membership(_ term: SQLTerm, in members: [PredicateValue]) throws -> SQLFragment {
+    let hasNull = members.contains(where: \.isNull)
+    let values = members.filter { !$0.isNull }
+    var parts: [SQLFragment] = []
+    if hasNull {
+      parts.append("\(term.fragment.sql) IS NULL" + SQLFragment("", term.fragment.bindings))
+    }
+    if !values.isEmpty { parts.append(try list(term, values)) }
+    if parts.isEmpty { return SQLFragment("0") }
+    return parts.count == 1 ? parts[0] : "(" + .joined(parts, by: " OR ") + ")"
+  }
+
+  private func list(_ term: SQLTerm, _ values: [PredicateValue]) throws -> SQLFragment {
+    // Members that cannot be equal to the term would be dropped by SQL and by memory alike, but
+    // only memory knows how; leave such lists to it.
+    let terms = try values.map { try constant($0, for: term.kind) }
+    let bindings = terms.flatMap(\.fragment.bindings)
+    let integers = bindings.compactMap { value -> Int64? in
+      if case .integer(let number) = value { return number }
+      return nil
+    }
+    if integers.count == bindings.count, bindings.count > 4 {
+      let json = "[" + integers.map(String.init).joined(separator: ",") + "]"
+      return term.fragment
+        + SQLFragment(" IN (SELECT value FROM json_each(?))", [.string(json)])
+    }
+    guard bindings.count <= 100_000 else { throw SQLUnsupported() }
+    // Padded to a power of two, so that lists of any length share a few statements.
+    var padded = bindings
+    if let last = bindings.last {
+      var size = 1
+      while size < bindings.count { size *= 2 }
+      padded += [AttributeValue](repeating: last, count: size - bindings.count)
+    }
+    let marks = [String](repeating: "?", count: padded.count).joined(separator: ", ")
+    return term.fragment + SQLFragment(" IN (\(marks))", padded)
+  }
+}

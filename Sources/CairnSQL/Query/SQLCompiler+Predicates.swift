@@ -1,0 +1,304 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+// Predicates as SQL conditions.
+
+extension SQLCompiler {
+  /// The condition of a predicate. It may be NULL where the predicate is false.
+  func condition(_ node: PredicateNode) throws -> SQLFragment {
+    switch node {
+    case .value(let flag): return SQLFragment(flag ? "1" : "0")
+    case .block: throw SQLUnsupported()
+    case .comparison(let comparison): return try condition(comparison)
+    case .compound(let type, let members):
+      switch type {
+      case .not:
+        guard let member = members.first else { throw SQLUnsupported() }
+        return "NOT IFNULL(" + (try condition(member)) + ", 0)"
+      case .and: return try compound(members, " AND ", empty: "1")
+      case .or: return try compound(members, " OR ", empty: "0")
+      }
+    }
+  }
+
+  /// NULL counts as false in every member, so that AND and OR give what the evaluator gives; a NOT
+  /// around them turns the NULL that is left into false first.
+  private func compound(
+    _ members: [PredicateNode], _ separator: String, empty: String
+  ) throws -> SQLFragment {
+    if members.isEmpty { return SQLFragment(empty) }
+    return "(" + .joined(try members.map { try condition($0) }, by: separator) + ")"
+  }
+
+  private func condition(_ comparison: ComparisonNode) throws -> SQLFragment {
+    if comparison.type == .customSelector { throw SQLUnsupported() }
+    switch comparison.modifier {
+    case .direct: return try direct(comparison)
+    case .any: return try quantified(comparison, isAll: false)
+    case .all: return try quantified(comparison, isAll: true)
+    }
+  }
+
+  // MARK: ANY and ALL
+
+  private func quantified(_ comparison: ComparisonNode, isAll: Bool) throws -> SQLFragment {
+    guard case .members(let members, let rest) = try path(comparison.left) else {
+      throw SQLUnsupported()
+    }
+    if rest.contains(where: { $0.hasPrefix("@") }) { throw SQLUnsupported() }
+    let select = try select(members) { inner in
+      let left: SQLTerm
+      if rest.isEmpty {
+        left = object(inner.alias, inner.entity)
+      } else {
+        guard case .term(let term) = try resolve(rest.joined(separator: "."), from: inner) else {
+          throw SQLQueryError.severalToManyKeys
+        }
+        left = term
+      }
+      var single = comparison
+      single.modifier = .direct
+      let test = try compare(left, single)
+      return ("1", isAll ? "NOT IFNULL(" + test + ", 0)" : test)
+    }
+    return (isAll ? "NOT EXISTS (" : "EXISTS (") + select + ")"
+  }
+
+  private func path(_ node: ExpressionNode) throws -> SQLPathTarget {
+    switch node {
+    case .keyPath(let path): return try resolve(path, from: scope)
+    case .keyPathOf(.variable(let name), let path):
+      guard let scope = variables[name] else { throw SQLUnsupported() }
+      return try resolve(path, from: scope)
+    case .keyPathOf(.evaluatedObject, let path): return try resolve(path, from: root)
+    case .constant, .evaluatedObject, .variable, .keyPathOf, .function, .element, .cast, .message,
+      .setOperation, .subquery, .aggregate, .anyKey, .block, .conditional, .assignment, .fetch:
+      throw SQLUnsupported()
+    }
+  }
+
+  /// The to-many relationship that an expression leads through, if it does.
+  private func members(_ node: ExpressionNode) throws -> (SQLMembers, [String])? {
+    switch node {
+    case .keyPath, .keyPathOf(.variable, _), .keyPathOf(.evaluatedObject, _):
+      if case .members(let members, let rest) = try path(node),
+        !(rest.first ?? "").hasPrefix("@")
+      {
+        return (members, rest)
+      }
+      return nil
+    case .constant, .evaluatedObject, .variable, .keyPathOf, .function, .element, .cast, .message,
+      .setOperation, .subquery, .aggregate, .anyKey, .block, .conditional, .assignment, .fetch:
+      return nil
+    }
+  }
+
+  // MARK: Direct comparisons
+
+  private func direct(_ comparison: ComparisonNode) throws -> SQLFragment {
+    switch comparison.type {
+    case .contains:
+      if let (members, rest) = try members(comparison.left) {
+        return try contains(members, rest, comparison.right)
+      }
+    case .in:
+      if let (members, rest) = try members(comparison.right) {
+        return try contains(members, rest, comparison.left)
+      }
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo,
+      .matches, .like, .beginsWith, .endsWith, .customSelector, .between:
+      break
+    }
+    if case .constant(let value) = comparison.left {
+      if case .in = comparison.type { return try constantIn(value, comparison) }
+      if let flipped = flipped(comparison) { return try direct(flipped) }
+    }
+    return try compare(try term(comparison.left), comparison)
+  }
+
+  /// `constant IN expression`: only text in text is left, the rest went before.
+  private func constantIn(
+    _ value: PredicateValue, _ comparison: ComparisonNode
+  ) throws -> SQLFragment {
+    guard case .string = value else { throw SQLUnsupported() }
+    return try compare(try constant(value), comparison)
+  }
+
+  /// The same comparison with the constant on the right.
+  private func flipped(_ comparison: ComparisonNode) -> ComparisonNode? {
+    if case .constant = comparison.right { return nil }
+    var result = comparison
+    (result.left, result.right) = (comparison.right, comparison.left)
+    switch comparison.type {
+    case .equalTo, .notEqualTo: return result
+    case .lessThan: result.type = .greaterThan
+    case .lessThanOrEqualTo: result.type = .greaterThanOrEqualTo
+    case .greaterThan: result.type = .lessThan
+    case .greaterThanOrEqualTo: result.type = .lessThanOrEqualTo
+    case .matches, .like, .beginsWith, .endsWith, .in, .customSelector, .contains, .between:
+      return nil
+    }
+    return result
+  }
+
+  /// Whether some member (or a value of it) equals a value.
+  private func contains(
+    _ members: SQLMembers, _ rest: [String], _ value: ExpressionNode
+  ) throws -> SQLFragment {
+    let select = try select(members) { inner in
+      let left: SQLTerm
+      if rest.isEmpty {
+        left = object(inner.alias, inner.entity)
+      } else {
+        guard case .term(let term) = try resolve(rest.joined(separator: "."), from: inner) else {
+          throw SQLQueryError.severalToManyKeys
+        }
+        left = term
+      }
+      return ("1", try compare(left, ComparisonNode(value, .equalTo, value)))
+    }
+    return "EXISTS (" + select + ")"
+  }
+
+  /// Compares a term with the right side of a comparison.
+  func compare(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
+    switch comparison.type {
+    case .equalTo, .notEqualTo: return try equality(left, comparison)
+    case .lessThan: return try ordered(left, "<", comparison)
+    case .lessThanOrEqualTo: return try ordered(left, "<=", comparison)
+    case .greaterThan: return try ordered(left, ">", comparison)
+    case .greaterThanOrEqualTo: return try ordered(left, ">=", comparison)
+    case .between: return try between(left, comparison)
+    case .in: return try membership(left, comparison)
+    case .matches, .like, .beginsWith, .endsWith, .contains: return try text(left, comparison)
+    case .customSelector: throw SQLUnsupported()
+    }
+  }
+
+  private func right(_ node: ExpressionNode, for kind: SQLKind) throws -> SQLTerm {
+    if case .constant(let value) = node { return try constant(value, for: kind) }
+    let term = try term(node)
+    guard term.kind == .null || kind == .null || term.kind.isComparable(to: kind) else {
+      throw SQLUnsupported()
+    }
+    return term
+  }
+
+  private func equality(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
+    let right = try right(comparison.right, for: left.kind)
+    let isEqual = comparison.type == .equalTo
+    if right.kind == .null {
+      return left.fragment + (isEqual ? " IS NULL" : " IS NOT NULL")
+    }
+    if left.kind == .null {
+      return right.fragment + (isEqual ? " IS NULL" : " IS NOT NULL")
+    }
+    let (a, b) = try folded(left, right, comparison.options)
+    if isEqual {
+      // A parameter is never NULL; two columns may both be, and are equal then.
+      let isParameter = right.fragment.sql == "?"
+      return a + (isParameter ? " = " : " IS ") + b
+    }
+    return a + " IS NOT " + b
+  }
+
+  private func folded(
+    _ left: SQLTerm, _ right: SQLTerm, _ options: ComparisonPredicate.Options
+  ) throws -> (SQLFragment, SQLFragment) {
+    guard left.kind == .string, StringFolding.changes(options) else {
+      return (left.fragment, right.fragment)
+    }
+    func fold(_ fragment: SQLFragment) -> SQLFragment {
+      if fragment.sql == "?", case .string(let text)? = fragment.bindings.first {
+        return SQLFragment("?", [.string(StringFolding.fold(text, options: options))])
+      }
+      return "\(SQLFunctionName.fold)(" + fragment + ", \(options.rawValue))"
+    }
+    return (fold(left.fragment), fold(right.fragment))
+  }
+
+  private func ordered(
+    _ left: SQLTerm, _ sign: String, _ comparison: ComparisonNode
+  ) throws -> SQLFragment {
+    let right = try right(comparison.right, for: left.kind)
+    if right.kind == .null || left.kind == .null { return SQLFragment("0") }
+    guard left.kind.isOrdered, right.kind.isOrdered else { throw SQLUnsupported() }
+    let (a, b) = try folded(left, right, comparison.options)
+    return a + " \(sign) " + b
+  }
+
+  private func between(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
+    let bounds: [ExpressionNode]
+    switch comparison.right {
+    case .aggregate(let members): bounds = members
+    case .constant(.array(let members)): bounds = members.map { .constant($0) }
+    case .constant, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function, .element, .cast,
+      .message, .setOperation, .subquery, .anyKey, .block, .conditional, .assignment, .fetch:
+      throw SQLUnsupported()
+    }
+    guard bounds.count == 2 else { throw SQLUnsupported() }
+    var low = comparison
+    low.right = bounds[0]
+    var high = comparison
+    high.right = bounds[1]
+    return "(" + (try ordered(left, ">=", low)) + " AND " + (try ordered(left, "<=", high)) + ")"
+  }
+
+  private func membership(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
+    let isPlain = !StringFolding.changes(comparison.options)
+    switch comparison.right {
+    case .constant(.array(let members)) where isPlain:
+      return try membership(left, in: members)
+    case .constant(.set(let members)) where isPlain:
+      return try membership(left, in: Array(members))
+    case .aggregate(let members) where isPlain:
+      let values = members.compactMap { node -> PredicateValue? in
+        if case .constant(let value) = node { return value }
+        return nil
+      }
+      if values.count == members.count { return try membership(left, in: values) }
+      let tests = try members.map {
+        try compare(left, ComparisonNode($0, .equalTo, $0))
+      }
+      return "(" + .joined(tests, by: " OR ") + ")"
+    case .constant, .aggregate, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function,
+      .element, .cast, .message, .setOperation, .subquery, .anyKey, .block, .conditional,
+      .assignment, .fetch:
+      return try text(left, comparison)
+    }
+  }
+
+  /// The string operators, which the connection answers with the evaluator's own implementation.
+  private func text(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
+    guard left.kind == .string else { throw SQLUnsupported() }
+    let right: SQLTerm
+    if case .constant(let value) = comparison.right {
+      guard case .string(let pattern) = value else { throw SQLUnsupported() }
+      // A pattern that is no regular expression is an error, not a row that does not match.
+      if comparison.type == .matches {
+        _ = try PredicateEvaluator.evaluate(
+          .comparison(
+            ComparisonNode(.constant(.string("")), .matches, .constant(.string(pattern)))),
+          with: nil, bindings: nil)
+      }
+      right = try constant(value)
+    } else {
+      right = try term(comparison.right)
+      guard right.kind == .string else { throw SQLUnsupported() }
+    }
+    let call =
+      "\(SQLFunctionName.compare)(" + left.fragment
+      + ", \(comparison.type.rawValue), " + right.fragment + ", \(comparison.options.rawValue))"
+    guard comparison.type == .beginsWith, !StringFolding.changes(comparison.options),
+      case .string(let prefix)? = right.fragment.bindings.first, right.fragment.sql == "?",
+      !prefix.isEmpty
+    else { return call }
+    // The range lets an index find the candidates.
+    let range = SQLFragment(
+      "\(left.fragment.sql) >= ? AND \(left.fragment.sql) <= ?",
+      left.fragment.bindings + [.string(prefix)] + left.fragment.bindings
+        + [.string(prefix + "\u{10FFFF}\u{10FFFF}")])
+    return "(" + range + " AND " + call + ")"
+  }
+}

@@ -1,0 +1,133 @@
+import CairnModel
+import CairnStore
+
+/// Translates predicates and expressions to SQL, with constants as parameters.
+///
+/// What SQL cannot say throws ``SQLUnsupported``; what is wrong in any case throws a
+/// ``CoreDataError``.
+final class SQLCompiler {
+  let schema: SQLSchema
+  let names = SQLAliases()
+  let root: SQLScope
+  /// The rows that SUBQUERY variables stand for.
+  var variables: [String: SQLScope] = [:]
+  /// The row that key paths start from.
+  var scope: SQLScope
+  /// Expressions of dictionary columns by key; a HAVING clause and sort keys may name them.
+  var columnsByKey: [String: ExpressionNode] = [:]
+  /// Whether aggregate functions over the rows are allowed: in the columns of a dictionary fetch.
+  var allowsAggregates = false
+
+  init(schema: SQLSchema, entity: SQLEntity) {
+    self.schema = schema
+    root = SQLScope(alias: names.next(), entity: entity)
+    scope = root
+  }
+
+  // MARK: Key paths
+
+  /// Where a key path leads from a row.
+  func resolve(_ path: String, from scope: SQLScope) throws -> SQLPathTarget {
+    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var alias = scope.alias
+    var entity = scope.entity
+    var index = 0
+    var prefix = ""
+    while index < parts.count {
+      let part = parts[index]
+      let isLast = index == parts.count - 1
+      let name = prefix.isEmpty ? part : "\(prefix).\(part)"
+      index += 1
+      if prefix.isEmpty, part == "self" || part == "SELF" || part == "objectID" {
+        if isLast { return .term(object(alias, entity)) }
+        continue
+      }
+      if prefix.isEmpty, part == "entity", isLast, entity.layout.slotByName["entity"] == nil {
+        return .term(SQLTerm(SQLFragment("\(alias).Z_ENT"), .entity))
+      }
+      if let slot = entity.layout.slotByName[name] {
+        switch entity.slots[slot] {
+        case .transient: throw SQLQueryError.unknownKeyPath(path, scope.entity)
+        case .attribute(let column, let type, let isExternal):
+          guard isLast else { throw SQLQueryError.unknownKeyPath(path, scope.entity) }
+          return .term(
+            SQLTerm(
+              SQLFragment("\(alias).\(column)"), SQLKind(type, isExternal: isExternal)))
+        case .toOne(let column, let companion, let number):
+          guard let destination = schema.entity(number: number) else {
+            throw SQLQueryError.unknownKeyPath(path, scope.entity)
+          }
+          if isLast || (index == parts.count - 1 && ["self", "objectID"].contains(parts[index])) {
+            let exact = companion.map { "\(alias).\($0)" } ?? "\(number)"
+            return .term(
+              SQLTerm(
+                SQLFragment("\(alias).\(column)"), .object(root: destination.rootNumber),
+                entityNumber: exact))
+          }
+          alias = scope.join(from: alias, column: column, to: destination.table, names: names)
+          entity = destination
+        }
+        prefix = ""
+        continue
+      }
+      if let toMany = entity.layout.toManyByName[name],
+        let destination = entity.layout.toManys[toMany].destinationEntity
+      {
+        let members = SQLMembers(
+          link: entity.links[toMany], owner: "\(alias).Z_PK",
+          destination: schema.entity(destination))
+        if case .foreignKey(_, "NULL", _, _, _) = members.link {
+          throw SQLQueryError.unknownKeyPath(path, scope.entity)
+        }
+        return .members(members, rest: Array(parts[index...]))
+      }
+      let isComposite =
+        !isLast && entity.layout.slotByName.keys.contains { $0.hasPrefix(name + ".") }
+      guard isComposite else { throw SQLQueryError.unknownKeyPath(path, scope.entity) }
+      prefix = name
+    }
+    throw SQLQueryError.unknownKeyPath(path, scope.entity)
+  }
+
+  func object(_ alias: String, _ entity: SQLEntity) -> SQLTerm {
+    SQLTerm(
+      SQLFragment("\(alias).Z_PK"), .object(root: entity.rootNumber),
+      entityNumber: "\(alias).Z_ENT")
+  }
+
+  // MARK: Members
+
+  /// A SELECT over the members of a to-many relationship.
+  ///
+  /// - Parameter body: gives the condition on a member, and what to select.
+  func select(
+    _ members: SQLMembers, _ body: (SQLScope) throws -> (select: String, where: SQLFragment?)
+  ) throws -> SQLFragment {
+    let inner = SQLScope(alias: names.next(), entity: members.destination)
+    let (selected, condition) = try body(inner)
+    let from: String
+    let link: String
+    switch members.link {
+    case .foreignKey(let table, let column, _, _, _):
+      from = "\(table) \(inner.alias)"
+      link = "\(inner.alias).\(column) = \(members.owner)"
+    case .join(let table, let owner, let member, _, _):
+      let join = names.next()
+      from =
+        "\(table) \(join) JOIN \(members.destination.table) \(inner.alias) "
+        + "ON \(inner.alias).Z_PK = \(join).\(member)"
+      link = "\(join).\(owner) = \(members.owner)"
+    }
+    let head = "SELECT \(selected) FROM \(from)\(inner.joinClause) WHERE \(link)"
+    guard let condition else { return SQLFragment(head) }
+    return "\(head) AND (" + condition + ")"
+  }
+
+  /// Runs `body` with key paths starting at another row.
+  func within<T>(_ inner: SQLScope, _ body: () throws -> T) rethrows -> T {
+    let outer = scope
+    scope = inner
+    defer { scope = outer }
+    return try body()
+  }
+}

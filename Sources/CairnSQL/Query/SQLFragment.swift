@@ -1,0 +1,126 @@
+import CairnModel
+import CairnStore
+
+/// A piece of SQL with the values of its parameters, in order.
+package struct SQLFragment: Sendable {
+  package var sql: String
+  package var bindings: [AttributeValue]
+
+  package init(_ sql: String, _ bindings: [AttributeValue] = []) {
+    self.sql = sql
+    self.bindings = bindings
+  }
+
+  package static func + (a: SQLFragment, b: SQLFragment) -> SQLFragment {
+    SQLFragment(a.sql + b.sql, a.bindings + b.bindings)
+  }
+  package static func + (a: SQLFragment, b: String) -> SQLFragment {
+    SQLFragment(a.sql + b, a.bindings)
+  }
+  package static func + (a: String, b: SQLFragment) -> SQLFragment {
+    SQLFragment(a + b.sql, b.bindings)
+  }
+
+  package static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
+    SQLFragment(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.bindings))
+  }
+}
+
+/// What an SQL expression gives.
+enum SQLKind: Equatable, Sendable {
+  case integer
+  case boolean
+  case double
+  case decimal
+  case string
+  case date
+  case uuid
+  case url
+  /// Data that is stored as it is.
+  case data
+  /// Data that only `nil` may be compared with: tagged or transformed.
+  case opaqueData
+  /// The key of a row of a hierarchy, given by the root's number.
+  case object(root: Int)
+  case entity
+  case null
+
+  init(_ type: AttributeType, isExternal: Bool) {
+    switch type {
+    case .integer16, .integer32, .integer64: self = .integer
+    case .boolean: self = .boolean
+    case .double, .float: self = .double
+    case .decimal: self = .decimal
+    case .string: self = .string
+    case .date: self = .date
+    case .uuid: self = .uuid
+    case .uri: self = .url
+    case .binaryData: self = isExternal ? .opaqueData : .data
+    case .transformable, .undefined, .objectID, .composite: self = .opaqueData
+    }
+  }
+
+  var isNumber: Bool {
+    switch self {
+    case .integer, .boolean, .double, .decimal: return true
+    case .string, .date, .uuid, .url, .data, .opaqueData, .object, .entity, .null: return false
+    }
+  }
+
+  /// Whether SQLite orders such values as the evaluator does.
+  var isOrdered: Bool { isNumber || self == .string || self == .date }
+
+  /// Whether values of both kinds can be equal, in SQL as in memory.
+  func isComparable(to other: SQLKind) -> Bool {
+    if isNumber && other.isNumber { return true }
+    return self == other && self != .opaqueData
+  }
+}
+
+/// An SQL expression and what it gives.
+struct SQLTerm {
+  var fragment: SQLFragment
+  var kind: SQLKind
+  /// For objects: the expression of the exact entity's number.
+  var entityNumber: String?
+
+  init(_ fragment: SQLFragment, _ kind: SQLKind, entityNumber: String? = nil) {
+    self.fragment = fragment
+    self.kind = kind
+    self.entityNumber = entityNumber
+  }
+}
+
+/// Something SQL cannot say; the evaluator takes over.
+struct SQLUnsupported: Error {}
+
+/// What a request asks for that is wrong whatever evaluates it. The texts are Core Data's; the code
+/// is `coreData` (134060), where Core Data raises an invalid-argument exception.
+enum SQLQueryError {
+  static func unknownKeyPath(_ path: String, _ entity: SQLEntity) -> CoreDataError {
+    CoreDataError(.coreData, "keypath \(path) not found in entity \(entity.name)")
+  }
+  static var toManyKey: CoreDataError {
+    CoreDataError(.coreData, "to-many key not allowed here")
+  }
+  static var severalToManyKeys: CoreDataError {
+    CoreDataError(.coreData, "multiple to-many keys not allowed here")
+  }
+  static func unsupportedSort(_ descriptor: ObjectSortDescriptor) -> CoreDataError {
+    CoreDataError(
+      .coreData,
+      descriptor.hasCustomComparator
+        ? "unsupported NSSortDescriptor (comparator blocks are not supported)"
+        : "unsupported NSSortDescriptor selector: \(descriptor.selector?.rawValue ?? "none")")
+  }
+  static func toManyColumn(_ key: String) -> CoreDataError {
+    CoreDataError(
+      .coreData, "Invalid to many relationship in setPropertiesToFetch: \(key)")
+  }
+  static var ungroupedColumn: CoreDataError {
+    CoreDataError(
+      .coreData,
+      "SELECT clauses in queries with GROUP BY components can only contain properties named in the "
+        + "GROUP BY or aggregate functions")
+  }
+}

@@ -1,0 +1,50 @@
+import CairnModel
+
+/// Which columns a SELECT of objects names, and where each entity's slots are among them.
+///
+/// The first three are always `Z_ENT`, `Z_PK` and `Z_OPT`.
+package final class SQLRowShape: Sendable {
+  /// How one slot is read.
+  package enum Read: Sendable {
+    case null
+    case attribute(index: Int32, type: AttributeType, isExternal: Bool)
+    /// `companion` is -1 when there is no such column.
+    case toOne(index: Int32, companion: Int32, destination: Int)
+  }
+
+  package let columns: [String]
+  package let firstNumber: Int
+  /// By entity number minus `firstNumber`.
+  package let reads: [[Read]]
+
+  init(entity: SQLEntity, members: [SQLEntity]) {
+    var columns = ["Z_ENT", "Z_PK", "Z_OPT"]
+    var indexes: [String: Int32] = [:]
+    func index(_ column: String) -> Int32 {
+      if let known = indexes[column] { return known }
+      let new = Int32(columns.count)
+      indexes[column] = new
+      columns.append(column)
+      return new
+    }
+    reads = members.map { member in
+      member.slots.map { slot in
+        switch slot {
+        case .transient: return .null
+        case .attribute(let column, let type, let isExternal):
+          return .attribute(index: index(column), type: type, isExternal: isExternal)
+        case .toOne(let column, let companion, let destination):
+          return .toOne(
+            index: index(column), companion: companion.map(index) ?? -1, destination: destination)
+        }
+      }
+    }
+    self.columns = columns
+    firstNumber = members.first?.number ?? 0
+  }
+
+  /// The columns under a table alias, for a SELECT.
+  package func list(alias: String) -> String {
+    columns.map { "\(alias).\($0)" }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,115 @@
+import CairnModel
+
+/// The indexes of a new store: keys, entity numbers, declared ones and uniqueness constraints.
+enum SQLIndexes {
+  static func statements(for schema: SQLSchema) -> [String] {
+    schema.tables.flatMap { table in
+      let members = schema.entities.filter { $0.table == table.name }
+      var list = keyIndexes(of: table, members: members, schema: schema)
+      if let root = members.first, root.sharesTable {
+        list.append(index("\(table.name)_Z_ENT_INDEX", on: table.name, "Z_ENT"))
+      }
+      for entity in members {
+        list += legacyIndexes(of: entity)
+        list += entity.entity.indexes.flatMap { declared($0, of: entity, schema: schema) }
+        list += uniqueIndexes(of: entity)
+      }
+      return list + (schema.joinTables[table.name] ?? []).map(\.indexStatement)
+    }
+  }
+
+  private static func index(_ name: String, on table: String, _ columns: String) -> String {
+    "CREATE INDEX \(name) ON \(table) (\(columns))"
+  }
+
+  /// To-one keys and the keys of to-many relationships without inverse, in column order.
+  private static func keyIndexes(
+    of table: SQLTable, members: [SQLEntity], schema: SQLSchema
+  ) -> [String] {
+    var keys: Set<String> = []
+    for entity in members {
+      for case .toOne(let column, _, _) in entity.slots { keys.insert(column) }
+    }
+    for entity in schema.entities {
+      for case .foreignKey(let owner, let column, _, _, true) in entity.links
+      where owner == table.name {
+        keys.insert(column)
+      }
+    }
+    return table.columns.filter { keys.contains($0.name) }.map {
+      index("\(table.name)_\($0.name)_INDEX", on: table.name, $0.name)
+    }
+  }
+
+  private static func legacyIndexes(of entity: SQLEntity) -> [String] {
+    let declared = Set(entity.entity.indexes.map(\.name))
+    return entity.entity.declaredProperties.compactMap { $0 as? AttributeDescription }
+      .filter { $0.isIndexed && !declared.contains($0.name) }
+      .sorted { $0.name < $1.name }
+      .compactMap { attribute in
+        column(attribute.name, of: entity).map {
+          index(
+            "Z_\(entity.name)_\(attribute.name)", on: entity.table, "\($0) COLLATE BINARY ASC")
+        }
+      }
+  }
+
+  private static func declared(
+    _ fetchIndex: FetchIndexDescription, of entity: SQLEntity, schema: SQLSchema
+  ) -> [String] {
+    let elements = fetchIndex.elements.compactMap { element in
+      element.propertyName.flatMap { column($0, of: entity) }.map { (element, $0) }
+    }
+    guard !elements.isEmpty else { return [] }
+    let name = "\(entity.name)_\(fetchIndex.name)"
+    if elements.contains(where: { $0.0.collationType == .rTree }) {
+      return rTree(name, columns: elements.map(\.1), of: entity)
+    }
+    let list = elements.map { "\($1) COLLATE BINARY \($0.isAscending ? "ASC" : "DESC")" }
+    var statement = index("Z_\(name)", on: entity.table, list.joined(separator: ", "))
+    if let predicate = fetchIndex.partialIndexPredicate,
+      let condition = SQLPartialIndex.condition(predicate, entity: entity, schema: schema)
+    {
+      statement += " WHERE \(condition)"
+    }
+    return [statement]
+  }
+
+  private static func uniqueIndexes(of entity: SQLEntity) -> [String] {
+    entity.constraints.filter { $0.entity === entity.entity }.map { constraint in
+      let columns = constraint.columns.map { "\($0) COLLATE BINARY ASC" }
+      return "CREATE UNIQUE INDEX Z_\(entity.name)_UNIQUE_"
+        + constraint.names.joined(separator: "_")
+        + " ON \(entity.table) (\(columns.joined(separator: ", ")))"
+    }
+  }
+
+  private static func rTree(_ name: String, columns: [String], of entity: SQLEntity) -> [String] {
+    let table = "Z_RT_\(name)"
+    let ranges = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
+    let values = columns.map { "NEW.\($0), NEW.\($0)" }.joined(separator: ", ")
+    let numbers = entity.subtree.map(String.init).joined(separator: ", ")
+    let present = columns.map { "NEW.\($0) NOT NULL" }.joined(separator: " AND ")
+    let condition = "NEW.Z_ENT IN (\(numbers)) AND \(present)"
+    let insert = "INSERT OR REPLACE INTO \(table) SELECT NEW.Z_PK, \(values) WHERE \(condition)"
+    return [
+      "CREATE VIRTUAL TABLE \(table) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(ranges))",
+      "CREATE TRIGGER \(table)_INSERT AFTER INSERT ON \(entity.table) FOR EACH ROW "
+        + "BEGIN \(insert); END",
+      "CREATE TRIGGER \(table)_UPDATE AFTER UPDATE OF \(columns.joined(separator: ", ")) ON "
+        + "\(entity.table) FOR EACH ROW BEGIN DELETE FROM \(table) WHERE Z_PK = NEW.Z_PK; "
+        + "\(insert); END",
+      "CREATE TRIGGER \(table)_DELETE AFTER DELETE ON \(entity.table) FOR EACH ROW "
+        + "BEGIN DELETE FROM \(table) WHERE Z_PK = OLD.Z_PK; END",
+    ]
+  }
+
+  /// The column of a property; the pseudo properties of index elements included.
+  static func column(_ name: String, of entity: SQLEntity) -> String? {
+    switch name {
+    case "self", "objectID": return "Z_PK"
+    case "entity": return "Z_ENT"
+    default: return entity.layout.slotByName[name].flatMap { entity.slots[$0].column }
+    }
+  }
+}

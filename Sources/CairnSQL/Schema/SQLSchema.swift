@@ -1,0 +1,88 @@
+import CairnModel
+
+/// The database schema of a model: tables, columns, join tables and indexes as Apple names them.
+///
+/// Pure: made from a model alone or, for a file that exists, with its catalog, which decides where
+/// Apple's naming follows hash order.
+package final class SQLSchema: Sendable {
+  package let model: ManagedObjectModel
+  /// By entity number minus one.
+  package let entities: [SQLEntity]
+  package let tables: [SQLTable]
+  /// The join tables by the name of the table they follow.
+  package let joinTables: [String: [SQLJoinTable]]
+  /// Row shapes by entity number minus one: the entity alone, and with its subentities.
+  private let shapes: [(alone: SQLRowShape, withSubentities: SQLRowShape)]
+
+  /// - Parameter model: prepared for use.
+  package init(model: ManagedObjectModel, catalog: SQLCatalog? = nil) {
+    self.model = model
+    var builder = SQLSchemaBuilder(model: model, catalog: catalog)
+    builder.build()
+    entities = builder.entities
+    tables = builder.tables
+    joinTables = builder.joinTables
+    let list = builder.entities
+    shapes = list.map { entity in
+      let alone = SQLRowShape(entity: entity, members: [entity])
+      let all =
+        entity.subtree.count == 1
+        ? alone : SQLRowShape(entity: entity, members: entity.subtree.map { list[$0 - 1] })
+      return (alone, all)
+    }
+  }
+
+  /// The entity with a number, nil when the model has none.
+  package func entity(number: Int) -> SQLEntity? {
+    number >= 1 && number <= entities.count ? entities[number - 1] : nil
+  }
+
+  /// Whether an entity is one of the schema's model.
+  package func contains(_ entity: EntityDescription) -> Bool {
+    guard let layout = entity.layout else { return false }
+    return layout.number <= entities.count && entities[layout.number - 1].entity === entity
+  }
+
+  /// The entity of the model, or the one with its number when it belongs to an equal model.
+  package func entity(_ entity: EntityDescription) -> SQLEntity {
+    entities[entity.layout.number - 1]
+  }
+
+  package func shape(_ entity: SQLEntity, includingSubentities: Bool) -> SQLRowShape {
+    let pair = shapes[entity.number - 1]
+    return includingSubentities ? pair.withSubentities : pair.alone
+  }
+
+  /// Every statement that creates an empty store, in the order of Apple's files, without history.
+  package func createStatements() -> [String] {
+    var statements: [String] = []
+    for table in tables {
+      statements.append(table.createStatement)
+      statements += (joinTables[table.name] ?? []).map(\.createStatement)
+    }
+    statements += SQLIndexes.statements(for: self)
+    statements += SQLTriggers.statements(for: self)
+    return statements + Self.bookkeepingStatements
+  }
+
+  package static let bookkeepingStatements = [
+    "CREATE TABLE Z_PRIMARYKEY "
+      + "(Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+    "CREATE TABLE Z_METADATA "
+      + "(Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+    "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+  ]
+
+  /// The join tables that hold keys of rows of the entity, with the column of its key.
+  package func joinColumns(of entity: SQLEntity) -> [(table: String, column: String)] {
+    var result: [(String, String)] = []
+    for link in entity.links {
+      guard case .join(let table, let owner, let member, _, let isReflexive) = link else {
+        continue
+      }
+      result.append((table, owner))
+      if isReflexive { result.append((table, member)) }
+    }
+    return result
+  }
+}

@@ -1,0 +1,128 @@
+import CairnModel
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A connection inside a read or write of the store; never kept beyond it.
+struct SQLiteConnection {
+  let database: Database
+
+  /// The prepared statement for a text, from the connection's cache.
+  func statement(_ sql: String) throws -> SQLiteStatement {
+    SQLiteStatement(try database.cachedStatement(sql: sql))
+  }
+
+  /// Runs statements that give no rows and are not worth caching.
+  func execute(_ sql: String) throws {
+    try database.execute(sql: sql)
+  }
+
+  /// The rows that the last statement changed, without those its triggers changed.
+  var changes: Int { Int(sqlite3_changes(database.sqliteConnection)) }
+
+  /// Runs a statement with integers and gives the first column of its first row.
+  func integer(_ sql: String, _ arguments: Int64...) throws -> Int64? {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    for (index, argument) in arguments.enumerated() {
+      statement.bind(argument, at: Int32(index + 1))
+    }
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return statement.integer(0)
+  }
+
+  func hasTable(_ name: String) throws -> Bool {
+    let statement = try statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    defer { statement.reset() }
+    statement.bind(name, at: 1)
+    return try statement.step()
+  }
+}
+
+/// A prepared statement, stepped through the C interface.
+struct SQLiteStatement {
+  /// Keeps the handle alive.
+  private let statement: Statement
+  let handle: OpaquePointer
+
+  init(_ statement: Statement) {
+    self.statement = statement
+    handle = statement.sqliteStatement
+  }
+
+  // MARK: Running
+
+  /// Goes to the next row; false after the last.
+  func step() throws -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default:
+      let failure = SQLiteFailure(connection: sqlite3_db_handle(handle))
+      sqlite3_reset(handle)
+      throw failure
+    }
+  }
+
+  /// Runs a statement that gives no rows, and resets it.
+  func run() throws {
+    while try step() {}
+    sqlite3_reset(handle)
+  }
+
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  // MARK: Binding
+
+  func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
+  func bind(_ value: Double, at index: Int32) { sqlite3_bind_double(handle, index, value) }
+  func bindNull(at index: Int32) { sqlite3_bind_null(handle, index) }
+
+  func bind(_ value: String, at index: Int32) {
+    var value = value
+    value.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        // An empty string may have no base address, and a null pointer would mean NULL.
+        guard let base = characters.baseAddress else {
+          sqlite3_bind_text(handle, index, "", 0, Self.transient)
+          return
+        }
+        sqlite3_bind_text64(
+          handle, index, base, UInt64(characters.count), Self.transient, UInt8(SQLITE_UTF8))
+      }
+    }
+  }
+
+  func bind(_ value: Data, at index: Int32) {
+    value.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress, !bytes.isEmpty else {
+        sqlite3_bind_zeroblob(handle, index, 0)
+        return
+      }
+      sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
+    }
+  }
+
+  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  // MARK: Columns
+
+  func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
+  func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  func string(_ column: Int32) -> String {
+    guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  func data(_ column: Int32) -> Data {
+    guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
+    return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+}

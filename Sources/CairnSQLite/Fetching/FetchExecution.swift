@@ -1,0 +1,146 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// Runs one planned fetch on a connection.
+struct FetchExecution {
+  let lookup: RowLookup
+  let request: StoreFetchRequest
+  let plan: SQLQueryPlan
+
+  func run() throws -> StoreFetchResult {
+    if case .dictionaries = request.result { return .dictionaries(try dictionaries()) }
+    if plan.limitsInMemory { return try inMemory() }
+    switch request.result {
+    case .snapshots: return .snapshots(try snapshots())
+    case .objectIDs: return .objectIDs(try objectIDs())
+    case .count: return .count(try count())
+    case .dictionaries: return .dictionaries([])
+    }
+  }
+
+  /// A statement with the parameters of a fragment.
+  private func prepare(_ fragment: SQLFragment) throws -> SQLiteStatement {
+    let statement = try lookup.connection.statement(fragment.sql)
+    for (index, value) in fragment.bindings.enumerated() {
+      statement.bind(value, at: Int32(index + 1))
+    }
+    return statement
+  }
+
+  private func snapshots() throws -> [RowSnapshot] {
+    let statement = try prepare(plan.rows())
+    defer { statement.reset() }
+    var result: [RowSnapshot] = []
+    while try statement.step() {
+      if let snapshot = lookup.reader.snapshot(statement, shape: plan.shape) {
+        result.append(snapshot)
+      }
+    }
+    return result
+  }
+
+  private func objectIDs() throws -> [ManagedObjectID] {
+    let statement = try prepare(plan.keys())
+    defer { statement.reset() }
+    var result: [ManagedObjectID] = []
+    while try statement.step() {
+      let number = Int(truncatingIfNeeded: statement.integer(0))
+      if let id = lookup.reader.objectID(entity: number, key: statement.integer(1)) {
+        result.append(id)
+      }
+    }
+    return result
+  }
+
+  private func count() throws -> Int {
+    let statement = try prepare(plan.count())
+    defer { statement.reset() }
+    return try statement.step() ? Int(statement.integer(0)) : 0
+  }
+
+  // MARK: Memory
+
+  private func inMemory() throws -> StoreFetchResult {
+    let matches = plan.slice(try matchingSnapshots())
+    switch request.result {
+    case .snapshots: return .snapshots(matches)
+    case .objectIDs: return .objectIDs(matches.map(\.objectID))
+    case .count: return .count(matches.count)
+    case .dictionaries: return .dictionaries([])
+    }
+  }
+
+  /// The rows SQL found that pass the rest of the predicate, sorted, without limit.
+  private func matchingSnapshots() throws -> [RowSnapshot] {
+    let graph = StoredGraph(lookup: lookup)
+    var rows: [RowSnapshot] = []
+    for snapshot in try snapshots() {
+      let matches = try plan.remainder?.test(graph.view(snapshot)) ?? true
+      try graph.checkReading()
+      if matches { rows.append(snapshot) }
+    }
+    if plan.memorySort.isEmpty { return rows }
+    let sorted = try rows.map(graph.view).sorted {
+      try plan.memorySort.areInIncreasingOrder($0, $1)
+    }
+    try graph.checkReading()
+    return sorted.map(\.snapshot)
+  }
+
+  // MARK: Dictionaries
+
+  private func dictionaries() throws -> [[String: AttributeValue]] {
+    guard let dictionary = plan.dictionary else { return try dictionariesInMemory() }
+    var query = dictionary.select + plan.body
+    if plan.remainder != nil {
+      // Memory decides which rows there are; the rest is SQL again, over their keys.
+      let keys = try matchingSnapshots().compactMap(\.objectID.rowKey)
+      query =
+        query + (plan.body.sql.contains(" WHERE ") ? " AND " : " WHERE ")
+        + SQLFragment(
+          "\(plan.alias).Z_PK IN (SELECT value FROM json_each(?))", [.string(KeyList.json(keys))])
+    }
+    if !dictionary.groupBy.isEmpty {
+      query = query + " GROUP BY " + .joined(dictionary.groupBy, by: ", ")
+    }
+    if let having = dictionary.having { query = query + " HAVING " + having }
+    let statement = try prepare(plan.withLimit(plan.ordered(query)))
+    defer { statement.reset() }
+    var result: [[String: AttributeValue]] = []
+    while try statement.step() {
+      var row: [String: AttributeValue] = [:]
+      for column in dictionary.columns {
+        let value = value(of: column, statement)
+        if !value.isNull { row[column.key] = value }
+      }
+      result.append(row)
+    }
+    return result
+  }
+
+  /// For columns or a HAVING clause that SQL cannot say: on all rows that match.
+  private func dictionariesInMemory() throws -> [[String: AttributeValue]] {
+    let graph = StoredGraph(lookup: lookup)
+    var rest = request
+    rest.predicate = plan.remainder
+    let result = try SnapshotQuery(rest, source: graph).run(over: try snapshots())
+    try graph.checkReading()
+    guard case .dictionaries(let rows) = result else { return [] }
+    return rows
+  }
+
+  private func value(
+    of column: SQLDictionaryPlan.Column, _ statement: SQLiteStatement
+  ) -> AttributeValue {
+    guard column.isObject else {
+      return statement.value(
+        column.index, type: column.type, isExternal: false, files: lookup.reader.files)
+    }
+    if statement.isNull(column.index) { return .null }
+    let number = Int(truncatingIfNeeded: statement.integer(column.entityIndex))
+    let id = lookup.reader.objectID(entity: number, key: statement.integer(column.index))
+    return id.map { .object($0) } ?? .null
+  }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// The files that belong to one store.
+struct SQLiteFileSet {
+  let path: String
+  var url: URL { URL(fileURLWithPath: path) }
+  /// The database, its write-ahead log, the log's index and a rollback journal.
+  var databaseFiles: [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+
+  var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// Removes the database but not the external data.
+  func removeDatabase() {
+    for file in databaseFiles { try? FileManager.default.removeItem(atPath: file) }
+  }
+
+  func removeExternalData() {
+    try? FileManager.default.removeItem(at: ExternalDataFiles(store: url).supportFolder)
+  }
+}

@@ -1,0 +1,74 @@
+import CairnStore
+import Foundation
+import GRDB
+
+/// How connections to a store file are made, from the store's options.
+struct ConnectionSettings {
+  let path: String
+  let options: StoreOptions
+  var isReadOnly: Bool
+
+  /// Whether the store uses a rollback journal because its pragmas ask for one.
+  private var journalMode: String? {
+    options.sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased()
+  }
+
+  /// Opens the database, creating the file when there is none and the store may be written.
+  func open() throws -> any DatabaseWriter {
+    let pragmas = try self.pragmas()
+    var configuration = Configuration()
+    configuration.readonly = isReadOnly
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(options.timeout)
+    configuration.maximumReaderCount = max(
+      1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
+    configuration.persistentReadOnlyConnections = true
+    let isReadOnly = isReadOnly
+    configuration.prepareDatabase { database in
+      if !isReadOnly, !database.configuration.readonly {
+        // Only a file without tables takes these.
+        try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
+      }
+      for pragma in pragmas { try database.execute(sql: pragma) }
+      SQLiteFunctions.register(on: database)
+    }
+    if let journalMode, journalMode != "wal", !isReadOnly {
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA journal_mode = \(journalMode)")
+        try setSynchronous($0, default: "FULL")
+      }
+      return queue
+    }
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    if !isReadOnly {
+      try pool.writeWithoutTransaction { try setSynchronous($0, default: "NORMAL") }
+    }
+    return pool
+  }
+
+  private func setSynchronous(_ database: Database, default level: String) throws {
+    let wanted = options.sqlitePragmas.first { $0.key.lowercased() == "synchronous" }?.value
+    try database.execute(sql: "PRAGMA synchronous = \(wanted ?? level)")
+  }
+
+  /// The statements for the pragmas of the options, those set elsewhere left out.
+  private func pragmas() throws -> [String] {
+    try options.sqlitePragmas.sorted { $0.key < $1.key }.compactMap { name, value in
+      let isPlain = { (text: String) in
+        !text.isEmpty
+          && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+      }
+      guard isPlain(name), isPlain(value) else {
+        throw CoreDataError(
+          .persistentStoreOpen,
+          "The pragma \(name) = \(value) in \(StoreOptionKey.sqlitePragmas) is not a name and a "
+            + "plain value.")
+      }
+      switch name.lowercased() {
+      case "journal_mode", "synchronous", "page_size", "auto_vacuum": return nil
+      default: return "PRAGMA \(name) = \(value)"
+      }
+    }
+  }
+}

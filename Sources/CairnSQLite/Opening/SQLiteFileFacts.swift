@@ -1,0 +1,56 @@
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+
+/// What a database file contains, read before it is opened for use and without changing it.
+struct SQLiteFileFacts {
+  /// Tables of the file with their columns.
+  let catalog: SQLCatalog
+  /// Nil when the file has no `Z_METADATA` row.
+  let metadata: [String: Any]?
+  var isEmpty: Bool { catalog.tables.isEmpty }
+
+  /// - Throws: ``CoreDataError`` for a file that is no store of Core Data.
+  static func read(at path: String, timeout: TimeInterval) throws -> SQLiteFileFacts {
+    do {
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(timeout)
+      configuration.foreignKeysEnabled = false
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      defer { try? queue.close() }
+      return try queue.read { try read(SQLiteConnection(database: $0), path: path) }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be opened")
+    }
+  }
+
+  static func read(_ connection: SQLiteConnection, path: String) throws -> SQLiteFileFacts {
+    let catalog = try catalog(connection)
+    let facts = SQLiteFileFacts(
+      catalog: catalog,
+      metadata: catalog.tables["Z_METADATA"] == nil
+        ? nil : try MetadataTable.read(connection, path: path))
+    guard facts.isEmpty || (facts.metadata != nil && catalog.tables["Z_PRIMARYKEY"] != nil) else {
+      throw CoreDataError(
+        .persistentStoreInvalidType,
+        "\(path) is a database of another application: it has tables but none of Core Data's "
+          + "bookkeeping (Z_METADATA, Z_PRIMARYKEY). Choose another file name for the store.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
+    return facts
+  }
+
+  static func catalog(_ connection: SQLiteConnection) throws -> SQLCatalog {
+    var tables: [String: [String]] = [:]
+    let statement = try connection.statement(
+      "SELECT m.name, c.name FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c "
+        + "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid")
+    defer { statement.reset() }
+    while try statement.step() {
+      tables[statement.string(0), default: []].append(statement.string(1))
+    }
+    return SQLCatalog(tables: tables)
+  }
+}

@@ -1,0 +1,119 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+
+// Opening a store file: what is there, what is made new, what is refused.
+
+extension SQLiteStore {
+  /// Opens the file or makes it, and takes over its metadata.
+  func open() throws {
+    guard let url = configuration.url, url.isFileURL else {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "A SQLite store needs the URL of a file; this one has "
+          + "\(configuration.url?.absoluteString ?? "none").")
+    }
+    try configuration.model.prepareForUse()
+    let existing = try existingFacts()
+    let settings = ConnectionSettings(
+      path: path, options: configuration.options, isReadOnly: isReadOnly)
+    let isNewFile = existing == nil && !FileManager.default.fileExists(atPath: path)
+    do {
+      let database = try settings.open()
+      do {
+        let facts = try existing ?? create(in: database)
+        try adopt(facts, database: database)
+      } catch {
+        try? database.close()
+        throw error
+      }
+    } catch {
+      if isNewFile { SQLiteFileSet(path: path).removeDatabase() }
+      throw SQLiteResultCode.translate(error, path: path, doing: "be opened")
+    }
+  }
+
+  /// What the file holds; nil when there is no file, or one without any table, and it may be made.
+  private func existingFacts() throws -> SQLiteFileFacts? {
+    var isDirectory: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      if isReadOnly {
+        throw CoreDataError(
+          .persistentStoreOpen,
+          "There is no store at \(path), and a read-only store is not created.",
+          userInfo: [NSFilePathErrorKey: path])
+      }
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      guard FileManager.default.fileExists(atPath: folder) else {
+        throw CoreDataError(
+          .persistentStoreOpen,
+          "The store \(path) cannot be created because the folder \(folder) does not exist.",
+          userInfo: [NSFilePathErrorKey: path])
+      }
+      return nil
+    }
+    if isDirectory.boolValue {
+      throw CoreDataError(
+        .persistentStoreOpen, "\(path) is a folder; a SQLite store is a file.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
+    let facts = try SQLiteFileFacts.read(at: path, timeout: configuration.options.timeout)
+    if facts.isEmpty && isReadOnly {
+      throw CoreDataError(
+        .persistentStoreOpen, "\(path) is an empty database, and a read-only store is not created.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
+    return facts.isEmpty ? nil : facts
+  }
+
+  /// Fills the empty database, unless another process has done so meanwhile.
+  private func create(in database: any DatabaseWriter) throws -> SQLiteFileFacts {
+    let schema = SQLSchema(model: configuration.model)
+    return try database.writeWithoutTransaction { connection in
+      let wrapped = SQLiteConnection(database: connection)
+      try connection.inTransaction(.immediate) {
+        if try SQLiteFileFacts.catalog(wrapped).tables.isEmpty {
+          try StoreCreation.create(
+            schema, uuid: identity.identifier, metadata: [:],
+            tracksHistory: configuration.options.tracksHistory, wrapped)
+        }
+        return .commit
+      }
+      connection.clearSchemaCache()
+      return try SQLiteFileFacts.read(wrapped, path: path)
+    }
+  }
+
+  private func adopt(_ facts: SQLiteFileFacts, database: any DatabaseWriter) throws {
+    let metadata = facts.metadata ?? [:]
+    let schema = SQLSchema(model: configuration.model, catalog: facts.catalog)
+    let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
+    let isCompatible = hashes == configuration.model.entityVersionHashesByName
+    var hasHistory = facts.catalog.tables["ATRANSACTION"] != nil
+    if isCompatible, !isReadOnly, configuration.options.tracksHistory {
+      try database.writeWithoutTransaction { connection in
+        let wrapped = SQLiteConnection(database: connection)
+        try connection.inTransaction(.immediate) {
+          try HistoryTables.create(for: schema, wrapped)
+          return .commit
+        }
+        connection.clearSchemaCache()
+      }
+      hasHistory = true
+    }
+    let records =
+      try hasHistory
+      && (configuration.options.tracksHistory
+        || database.unsafeRead {
+          try SQLiteConnection(database: $0).integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
+        })
+    state.withLock { state in
+      state.database = database
+      state.schema = schema
+      state.recordsHistory = records
+    }
+    adopt(metadata: metadata)
+  }
+}

@@ -1,0 +1,70 @@
+import CairnStore
+import Foundation
+
+/// The files beside a store that hold large values of attributes which allow that.
+///
+/// For `App.sqlite` they are in `.App_SUPPORT/_EXTERNAL_DATA`, each named by a UUID. The column
+/// says which: tag 1 and the data itself, or tag 2, the file's name and a NUL byte.
+struct ExternalDataFiles: Sendable {
+  /// Larger values go to a file.
+  static let threshold = 100_000
+  private static let inlineTag: UInt8 = 1
+  private static let fileTag: UInt8 = 2
+
+  /// The support folder of the store.
+  let supportFolder: URL
+  var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
+
+  init(store: URL) {
+    let name = store.deletingPathExtension().lastPathComponent
+    supportFolder = store.deletingLastPathComponent()
+      .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+  }
+
+  /// The data that a column stands for; nil when its file is missing or the tag unknown.
+  func data(ofColumn bytes: Data) -> Data? {
+    guard let tag = bytes.first else { return bytes }
+    switch tag {
+    case Self.inlineTag: return Data(bytes.dropFirst())
+    case Self.fileTag:
+      return Self.fileName(ofColumn: bytes).flatMap {
+        try? Data(contentsOf: folder.appendingPathComponent($0))
+      }
+    default: return nil
+    }
+  }
+
+  /// The name of the file a column names; nil for inline data and for what is not a file name.
+  static func fileName(ofColumn bytes: Data) -> String? {
+    guard bytes.first == fileTag, bytes.count >= 37 else { return nil }
+    let name = String(decoding: bytes.dropFirst().prefix(36), as: UTF8.self)
+    return UUID(uuidString: name).map(\.uuidString)
+  }
+
+  /// What to store in the column for some data, and the file that was written for it, if any.
+  func column(for data: Data) throws -> (bytes: Data, file: String?) {
+    guard data.count > Self.threshold else { return (Data([Self.inlineTag]) + data, nil) }
+    let name = UUID().uuidString
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let file = folder.appendingPathComponent(name)
+      try data.write(to: file)
+      let handle = try FileHandle(forUpdating: file)
+      try handle.synchronize()
+      try handle.close()
+    } catch {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "A large value could not be written to \(folder.path). Check the folder's permissions and "
+          + "the room on the disk; nothing was saved.", underlyingError: error)
+    }
+    return (Data([Self.fileTag]) + Data(name.utf8) + Data([0]), name)
+  }
+
+  /// Removes files that no column names any more. A file that stays is harmless.
+  func remove(_ names: [String]) {
+    for name in names {
+      try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// Makes snapshots and object IDs of result rows.
+struct RowReader {
+  let schema: SQLSchema
+  let identity: StoreIdentity
+  let files: ExternalDataFiles
+
+  /// The ID of a row; nil when the entity number is none of the model's.
+  func objectID(entity number: Int, key: Int64) -> ManagedObjectID? {
+    schema.entity(number: number).map { objectID($0, key: key) }
+  }
+
+  func objectID(_ entity: SQLEntity, key: Int64) -> ManagedObjectID {
+    ManagedObjectID(entity: entity.entity, storeIdentity: identity, key: .row(key))
+  }
+
+  /// The snapshot of the current row of a statement that selects a shape's columns from `first`.
+  ///
+  /// Nil for a row of an entity that the shape does not cover, which only a damaged file has.
+  func snapshot(
+    _ statement: SQLiteStatement, shape: SQLRowShape, first: Int32 = 0
+  ) -> RowSnapshot? {
+    let number = Int(truncatingIfNeeded: statement.integer(first))
+    let index = number - shape.firstNumber
+    guard index >= 0, index < shape.reads.count, let entity = schema.entity(number: number) else {
+      return nil
+    }
+    let reads = shape.reads[index]
+    return RowSnapshot.make(
+      objectID: objectID(entity, key: statement.integer(first + 1)),
+      version: statement.integer(first + 2), count: reads.count
+    ) { slots in
+      for (slot, read) in reads.enumerated() {
+        (slots + slot).initialize(to: value(statement, read, first))
+      }
+    }
+  }
+
+  @inline(__always)
+  private func value(
+    _ statement: SQLiteStatement, _ read: SQLRowShape.Read, _ first: Int32
+  ) -> AttributeValue {
+    switch read {
+    case .null: return .null
+    case .attribute(let column, let type, let isExternal):
+      return statement.value(first + column, type: type, isExternal: isExternal, files: files)
+    case .toOne(let column, let companion, let destination):
+      if statement.isNull(first + column) { return .null }
+      return toOne(
+        statement, key: statement.integer(first + column),
+        companion: companion < 0 ? -1 : first + companion, destination: destination)
+    }
+  }
+
+  private func toOne(
+    _ statement: SQLiteStatement, key: Int64, companion: Int32, destination: Int
+  ) -> AttributeValue {
+    var number = destination
+    if companion >= 0, !statement.isNull(companion) {
+      let exact = Int(truncatingIfNeeded: statement.integer(companion))
+      if schema.entity(number: exact) != nil { number = exact }
+    }
+    return objectID(entity: number, key: key).map { .object($0) } ?? .null
+  }
+}

@@ -1,0 +1,81 @@
+import CairnModel
+import Foundation
+import GRDBSQLite
+
+// The stored form of values read back: what section 3.4 of the format allows in a column.
+
+extension SQLiteStatement {
+  /// The value of an attribute's column.
+  func value(
+    _ column: Int32, type: AttributeType, isExternal: Bool, files: ExternalDataFiles
+  ) -> AttributeValue {
+    let stored = sqlite3_column_type(handle, column)
+    if stored == SQLITE_NULL { return .null }
+    switch type {
+    case .integer16, .integer32, .integer64: return .integer(integer(column))
+    case .boolean: return .boolean(integer(column) != 0)
+    case .double: return .double(double(column))
+    case .float: return .float(Float(double(column)))
+    case .decimal: return decimal(column, stored: stored)
+    case .string: return .string(string(column))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: double(column)))
+    case .uri: return URL(string: string(column)).map { .url($0) } ?? .null
+    case .uuid: return uuid(column, stored: stored)
+    case .binaryData, .transformable, .undefined, .composite, .objectID:
+      let bytes = data(column)
+      if isExternal { return files.data(ofColumn: bytes).map { .data($0) } ?? .null }
+      return .data(bytes)
+    }
+  }
+
+  private func decimal(_ column: Int32, stored: Int32) -> AttributeValue {
+    switch stored {
+    case SQLITE_INTEGER: return .decimal(Decimal(integer(column)))
+    case SQLITE_FLOAT:
+      return StoredForm.decimal(double(column)).map { .decimal($0) } ?? .null
+    default: return Decimal(string: string(column)).map { .decimal($0) } ?? .null
+    }
+  }
+
+  private func uuid(_ column: Int32, stored: Int32) -> AttributeValue {
+    if stored == SQLITE_BLOB, sqlite3_column_bytes(handle, column) == 16,
+      let bytes = sqlite3_column_blob(handle, column)
+    {
+      return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    }
+    return UUID(uuidString: string(column)).map { .uuid($0) } ?? .null
+  }
+}
+
+/// What a value becomes by being stored.
+enum StoredForm {
+  /// The shortest decimal that means this double.
+  static func decimal(_ value: Double) -> Decimal? {
+    value.isFinite ? Decimal(string: "\(value)") : nil
+  }
+
+  /// The number SQLite gets for a decimal: an integer where it is one.
+  static func number(_ value: Decimal) -> (integer: Int64?, double: Double) {
+    let number = NSDecimalNumber(decimal: value)
+    let integer = number.int64Value
+    if value.exponent >= 0 || Decimal(integer) == value, Decimal(integer) == value {
+      return (integer, number.doubleValue)
+    }
+    return (nil, Double("\(value)") ?? number.doubleValue)
+  }
+
+  /// The value as it will be read back: NaN is NULL in SQLite, and decimals are doubles.
+  static func value(_ value: AttributeValue) -> AttributeValue {
+    switch value {
+    case .double(let number): return number.isNaN ? .null : value
+    case .float(let number): return number.isNaN ? .null : value
+    case .date(let date): return date.timeIntervalSinceReferenceDate.isNaN ? .null : value
+    case .decimal(let decimal):
+      if decimal.isNaN { return .null }
+      let stored = number(decimal)
+      if stored.integer != nil { return value }
+      return Self.decimal(stored.double).map { .decimal($0) } ?? .null
+    case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: return value
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import CairnStore
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// What SQLite said, before it is known which file and which work it concerns.
+struct SQLiteFailure: Error {
+  /// The extended result code.
+  let code: Int32
+  let message: String
+
+  init(code: Int32, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The last failure of a connection.
+  init(connection: OpaquePointer?) {
+    code = sqlite3_extended_errcode(connection)
+    message = String(cString: sqlite3_errmsg(connection))
+  }
+
+  var primaryCode: Int32 { code & 0xff }
+}
+
+/// Turns SQLite's result codes into Core Data's errors. Nothing else does.
+enum SQLiteResultCode {
+  static let errorDomain = "NSSQLiteErrorDomain"
+
+  /// The failure inside an error, nil when SQLite has nothing to do with it.
+  static func failure(in error: any Error) -> SQLiteFailure? {
+    switch error {
+    case let failure as SQLiteFailure: return failure
+    case let error as DatabaseError:
+      return SQLiteFailure(
+        code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
+    default: return nil
+    }
+  }
+
+  /// Whether the file can no longer be trusted to hold what was written.
+  static func isFatal(_ failure: SQLiteFailure) -> Bool {
+    [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
+  }
+
+  static func isUniqueViolation(_ failure: SQLiteFailure) -> Bool {
+    failure.code == SQLITE_CONSTRAINT | (8 << 8)
+  }
+  static func isPrimaryKeyViolation(_ failure: SQLiteFailure) -> Bool {
+    failure.code == SQLITE_CONSTRAINT | (6 << 8) || failure.code == SQLITE_CONSTRAINT | (10 << 8)
+  }
+
+  /// The declared error for anything that was thrown while working on a store file.
+  static func translate(_ error: any Error, path: String, doing: String) -> any Error {
+    guard let failure = failure(in: error) else { return error }
+    let (code, advice) = explanation(of: failure.primaryCode)
+    return CoreDataError(
+      code, "The store at \(path) could not \(doing): \(failure.message). \(advice)",
+      userInfo: [
+        errorDomain: NSNumber(value: failure.code), NSFilePathErrorKey: path,
+      ],
+      underlyingError: NSError(
+        domain: errorDomain, code: Int(failure.code),
+        userInfo: [NSLocalizedDescriptionKey: failure.message]))
+  }
+
+  private static func explanation(of code: Int32) -> (CoreDataError.Code, String) {
+    switch code {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return (
+        .persistentStoreTimeout,
+        "Another connection kept it locked for longer than the timeout; try again."
+      )
+    case SQLITE_NOTADB:
+      return (.persistentStoreInvalidType, "The file is not an SQLite database.")
+    case SQLITE_CORRUPT:
+      return (
+        .persistentStoreOperation, "The file is damaged; restore a copy of it."
+      )
+    case SQLITE_CANTOPEN:
+      return (
+        .persistentStoreOpen, "Check that the folder exists and may be read and written."
+      )
+    case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY:
+      return (
+        .persistentStoreSave, "The file or its folder may not be written; check permissions."
+      )
+    case SQLITE_FULL:
+      return (.persistentStoreSave, "There is no room left; nothing was written.")
+    case SQLITE_IOERR:
+      return (
+        .persistentStoreSave,
+        "Reading or writing failed; the store is read-only from now on. Check the disk and open "
+          + "the store again."
+      )
+    case SQLITE_CONSTRAINT:
+      return (.managedObjectConstraintMerge, "Two rows may not share these values.")
+    default: return (.sqlite, "SQLite result code \(code).")
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+import Synchronization
+
+/// A store in a SQLite file, in the format of Apple's framework.
+///
+/// One connection writes and several read, so that reads never wait for a save. Every method may
+/// be called from any thread.
+// Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
+open class SQLiteStore: PersistentStore, @unchecked Sendable {
+  struct State {
+    /// Nil until the store is opened and after it is closed.
+    var database: (any DatabaseWriter)?
+    var schema: SQLSchema?
+    /// Whether commits are recorded in history.
+    var recordsHistory = false
+    /// Whether metadata was set since it was last written.
+    var hasNewMetadata = false
+    /// Set when a write failed in a way that leaves the file in doubt.
+    var failure: CoreDataError?
+    /// Sidecar maps whose tables are known to exist.
+    var sidecarMaps: Set<String> = []
+  }
+  let state = Mutex(State())
+  let path: String
+  let files: ExternalDataFiles
+
+  public required init(configuration: StoreConfiguration) {
+    let url = configuration.url ?? URL(fileURLWithPath: "/")
+    path = url.path
+    files = ExternalDataFiles(store: url)
+    super.init(configuration: configuration)
+  }
+
+  open override var type: String { StoreTypeName.sqlite }
+
+  open override var metadata: [String: Any]! {
+    get { super.metadata }
+    set {
+      super.metadata = newValue
+      state.withLock { $0.hasNewMetadata = true }
+    }
+  }
+
+  /// Takes over what was read from the file.
+  func adopt(metadata: [String: Any]) {
+    super.metadata = metadata
+    if let uuid = metadata[StoreMetadataKey.uuid] as? String { identifier = uuid }
+    state.withLock { $0.hasNewMetadata = false }
+  }
+
+  // MARK: Life
+
+  open override func loadMetadata() throws { try open() }
+
+  open override func close() throws {
+    let database = state.withLock { state -> (any DatabaseWriter)? in
+      defer { state.database = nil }
+      return state.database
+    }
+    do {
+      try database?.close()
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be closed")
+    }
+  }
+
+  // MARK: Access
+
+  var schema: SQLSchema {
+    get throws {
+      guard let schema = state.withLock({ $0.schema }) else { throw closedError }
+      return schema
+    }
+  }
+
+  var database: any DatabaseWriter {
+    get throws {
+      guard let database = state.withLock({ $0.database }) else { throw closedError }
+      return database
+    }
+  }
+
+  private var closedError: CoreDataError {
+    CoreDataError(
+      .persistentStoreOperation, "The store at \(path) is not open; add it to a coordinator first.")
+  }
+
+  /// One statement: its own snapshot of the last commit.
+  func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
+    let (database, schema) = (try database, try schema)
+    do {
+      return try database.unsafeRead { try body(lookup(SQLiteConnection(database: $0), schema)) }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    }
+  }
+
+  /// Several statements that see the same commit.
+  func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
+    let (database, schema) = (try database, try schema)
+    do {
+      return try database.read { try body(lookup(SQLiteConnection(database: $0), schema)) }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    }
+  }
+
+  func lookup(_ connection: SQLiteConnection, _ schema: SQLSchema) -> RowLookup {
+    RowLookup(
+      connection: connection,
+      reader: RowReader(schema: schema, identity: identity, files: files))
+  }
+
+  /// A write transaction. It commits when `body` gives a result, and leaves no trace when `body`
+  /// gives nil or throws.
+  func write<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
+    try checkWritable()
+    let (database, schema) = (try database, try schema)
+    do {
+      var result: T?
+      try database.writeWithoutTransaction { connection in
+        try connection.inTransaction(.immediate) {
+          result = try body(lookup(SQLiteConnection(database: connection), schema))
+          return result == nil ? .rollback : .commit
+        }
+      }
+      return result
+    } catch {
+      let translated = SQLiteResultCode.translate(error, path: path, doing: doing)
+      if let failure = SQLiteResultCode.failure(in: error), SQLiteResultCode.isFatal(failure) {
+        isReadOnly = true
+        state.withLock { $0.failure = translated as? CoreDataError }
+      }
+      throw translated
+    }
+  }
+
+  private func checkWritable() throws {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+    guard isReadOnly else { return }
+    throw CoreDataError(
+      .persistentStoreSave,
+      "The store at \(path) is read-only; open it without \(StoreOptionKey.readOnly) to save.")
+  }
+
+  // MARK: Rows
+
+  open override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
+    try executeFetch(request)
+  }
+
+  open override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
+    if objectIDs.isEmpty { return [] }
+    if objectIDs.count == 1 { return try read { [try $0.snapshot(for: objectIDs[0])] } }
+    return try readConsistently { try $0.snapshots(for: objectIDs) }
+  }
+
+  open override func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    if owners.isEmpty { return [] }
+    return try read { try $0.members(of: relationship, owners: owners) }
+  }
+
+  open override func obtainPermanentIDs(
+    for entities: [EntityDescription]
+  ) throws -> [ManagedObjectID] {
+    if entities.isEmpty { return [] }
+    return try write(doing: "reserve object IDs") {
+      try KeyReservation.reserve(for: entities, $0)
+    } ?? []
+  }
+
+  open override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
+    try executeSave(request)
+  }
+}

@@ -1,0 +1,63 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+
+/// SQLite stores as coordinators know them, and what can be done to their files while closed.
+public struct SQLiteStoreKind: StoreKind {
+  public init() {}
+
+  public var type: String { StoreTypeName.sqlite }
+  public var storeClass: PersistentStore.Type { SQLiteStore.self }
+
+  public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
+    try requireFile(url)
+    let facts = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+    guard let metadata = facts.metadata else {
+      throw CoreDataError(
+        .persistentStoreInvalidType,
+        "\(url.path) is an empty database, not a store with metadata.",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
+    return metadata
+  }
+
+  public func setMetadata(
+    _ metadata: [String: Any], at url: URL, options: StoreOptions
+  ) throws {
+    _ = try self.metadata(at: url, options: options)
+    try StoreFileAccess.write(url, options: options, doing: "take new metadata") { connection in
+      try MetadataTable.write(metadata, connection)
+    }
+  }
+
+  /// Empties the database instead of unlinking it, because other processes may have it open.
+  public func destroy(at url: URL, options: StoreOptions) throws {
+    let files = SQLiteFileSet(path: url.path)
+    guard files.exists else { return }
+    if !options.flag(StoreOptionKey.forceDestroy) {
+      // What is no store of Core Data is not destroyed by accident.
+      _ = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+      try StoreFileAccess.empty(url, options: options)
+    } else {
+      files.removeDatabase()
+    }
+    files.removeExternalData()
+  }
+
+  public func replace(
+    at destination: URL, withStoreAt source: URL, options: StoreOptions
+  ) throws {
+    _ = try metadata(at: source, options: options)
+    try StoreFileAccess.copy(from: source, to: destination, options: options)
+  }
+
+  private func requireFile(_ url: URL) throws {
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      throw CoreDataError(
+        .persistentStoreOpen, "There is no store at \(url.path).",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+// One save, one transaction: everything or nothing.
+
+extension SQLiteStore {
+  func executeSave(_ request: SaveChangesRequest) throws -> SaveOutcome {
+    let (records, hasNewMetadata, maps) = state.withLock {
+      ($0.recordsHistory, $0.hasNewMetadata, $0.sidecarMaps)
+    }
+    if request.isEmpty && !hasNewMetadata {
+      return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
+    }
+    let newMetadata = hasNewMetadata ? metadata : nil
+    var outcome: SaveOutcome?
+    var transaction: SaveTransaction?
+    do {
+      _ = try write(doing: "be saved") { lookup -> Bool? in
+        let work = try SaveTransaction(
+          lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps)
+        transaction = work
+        if let newMetadata { try MetadataTable.write(newMetadata, lookup.connection) }
+        let result = try work.run()
+        outcome = result
+        if case .saved = result { return true }
+        return nil
+      }
+    } catch {
+      transaction?.discardFiles()
+      throw error
+    }
+    guard let outcome, let transaction else {
+      throw CoreDataError(.persistentStoreSave, "The store at \(path) did not save.")
+    }
+    guard case .saved = outcome else {
+      transaction.discardFiles()
+      return outcome
+    }
+    transaction.removeObsoleteFiles()
+    state.withLock { state in
+      state.sidecarMaps.formUnion(transaction.sidecarMaps)
+      if newMetadata != nil { state.hasNewMetadata = false }
+    }
+    return outcome
+  }
+}

@@ -1,0 +1,226 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// The work of one save inside its transaction.
+///
+/// Deletes come first, then updates, then inserts, so that a unique value may pass from one row to
+/// another. All conflicts are collected before the transaction is given up.
+final class SaveTransaction {
+  let lookup: RowLookup
+  let request: SaveChangesRequest
+  private(set) var sidecarMaps: Set<String>
+  let rows: RowWriter
+  private var history: HistoryWriter?
+  private var conflicts: [RowConflict] = []
+  private var violations: UniquenessViolations
+  /// The versions that were written, by position among insertions and updates.
+  private var updateVersions: [Int64] = []
+
+  init(
+    lookup: RowLookup, request: SaveChangesRequest, recordsHistory: Bool,
+    sidecarMaps: Set<String>
+  ) throws {
+    self.lookup = lookup
+    self.request = request
+    self.sidecarMaps = sidecarMaps
+    rows = RowWriter(lookup: lookup)
+    violations = UniquenessViolations(lookup: lookup, request: request)
+    if recordsHistory {
+      history = try HistoryWriter(
+        lookup: lookup, author: request.author, contextName: request.contextName,
+        date: request.date)
+    }
+  }
+
+  /// Removes files written for a transaction that did not commit.
+  func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
+  /// Removes files that the committed transaction made superfluous.
+  func removeObsoleteFiles() { lookup.reader.files.remove(rows.obsoleteFiles) }
+
+  func run() throws -> SaveOutcome {
+    if let key = try applySidecar() { return .sidecarChanged(key) }
+    try checkLocks()
+    try delete()
+    try clearMovingValues()
+    try update()
+    try insert()
+    if !conflicts.isEmpty { return .conflicts(conflicts) }
+    if !violations.isEmpty { return .constraintViolations(violations.list) }
+    try LinkWriter(lookup: lookup).apply(request.links)
+    try DerivedValues.refresh(request, lookup)
+    try history?.finish()
+    return .saved(
+      SaveReceipt(snapshots: try storedSnapshots(), transactionNumber: history?.number))
+  }
+
+  private func entity(_ snapshot: RowSnapshot) -> SQLEntity {
+    lookup.schema.entity(snapshot.objectID.entity)
+  }
+
+  // MARK: Steps
+
+  private func applySidecar() throws -> SidecarKey? {
+    let tables = SidecarTables(connection: lookup.connection)
+    for case .require(let key, let value) in request.sidecar
+    where try tables.value(for: key) != value {
+      return key
+    }
+    for operation in request.sidecar {
+      if case .require = operation { continue }
+      _ = try tables.execute(operation, known: &sidecarMaps)
+    }
+    return nil
+  }
+
+  private func checkLocks() throws {
+    for lock in request.locks {
+      let entity = lookup.schema.entity(lock.objectID.entity)
+      let stored = try rows.storedVersion(of: lock.objectID.rowKey ?? 0, entity: entity)
+      if stored != lock.version { try addConflict(lock.objectID, expected: lock.version) }
+    }
+  }
+
+  private func addConflict(_ objectID: ManagedObjectID, expected: Int64) throws {
+    conflicts.append(
+      RowConflict(
+        objectID: objectID, expectedVersion: expected,
+        persisted: try lookup.snapshot(for: objectID)))
+  }
+
+  private func delete() throws {
+    for deletion in request.deletions {
+      let snapshot = deletion.snapshot
+      let entity = entity(snapshot)
+      let expected = deletion.overwritesConflicts ? nil : snapshot.version
+      if try rows.delete(snapshot.objectID, entity: entity, expected: expected) {
+        try history?.record(
+          .delete, entity: entity, key: snapshot.objectID.rowKey ?? 0,
+          tombstone: entity.history.tombstoneSlots.map { snapshot[$0] })
+      } else if !deletion.overwritesConflicts {
+        try addConflict(snapshot.objectID, expected: snapshot.version)
+      }
+    }
+  }
+
+  /// When several updates touch unique columns, the values may be exchanged between the rows; they
+  /// are all taken away first, since NULLs never collide.
+  private func clearMovingValues() throws {
+    var moving: [(update: SaveChangesRequest.Update, entity: SQLEntity, columns: [String])] = []
+    for update in request.updates {
+      let entity = entity(update.snapshot)
+      guard !entity.constraints.isEmpty else { continue }
+      let unique = Set(entity.constraints.flatMap(\.slots))
+      let columns = update.changedSlots.filter(unique.contains).compactMap {
+        entity.slots[$0].column
+      }
+      if !columns.isEmpty { moving.append((update, entity, columns)) }
+    }
+    guard moving.count > 1 else { return }
+    for (update, entity, columns) in moving {
+      try rows.clear(
+        columns, of: update.snapshot.objectID.rowKey ?? 0, entity: entity,
+        expected: update.overwritesConflicts ? nil : update.snapshot.version)
+    }
+  }
+
+  private func update() throws {
+    for update in request.updates {
+      let snapshot = update.snapshot
+      let entity = entity(snapshot)
+      let slots = update.changedSlots.filter { entity.slots[$0].column != nil }
+      updateVersions.append(snapshot.version + 1)
+      do {
+        try write(update, slots: slots, entity: entity)
+      } catch {
+        try violations.add(error, snapshot: snapshot, entity: entity)
+      }
+    }
+  }
+
+  private func write(
+    _ update: SaveChangesRequest.Update, slots: [Int], entity: SQLEntity
+  ) throws {
+    let snapshot = update.snapshot
+    let key = snapshot.objectID.rowKey ?? 0
+    if update.overwritesConflicts {
+      guard let stored = try rows.storedVersion(of: key, entity: entity) else {
+        // The row was deleted by someone else; the decision is that it lives on.
+        try rows.insert(snapshot, entity: entity, version: snapshot.version + 1)
+        try history?.record(.insert, entity: entity, key: key)
+        return
+      }
+      let version = max(stored, snapshot.version) + 1
+      updateVersions[updateVersions.count - 1] = version
+      _ = try rows.update(snapshot, slots: slots, entity: entity, to: version, expected: nil)
+    } else {
+      let isCurrent = try rows.update(
+        snapshot, slots: slots, entity: entity, to: snapshot.version + 1,
+        expected: snapshot.version)
+      guard isCurrent else {
+        try addConflict(snapshot.objectID, expected: snapshot.version)
+        return
+      }
+    }
+    try history?.record(
+      .update, entity: entity, key: key,
+      columns: entity.history.mask(slots: slots, toManys: update.changedToManys))
+  }
+
+  private func insert() throws {
+    for insertion in request.insertions {
+      let snapshot = insertion.snapshot
+      let entity = entity(snapshot)
+      do {
+        try rows.insert(snapshot, entity: entity, version: 1)
+        try history?.record(.insert, entity: entity, key: snapshot.objectID.rowKey ?? 0)
+      } catch {
+        if let failure = SQLiteResultCode.failure(in: error),
+          SQLiteResultCode.isPrimaryKeyViolation(failure)
+        {
+          try addConflict(snapshot.objectID, expected: 0)
+        } else {
+          try violations.add(error, snapshot: snapshot, entity: entity)
+        }
+      }
+    }
+  }
+
+  // MARK: Receipt
+
+  private func storedSnapshots() throws -> [RowSnapshot] {
+    var result: [RowSnapshot] = []
+    result.reserveCapacity(request.insertions.count + request.updates.count)
+    for insertion in request.insertions {
+      result.append(try stored(insertion.snapshot, version: 1))
+    }
+    for (index, update) in request.updates.enumerated() {
+      if update.overwritesConflicts, let row = try lookup.snapshot(for: update.snapshot.objectID) {
+        // Columns that were not written may have changed since the snapshot was read.
+        result.append(row)
+      } else {
+        result.append(try stored(update.snapshot, version: updateVersions[index]))
+      }
+    }
+    return result
+  }
+
+  private func stored(_ snapshot: RowSnapshot, version: Int64) throws -> RowSnapshot {
+    let entity = entity(snapshot)
+    if !entity.derivedSlots.isEmpty, let row = try lookup.snapshot(for: snapshot.objectID) {
+      return row
+    }
+    return RowSnapshot.make(
+      objectID: snapshot.objectID, version: version, count: snapshot.count
+    ) { values in
+      for (index, slot) in entity.slots.enumerated() {
+        if case .transient = slot {
+          (values + index).initialize(to: .null)
+        } else {
+          (values + index).initialize(to: StoredForm.value(snapshot[index]))
+        }
+      }
+    }
+  }
+}

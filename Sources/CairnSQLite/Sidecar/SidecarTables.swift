@@ -1,0 +1,97 @@
+import CairnStore
+import Foundation
+
+/// The tables of the sidecar: `CAIRN_<map>`, each an ordered map of bytes to bytes.
+struct SidecarTables {
+  let connection: SQLiteConnection
+
+  static func table(_ map: String) throws -> String {
+    let isValid =
+      !map.isEmpty
+      && map.utf8.allSatisfy { byte in
+        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5f
+      }
+    guard isValid else {
+      throw CoreDataError(
+        .persistentStoreOperation,
+        "\"\(map)\" is no name of a sidecar map; use lower-case letters, digits and underscores.")
+    }
+    return "CAIRN_\(map)"
+  }
+
+  func value(for key: SidecarKey) throws -> Data? {
+    let table = try Self.table(key.map)
+    guard try connection.hasTable(table) else { return nil }
+    let statement = try connection.statement("SELECT V FROM \(table) WHERE K = ?")
+    defer { statement.reset() }
+    statement.bind(key.key, at: 1)
+    return try statement.step() ? statement.data(0) : nil
+  }
+
+  func entries(
+    of map: String, from lower: Data?, to upper: Data?, limit: Int
+  ) throws -> [(key: Data, value: Data)] {
+    let table = try Self.table(map)
+    guard try connection.hasTable(table) else { return [] }
+    var conditions: [String] = []
+    if lower != nil { conditions.append("K >= ?1") }
+    if upper != nil { conditions.append("K < ?2") }
+    let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    let statement = try connection.statement(
+      "SELECT K, V FROM \(table)\(filter) ORDER BY K\(limit > 0 ? " LIMIT ?3" : "")")
+    defer { statement.reset() }
+    if let lower { statement.bind(lower, at: 1) }
+    if let upper { statement.bind(upper, at: 2) }
+    if limit > 0 { statement.bind(Int64(limit), at: 3) }
+    var result: [(key: Data, value: Data)] = []
+    while try statement.step() { result.append((statement.data(0), statement.data(1))) }
+    return result
+  }
+
+  /// Executes one operation; false when a requirement does not hold.
+  func execute(_ operation: SidecarOperation, known: inout Set<String>) throws -> Bool {
+    switch operation {
+    case .put(let key, let value):
+      let table = try Self.table(key.map)
+      if known.insert(table).inserted {
+        try connection.execute(
+          "CREATE TABLE IF NOT EXISTS \(table) (K BLOB PRIMARY KEY, V BLOB NOT NULL) "
+            + "WITHOUT ROWID")
+      }
+      let statement = try connection.statement(
+        "INSERT INTO \(table) (K, V) VALUES (?1, ?2) ON CONFLICT (K) DO UPDATE SET V = ?2")
+      defer { statement.reset() }
+      statement.bind(key.key, at: 1)
+      statement.bind(value, at: 2)
+      try statement.run()
+    case .remove(let key):
+      let table = try Self.table(key.map)
+      guard try known.contains(table) || connection.hasTable(table) else { return true }
+      let statement = try connection.statement("DELETE FROM \(table) WHERE K = ?")
+      defer { statement.reset() }
+      statement.bind(key.key, at: 1)
+      try statement.run()
+    case .require(let key, let expected):
+      return try value(for: key) == expected
+    }
+    return true
+  }
+}
+
+extension SQLiteStore: SidecarKeeping {
+  public func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
+    try readConsistently { lookup in
+      let tables = SidecarTables(connection: lookup.connection)
+      return try keys.map { try tables.value(for: $0) }
+    }
+  }
+
+  public func sidecarEntries(
+    of map: String, from lower: Data?, to upper: Data?, limit: Int
+  ) throws -> [(key: Data, value: Data)] {
+    try readConsistently { lookup in
+      try SidecarTables(connection: lookup.connection)
+        .entries(of: map, from: lower, to: upper, limit: limit)
+    }
+  }
+}
