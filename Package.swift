@@ -60,7 +60,7 @@ let package = Package(
     .target(name: "CoreData", dependencies: ["Cairn"]),
     .target(
       name: "CairnTesting",
-      dependencies: ["Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"]),
+      dependencies: ["CairnModel", "CairnStore"]),
     .target(
       name: "CairnSync",
       dependencies: [
@@ -124,6 +124,11 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
+      ]),
+    .testTarget(
+      name: "CairnCoordinatorTests",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
       ]),
     .testTarget(
       name: "CairnTests",

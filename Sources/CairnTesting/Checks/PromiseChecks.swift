@@ -1,0 +1,129 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// The optional promises, for stores that make them.
+enum PromiseChecks {
+  private static func key(_ text: String, map: String = "suite") -> SidecarKey {
+    SidecarKey(map: map, key: Data(text.utf8))
+  }
+  private static func data(_ text: String) -> Data { Data(text.utf8) }
+
+  static let all: [ConformanceCheck] = [
+    ConformanceCheck("sidecar entries commit with the rows") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      let row = try probe.newRow("Person", ["name": .string("a")])
+      try probe.save {
+        $0.insertions = [.init(snapshot: row)]
+        $0.sidecar = [.put(key("a"), data("1")), .put(key("b"), data("2"))]
+      }
+      probe.expectEqual(
+        try keeper.sidecarValues(for: [key("b"), key("x"), key("a")]),
+        [data("2"), nil, data("1")], "values")
+      try probe.save { $0.sidecar = [.remove(key("a")), .put(key("b"), data("3"))] }
+      probe.expectEqual(
+        try keeper.sidecarValues(for: [key("a"), key("b")]), [nil, data("3")], "changed values")
+    },
+    ConformanceCheck("a requirement that does not hold stops the whole save") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      try probe.save { $0.sidecar = [.put(key("a"), data("1"))] }
+      let row = try probe.newRow("Person", ["name": .string("a")])
+      let outcome = try probe.attempt {
+        $0.insertions = [.init(snapshot: row)]
+        $0.sidecar = [.require(key("a"), data("0")), .put(key("b"), data("2"))]
+      }
+      if case .sidecarChanged(let changed) = outcome {
+        probe.expectEqual(changed, key("a"), "key")
+      } else {
+        probe.fail("expected sidecarChanged, found \(outcome)")
+      }
+      probe.expectEqual(try probe.fetch("Person").count, 0, "rows")
+      probe.expectEqual(try keeper.sidecarValues(for: [key("b")]), [nil], "other entry")
+      try probe.save {
+        $0.sidecar = [.require(key("a"), data("1")), .require(key("b"), nil)]
+      }
+    },
+    ConformanceCheck("sidecar entries of a refused save are not written") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      let row = try probe.insert("Person", ["name": .string("a")])
+      try probe.save { $0.deletions = [.init(snapshot: row)] }
+      let update = try probe.update(row, ["name": .string("b")])
+      _ = try probe.attempt {
+        $0.updates = [update]
+        $0.sidecar = [.put(key("a"), data("1"))]
+      }
+      probe.expectEqual(try keeper.sidecarValues(for: [key("a")]), [nil], "entry")
+    },
+    ConformanceCheck("sidecar ranges are ordered by bytes") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      let keys = [Data([2]), Data([0, 255]), Data([255]), Data([0]), Data([1, 0])]
+      try probe.save {
+        $0.sidecar = keys.map { .put(SidecarKey(map: "suite", key: $0), $0) }
+        $0.sidecar += [.put(key("a", map: "other"), data("1"))]
+      }
+      let all = try keeper.sidecarEntries(of: "suite", from: nil, to: nil, limit: 0)
+      let order = [Data([0]), Data([0, 255]), Data([1, 0]), Data([2]), Data([255])]
+      probe.expectEqual(all.map(\.key), order, "all")
+      probe.expectEqual(all.map(\.value), order, "values")
+      let middle = try keeper.sidecarEntries(
+        of: "suite", from: Data([0, 255]), to: Data([2]), limit: 0)
+      probe.expectEqual(middle.map(\.key), Array(order[1..<3]), "a range")
+      let first = try keeper.sidecarEntries(of: "suite", from: Data([1]), to: nil, limit: 1)
+      probe.expectEqual(first.map(\.key), [Data([1, 0])], "with a limit")
+    },
+    ConformanceCheck("history records each commit") { probe in
+      guard let keeper = probe.store as? any HistoryKeeping else { return }
+      probe.expectEqual(try keeper.lastTransactionNumber(), 0, "before any commit")
+      let row = try probe.newRow("Person", ["name": .string("a")])
+      try probe.save {
+        $0.insertions = [.init(snapshot: row)]
+        $0.author = "someone"
+        $0.contextName = "a context"
+      }
+      guard let stored = try probe.stored(row.objectID) else { return probe.fail("no row") }
+      let update = try probe.update(stored, ["age": .integer(3)])
+      guard let changed = try probe.save({ $0.updates = [update] }).first else {
+        return probe.fail("no row in the receipt")
+      }
+      try probe.save { $0.deletions = [.init(snapshot: changed)] }
+      let history = try keeper.readHistory(HistoryReadRequest())
+      probe.expectEqual(
+        history.flatMap(\.changes).map(\.kind), [.insert, .update, .delete], "kinds")
+      probe.expect(
+        history.flatMap(\.changes).allSatisfy { $0.objectID == row.objectID }, "wrong objects")
+      probe.expectEqual(history.first?.author, "someone", "author")
+      probe.expectEqual(history.first?.contextName, "a context", "context name")
+      probe.expectEqual(
+        history.dropFirst().first?.changes.first?.changedProperties, ["age"], "properties")
+      probe.expectEqual(
+        history.map(\.number), history.map(\.number).sorted(), "order of the transactions")
+      let last = history.last?.number ?? 0
+      probe.expectEqual(try keeper.lastTransactionNumber(), last, "last number")
+      let after = try keeper.readHistory(HistoryReadRequest(after: history.first?.number))
+      probe.expectEqual(after.map(\.number), history.dropFirst().map(\.number), "after the first")
+      let limited = try keeper.readHistory(HistoryReadRequest(limit: 2))
+      probe.expectEqual(limited.map(\.number), history.prefix(2).map(\.number), "limited")
+    },
+    ConformanceCheck("purged history is gone, and asking for it an error") { probe in
+      guard let keeper = probe.store as? any HistoryKeeping else { return }
+      for name in ["a", "b", "c"] { _ = try probe.insert("Person", ["name": .string(name)]) }
+      let numbers = try keeper.readHistory(HistoryReadRequest()).map(\.number)
+      guard numbers.count == 3 else { return probe.fail("\(numbers.count) transactions, not 3") }
+      probe.expectEqual(try keeper.purgeHistory(before: numbers[2], date: nil), 2, "purged")
+      let rest = try keeper.readHistory(HistoryReadRequest(after: numbers[1]))
+      probe.expectEqual(rest.map(\.number), [numbers[2]], "the rest")
+      do {
+        _ = try keeper.readHistory(HistoryReadRequest(after: numbers[0]))
+        probe.fail("reading after a purged transaction did not throw")
+      } catch let error as CoreDataError {
+        probe.expectEqual(error.code, .persistentHistoryTokenExpired, "code")
+      }
+    },
+    ConformanceCheck("a commit of sidecar entries alone records no history") { probe in
+      guard let keeper = probe.store as? any HistoryKeeping, probe.store is any SidecarKeeping
+      else { return }
+      try probe.save { $0.sidecar = [.put(key("a"), data("1"))] }
+      probe.expectEqual(try keeper.lastTransactionNumber(), 0, "last number")
+    },
+  ]
+}
