@@ -48,9 +48,10 @@ let package = Package(
     .target(
       name: "CairnContext",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator",
+        "CairnModel", "CairnStore", "CairnCoordinator", "CRuntime",
         .product(name: "Collections", package: "swift-collections"),
       ]),
+    .target(name: "CRuntime"),
     .target(
       name: "Cairn",
       dependencies: [

@@ -35,7 +35,11 @@ public final class EntityLayout: @unchecked Sendable {
   public unowned(unsafe) let entity: EntityDescription
   /// The entity's number in SQL stores, from 1, depth first.
   public let number: Int
+  /// The number of the entity at the top of the inheritance tree; row keys are unique below it.
+  public let rootNumber: Int
   public let slots: [Slot]
+  /// For each slot whether it holds a to-one relationship; cheaper to ask than ``slots``.
+  public let isToOneSlot: [Bool]
   /// To-many relationships, inherited ones first.
   public let toManys: [RelationshipDescription]
   /// Fetched properties by name.
@@ -86,6 +90,9 @@ public final class EntityLayout: @unchecked Sendable {
       }
     }
     self.slots = slots
+    isToOneSlot = slots.map { $0.relationship != nil }
+    // Numbers are given depth first, so an ancestor has its layout before its descendants.
+    rootNumber = entity.superentity?.layout?.rootNumber ?? number
     self.toManys = toManys
     fetchedProperties = fetched
     slotByName = Dictionary(

@@ -1,0 +1,134 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The queue of a context: runs its blocks, knows whether the caller is on it, and traps when not.
+///
+/// The check is on in debug builds. `CAIRN_CONCURRENCY_DEBUG=1` or the launch argument
+/// `-com.apple.CoreData.ConcurrencyDebug 1` turns it on in release builds (there it covers the
+/// context's methods and the firing of faults), `CAIRN_CONCURRENCY_DEBUG=0` turns it off.
+// Unchecked: `queue` and `kind` are immutable, `owner` is atomic, `name` is inside a mutex.
+final class ContextConfinement: @unchecked Sendable {
+  enum Kind {
+    case thread
+    case privateQueue
+    case mainQueue
+  }
+
+  let kind: Kind
+  private let queue: DispatchQueue
+  /// The thread that runs a block of the context now, 0 when none does.
+  private let owner = Atomic<Int>(0)
+  private let name = Mutex<String?>(nil)
+
+  init(kind: Kind) {
+    self.kind = kind
+    switch kind {
+    case .privateQueue:
+      queue = DispatchQueue(label: "Cairn.ManagedObjectContext")
+      queue.setSpecific(key: Self.queueNameKey, value: "the private queue of another context")
+    case .mainQueue:
+      queue = .main
+      _ = Self.markMainQueue
+    case .thread:
+      queue = DispatchQueue(label: "Cairn.ManagedObjectContext.unused")
+      owner.store(Self.currentThread, ordering: .relaxed)
+    }
+  }
+
+  private static let queueNameKey = DispatchSpecificKey<String>()
+  private static let mainQueueKey = DispatchSpecificKey<Bool>()
+  private static let markMainQueue: Void = DispatchQueue.main.setSpecific(
+    key: mainQueueKey, value: true)
+
+  /// A number that tells threads apart while they run.
+  private static var currentThread: Int {
+    Int(bitPattern: ObjectIdentifier(Thread.current)) | 1
+  }
+
+  func setName(_ newName: String?) { name.withLock { $0 = newName } }
+
+  // MARK: Running
+
+  /// Whether the caller may use the context directly.
+  var isCurrent: Bool {
+    if owner.load(ordering: .acquiring) == Self.currentThread { return true }
+    guard kind == .mainQueue else { return false }
+    return Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainQueueKey) == true
+  }
+
+  /// Runs the block on the queue and waits; inline when the caller is there already.
+  func sync<Result>(_ block: () throws -> Result) rethrows -> Result {
+    if isCurrent { return try block() }
+    precondition(kind != .thread, "A confinement context can only be used by its own thread.")
+    return try queue.sync { try owned(block) }
+  }
+
+  /// Runs the block on the queue some time later.
+  func async(_ block: @escaping () -> Void) {
+    precondition(kind != .thread, "Can only use perform on a context with a queue.")
+    let work = Transferred(value: block)
+    queue.async { self.owned(work.value) }
+  }
+
+  private func owned<Result>(_ block: () throws -> Result) rethrows -> Result {
+    let previous = owner.exchange(Self.currentThread, ordering: .acquiringAndReleasing)
+    defer { owner.store(previous, ordering: .releasing) }
+    return try block()
+  }
+
+  // MARK: Checking
+
+  static let isChecking: Bool = {
+    switch ProcessInfo.processInfo.environment["CAIRN_CONCURRENCY_DEBUG"] {
+    case "0": return false
+    case "1": return true
+    default: break
+    }
+    let arguments = ProcessInfo.processInfo.arguments
+    if let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
+      index + 1 < arguments.count
+    {
+      return arguments[index + 1] != "0"
+    }
+    #if DEBUG
+      return true
+    #else
+      return false
+    #endif
+  }()
+
+  /// Traps when the caller is not on the context's queue.
+  @inline(__always)
+  func check() {
+    if Self.isChecking, !isCurrent { trap() }
+  }
+
+  /// Where the caller is, for people.
+  private static var here: String {
+    if let other = DispatchQueue.getSpecific(key: queueNameKey) { return other }
+    if Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueKey) == true {
+      return "the main queue"
+    }
+    return "another queue or thread (\(Thread.current))"
+  }
+
+  private func trap() -> Never {
+    let own: String
+    switch kind {
+    case .thread: own = "the thread that made it"
+    case .privateQueue: own = "its private queue"
+    case .mainQueue: own = "the main queue"
+    }
+    let name = name.withLock { $0 }.map { " \"\($0)\"" } ?? ""
+    fatalError(
+      "Managed object context\(name) belongs to \(own) and was used from \(Self.here). Use the "
+        + "context and its objects inside perform or performAndWait.")
+  }
+}
+
+/// Carries a value to a context's queue.
+// Unchecked: used only where the sender gives the value up and the queue takes it over.
+struct Transferred<Value>: @unchecked Sendable {
+  let value: Value
+}

@@ -1,0 +1,42 @@
+/// Runs a block on a context's queue for a caller that awaits its result.
+enum ContextScheduling {
+  static func run<T>(
+    _ block: @escaping () throws -> T, on context: ManagedObjectContext,
+    schedule: ManagedObjectContext.ScheduledTaskType
+  ) async rethrows -> T {
+    let outcome = await outcome(of: block, on: context, schedule: schedule)
+    return try rethrowing(outcome.value, as: block)
+  }
+
+  private static func outcome<T>(
+    of block: @escaping () throws -> T, on context: ManagedObjectContext,
+    schedule: ManagedObjectContext.ScheduledTaskType
+  ) async -> Transferred<Result<T, any Error>> {
+    if schedule == .immediate, context.confinement.isCurrent {
+      return Transferred(value: Result { try block() })
+    }
+    let work = Transferred(value: block)
+    return await withCheckedContinuation { continuation in
+      context.confinement.async {
+        let result = Transferred(value: Result { try work.value() })
+        context.processPendingChanges()
+        continuation.resume(returning: result)
+      }
+    }
+  }
+
+  /// `Result.get()` throws whatever `T`'s closure does; this ties it to the closure, so that a
+  /// block that cannot throw makes a call that cannot throw.
+  private static func rethrowing<T>(
+    _ result: Result<T, any Error>, as block: () throws -> T
+  ) rethrows -> T {
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      func fail(_ body: () throws -> T) rethrows -> T {
+        try { throw error }()
+      }
+      return try fail(block)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Gives faults their values: from the object's own snapshot, the row cache, or the store.
+enum FaultFiring {
+  /// Reads the values of one fault.
+  ///
+  /// When the row is gone the object becomes a deleted one whose values are all nil, unless the
+  /// context says otherwise; then this traps, because a property read cannot throw.
+  static func fire(_ object: ManagedObject) {
+    let context = object.requiredContext
+    context.confinement.check()
+    if let snapshot = object.snapshot {
+      become(object, snapshot)
+      return
+    }
+    do {
+      if let row = try read(object, in: context) {
+        become(object, row)
+        return
+      }
+    } catch {
+      context.faultError = error
+    }
+    guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
+    else {
+      fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
+    }
+    makeInaccessible(object, in: context)
+  }
+
+  private static func read(
+    _ object: ManagedObject, in context: ManagedObjectContext
+  ) throws -> RowSnapshot? {
+    guard let source = context.rowSource else { return nil }
+    if object.objectID.isTemporaryID, context.parent == nil { return nil }
+    return try source.rows(for: [object.objectID], maximumAge: context.maximumRowAge)[0]
+  }
+
+  /// Reads the values of several faults at once; those whose rows are gone stay faults.
+  static func fill(_ objects: [ManagedObject], maximumAge: TimeInterval? = nil) throws {
+    var faults: [ManagedObject] = []
+    for object in objects where object.isFault {
+      if let snapshot = object.snapshot {
+        become(object, snapshot)
+      } else if object.registry?.context?.parent != nil || !object.objectID.isTemporaryID {
+        faults.append(object)
+      }
+    }
+    guard let first = faults.first, let source = first.requiredContext.rowSource else { return }
+    let rows = try source.rows(for: faults.map(\.objectID), maximumAge: maximumAge)
+    for (object, row) in zip(faults, rows) {
+      if let row, object.isFault { become(object, row) }
+    }
+  }
+
+  /// The object takes the row as its committed values and wakes up.
+  static func become(_ object: ManagedObject, _ row: RowSnapshot) {
+    object.adopt(row)
+    retainRow(of: object)
+    object.flags.insert(.awaking)
+    object.awakeFromFetch()
+    object.flags.remove(.awaking)
+  }
+
+  static func retainRow(of object: ManagedObject) {
+    guard !object.flags.contains(.retainsRow), let source = object.registry?.context?.rowSource
+    else { return }
+    object.flags.insert(.retainsRow)
+    source.retainRows([object.objectID])
+  }
+
+  private static func makeInaccessible(
+    _ object: ManagedObject, in context: ManagedObjectContext
+  ) {
+    object.adoptSlots(of: Array(repeating: .null, count: object.slotCount))
+    object.flags.insert(.inaccessible)
+    context.pending.mark(object, as: .deleted)
+    context.pending.note(object, .eventDeleted)
+  }
+
+  // MARK: Relationships
+
+  /// Reads the members of one to-many relationship.
+  static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
+    let context = object.requiredContext
+    context.confinement.check()
+    let relationship = object.layout.toManys[index]
+    var ids: [ManagedObjectID] = []
+    if let source = context.rowSource, !object.objectID.isTemporaryID || context.parent != nil {
+      do {
+        ids = try source.members(of: relationship, owners: [object.objectID])[0]
+      } catch {
+        context.faultError = error
+        return
+      }
+    }
+    value.load(ids.map { context.object(with: $0) })
+  }
+}

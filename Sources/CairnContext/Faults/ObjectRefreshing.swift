@@ -1,0 +1,87 @@
+import CairnModel
+import CairnStore
+
+/// Turns objects back into faults and brings them up to date.
+struct ObjectRefreshing {
+  let context: ManagedObjectContext
+
+  /// `refresh(_:mergeChanges:)`.
+  func refresh(_ object: ManagedObject, mergeChanges: Bool) {
+    guard object.registry === context.registry, !object.isInserted, !object.isDeleted else {
+      return
+    }
+    if !mergeChanges {
+      turnIntoFault(object)
+    } else if object.hasChanges {
+      rebase(object)
+    } else if !object.isFault {
+      turnIntoFault(object)
+      // Read again at once: the caller asked for values, not for a fault.
+      try? FaultFiring.fill([object], maximumAge: context.maximumRowAge)
+      object.awake(fromSnapshotEvents: .refresh)
+    } else {
+      object.snapshot = nil
+    }
+    context.pending.note(object, .eventRefreshed)
+  }
+
+  /// `refreshAllObjects()`: changed objects keep their changes, clean ones become faults.
+  func refreshAll() {
+    for object in context.registry.objects where !object.isInserted && !object.isDeleted {
+      if object.hasChanges {
+        rebase(object)
+      } else {
+        turnIntoFault(object)
+      }
+      context.pending.note(object, .eventRefreshed)
+    }
+  }
+
+  /// Drops values, unsaved changes and references to related objects.
+  func turnIntoFault(_ object: ManagedObject) {
+    let hadValues = !object.isFault
+    if hadValues { object.willTurnIntoFault() }
+    object.freeSlots()
+    object.snapshot = nil
+    object.changedSlots.removeAll()
+    object.looseValues = nil
+    object.companions = []
+    object.toManyValues = []
+    if !object.isInserted { context.pending.remove(object) }
+    if hadValues { object.didTurnIntoFault() }
+  }
+
+  /// Reads the committed values again and puts the object's own changes on top of them.
+  func rebase(_ object: ManagedObject) {
+    for value in object.toManyValues { value?.unload(keepingChanges: true) }
+    guard let row = try? context.rowSource?.rows(
+      for: [object.objectID], maximumAge: context.maximumRowAge).first ?? nil
+    else { return }
+    rebase(object, onto: row)
+    object.awake(fromSnapshotEvents: .refresh)
+  }
+
+  /// Takes `row` as the committed values, keeping what was changed here.
+  func rebase(_ object: ManagedObject, onto row: RowSnapshot) {
+    guard let old = object.slots else {
+      object.snapshot = row
+      return
+    }
+    for slot in object.layout.persistentSlots
+    where object.layout.isToOneSlot[slot] && !object.changedSlots.contains(slot)
+      && !old[slot].isSameStoredValue(as: row[slot])
+    {
+      InverseMaintenance.reconcile(object, slot: slot, from: old[slot], to: row[slot])
+    }
+    guard object.flags.contains(.ownsSlots) else {
+      object.adopt(row)
+      FaultFiring.retainRow(of: object)
+      return
+    }
+    for slot in object.layout.persistentSlots where !object.changedSlots.contains(slot) {
+      old[slot] = row[slot]
+    }
+    object.snapshot = row
+    FaultFiring.retainRow(of: object)
+  }
+}

@@ -1,0 +1,188 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// What a fetch can return: objects, object IDs, dictionaries and numbers.
+public protocol FetchRequestResult {}
+
+extension ManagedObject: FetchRequestResult {}
+extension ManagedObjectID: FetchRequestResult {}
+extension NSDictionary: FetchRequestResult {}
+extension NSNumber: FetchRequestResult {}
+
+/// The form of a fetch's results, with Core Data's raw values.
+public struct FetchRequestResultType: OptionSet, Sendable {
+  public let rawValue: UInt
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+  public static let managedObjectResultType: FetchRequestResultType = []
+  public static let managedObjectIDResultType = FetchRequestResultType(rawValue: 1)
+  public static let dictionaryResultType = FetchRequestResultType(rawValue: 2)
+  public static let countResultType = FetchRequestResultType(rawValue: 4)
+}
+
+/// The properties of a fetch request, whatever it returns.
+open class AnyFetchRequest: PersistentStoreRequest {
+  private var entityOrName: Either = .nothing
+  private enum Either {
+    case nothing
+    case name(String)
+    case entity(EntityDescription)
+  }
+
+  /// The entity to fetch. With a request made from a name, reading it before the request was used
+  /// traps, as in Core Data.
+  open var entity: EntityDescription? {
+    get {
+      switch entityOrName {
+      case .nothing: return nil
+      case .entity(let entity): return entity
+      case .name(let name):
+        fatalError(
+          "This fetch request (for entity \(name)) was created with a string name and cannot "
+            + "respond to -entity until used by a context.")
+      }
+    }
+    set { entityOrName = newValue.map { .entity($0) } ?? .nothing }
+  }
+
+  /// The name of the entity to fetch.
+  open var entityName: String? {
+    switch entityOrName {
+    case .nothing: return nil
+    case .name(let name): return name
+    case .entity(let entity): return entity.name
+    }
+  }
+
+  func setEntityName(_ name: String) { entityOrName = .name(name) }
+
+  /// The entity in a model.
+  ///
+  /// - Throws: 134060 when the request names none or one the model lacks.
+  func entity(in model: ManagedObjectModel) throws -> EntityDescription {
+    switch entityOrName {
+    case .nothing:
+      throw CoreDataError(
+        .coreData, "A fetch request must have an entity; give it one or an entity name.")
+    case .name(let name):
+      guard let entity = model.entitiesByName[name] else {
+        throw CoreDataError(
+          .coreData,
+          "The model has no entity named \"\(name)\"; it has "
+            + model.entities.compactMap(\.name).sorted().joined(separator: ", ") + ".")
+      }
+      entityOrName = .entity(entity)
+      return entity
+    case .entity(let entity):
+      // A description of another copy of the model stands for the entity of that name here.
+      if entity.managedObjectModel === model { return entity }
+      guard let name = entity.name, let own = model.entitiesByName[name] else {
+        throw CoreDataError(
+          .coreData, "The model has no entity named \"\(entity.name ?? "")\".")
+      }
+      return own
+    }
+  }
+
+  /// Which objects; nil for all.
+  open var predicate: ObjectPredicate?
+  /// The order; none means no order in particular.
+  open var sortDescriptors: [ObjectSortDescriptor]?
+  /// The largest number of results, 0 for no limit.
+  open var fetchLimit = 0
+  /// How many results to leave out at the beginning.
+  open var fetchOffset = 0
+  /// A hint; results are the same whatever it is.
+  open var fetchBatchSize = 0
+  open var resultType: FetchRequestResultType = .managedObjectResultType
+  open var includesSubentities = true
+  /// Whether rows are read, not only IDs.
+  open var includesPropertyValues = true
+  /// Whether unsaved changes show in the result. No effect on dictionaries.
+  open var includesPendingChanges = true
+  /// Whether objects not in the context yet stay faults (with their row at hand).
+  open var returnsObjectsAsFaults = true
+  /// Whether equal dictionaries appear once.
+  open var returnsDistinctResults = false
+  /// Key paths of relationships whose objects are read along.
+  open var relationshipKeyPathsForPrefetching: [String]?
+  /// Whether objects in the context without changes take the values just read.
+  open var shouldRefreshRefetchedObjects = false
+  /// The columns of dictionaries: names, key paths, or descriptions.
+  open var propertiesToFetch: [Any]?
+  /// The columns by which dictionaries are grouped.
+  open var propertiesToGroupBy: [Any]?
+  /// A condition on groups.
+  open var havingPredicate: ObjectPredicate?
+
+  open override var requestType: PersistentStoreRequestType { .fetchRequestType }
+
+  func copyValues(from other: AnyFetchRequest) {
+    affectedStores = other.affectedStores
+    entityOrName = other.entityOrName
+    predicate = other.predicate
+    sortDescriptors = other.sortDescriptors
+    fetchLimit = other.fetchLimit
+    fetchOffset = other.fetchOffset
+    fetchBatchSize = other.fetchBatchSize
+    resultType = other.resultType
+    includesSubentities = other.includesSubentities
+    includesPropertyValues = other.includesPropertyValues
+    includesPendingChanges = other.includesPendingChanges
+    returnsObjectsAsFaults = other.returnsObjectsAsFaults
+    returnsDistinctResults = other.returnsDistinctResults
+    relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+    shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+    propertiesToFetch = other.propertiesToFetch
+    propertiesToGroupBy = other.propertiesToGroupBy
+    havingPredicate = other.havingPredicate
+  }
+}
+
+/// A description of what to fetch. Source: `NSFetchRequest`.
+///
+/// `ResultType` is a class of managed objects, `ManagedObjectID`, `NSDictionary`, `NSNumber`, or
+/// `any FetchRequestResult`.
+open class FetchRequest<ResultType>: AnyFetchRequest, NSCopying {
+  public override init() { super.init() }
+
+  public convenience init(entityName: String) {
+    self.init()
+    setEntityName(entityName)
+  }
+
+  /// The request that a model keeps as a template.
+  public convenience init(template: FetchRequestTemplate) {
+    self.init(entityName: template.entityName)
+    predicate = template.predicate
+    sortDescriptors = template.sortDescriptors.isEmpty ? nil : template.sortDescriptors
+    resultType = FetchRequestResultType(rawValue: template.resultType)
+    fetchLimit = template.fetchLimit
+    fetchOffset = template.fetchOffset
+    fetchBatchSize = template.fetchBatchSize
+    includesSubentities = template.includesSubentities
+    includesPropertyValues = template.includesPropertyValues
+    returnsObjectsAsFaults = template.returnsObjectsAsFaults
+    includesPendingChanges = template.includesPendingChanges
+    returnsDistinctResults = template.returnsDistinctResults
+  }
+
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = FetchRequest<ResultType>()
+    copy.copyValues(from: self)
+    return copy
+  }
+}
+
+/// A column of a dictionary fetch that is computed. Source: `NSExpressionDescription`.
+open class ExpressionDescription: NSObject {
+  /// The key of the column.
+  open var name = ""
+  open var expression: ObjectExpression?
+  open var expressionResultType: AttributeType = .undefined
+  /// The same as ``expressionResultType``.
+  public var resultType: AttributeType {
+    get { expressionResultType }
+    set { expressionResultType = newValue }
+  }
+}

@@ -1,0 +1,97 @@
+import CairnModel
+import CairnStore
+
+/// Takes unsaved changes back, or forgets everything.
+struct ChangeDiscarding {
+  let context: ManagedObjectContext
+
+  /// Goes back to the last saved state.
+  func rollback() {
+    context.confinement.check()
+    context.processPendingChanges()
+    var changes = ObjectChangeSets()
+    let objects = context.pending.objects
+    context.pending.removeAllKeepingFlags()
+    for object in objects {
+      let wasInserted = object.isInserted
+      let wasDeleted = object.flags.contains(.deleted)
+      object.pendingIndex = -1
+      object.flags.subtract([.inserted, .updated, .deleted])
+      if wasInserted {
+        changes.deleted.insert(object)
+        object.flags.insert(.discarded)
+      } else {
+        restore(object)
+        if wasDeleted { changes.inserted.insert(object) } else { changes.refreshed.insert(object) }
+      }
+    }
+    clearIntentions()
+    for object in objects where !object.flags.contains(.discarded) {
+      object.awake(fromSnapshotEvents: .rollback)
+    }
+    ContextNotifications(context: context).postDidChange(changes)
+    for object in changes.deleted { detach(object) }
+  }
+
+  /// Gives an object its committed values back.
+  func restore(_ object: ManagedObject) {
+    object.changedSlots.removeAll()
+    for value in object.toManyValues { value?.revert() }
+    object.flags.remove(.inaccessible)
+    if object.flags.contains(.ownsSlots), let snapshot = object.snapshot {
+      object.adopt(snapshot)
+    } else if object.snapshot == nil {
+      object.freeSlots()
+    }
+  }
+
+  /// Forgets all objects and changes.
+  func reset() {
+    context.confinement.check()
+    let objects = context.registry.objects
+    let ids = objects.map(\.objectID)
+    context.pending.removeAll()
+    context.events.removeAll()
+    clearIntentions()
+    for object in objects {
+      let hadValues = !object.isFault
+      if hadValues { object.willTurnIntoFault() }
+      object.freeSlots()
+      object.snapshot = nil
+      object.changedSlots.removeAll()
+      object.toManyValues = []
+      object.companions = []
+      object.looseValues = nil
+      detach(object)
+      if hadValues { object.didTurnIntoFault() }
+    }
+    context.retained = []
+    context.registry.removeAll()
+    context.releaseAbandonedRows(atLeast: 1)
+    if !ids.isEmpty { ContextNotifications(context: context).postInvalidatedAll(ids) }
+  }
+
+  /// The object leaves the context. Its values stay readable as far as they were read.
+  func detach(_ object: ManagedObject) {
+    context.pending.remove(object)
+    context.retained.remove(ObjectRef(object))
+    context.registry.remove(
+      object, id: object.objectID, givesUpRow: object.flags.contains(.retainsRow))
+    object.flags.remove([.retainsRow, .discarded, .deletedElsewhere, .locked])
+    object.registry = nil
+  }
+
+  private func clearIntentions() {
+    context.sidecar.removeAll()
+    context.assignments = [:]
+    if !context.retainsRegisteredObjects { context.retained = [] }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Lets the row cache drop rows whose objects were freed, once there are some.
+  final func releaseAbandonedRows(atLeast count: Int = 512) {
+    let rows = registry.takeAbandonedRows(atLeast: count)
+    if !rows.isEmpty { rowSource?.releaseRows(rows) }
+  }
+}

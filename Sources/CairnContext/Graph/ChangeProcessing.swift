@@ -1,0 +1,65 @@
+import CairnModel
+
+/// Ends an event: follows delete rules, sorts what happened, tells observers.
+struct ChangeProcessing {
+  let context: ManagedObjectContext
+
+  /// - Returns: The objects of the event that have something to be saved.
+  @discardableResult
+  func process() -> [ManagedObject] {
+    context.confinement.check()
+    context.releaseAbandonedRows()
+    guard !context.isProcessing else { return [] }
+    context.isProcessing = true
+    if context.propagatesDeletesAtEndOfEvent { DeletePropagation(context: context).run() }
+    context.isProcessing = false
+    let objects = context.pending.takeEvent()
+    if objects.isEmpty { return [] }
+
+    var changes = ObjectChangeSets()
+    var unsaved: [ManagedObject] = []
+    for object in objects {
+      changes.add(object)
+      object.flags.subtract(.event)
+      if object.hasChanges { unsaved.append(object) }
+    }
+    ContextNotifications(context: context).postDidChange(changes)
+    context.events.removeAll()
+    if context.pending.unpropagatedDeletes.isEmpty { detachDiscarded(objects) }
+    return unsaved
+  }
+
+  /// Objects that never had a row and were deleted leave the context.
+  private func detachDiscarded(_ objects: [ManagedObject]) {
+    for object in objects where object.flags.contains(.discarded) {
+      ChangeDiscarding(context: context).detach(object)
+    }
+  }
+}
+
+/// The objects of one event, each in the set that says most about it.
+struct ObjectChangeSets {
+  var inserted = Set<ManagedObject>()
+  var updated = Set<ManagedObject>()
+  var deleted = Set<ManagedObject>()
+  var refreshed = Set<ManagedObject>()
+
+  var isEmpty: Bool {
+    inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+  }
+
+  mutating func add(_ object: ManagedObject) {
+    let flags = object.flags
+    if flags.contains(.discarded) {
+      // Inserted and deleted within one event: nobody needs to know.
+      if !flags.contains(.eventInserted) { deleted.insert(object) }
+    } else if flags.contains(.eventDeleted) {
+      deleted.insert(object)
+    } else if flags.contains(.eventInserted) {
+      inserted.insert(object)
+    } else {
+      if flags.contains(.eventRefreshed) { refreshed.insert(object) }
+      if flags.contains(.eventUpdated), object.hasChanges { updated.insert(object) }
+    }
+  }
+}

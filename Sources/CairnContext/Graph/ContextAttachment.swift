@@ -1,0 +1,82 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+
+/// Gives a context its coordinator or its parent; setting one clears the other.
+struct ContextAttachment {
+  let context: ManagedObjectContext
+
+  func attach(to coordinator: PersistentStoreCoordinator?) {
+    detach()
+    context.rowSource = coordinator.map(CoordinatorRows.init)
+    coordinator?.addObserver(context)
+  }
+
+  func attach(to parent: ManagedObjectContext?) {
+    if let parent, parent.concurrencyType == .confinementConcurrencyType {
+      fatalError("Parent NSManagedObjectContext must use either NSPrivateQueueConcurrencyType or NSMainQueueConcurrencyType.")
+    }
+    detach()
+    context.rowSource = parent.map(ParentRows.init)
+  }
+
+  private func detach() {
+    if let old = (context.rowSource as? CoordinatorRows)?.coordinator {
+      old.removeObserver(context)
+    }
+    context.merging?.stop()
+    context.merging = nil
+  }
+
+  func setMergesAutomatically(_ isOn: Bool) {
+    guard isOn else {
+      context.merging?.stop()
+      context.merging = nil
+      return
+    }
+    guard context.rowSource != nil else {
+      fatalError(
+        "automaticallyMergesChangesFromParent needs a coordinator or a parent; set one first.")
+    }
+    guard context.concurrencyType != .confinementConcurrencyType else {
+      fatalError("automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType.")
+    }
+    if context.merging == nil { context.merging = AutomaticMerging(context: context) }
+  }
+}
+
+extension ManagedObjectContext {
+  /// The model of the coordinator, or a trap.
+  final var requiredModel: ManagedObjectModel {
+    guard let coordinator = persistentStoreCoordinator else {
+      fatalError("The context has no persistent store coordinator; set one, or a parent, first.")
+    }
+    return coordinator.managedObjectModel
+  }
+
+  /// How old a cached row may be: nil for any age.
+  final var maximumRowAge: Double? { stalenessInterval < 0 ? nil : stalenessInterval }
+
+  /// An object was changed through its properties.
+  final func noteUpdate(of object: ManagedObject) {
+    confinement.check()
+    if object.flags.isDisjoint(with: [.inserted, .deleted, .discarded, .updated]) {
+      pending.mark(object, as: .updated)
+      scheduleProcessing()
+    }
+    if object.flags.isDisjoint(with: [.eventUpdated]) {
+      pending.note(object, .eventUpdated)
+      scheduleProcessing()
+    }
+  }
+
+  /// On the main queue an event ends by itself: changes are processed in the next turn.
+  final func scheduleProcessing() {
+    guard concurrencyType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
+    isProcessingScheduled = true
+    confinement.async { [weak self] in
+      self?.isProcessingScheduled = false
+      self?.processPendingChanges()
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import CairnModel
+import CairnStore
+
+/// The one object for an ID, made when there is none yet.
+struct ObjectLookup {
+  let context: ManagedObjectContext
+
+  func object(with asked: ManagedObjectID) -> ManagedObject {
+    context.confinement.check()
+    if let object = context.registry.object(for: asked) { return object }
+    let id = local(context.registry.current(asked))
+    if id !== asked, let object = context.registry.object(for: id) { return object }
+    return materialise(id)
+  }
+
+  func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
+    let object = object(with: id)
+    if object.isFault {
+      try FaultFiring.fill([object], maximumAge: context.maximumRowAge)
+    }
+    if object.isFault || object.isDeleted {
+      throw CoreDataError(
+        .managedObjectReferentialIntegrity,
+        "There is no object \(id) any more. Attempt to access an object not found in store.",
+        userInfo: ["NSAffectedObjectsErrorKey": [object]])
+    }
+    return object
+  }
+
+  /// A new object for an ID that is not registered, as a fault.
+  func materialise(_ id: ManagedObjectID) -> ManagedObject {
+    let type = type(for: id.entity)
+    context.birth = id
+    let object = type.init(entity: id.entity, insertInto: context)
+    context.registry.add(object)
+    if context.retainsRegisteredObjects { context.retained.insert(ObjectRef(object)) }
+    return object
+  }
+
+  /// The object for a row: registered already, or a fault that has the row at hand.
+  func object(for row: RowSnapshot) -> (object: ManagedObject, isNew: Bool) {
+    let id = row.objectID
+    if let object = context.registry.object(for: id) { return (object, false) }
+    let object = materialise(id)
+    object.snapshot = row
+    return (object, true)
+  }
+
+  private func type(for entity: EntityDescription) -> ManagedObject.Type {
+    let generation = ObjectClasses.generation
+    if context.classGeneration != generation {
+      context.classes = []
+      context.classGeneration = generation
+    }
+    let number = entity.layout?.number ?? 0
+    while context.classes.count <= number { context.classes.append(nil) }
+    if let known = context.classes[number] { return known }
+    let type = ObjectClasses.type(for: entity)
+    context.classes[number] = type
+    return type
+  }
+
+  /// The ID as this context's coordinator spells it, when it comes from another coordinator on
+  /// the same store.
+  func local(_ id: ManagedObjectID) -> ManagedObjectID {
+    guard !id.isTemporaryID, let coordinator = context.persistentStoreCoordinator,
+      id.entity.managedObjectModel !== coordinator.managedObjectModel
+        || !coordinator.persistentStores.contains(where: { $0.identity === id.storeIdentity })
+    else { return id }
+    return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
+  }
+}

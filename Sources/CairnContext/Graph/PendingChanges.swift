@@ -1,0 +1,83 @@
+/// The objects a context has to save, and those that changed in the current event.
+///
+/// What an object is (inserted, updated, deleted) stands in its flags; this keeps changed objects
+/// alive, in the order in which they first changed, and finds them without a hash.
+struct PendingChanges {
+  /// Changed objects; nil where one was taken out.
+  private var list: [ManagedObject?] = []
+  private(set) var count = 0
+  /// Objects that the current event touched, each once.
+  private(set) var event: [ManagedObject] = []
+  /// Deleted objects whose delete rules have not been followed yet.
+  var unpropagatedDeletes: [ManagedObject] = []
+
+  var isEmpty: Bool { count == 0 }
+
+  /// The changed objects in the order in which they first changed.
+  var objects: [ManagedObject] { list.compactMap { $0 } }
+
+  func objects(_ kind: ObjectFlags) -> [ManagedObject] {
+    var result: [ManagedObject] = []
+    for case let object? in list where object.flags.contains(kind) { result.append(object) }
+    return result
+  }
+
+  func contains(_ kind: ObjectFlags) -> Bool {
+    for case let object? in list where object.flags.contains(kind) { return true }
+    return false
+  }
+
+  /// Keeps an object as changed; `kind` is one of inserted, updated, deleted and replaces what it
+  /// was before.
+  mutating func mark(_ object: ManagedObject, as kind: ObjectFlags) {
+    object.flags.subtract(.pending)
+    object.flags.formUnion(kind)
+    if object.pendingIndex < 0 {
+      object.pendingIndex = Int32(list.count)
+      list.append(object)
+      count += 1
+    }
+  }
+
+  /// The object has nothing to be saved any more.
+  mutating func remove(_ object: ManagedObject) {
+    object.flags.subtract(.pending)
+    guard object.pendingIndex >= 0 else { return }
+    list[Int(object.pendingIndex)] = nil
+    object.pendingIndex = -1
+    count -= 1
+    if count == 0 { list.removeAll(keepingCapacity: true) }
+  }
+
+  /// Notes what happened to an object in this event.
+  mutating func note(_ object: ManagedObject, _ kind: ObjectFlags) {
+    object.flags.formUnion(kind)
+    if !object.flags.contains(.inEvent) {
+      object.flags.insert(.inEvent)
+      event.append(object)
+    }
+  }
+
+  /// Ends the event and returns its objects; their event flags are still set.
+  mutating func takeEvent() -> [ManagedObject] {
+    defer { event = [] }
+    return event
+  }
+
+  /// Empties the list; the caller takes care of the objects' flags.
+  mutating func removeAllKeepingFlags() {
+    list = []
+    count = 0
+    unpropagatedDeletes = []
+  }
+
+  /// Forgets everything, without looking at the objects' data.
+  mutating func removeAll() {
+    for case let object? in list {
+      object.flags.subtract(.pending)
+      object.pendingIndex = -1
+    }
+    for object in event { object.flags.subtract(.event) }
+    self = PendingChanges()
+  }
+}

@@ -1,0 +1,98 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Where a context reads rows: its coordinator, or its parent context.
+protocol RowSource: AnyObject {
+  /// Committed rows (for a child: the parent's objects as they are now), in the order of the IDs.
+  func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?]
+  /// Members of a to-many relationship of each owner.
+  func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]]
+  /// Runs a fetch; the receiver's unsaved changes are not in it.
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
+  ) throws -> StoreFetchResult
+  func retainRows(_ ids: [ManagedObjectID])
+  func releaseRows(_ ids: [ManagedObjectID])
+}
+
+/// Rows from the coordinator's row cache and its stores.
+final class CoordinatorRows: RowSource {
+  let coordinator: PersistentStoreCoordinator
+
+  init(coordinator: PersistentStoreCoordinator) { self.coordinator = coordinator }
+
+  func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
+    try coordinator.snapshots(for: ids, maximumAge: maximumAge)
+  }
+
+  func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    try coordinator.members(of: relationship, owners: owners)
+  }
+
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
+  ) throws -> StoreFetchResult {
+    try coordinator.fetch(request, in: stores)
+  }
+
+  func retainRows(_ ids: [ManagedObjectID]) { coordinator.retainRows(ids) }
+  func releaseRows(_ ids: [ManagedObjectID]) { coordinator.releaseRows(ids) }
+}
+
+/// Rows made from the objects of a parent context, unsaved changes included.
+final class ParentRows: RowSource {
+  let parent: ManagedObjectContext
+
+  init(parent: ManagedObjectContext) { self.parent = parent }
+
+  func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
+    try parent.performAndWait {
+      let known = ids.map { parent.registry.current($0) }
+      try FaultFiring.fill(known.map { parent.object(with: $0) }, maximumAge: maximumAge)
+      return zip(ids, known).map { asked, id in
+        let object = parent.object(with: id)
+        guard !object.isFault, !object.isDeleted else { return nil }
+        return Self.row(of: object, under: asked)
+      }
+    }
+  }
+
+  /// The object's values now, as a row. IDs stay the ones the child knows.
+  static func row(of object: ManagedObject, under id: ManagedObjectID) -> RowSnapshot {
+    RowSnapshot.make(
+      objectID: id, version: object.snapshot?.version ?? 0, values: object.currentValues)
+  }
+
+  func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    parent.performAndWait {
+      owners.map { owner in
+        let object = parent.object(with: parent.registry.current(owner))
+        if object.isFault { FaultFiring.fire(object) }
+        if object.isDeleted { return [] }
+        guard let index = object.layout.toManyByName[relationship.name] else { return [] }
+        return object.memberIDs(ofToMany: index)
+      }
+    }
+  }
+
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
+  ) throws -> StoreFetchResult {
+    try parent.performAndWait {
+      try FetchExecution(context: parent).run(
+        request, in: stores, includesPendingChanges: includingPending)
+    }
+  }
+
+  // The parent's objects hold the rows.
+  func retainRows(_ ids: [ManagedObjectID]) {}
+  func releaseRows(_ ids: [ManagedObjectID]) {}
+}

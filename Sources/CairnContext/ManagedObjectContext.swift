@@ -1,0 +1,249 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// A scratch pad: it holds at most one object for each ID, tracks every change, and writes nothing
+/// until ``save()``.
+///
+/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its sisters,
+/// or directly on the main queue for a main-queue context. Setting it up (coordinator, parent,
+/// name, policy) is allowed anywhere before it is used. Source: `NSManagedObjectContext`.
+// Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry;
+// `registry` and `confinement` guard themselves. The context itself must cross threads, because
+// `perform` is called from everywhere.
+open class ManagedObjectContext: NSObject, @unchecked Sendable {
+  /// The kind of queue the context has.
+  public let concurrencyType: ManagedObjectContextConcurrencyType
+  let confinement: ContextConfinement
+  let registry = ObjectRegistry()
+  final var pending = PendingChanges()
+  final var events = EventLog()
+  final var rowSource: (any RowSource)?
+  /// The ID under which the next object is materialised; see `ManagedObject.init`.
+  final var birth: ManagedObjectID?
+  /// What went wrong the last time a fault could not be read.
+  final var faultError: (any Error)?
+  final var sidecar = SidecarPending()
+  final var classes: [ManagedObject.Type?] = []
+  final var classGeneration = -1
+  final var isProcessing = false
+  final var isProcessingScheduled = false
+  final var assignments: [ObjectRef: PersistentStore] = [:]
+  final var retained: Set<ObjectRef> = []
+  final var merging: AutomaticMerging?
+
+  /// A context with a queue of the given kind.
+  public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
+    concurrencyType = ct
+    switch ct {
+    case .confinementConcurrencyType: confinement = ContextConfinement(kind: .thread)
+    case .privateQueueConcurrencyType: confinement = ContextConfinement(kind: .privateQueue)
+    case .mainQueueConcurrencyType: confinement = ContextConfinement(kind: .mainQueue)
+    }
+    super.init()
+    registry.context = self
+  }
+
+  /// A context with a queue of the given kind.
+  public convenience init(_ type: ConcurrencyType) {
+    self.init(concurrencyType: type.rawValue)
+  }
+
+  deinit {
+    registry.context = nil
+    let rows = registry.takeAbandonedRows(atLeast: 1)
+    if !rows.isEmpty { rowSource?.releaseRows(rows) }
+    let objects = registry.objects
+    var held: [ManagedObjectID] = []
+    for object in objects {
+      if object.flags.contains(.retainsRow) { held.append(object.objectID) }
+      object.flags.remove(.retainsRow)
+      // Objects that refer to each other would never be freed.
+      object.toManyValues = []
+      object.looseValues = nil
+    }
+    if !held.isEmpty { rowSource?.releaseRows(held) }
+    pending.removeAll()
+  }
+
+  // MARK: Setting up
+
+  /// The coordinator whose stores the context works on; that of the root for a child.
+  open var persistentStoreCoordinator: PersistentStoreCoordinator? {
+    get { parent?.persistentStoreCoordinator ?? (rowSource as? CoordinatorRows)?.coordinator }
+    set { ContextAttachment(context: self).attach(to: newValue) }
+  }
+  /// The context that this one reads from and saves into, instead of a coordinator.
+  open var parent: ManagedObjectContext? {
+    get { (rowSource as? ParentRows)?.parent }
+    set { ContextAttachment(context: self).attach(to: newValue) }
+  }
+  /// A name for people; recorded in history.
+  open var name: String? { didSet { confinement.setName(name) } }
+  /// Who saves; recorded in history.
+  open var transactionAuthor: String?
+  /// What happens when rows changed since they were read. Default: an error.
+  open var mergePolicy: MergePolicy = .error
+  /// Seconds after which a cached row is read again; negative, the default, for never.
+  open var stalenessInterval: TimeInterval = -1
+  /// Whether delete rules are followed at the end of each event (the default), or at the save.
+  open var propagatesDeletesAtEndOfEvent = true
+  /// Whether the context keeps all its objects alive. Default false.
+  open var retainsRegisteredObjects = false {
+    didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }
+  }
+  /// Whether a fault whose row is gone becomes a deleted object. Default true; otherwise reading
+  /// it traps.
+  open var shouldDeleteInaccessibleFaults = true
+  /// Whether saves of other contexts of the coordinator, or of the parent, are merged by
+  /// themselves, some time later on the context's queue. Default false.
+  open var automaticallyMergesChangesFromParent: Bool {
+    get { merging != nil }
+    set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
+  }
+  /// For the program's own use.
+  public let userInfo = NSMutableDictionary()
+
+  // MARK: Queue
+
+  /// Runs the block on the context's queue some time later, then processes pending changes.
+  open func perform(_ block: @escaping () -> Void) {
+    confinement.async {
+      block()
+      self.processPendingChanges()
+    }
+  }
+
+  /// Runs the block on the context's queue and waits. May be nested.
+  public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+    try confinement.sync(block)
+  }
+
+  /// Runs the block on the context's queue without blocking the caller's thread.
+  ///
+  /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
+  /// appends it.
+  public func perform<T>(
+    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
+  ) async rethrows -> T {
+    try await ContextScheduling.run(block, on: self, schedule: schedule)
+  }
+
+  // MARK: Objects
+
+  /// Adds a new object.
+  open func insert(_ object: ManagedObject) { ObjectInsertion(context: self).insert(object) }
+  /// Marks an object for deletion by the next save.
+  open func delete(_ object: ManagedObject) { ObjectDeletion(context: self).delete(object) }
+  /// The object with the ID if it is in the context; never reads.
+  open func registeredObject(for objectID: ManagedObjectID) -> ManagedObject? {
+    confinement.check()
+    return registry.object(for: objectID)
+  }
+  /// The object with the ID, as a fault if it is not in the context. Never reads; whether there is
+  /// such a row turns out when the fault is fired.
+  open func object(with objectID: ManagedObjectID) -> ManagedObject {
+    ObjectLookup(context: self).object(with: objectID)
+  }
+  /// The object with the ID, with its values.
+  ///
+  /// - Throws: ``CoreDataError`` 133000 when there is no such object.
+  open func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
+    try ObjectLookup(context: self).existingObject(with: objectID)
+  }
+  /// With `mergeChanges`, reads the object again and puts its unsaved changes on top; without,
+  /// turns it into a fault and drops them.
+  open func refresh(_ object: ManagedObject, mergeChanges flag: Bool) {
+    confinement.check()
+    ObjectRefreshing(context: self).refresh(object, mergeChanges: flag)
+  }
+  /// Refreshes all objects: clean ones become faults, changed ones keep their changes.
+  open func refreshAllObjects() {
+    confinement.check()
+    ObjectRefreshing(context: self).refreshAll()
+    processPendingChanges()
+  }
+  /// The next save fails if the object's row has changed by then, even if it is not changed here.
+  open func detectConflicts(for object: ManagedObject) {
+    confinement.check()
+    _ = object.firedSlots
+    object.flags.insert(.locked)
+    retained.insert(ObjectRef(object))
+  }
+  /// Decides the store that a new object will be saved to.
+  open func assign(_ object: Any, to store: PersistentStore) {
+    confinement.check()
+    guard let object = object as? ManagedObject else { return }
+    assignments[ObjectRef(object)] = store
+  }
+  /// Gives new objects their permanent IDs before they are saved.
+  open func obtainPermanentIDs(for objects: [ManagedObject]) throws {
+    confinement.check()
+    try PermanentIDs(context: self).obtain(for: objects)
+  }
+  /// Asked when a fault's row is gone: true makes it a deleted object with nil values.
+  open func shouldHandleInaccessibleFault(
+    _ fault: ManagedObject, for oid: ManagedObjectID,
+    triggeredByProperty property: PropertyDescription?
+  ) -> Bool { shouldDeleteInaccessibleFaults }
+
+  // MARK: Changes
+
+  /// Whether there is anything to be saved.
+  open var hasChanges: Bool { !pending.isEmpty }
+  open var insertedObjects: Set<ManagedObject> { Set(pending.objects(.inserted)) }
+  open var updatedObjects: Set<ManagedObject> { Set(pending.objects(.updated)) }
+  open var deletedObjects: Set<ManagedObject> { Set(pending.objects(.deleted)) }
+  open var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
+  /// Ends the current event: follows delete rules and posts one objects-did-change notification.
+  open func processPendingChanges() { ChangeProcessing(context: self).process() }
+  /// Validates all changes and writes them: all of them to each store, or nothing.
+  ///
+  /// - Throws: ``CoreDataError``, among others 1560 with all validation errors and 133020 for
+  ///   conflicts under the error policy. Everything stays pending then.
+  open func save() throws { try SavePipeline(context: self).save() }
+  /// Goes back to the last saved state.
+  open func rollback() { ChangeDiscarding(context: self).rollback() }
+  /// Forgets all objects and changes. Objects still referenced are unusable.
+  open func reset() { ChangeDiscarding(context: self).reset() }
+
+  // MARK: Requests
+
+  /// Runs a fetch request.
+  public func fetch<T>(_ request: FetchRequest<T>) throws -> [T] {
+    try FetchExecution(context: self).results(of: request)
+  }
+  /// The number of results a fetch request would have.
+  public func count<T>(for request: FetchRequest<T>) throws -> Int {
+    try FetchExecution(context: self).count(of: request)
+  }
+  /// Runs a fetch, batch or history request.
+  ///
+  /// - Throws: ``CoreDataError``, 134091 for a request that no store here understands.
+  @discardableResult
+  open func execute(_ request: PersistentStoreRequest) throws -> PersistentStoreResult {
+    try RequestExecution(context: self).execute(request)
+  }
+
+  // MARK: Merging
+
+  /// Brings the context up to date with the save of another one, given its did-save or
+  /// did-save-object-IDs notification. Call it on this context's queue.
+  open func mergeChanges(fromContextDidSave notification: Notification) {
+    confinement.check()
+    ChangeMerging(context: self).merge(notification)
+  }
+  /// Brings contexts up to date with changes given as object IDs or URIs under `inserted`,
+  /// `updated`, `deleted` (or the `…_objectIDs` keys). May be called anywhere.
+  public class func mergeChanges(
+    fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
+    into contexts: [ManagedObjectContext]
+  ) {
+    for context in contexts {
+      let data = Transferred(value: changeNotificationData)
+      context.performAndWait { ChangeMerging(context: context).merge(remote: data.value) }
+    }
+  }
+}

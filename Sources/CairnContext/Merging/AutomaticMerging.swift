@@ -1,0 +1,69 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
+/// or those that change the parent. On the context's queue, some time after the save.
+// Unchecked: `context` is a weak reference set once; `token` is written by `init` and `stop`, which
+// are called on the context's queue.
+final class AutomaticMerging: @unchecked Sendable {
+  private weak var context: ManagedObjectContext?
+  private var token: (any NSObjectProtocol)?
+
+  init(context: ManagedObjectContext) {
+    self.context = context
+    guard let parent = context.parent else { return }
+    let name = ManagedObjectContext.didSaveObjectIDsNotification
+    token = NotificationCenter.default.addObserver(
+      forName: name, object: parent, queue: nil
+    ) { [weak self] notification in
+      guard let info = notification.userInfo else { return }
+      self?.mergeLater(info)
+    }
+  }
+
+  func stop() {
+    if let token { NotificationCenter.default.removeObserver(token) }
+    token = nil
+  }
+
+  deinit { stop() }
+
+  private func mergeLater(_ info: [AnyHashable: Any]) {
+    let data = Transferred(value: info)
+    context?.confinement.async { [weak context] in
+      guard let context else { return }
+      ChangeMerging(context: context).merge(remote: data.value)
+    }
+  }
+
+  func mergeLater(_ changes: MergedChanges) {
+    context?.confinement.async { [weak context] in
+      guard let context else { return }
+      ChangeMerging(context: context).merge(changes)
+    }
+  }
+}
+
+extension ManagedObjectContext: CoordinatorObserver {
+  package func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
+    by source: (any CoordinatorObserver)?
+  ) {
+    guard source !== self, let merging else { return }
+    merging.mergeLater(
+      MergedChanges(
+        inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted))
+  }
+
+  package func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore
+  ) {
+    guard concurrencyType != .confinementConcurrencyType else { return }
+    confinement.async { [weak self] in
+      guard let self else { return }
+      StoreRemoval(context: self).forget(store.identity)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// What another context saved, as IDs that are valid here.
+struct MergedChanges: Sendable {
+  var inserted: [ManagedObjectID] = []
+  var updated: [ManagedObjectID] = []
+  var deleted: [ManagedObjectID] = []
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+/// Brings a context up to date with the saves of others, without making it dirty.
+struct ChangeMerging {
+  let context: ManagedObjectContext
+
+  func merge(_ notification: Notification) {
+    merge(remote: notification.userInfo ?? [:])
+  }
+
+  /// Takes sets and arrays of objects, object IDs and URIs, under the keys for objects and for
+  /// IDs.
+  func merge(remote info: [AnyHashable: Any]) {
+    func ids(_ keys: ManagedObjectContext.NotificationKey...) -> [ManagedObjectID] {
+      keys.flatMap { key in info[key.rawValue].map(Self.elements) ?? [] }.compactMap(id)
+    }
+    merge(
+      MergedChanges(
+        inserted: ids(.insertedObjects, .insertedObjectIDs),
+        updated: ids(
+          .updatedObjects, .updatedObjectIDs, .refreshedObjects, .refreshedObjectIDs),
+        deleted: ids(.deletedObjects, .deletedObjectIDs)))
+  }
+
+  private static func elements(_ value: Any) -> [Any] {
+    switch value {
+    case let set as Set<ManagedObject>: return Array(set)
+    case let set as Set<ManagedObjectID>: return Array(set)
+    case let set as Set<AnyHashable>: return set.map(\.base)
+    case let array as [Any]: return array
+    case let set as NSSet: return set.allObjects
+    default: return []
+    }
+  }
+
+  private func id(_ element: Any) -> ManagedObjectID? {
+    let lookup = ObjectLookup(context: context)
+    switch element {
+    // The ID of a deleted object is the one thing of it that other queues may read.
+    case let object as ManagedObject: return lookup.local(object.objectID)
+    case let id as ManagedObjectID: return lookup.local(id)
+    case let url as URL:
+      return context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url)
+    default: return nil
+    }
+  }
+
+  func merge(_ changes: MergedChanges) {
+    if changes.isEmpty { return }
+    // What happened here before the merge is an event of its own.
+    context.processPendingChanges()
+    for id in changes.deleted { delete(id) }
+    update(changes.updated)
+    // Inserted objects are held until the notification has been posted.
+    let inserted = changes.inserted.map { insert($0) }
+    for object in inserted where !object.isFault { _ = object }
+    context.processPendingChanges()
+    ContextNotifications(context: context).postDidMerge(changes)
+  }
+
+  private func insert(_ id: ManagedObjectID) -> ManagedObject {
+    let object = context.object(with: id)
+    if !object.hasChanges { context.pending.note(object, .eventInserted) }
+    return object
+  }
+
+  private func update(_ ids: [ManagedObjectID]) {
+    let refreshing = ObjectRefreshing(context: context)
+    let objects = ids.compactMap { context.registry.object(for: $0) }
+    let realised = objects.filter { !$0.isFault && !$0.isDeleted }
+    let rows =
+      (try? context.rowSource?.rows(
+        for: realised.map(\.objectID), maximumAge: context.maximumRowAge)) ?? []
+    for (object, row) in zip(realised, rows) {
+      for value in object.toManyValues { value?.unload(keepingChanges: true) }
+      if let row { refreshing.rebase(object, onto: row) }
+      object.looseValues = nil
+      object.awake(fromSnapshotEvents: .refresh)
+      context.pending.note(object, .eventRefreshed)
+    }
+    for object in objects where object.isFault {
+      object.snapshot = nil
+      for value in object.toManyValues { value?.unload(keepingChanges: true) }
+    }
+  }
+
+  private func delete(_ id: ManagedObjectID) {
+    guard let object = context.registry.object(for: id), !object.flags.contains(.deletedElsewhere)
+    else { return }
+    forgetReferences(to: object)
+    // Unsaved changes of an object that is gone cannot be saved; under the error policy the save
+    // has to say so.
+    if object.isUpdated, context.mergePolicy.mergeType == .errorMergePolicyType { return }
+    context.pending.remove(object)
+    object.flags.insert(.deletedElsewhere)
+    context.pending.note(object, .eventDeleted)
+  }
+
+  /// Loaded sets do not list an object that is gone.
+  private func forgetReferences(to object: ManagedObject) {
+    guard let slots = object.slots ?? object.snapshot?.slotPointer else { return }
+    for slot in 0..<object.slotCount where object.layout.isToOneSlot[slot] {
+      InverseMaintenance.reconcile(object, slot: slot, from: slots[slot], to: .null)
+    }
+    for (index, relationship) in object.layout.toManys.enumerated() {
+      guard let value = object.touchedToMany(index), value.isLoaded,
+        let inverse = relationship.inverseRelationship, inverse.isToMany
+      else { continue }
+      for member in value.current {
+        member.touchedToMany(InverseMaintenance.index(of: inverse, in: member))?.forget(object)
+      }
+    }
+  }
+}

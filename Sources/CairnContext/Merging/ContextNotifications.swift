@@ -1,0 +1,112 @@
+import CairnModel
+import Foundation
+
+extension ManagedObjectContext {
+  /// Posted before a save.
+  public static let willSaveObjectsNotification = Notification.Name(
+    "NSManagingContextWillSaveChangesNotification")
+  /// Posted after a save, with the objects.
+  public static let didSaveObjectsNotification = Notification.Name(
+    "NSManagingContextDidSaveChangesNotification")
+  /// Posted at the end of an event, with the objects that changed in it.
+  public static let didChangeObjectsNotification = Notification.Name(
+    "NSObjectsChangedInManagingContextNotification")
+  /// Posted after a save, with object IDs.
+  public static let didSaveObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidSaveObjectIDsNotification")
+  /// Posted after a merge, with object IDs.
+  public static let didMergeChangesObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+
+  /// Keys of the notifications' user info.
+  public enum NotificationKey: String, Sendable {
+    case queryGeneration = "newQueryGeneration"
+    case invalidatedAllObjects = "invalidatedAll"
+    case insertedObjects = "inserted"
+    case updatedObjects = "updated"
+    case deletedObjects = "deleted"
+    case refreshedObjects = "refreshed"
+    case invalidatedObjects = "invalidated"
+    case insertedObjectIDs = "inserted_objectIDs"
+    case updatedObjectIDs = "updated_objectIDs"
+    case deletedObjectIDs = "deleted_objectIDs"
+    case refreshedObjectIDs = "refreshed_objectIDs"
+    case invalidatedObjectIDs = "invalidated_objectIDs"
+  }
+}
+
+extension Notification.Name {
+  public static let NSManagedObjectContextWillSave = ManagedObjectContext
+    .willSaveObjectsNotification
+  public static let NSManagedObjectContextDidSave = ManagedObjectContext.didSaveObjectsNotification
+  public static let NSManagedObjectContextObjectsDidChange = ManagedObjectContext
+    .didChangeObjectsNotification
+  public static let NSManagedObjectContextDidSaveObjectIDs = ManagedObjectContext
+    .didSaveObjectIDsNotification
+  public static let NSManagedObjectContextDidMergeChangesObjectIDs = ManagedObjectContext
+    .didMergeChangesObjectIDsNotification
+}
+
+/// The user info key of a did-save notification under which the place in history stands.
+public let NSPersistentHistoryChangeTokenKey = "newChangeToken"
+
+/// Posts the notifications of a context, on its queue.
+struct ContextNotifications {
+  typealias Key = ManagedObjectContext.NotificationKey
+  let context: ManagedObjectContext
+
+  func postWillSave() { post(ManagedObjectContext.willSaveObjectsNotification, nil) }
+
+  func postDidChange(_ changes: ObjectChangeSets) {
+    if changes.isEmpty { return }
+    var info: [AnyHashable: Any] = [:]
+    put(changes.inserted, .insertedObjects, &info)
+    put(changes.updated, .updatedObjects, &info)
+    put(changes.deleted, .deletedObjects, &info)
+    put(changes.refreshed, .refreshedObjects, &info)
+    post(ManagedObjectContext.didChangeObjectsNotification, info)
+  }
+
+  func postInvalidatedAll(_ ids: [ManagedObjectID]) {
+    post(
+      ManagedObjectContext.didChangeObjectsNotification,
+      [Key.invalidatedAllObjects.rawValue: Set(ids)])
+  }
+
+  func postDidSave(_ changes: ObjectChangeSets, token: Any?) {
+    var info: [AnyHashable: Any] = [
+      Key.insertedObjects.rawValue: changes.inserted,
+      Key.updatedObjects.rawValue: changes.updated,
+      Key.deletedObjects.rawValue: changes.deleted,
+    ]
+    if let token { info[NSPersistentHistoryChangeTokenKey] = token }
+    post(ManagedObjectContext.didSaveObjectsNotification, info)
+    var ids: [AnyHashable: Any] = [:]
+    put(Set(changes.inserted.map(\.objectID)), .insertedObjectIDs, &ids)
+    put(Set(changes.updated.map(\.objectID)), .updatedObjectIDs, &ids)
+    put(Set(changes.deleted.map(\.objectID)), .deletedObjectIDs, &ids)
+    if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
+    post(ManagedObjectContext.didSaveObjectIDsNotification, ids)
+  }
+
+  func postDidMerge(_ changes: MergedChanges) {
+    let info: [AnyHashable: Any] = [
+      Key.insertedObjectIDs.rawValue: Set(changes.inserted),
+      Key.updatedObjectIDs.rawValue: Set(changes.updated),
+      Key.deletedObjectIDs.rawValue: Set(changes.deleted),
+      Key.refreshedObjectIDs.rawValue: Set<ManagedObjectID>(),
+      Key.invalidatedObjectIDs.rawValue: Set<ManagedObjectID>(),
+    ]
+    post(ManagedObjectContext.didMergeChangesObjectIDsNotification, info)
+  }
+
+  private func put<Element>(
+    _ set: Set<Element>, _ key: Key, _ info: inout [AnyHashable: Any]
+  ) {
+    if !set.isEmpty { info[key.rawValue] = set }
+  }
+
+  private func post(_ name: Notification.Name, _ info: [AnyHashable: Any]?) {
+    NotificationCenter.default.post(name: name, object: context, userInfo: info)
+  }
+}

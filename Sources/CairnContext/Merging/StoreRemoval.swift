@@ -1,0 +1,18 @@
+import CairnModel
+
+/// A store was taken out of the coordinator: its objects leave the context.
+struct StoreRemoval {
+  let context: ManagedObjectContext
+
+  func forget(_ identity: StoreIdentity) {
+    let objects = context.registry.objects.filter { $0.objectID.storeIdentity === identity }
+    if objects.isEmpty { return }
+    for object in objects {
+      ChangeDiscarding(context: context).detach(object)
+      object.freeSlots()
+      object.snapshot = nil
+      object.toManyValues = []
+    }
+    ContextNotifications(context: context).postInvalidatedAll(objects.map(\.objectID))
+  }
+}

@@ -1,0 +1,252 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// One object of a managed object context: an identity, the committed row it was read from, and
+/// what was changed since.
+///
+/// An object belongs to its context's queue: create, read and change it only inside the context's
+/// `perform` or `performAndWait`, or on the main queue for a main-queue context. Only ``objectID``
+/// may be handed around. Source: `NSManagedObject`.
+///
+/// A clean object shares its snapshot with the coordinator's row cache; the first change copies
+/// the row into slots of the object's own. Both are read through one pointer.
+open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
+  /// The object's identity. Temporary until the object is saved or
+  /// ``ManagedObjectContext/obtainPermanentIDs(for:)`` is called.
+  public final internal(set) var objectID: ManagedObjectID
+  // Kept alive by the object ID's entity.
+  final unowned(unsafe) let layout: EntityLayout
+  final let slotCount: Int
+  /// The values now: the snapshot's slots or the object's own; nil for a fault.
+  final var slots: UnsafeMutablePointer<AttributeValue>?
+  /// The committed values; nil for faults that were not read and for objects not yet saved.
+  final var snapshot: RowSnapshot?
+  /// The slots that were set since the object was fetched or saved.
+  final var changedSlots = SlotSet()
+  /// To-many relationships by index; empty until one is touched.
+  final var toManyValues: [ToManyValue?] = []
+  /// Values of transient attributes of undefined type, and of fetched properties, by name.
+  final var looseValues: [String: Any]?
+  /// Objects read along with this one by a prefetch; held so that they are there when asked for.
+  final var companions: [ManagedObject] = []
+  final var registry: ObjectRegistry?
+  final var pendingIndex: Int32 = -1
+  final var flags: ObjectFlags = []
+
+  // MARK: Making
+
+  /// A new object of an entity, inserted into a context unless that is nil.
+  ///
+  /// Do not override this to set initial values; ``awakeFromInsert()`` is for that. Traps for an
+  /// abstract entity and for one whose model is not in use by a coordinator.
+  public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+    if let context, let birth = context.birth {
+      // The context is materialising an object that exists.
+      context.birth = nil
+      objectID = birth
+      layout = birth.entity.layout
+      slotCount = layout.slots.count
+      registry = context.registry
+      super.init()
+      return
+    }
+    if entity.layout == nil { try? entity.managedObjectModel?.prepareForUse() }
+    guard let layout = entity.layout else {
+      fatalError(
+        "Entity \(entity.name ?? "without name") belongs to no model that can be used; add it to "
+          + "a valid model and give that to a coordinator before making objects.")
+    }
+    objectID = .temporary(entity: entity)
+    self.layout = layout
+    slotCount = layout.slots.count
+    super.init()
+    adoptSlots(of: layout.defaultValues)
+    if let context { ObjectInsertion(context: context).insert(self) }
+  }
+
+  /// A new object of the one entity whose class this is, inserted into the context.
+  ///
+  /// Traps when the context's model has no such entity or more than one.
+  public convenience init(context: ManagedObjectContext) {
+    let entity = ObjectClasses.entity(of: Self.self, in: context.requiredModel)
+    self.init(entity: entity, insertInto: context)
+  }
+
+  // The hooks about turning into a fault are not called from here: when this runs, what a subclass
+  // stores is destroyed already.
+  deinit {
+    freeSlots()
+    registry?.remove(self, id: objectID, givesUpRow: flags.contains(.retainsRow))
+  }
+
+  // MARK: Identity and state
+
+  /// The entity of the object.
+  public final var entity: EntityDescription { objectID.entity }
+  /// The context the object belongs to; nil before insertion, after deletion, and when the context
+  /// has gone.
+  public final var managedObjectContext: ManagedObjectContext? { registry?.context }
+  /// Whether the object was inserted and has not been saved.
+  public final var isInserted: Bool { flags.contains(.inserted) }
+  /// Whether the object was changed since it was fetched or saved.
+  public final var isUpdated: Bool { flags.contains(.updated) }
+  /// Whether the object will be deleted by the next save.
+  public final var isDeleted: Bool {
+    !flags.isDisjoint(with: [.deleted, .discarded, .deletedElsewhere])
+  }
+  /// Whether the object is inserted, updated or deleted. Assigning an equal value counts.
+  public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }
+  /// Whether the object's values have not been read yet.
+  public final var isFault: Bool { slots == nil }
+  /// 0 when the object has its values.
+  public final var faultingState: Int { isFault ? 1 : 0 }
+  /// Whether changes of properties that are not in the model leave the object unchanged.
+  open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+  // MARK: Values by slot
+
+  /// The value in a slot of the entity's layout; fires the fault.
+  ///
+  /// For generated accessors: slot numbers are those of `entity.layout`.
+  public final func storedValue(at slot: Int) -> AttributeValue {
+    #if DEBUG
+      registry?.context?.confinement.check()
+    #endif
+    if let slots {
+      precondition(slot >= 0 && slot < slotCount, "slot out of range")
+      return slots[slot]
+    }
+    return firedSlots[slot]
+  }
+
+  /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
+  /// taken care of.
+  public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
+    precondition(slot >= 0 && slot < slotCount, "slot out of range")
+    if layout.isToOneSlot[slot] {
+      var destination: ManagedObject?
+      if case .object(let id) = value { destination = requiredContext.object(with: id) }
+      InverseMaintenance.setToOne(of: self, at: slot, to: destination)
+    } else {
+      write(value, at: slot)
+    }
+  }
+
+  /// The members of a to-many relationship by its index in the layout; loads it.
+  public final func memberIDs(ofToMany index: Int) -> [ManagedObjectID] {
+    loadedToMany(index).current.map(\.objectID)
+  }
+
+  // MARK: Access and change announcements
+
+  /// Announces a read; fires the fault. Nil only fires it.
+  open func willAccessValue(forKey key: String?) {
+    if slots == nil { _ = firedSlots }
+  }
+
+  /// Ends a read.
+  open func didAccessValue(forKey key: String?) {}
+
+  /// Announces a change made through ``setPrimitiveValue(_:forKey:)``: the object counts as
+  /// changed.
+  open func willChangeValue(forKey key: String) {
+    if let slot = layout.slotByName[key] {
+      prepareToWrite(slot)
+    } else {
+      noteChange()
+    }
+  }
+
+  /// Ends a change.
+  open func didChangeValue(forKey key: String) {}
+
+  /// Announces a change of a to-many relationship made through its primitive value.
+  open func willChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: KeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) {
+    willChangeValue(forKey: inKey)
+  }
+
+  /// Ends a change of a to-many relationship.
+  open func didChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: KeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) {
+    didChangeValue(forKey: inKey)
+  }
+
+  // MARK: Life cycle, for subclasses
+
+  /// Called once after the object was inserted, with its default values set.
+  open func awakeFromInsert() {}
+  /// Called each time the object's values were read. Values set here do not count as changes; do
+  /// not touch relationships.
+  open func awakeFromFetch() {}
+  /// Called after undo, rollback, a refresh or a merge policy changed several values.
+  open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
+  /// Called by `delete(_:)` before anything is changed; called again on a repeated delete.
+  open func prepareForDeletion() {}
+  /// Called during a save before validation, again whenever the object was changed meanwhile.
+  open func willSave() {}
+  /// Called after the stores committed.
+  open func didSave() {}
+  /// Called before the object loses its values.
+  open func willTurnIntoFault() {}
+  /// Called after the object lost its values; drop what was derived from them.
+  open func didTurnIntoFault() {}
+
+  // MARK: Values by key, for subclasses
+
+  /// The value of a property. Numbers and booleans come as `NSNumber`, to-many relationships as
+  /// `Set<ManagedObject>` or `NSOrderedSet`. Fires the fault.
+  open func value(forKey key: String) -> Any? { KeyAccess(object: self).value(forKey: key) }
+
+  /// Sets the value of a property. Traps for a value of the wrong class, with Core Data's text.
+  open func setValue(_ value: Any?, forKey key: String) {
+    KeyAccess(object: self).setValue(value, forKey: key)
+  }
+
+  /// The stored value of a property without announcements and without firing the fault.
+  open func primitiveValue(forKey key: String) -> Any? {
+    KeyAccess(object: self).primitiveValue(forKey: key)
+  }
+
+  /// Sets the stored value of a property without announcements; inverses are not maintained.
+  open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+    KeyAccess(object: self).setPrimitiveValue(value, forKey: key)
+  }
+
+  /// Called for a key that is not in the model; traps unless overridden.
+  open func value(forUndefinedKey key: String) -> Any? {
+    fatalError(
+      "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
+  }
+
+  /// Called for a key that is not in the model; traps unless overridden.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) {
+    fatalError(
+      "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
+  }
+
+  // MARK: Validation, for subclasses
+
+  /// Checks, and may replace, one value by the model's rules. Override to add rules of your own
+  /// and call super first.
+  ///
+  /// - Throws: ``CoreDataError``.
+  open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try PropertyValidation(object: self).validate(value, forKey: key)
+  }
+
+  /// Checks an object that is about to be inserted. Overrides call super first.
+  open func validateForInsert() throws { try ObjectValidation.validateProperties(of: self) }
+  /// Checks an object that is about to be updated. Overrides call super first.
+  open func validateForUpdate() throws { try ObjectValidation.validateProperties(of: self) }
+  /// Checks that no Deny rule forbids the deletion. Overrides call super first.
+  open func validateForDelete() throws { try ObjectValidation.validateDeletion(of: self) }
+
+  /// Prints identity and, when they have been read, values. Never fires a fault.
+  open override var description: String { ObjectDescription.text(of: self) }
+}

@@ -1,0 +1,119 @@
+import CairnModel
+import Foundation
+
+/// What changed in an object, and which of its relationships are loaded.
+extension ManagedObject {
+  /// Whether a persistent property differs from what is stored.
+  public final var hasPersistentChangedValues: Bool {
+    if flags.contains(.inserted) { return !changedSlots.isEmpty || hasChangedMembers }
+    return !persistentlyChangedSlots.isEmpty || hasChangedMembers
+  }
+
+  private final var hasChangedMembers: Bool {
+    toManyValues.contains { $0?.hasChanges == true }
+  }
+
+  /// The values of properties that differ from the last fetch or save, by name; nil as `NSNull`.
+  public func changedValues() -> [String: Any] {
+    var result: [String: Any] = [:]
+    guard let slots else { return result }
+    for slot in changedSlots.members {
+      if let snapshot, !layout.slots[slot].isTransient,
+        slots[slot].isSameStoredValue(as: snapshot[slot])
+      {
+        continue
+      }
+      let name = layout.slots[slot].name
+      result[name] = value(forKey: name) ?? NSNull()
+    }
+    for (index, value) in toManyValues.enumerated() where value?.hasChanges == true {
+      let name = layout.toManys[index].name
+      result[name] = self.value(forKey: name)
+    }
+    return result
+  }
+
+  /// The values that properties changed in the current event had before it, by name; nil as
+  /// `NSNull`.
+  public func changedValuesForCurrentEvent() -> [String: Any] {
+    var result: [String: Any] = [:]
+    guard let context = registry?.context else { return result }
+    var members: [Int: [ManagedObject]] = [:]
+    for change in context.events.changes(of: self) {
+      switch change {
+      case .slot(let slot, let old): result[layout.slots[slot].name] = boxed(old, slot: slot)
+      case .added(let index, let member):
+        members[index, default: loadedToMany(index).current].removeAll { $0 === member }
+      case .removed(let index, let member, let position):
+        var list = members[index] ?? loadedToMany(index).current
+        if let position, position <= list.count {
+          list.insert(member, at: position)
+        } else {
+          list.append(member)
+        }
+        members[index] = list
+      }
+    }
+    for (index, list) in members { result[layout.toManys[index].name] = collection(list, index) }
+    return result
+  }
+
+  /// The values last fetched or saved, by name; nil as `NSNull`. Without keys all persistent
+  /// properties, but not to-many relationships that were not loaded.
+  public func committedValues(forKeys keys: [String]?) -> [String: Any] {
+    var result: [String: Any] = [:]
+    if hasNoRow {
+      for slot in layout.persistentSlots { result[layout.slots[slot].name] = NSNull() }
+      return keys.map { keys in result.filter { keys.contains($0.key) } } ?? result
+    }
+    _ = firedSlots
+    guard let snapshot else { return result }
+    let wanted = keys.map(Set.init)
+    for slot in layout.persistentSlots {
+      let name = layout.slots[slot].name
+      if let wanted, !wanted.contains(name) { continue }
+      result[name] = boxed(snapshot[slot], slot: slot)
+    }
+    for (index, relationship) in layout.toManys.enumerated() {
+      if let wanted {
+        guard wanted.contains(relationship.name) else { continue }
+        result[relationship.name] = collection(loadedToMany(index).committed, index)
+      } else if let value = touchedToMany(index), value.isLoaded {
+        result[relationship.name] = collection(value.committed, index)
+      }
+    }
+    return result
+  }
+
+  private final func boxed(_ value: AttributeValue, slot: Int) -> Any {
+    if case .object(let id) = value {
+      return registry?.context?.object(with: id) ?? NSNull()
+    }
+    return AttributeCoding.decode(value, for: layout.slots[slot].attribute) ?? NSNull()
+  }
+
+  private final func collection(_ members: [ManagedObject], _ index: Int) -> Any {
+    layout.toManys[index].isOrdered ? NSOrderedSet(array: members) : Set(members)
+  }
+
+  /// Whether a relationship has not been read yet. Fires nothing.
+  public func hasFault(forRelationshipNamed key: String) -> Bool {
+    if let index = layout.toManyByName[key] {
+      return !(touchedToMany(index)?.isLoaded ?? hasNoRow)
+    }
+    guard let slot = layout.slotByName[key], layout.isToOneSlot[slot] else { return false }
+    guard let slots else { return true }
+    guard case .object(let id) = slots[slot] else { return false }
+    return registry?.object(for: id)?.isFault ?? true
+  }
+
+  /// The IDs of a to-many relationship's members, without making objects of them where that can
+  /// be avoided. Traps for a to-one relationship or an unknown name.
+  public func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
+    guard let index = layout.toManyByName[key] else {
+      fatalError(
+        "\(key) is not a to-many relationship of entity \(entity.name ?? "?").")
+    }
+    return memberIDs(ofToMany: index)
+  }
+}

@@ -1,0 +1,101 @@
+import CairnModel
+import Foundation
+import Synchronization
+
+/// Which class the objects of an entity have.
+///
+/// The order of search: a class registered by hand, the class that the entity names (with or
+/// without its module), and `ManagedObject`.
+enum ObjectClasses {
+  // Metatypes are immutable.
+  private struct Entry: @unchecked Sendable {
+    let type: ManagedObject.Type
+  }
+
+  private struct State {
+    var byEntityName: [String: Entry] = [:]
+    var byClassName: [String: Entry] = [:]
+  }
+  private static let state = Mutex(State())
+  private static let changes = Atomic<Int>(0)
+
+  /// Changes whenever a class was registered; what was looked up before may be different now.
+  static var generation: Int { changes.load(ordering: .relaxed) }
+
+  static func register(_ type: ManagedObject.Type, forEntityName name: String) {
+    state.withLock { $0.byEntityName[name] = Entry(type: type) }
+    changes.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// Remembers a class that a program was seen to use, under the name it has in models.
+  static func learn(_ type: ManagedObject.Type) {
+    guard type != ManagedObject.self else { return }
+    let name = String(describing: type)
+    let isNew = state.withLock { state in
+      if state.byClassName[name] != nil { return false }
+      state.byClassName[name] = Entry(type: type)
+      return true
+    }
+    if isNew { changes.wrappingAdd(1, ordering: .relaxed) }
+  }
+
+  static func type(for entity: EntityDescription) -> ManagedObject.Type {
+    let entityName = entity.name ?? ""
+    if let entry = state.withLock({ $0.byEntityName[entityName] }) { return entry.type }
+    guard let className = entity.managedObjectClassName, className != "NSManagedObject" else {
+      return ManagedObject.self
+    }
+    // `.Name` is how Xcode writes "in the current module".
+    let bare = className.hasPrefix(".") ? String(className.dropFirst()) : className
+    let last = bare.split(separator: ".").last.map(String.init) ?? bare
+    let known = state.withLock { $0.byClassName[bare] ?? $0.byClassName[last] }
+    if let known { return known.type }
+    var candidates = [bare]
+    if !bare.contains(".") {
+      candidates.append("\(ProcessInfo.processInfo.processName).\(bare)")
+    }
+    for candidate in candidates {
+      if let type = NSClassFromString(candidate) as? ManagedObject.Type { return type }
+    }
+    return ManagedObject.self
+  }
+
+  /// The one entity of the model whose objects have the class; traps when there is none or more.
+  static func entity(
+    of type: ManagedObject.Type, in model: ManagedObjectModel
+  ) -> EntityDescription {
+    learn(type)
+    let name = String(describing: type)
+    let qualified = String(reflecting: type)
+    let registered = state.withLock { state in
+      state.byEntityName.filter { $0.value.type == type }.map(\.key)
+    }
+    let matches = model.entities.filter { entity in
+      if let entityName = entity.name, registered.contains(entityName) { return true }
+      guard let className = entity.managedObjectClassName else { return false }
+      return className == name || className == qualified || className == "." + name
+    }
+    guard matches.count == 1 else {
+      fatalError(
+        "\(name) stands for \(matches.count) entities of the model "
+          + "(\(matches.compactMap(\.name).sorted())); it must stand for exactly one. Use "
+          + "init(entity:insertInto:), or \(name).registerClass(forEntityName:).")
+    }
+    return matches[0]
+  }
+}
+
+extension ManagedObject {
+  /// Makes objects of the entity with this name instances of the class.
+  ///
+  /// Needed only where the class cannot be found by the name in the model, because it lives in
+  /// another module than the program and is not used before the first fetch.
+  public class func registerClass(forEntityName name: String) {
+    ObjectClasses.register(self, forEntityName: name)
+  }
+
+  /// Makes objects of the entity with this name instances of `type`.
+  public static func registerClass(_ type: ManagedObject.Type, forEntityName name: String) {
+    ObjectClasses.register(type, forEntityName: name)
+  }
+}

@@ -1,0 +1,35 @@
+import CairnModel
+import Foundation
+
+/// The text of a managed object, in the form Core Data prints.
+enum ObjectDescription {
+  static func text(of object: ManagedObject) -> String {
+    let address = String(UInt(bitPattern: ObjectIdentifier(object).hashValue), radix: 16)
+    return "<\(type(of: object)): 0x\(address)> (entity: \(object.entity.name ?? "?"); id: "
+      + "\(object.objectID); data: \(data(of: object)))"
+  }
+
+  private static func data(of object: ManagedObject) -> String {
+    guard let slots = object.slots else { return "<fault>" }
+    var lines: [String] = []
+    for (index, slot) in object.layout.slots.enumerated() {
+      let text: String
+      switch slots[index] {
+      case .null: text = "nil"
+      case .string(let string): text = "\"\(string)\""
+      case .object(let id): text = "\(id)"
+      case .boolean, .integer, .float, .double, .decimal, .date, .data, .uuid, .url:
+        text = AttributeCoding.decode(slots[index]).map { "\($0)" } ?? "nil"
+      }
+      lines.append("    \(slot.name) = \(text);")
+    }
+    for (index, relationship) in object.layout.toManys.enumerated() {
+      let value = index < object.toManyValues.count ? object.toManyValues[index] : nil
+      let text = value.flatMap { value in
+        value.isLoaded ? "\(value.current.map(\.objectID))" : nil
+      }
+      lines.append("    \(relationship.name) = \(text ?? "<relationship fault>");")
+    }
+    return "{\n" + lines.joined(separator: "\n") + "\n}"
+  }
+}

@@ -1,0 +1,40 @@
+import CairnModel
+
+/// Puts new objects into a context.
+struct ObjectInsertion {
+  let context: ManagedObjectContext
+
+  func insert(_ object: ManagedObject) {
+    context.confinement.check()
+    if object.entity.isAbstract {
+      fatalError(
+        "Cannot create an object of abstract entity \(object.entity.name ?? "?"); use one of its "
+          + "subentities.")
+    }
+    if let registry = object.registry {
+      guard registry === context.registry else {
+        fatalError("The object \(object.objectID) is in another context already.")
+      }
+      if object.isDeleted { resurrect(object) }
+      return
+    }
+    object.registry = context.registry
+    context.registry.add(object)
+    context.pending.mark(object, as: .inserted)
+    context.pending.note(object, .eventInserted)
+    context.scheduleProcessing()
+    object.awakeFromInsert()
+  }
+
+  /// `insert(_:)` of an object that was deleted and not yet saved takes the deletion back.
+  private func resurrect(_ object: ManagedObject) {
+    if object.flags.contains(.discarded) {
+      object.flags.remove(.discarded)
+      context.pending.mark(object, as: .inserted)
+      context.pending.note(object, .eventInserted)
+    } else if object.flags.contains(.deleted) {
+      context.pending.mark(object, as: .updated)
+      context.pending.note(object, .eventInserted)
+    }
+  }
+}

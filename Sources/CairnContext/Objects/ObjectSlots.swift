@@ -1,0 +1,135 @@
+import CairnModel
+import CairnStore
+
+/// How an object holds its values: shared with the snapshot until the first change.
+extension ManagedObject {
+  /// The context, or a trap for an object that has none.
+  final var requiredContext: ManagedObjectContext {
+    guard let context = registry?.context else {
+      fatalError(
+        "An object of entity \(entity.name ?? "?") was used that belongs to no context: its "
+          + "context has gone, or the object was deleted or forgotten by a reset.")
+    }
+    return context
+  }
+
+  /// The values now, read first if the object is a fault.
+  final var firedSlots: UnsafeMutablePointer<AttributeValue> {
+    if let slots { return slots }
+    FaultFiring.fire(self)
+    guard let slots else { fatalError("A fault of \(objectID) was fired without effect.") }
+    return slots
+  }
+
+  /// Shares the snapshot's values.
+  final func adopt(_ snapshot: RowSnapshot) {
+    freeSlots()
+    self.snapshot = snapshot
+    slots = snapshot.slotPointer
+  }
+
+  /// Takes slots of its own with the given values.
+  final func adoptSlots(of values: [AttributeValue]) {
+    freeSlots()
+    let block = UnsafeMutablePointer<AttributeValue>.allocate(capacity: max(values.count, 1))
+    values.withUnsafeBufferPointer { source in
+      if let base = source.baseAddress { block.initialize(from: base, count: values.count) }
+    }
+    slots = block
+    flags.insert(.ownsSlots)
+  }
+
+  /// Makes sure that the slots can be written to.
+  final func ownSlots() -> UnsafeMutablePointer<AttributeValue> {
+    let shared = firedSlots
+    if flags.contains(.ownsSlots) { return shared }
+    let block = UnsafeMutablePointer<AttributeValue>.allocate(capacity: max(slotCount, 1))
+    block.initialize(from: shared, count: slotCount)
+    slots = block
+    flags.insert(.ownsSlots)
+    return block
+  }
+
+  /// Lets go of the values; the object is a fault then. The snapshot stays.
+  final func freeSlots() {
+    if let slots, flags.contains(.ownsSlots) {
+      slots.deinitialize(count: slotCount)
+      slots.deallocate()
+      flags.remove(.ownsSlots)
+    }
+    slots = nil
+  }
+
+  /// The values now, as an array.
+  final var currentValues: [AttributeValue] {
+    Array(UnsafeBufferPointer(start: firedSlots, count: slotCount))
+  }
+
+  // MARK: Writing
+
+  /// Sets a slot with change tracking, but without regard to an inverse.
+  final func write(_ value: AttributeValue, at slot: Int) {
+    prepareToWrite(slot)
+    ownSlots()[slot] = value
+  }
+
+  /// Sets a slot without change tracking.
+  final func writeSilently(_ value: AttributeValue, at slot: Int) {
+    ownSlots()[slot] = value
+  }
+
+  /// Counts the slot as changed and remembers its value for the event.
+  final func prepareToWrite(_ slot: Int) {
+    let current = firedSlots
+    if flags.contains(.awaking) { return }
+    if let context = registry?.context {
+      #if DEBUG
+        context.confinement.check()
+      #endif
+      if flags.isSuperset(of: [.inserted, .eventInserted]) {
+        changedSlots.insert(slot)
+        return
+      }
+      context.events.append(self, .slot(slot, old: current[slot]))
+      context.noteUpdate(of: self)
+    }
+    changedSlots.insert(slot)
+  }
+
+  /// The object counts as changed.
+  final func noteChange() {
+    if flags.contains(.awaking) { return }
+    registry?.context?.noteUpdate(of: self)
+  }
+
+  // MARK: To-many
+
+  /// The holder of a to-many relationship, loaded or not.
+  final func toMany(_ index: Int) -> ToManyValue {
+    if index < toManyValues.count, let value = toManyValues[index] { return value }
+    if toManyValues.isEmpty {
+      toManyValues = Array(repeating: nil, count: layout.toManys.count)
+    }
+    let value = ToManyValue(isOrdered: layout.toManys[index].isOrdered)
+    if hasNoRow { value.load([]) }
+    toManyValues[index] = value
+    return value
+  }
+
+  /// The holder if it was touched.
+  final func touchedToMany(_ index: Int) -> ToManyValue? {
+    index < toManyValues.count ? toManyValues[index] : nil
+  }
+
+  /// The holder of a to-many relationship with all members.
+  final func loadedToMany(_ index: Int) -> ToManyValue {
+    let value = toMany(index)
+    if !value.isLoaded { FaultFiring.load(value, index: index, of: self) }
+    return value
+  }
+
+  /// Whether no row stands behind the object, so that nothing can be read for it.
+  final var hasNoRow: Bool {
+    registry == nil || !flags.isDisjoint(with: [.inserted, .discarded, .inaccessible])
+  }
+}

@@ -1,0 +1,61 @@
+/// A set of slot numbers. Entities with up to 64 slots cost no allocation.
+@usableFromInline
+struct SlotSet {
+  @usableFromInline var low: UInt64 = 0
+  @usableFromInline var high: [UInt64] = []
+
+  @inlinable init() {}
+
+  var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+
+  @inline(__always)
+  func contains(_ slot: Int) -> Bool {
+    if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
+    let word = slot / 64 - 1
+    return word < high.count && high[word] & (1 << UInt64(slot % 64)) != 0
+  }
+
+  @inline(__always)
+  mutating func insert(_ slot: Int) {
+    if slot < 64 {
+      low |= 1 << UInt64(slot)
+    } else {
+      insertHigh(slot)
+    }
+  }
+
+  private mutating func insertHigh(_ slot: Int) {
+    let word = slot / 64 - 1
+    while high.count <= word { high.append(0) }
+    high[word] |= 1 << UInt64(slot % 64)
+  }
+
+  mutating func remove(_ slot: Int) {
+    if slot < 64 {
+      low &= ~(1 << UInt64(slot))
+    } else {
+      let word = slot / 64 - 1
+      if word < high.count { high[word] &= ~(1 << UInt64(slot % 64)) }
+    }
+  }
+
+  mutating func removeAll() {
+    low = 0
+    if !high.isEmpty { high = [] }
+  }
+
+  /// The members in ascending order.
+  var members: [Int] {
+    var result: [Int] = []
+    func append(_ word: UInt64, from base: Int) {
+      var rest = word
+      while rest != 0 {
+        result.append(base + rest.trailingZeroBitCount)
+        rest &= rest - 1
+      }
+    }
+    append(low, from: 0)
+    for (index, word) in high.enumerated() { append(word, from: (index + 1) * 64) }
+    return result
+  }
+}

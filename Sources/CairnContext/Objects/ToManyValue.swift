@@ -1,0 +1,158 @@
+import CairnModel
+import OrderedCollections
+
+/// The members of one to-many relationship of one object.
+///
+/// Until it is loaded it holds only what was added and removed here, so that the other side of a
+/// relationship can change without reading this side.
+final class ToManyValue {
+  let isOrdered: Bool
+  /// Whether ``members`` is complete.
+  private(set) var isLoaded = false
+  /// The committed members, in their order; nil while not loaded.
+  private(set) var committed: [ManagedObject] = []
+  /// The members now; meaningful when loaded.
+  private(set) var members: Set<ManagedObject> = []
+  /// The members now in their order; kept for ordered relationships only.
+  private(set) var order: [ManagedObject] = []
+  private(set) var added: OrderedSet<ObjectRef> = []
+  private(set) var removed: OrderedSet<ObjectRef> = []
+  /// Whether the order was changed by hand since the last save.
+  private(set) var isReordered = false
+  /// Whether anything was set, even without effect.
+  var isTouched = false
+
+  init(isOrdered: Bool) { self.isOrdered = isOrdered }
+
+  /// Whether there is something to be saved.
+  var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+
+  /// The members now, in order when there is one, otherwise in no particular order.
+  var current: [ManagedObject] { isOrdered ? order : Array(members) }
+
+  // MARK: Loading
+
+  /// Takes the committed members; what was added and removed before stays on top of them.
+  func load(_ objects: [ManagedObject]) {
+    committed = objects
+    isLoaded = true
+    rebuild()
+  }
+
+  private func rebuild() {
+    var now = committed.filter { !removed.contains(ObjectRef($0)) }
+    members = Set(now)
+    for reference in added where members.insert(reference.object).inserted {
+      now.append(reference.object)
+    }
+    order = isOrdered ? now : []
+  }
+
+  /// Goes back to not loaded. Without `keepingChanges` what was added and removed is lost too.
+  func unload(keepingChanges: Bool) {
+    isLoaded = false
+    committed = []
+    members = []
+    order = []
+    isReordered = false
+    if !keepingChanges { dropChanges() }
+  }
+
+  private func dropChanges() {
+    added.removeAll()
+    removed.removeAll()
+    isReordered = false
+    isTouched = false
+  }
+
+  /// Goes back to the committed members.
+  func revert() {
+    dropChanges()
+    if isLoaded { rebuild() }
+  }
+
+  /// The members now become the committed ones. `isGone` tells which were deleted.
+  func commit(isGone: (ManagedObject) -> Bool) {
+    if isLoaded {
+      if members.contains(where: isGone) {
+        members = members.filter { !isGone($0) }
+        order.removeAll(where: isGone)
+      }
+      committed = current
+    }
+    dropChanges()
+  }
+
+  /// Takes a member that does not exist any more out of everything, without a change.
+  func forget(_ object: ManagedObject) {
+    added.remove(ObjectRef(object))
+    removed.remove(ObjectRef(object))
+    guard isLoaded, members.remove(object) != nil else { return }
+    if isOrdered { order.removeAll { $0 === object } }
+    committed.removeAll { $0 === object }
+  }
+
+  /// Takes a new member that is committed already, without a change.
+  func admit(_ object: ManagedObject) {
+    guard isLoaded, !removed.contains(ObjectRef(object)) else { return }
+    if !committed.contains(where: { $0 === object }) { committed.append(object) }
+    if members.insert(object).inserted, isOrdered { order.append(object) }
+    added.remove(ObjectRef(object))
+  }
+
+  // MARK: Changes
+
+  /// Adds a member, at a position of an ordered relationship or at its end.
+  ///
+  /// - Returns: Whether it was not a member before, as far as that is known.
+  func add(_ object: ManagedObject, at position: Int? = nil) -> Bool {
+    isTouched = true
+    if isLoaded {
+      guard members.insert(object).inserted else { return false }
+      if isOrdered {
+        if let position, position < order.count {
+          order.insert(object, at: position)
+          isReordered = true
+        } else {
+          order.append(object)
+        }
+      }
+      if removed.remove(ObjectRef(object)) == nil {
+        added.append(ObjectRef(object))
+      } else if isOrdered {
+        // It was a member before, but not necessarily in this place.
+        isReordered = true
+      }
+      return true
+    }
+    if removed.remove(ObjectRef(object)) != nil { return true }
+    return added.append(ObjectRef(object)).inserted
+  }
+
+  /// Removes a member.
+  ///
+  /// - Returns: Whether it was a member before, as far as that is known.
+  func remove(_ object: ManagedObject) -> Bool {
+    isTouched = true
+    if isLoaded {
+      guard members.remove(object) != nil else { return false }
+      if isOrdered { order.removeAll { $0 === object } }
+      if added.remove(ObjectRef(object)) == nil { removed.append(ObjectRef(object)) }
+      return true
+    }
+    if added.remove(ObjectRef(object)) != nil { return true }
+    return removed.append(ObjectRef(object)).inserted
+  }
+
+  func position(of object: ManagedObject) -> Int? {
+    isOrdered ? order.firstIndex { $0 === object } : nil
+  }
+
+  /// Puts the members of a loaded ordered relationship into another order.
+  func reorder(_ objects: [ManagedObject]) {
+    guard isOrdered, isLoaded else { return }
+    isTouched = true
+    if !zip(order, objects).allSatisfy({ $0 === $1 }) { isReordered = true }
+    order = objects
+  }
+}

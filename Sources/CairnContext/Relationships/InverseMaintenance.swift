@@ -1,0 +1,192 @@
+import CairnModel
+
+/// Keeps both sides of relationships in agreement, at once and in memory.
+///
+/// The changes of one side are complete before the other side's begin, so that an observer never
+/// sees an object on two sides. The other side is not loaded for it: what it gains or loses is
+/// kept as a difference until somebody reads it.
+enum InverseMaintenance {
+  // MARK: To-one
+
+  /// `object.relationship = destination`.
+  static func setToOne(of object: ManagedObject, at slot: Int, to destination: ManagedObject?) {
+    guard case .toOne(let relationship) = object.layout.slots[slot].content else { return }
+    if let destination { RelationshipChecks.check(destination, of: object, for: relationship) }
+    let old = target(of: object, at: slot)
+    object.prepareToWrite(slot)
+    guard old !== destination || (destination == nil && !object.firedSlots[slot].isNull) else {
+      return
+    }
+    let inverse = object.flags.contains(.awaking) ? nil : relationship.inverseRelationship
+    guard let inverse else {
+      object.writeSilently(reference(to: destination), at: slot)
+      return
+    }
+    if let old { detach(object, from: old, inverse: inverse) }
+    if let destination, !inverse.isToMany {
+      // The destination leaves the object it was related to before.
+      let inverseSlot = self.slot(of: inverse, in: destination)
+      if let previous = target(of: destination, at: inverseSlot), previous !== object {
+        previous.write(.null, at: self.slot(of: relationship, in: previous))
+      }
+    }
+    object.writeSilently(reference(to: destination), at: slot)
+    if let destination { attach(object, to: destination, inverse: inverse) }
+  }
+
+  // MARK: To-many
+
+  /// Adds a member to a to-many relationship, at a position when it is ordered.
+  static func add(
+    _ member: ManagedObject, to object: ManagedObject, at index: Int, position: Int? = nil
+  ) {
+    let relationship = object.layout.toManys[index]
+    RelationshipChecks.check(member, of: object, for: relationship)
+    let holder = object.loadedToMany(index)
+    let isNew = !holder.members.contains(member)
+    insert(member, into: object, at: index, position: position)
+    guard isNew, let inverse = relationship.inverseRelationship else { return }
+    if !inverse.isToMany {
+      let slot = self.slot(of: inverse, in: member)
+      if let previous = target(of: member, at: slot), previous !== object {
+        // The same relationship, seen from the owner the member had before.
+        remove(member, from: previous, at: self.index(of: relationship, in: previous))
+      }
+    }
+    attach(object, to: member, inverse: inverse)
+  }
+
+  /// Removes a member from a to-many relationship.
+  static func removeMember(
+    _ member: ManagedObject, of object: ManagedObject, at index: Int
+  ) {
+    let relationship = object.layout.toManys[index]
+    guard object.loadedToMany(index).members.contains(member) else {
+      object.noteChange()
+      return
+    }
+    remove(member, from: object, at: index)
+    if let inverse = relationship.inverseRelationship {
+      detach(object, from: member, inverse: inverse)
+    }
+  }
+
+  /// Makes the members of a to-many relationship exactly the given ones, in that order.
+  static func setMembers(of object: ManagedObject, at index: Int, to members: [ManagedObject]) {
+    let holder = object.loadedToMany(index)
+    let wanted = Set(members)
+    object.noteChange()
+    for member in holder.current where !wanted.contains(member) {
+      removeMember(member, of: object, at: index)
+    }
+    for member in members where !holder.members.contains(member) {
+      add(member, to: object, at: index)
+    }
+    if holder.isOrdered { reorder(object, at: index, to: members) }
+  }
+
+  /// Puts the members of an ordered relationship into another order.
+  static func reorder(_ object: ManagedObject, at index: Int, to members: [ManagedObject]) {
+    var seen = Set<ObjectRef>()
+    let unique = members.filter { seen.insert(ObjectRef($0)).inserted }
+    object.noteChange()
+    object.loadedToMany(index).reorder(unique)
+  }
+
+  // MARK: The other side
+
+  /// `object` gains `owner` through the inverse.
+  private static func attach(
+    _ owner: ManagedObject, to object: ManagedObject, inverse: RelationshipDescription
+  ) {
+    if inverse.isToMany {
+      insert(owner, into: object, at: index(of: inverse, in: object), position: nil)
+    } else {
+      object.write(.object(owner.objectID), at: slot(of: inverse, in: object))
+    }
+  }
+
+  /// `object` loses `owner` through the inverse.
+  static func detach(
+    _ owner: ManagedObject, from object: ManagedObject, inverse: RelationshipDescription
+  ) {
+    if inverse.isToMany {
+      remove(owner, from: object, at: index(of: inverse, in: object))
+    } else {
+      let slot = slot(of: inverse, in: object)
+      if target(of: object, at: slot) === owner { object.write(.null, at: slot) }
+    }
+  }
+
+  // MARK: One side only
+
+  private static func insert(
+    _ member: ManagedObject, into object: ManagedObject, at index: Int, position: Int?
+  ) {
+    guard !object.flags.contains(.awaking) else { return }
+    object.noteChange()
+    if object.toMany(index).add(member, at: position) {
+      log(object, .added(index, member))
+    }
+  }
+
+  private static func remove(
+    _ member: ManagedObject, from object: ManagedObject, at index: Int
+  ) {
+    guard !object.flags.contains(.awaking) else { return }
+    object.noteChange()
+    let holder = object.toMany(index)
+    let position = holder.position(of: member)
+    if holder.remove(member) { log(object, .removed(index, member, position: position)) }
+  }
+
+  private static func log(_ object: ManagedObject, _ change: EventLog.Change) {
+    if object.flags.isSuperset(of: [.inserted, .eventInserted]) { return }
+    object.registry?.context?.events.append(object, change)
+  }
+
+  // MARK: After reading
+
+  /// A to-one slot of `object` is about to take another committed value: the loaded sets on the
+  /// other side follow, without counting as changed.
+  static func reconcile(
+    _ object: ManagedObject, slot: Int, from old: AttributeValue, to new: AttributeValue
+  ) {
+    guard case .toOne(let relationship) = object.layout.slots[slot].content,
+      let inverse = relationship.inverseRelationship, inverse.isToMany,
+      let context = object.registry?.context
+    else { return }
+    if case .object(let id) = old, let owner = context.registry.object(for: id) {
+      owner.touchedToMany(index(of: inverse, in: owner))?.forget(object)
+    }
+    if case .object(let id) = new, let owner = context.registry.object(for: id) {
+      owner.touchedToMany(index(of: inverse, in: owner))?.admit(object)
+    }
+  }
+
+  // MARK: Finding
+
+  private static func reference(to object: ManagedObject?) -> AttributeValue {
+    object.map { .object($0.objectID) } ?? .null
+  }
+
+  /// The object a to-one slot refers to, as a fault if need be.
+  static func target(of object: ManagedObject, at slot: Int) -> ManagedObject? {
+    guard case .object(let id) = object.firedSlots[slot] else { return nil }
+    return object.registry?.context?.object(with: id)
+  }
+
+  static func slot(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
+    guard let slot = object.layout.slotByName[relationship.name] else {
+      fatalError("\(object.entity.name ?? "?") has no to-one relationship \(relationship.name).")
+    }
+    return slot
+  }
+
+  static func index(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
+    guard let index = object.layout.toManyByName[relationship.name] else {
+      fatalError("\(object.entity.name ?? "?") has no to-many relationship \(relationship.name).")
+    }
+    return index
+  }
+}

@@ -1,0 +1,30 @@
+import CairnModel
+
+/// Marks objects for deletion.
+struct ObjectDeletion {
+  let context: ManagedObjectContext
+
+  func delete(_ object: ManagedObject) {
+    context.confinement.check()
+    guard object.registry === context.registry else {
+      if object.registry == nil { return }
+      fatalError(
+        "An NSManagedObjectContext cannot delete objects in other contexts: \(object.objectID)")
+    }
+    object.prepareForDeletion()
+    guard !object.isDeleted else { return }
+    // Deleting needs the committed values, for the version and for what history keeps of them.
+    _ = object.firedSlots
+    guard !object.isDeleted else { return }
+    if object.isInserted {
+      context.pending.note(object, .eventDeleted)
+      context.pending.remove(object)
+      object.flags.insert(.discarded)
+    } else {
+      context.pending.mark(object, as: .deleted)
+      context.pending.note(object, .eventDeleted)
+    }
+    context.pending.unpropagatedDeletes.append(object)
+    context.scheduleProcessing()
+  }
+}

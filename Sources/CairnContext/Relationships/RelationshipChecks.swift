@@ -1,0 +1,28 @@
+import CairnModel
+
+/// What may not be related. Core Data raises exceptions here; these trap with the same texts.
+enum RelationshipChecks {
+  static func refuse(_ value: Any, for relationship: RelationshipDescription) -> Never {
+    fatalError(
+      "Unacceptable type of value for to-\(relationship.isToMany ? "many" : "one") relationship: "
+        + "property = \"\(relationship.name)\"; desired type = "
+        + "\(relationship.destinationEntity?.managedObjectClassName ?? "NSManagedObject"); given "
+        + "type = \(type(of: value)); value = \(value).")
+  }
+
+  static func check(
+    _ destination: ManagedObject, of object: ManagedObject,
+    for relationship: RelationshipDescription
+  ) {
+    if let entity = relationship.destinationEntity,
+      !destination.entity.isKindOf(entity: entity)
+    {
+      refuse(destination, for: relationship)
+    }
+    if let a = object.registry, let b = destination.registry, a !== b {
+      fatalError(
+        "Illegal attempt to establish a relationship '\(relationship.name)' between objects in "
+          + "different contexts.")
+    }
+  }
+}

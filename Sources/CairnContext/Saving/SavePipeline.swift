@@ -1,0 +1,138 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// A save from end to end: `willSave` until nothing changes any more, validation, IDs, one request
+/// for each store with the merge policy deciding conflicts, and what follows the commit.
+///
+/// Until a store has committed nothing of the context changes, so a failed save can be repeated.
+struct SavePipeline {
+  let context: ManagedObjectContext
+
+  /// So many rounds of `willSave` changing objects are taken for an endless loop.
+  private static let maximumRounds = 1000
+  /// So often a store is asked again after its conflicts were resolved.
+  private static let maximumAttempts = 20
+
+  func save() throws {
+    context.confinement.check()
+    context.processPendingChanges()
+    guard context.hasChanges || !context.sidecar.isEmpty else { return }
+    guard context.rowSource != nil else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "This context has no persistent store coordinator. Cannot perform a save operation.")
+    }
+    let notifications = ContextNotifications(context: context)
+    notifications.postWillSave()
+    try sendWillSave()
+    try ObjectValidation.validate(context.pending.objects)
+    if let parent = context.parent {
+      try ParentSaving(context: context, parent: parent).save()
+      return
+    }
+    guard let coordinator = context.persistentStoreCoordinator else { return }
+    try saveToStores(of: coordinator)
+  }
+
+  // MARK: Before
+
+  private func sendWillSave() throws {
+    if !context.propagatesDeletesAtEndOfEvent {
+      DeletePropagation(context: context).run()
+      context.processPendingChanges()
+    }
+    var objects = context.pending.objects
+    for _ in 0..<Self.maximumRounds {
+      for object in objects { object.willSave() }
+      objects = ChangeProcessing(context: context).process()
+      if !context.propagatesDeletesAtEndOfEvent { DeletePropagation(context: context).run() }
+      if objects.isEmpty { return }
+    }
+    throw CoreDataError(
+      .persistentStoreSave,
+      "Failed to process pending changes before save. The context is still dirty after "
+        + "\(Self.maximumRounds) attempts. Typically this recursive dirtying is caused by a bad "
+        + "validation method, -willSave, or notification handler.")
+  }
+
+  // MARK: Stores
+
+  private func saveToStores(of coordinator: PersistentStoreCoordinator) throws {
+    try PermanentIDs(context: context).obtain(for: context.pending.objects(.inserted))
+    var completion = SaveCompletion(context: context)
+    var saved: [PersistentStore] = []
+    for store in try targets(in: coordinator) {
+      do {
+        let receipt = try save(to: store, of: coordinator, completion: &completion)
+        if receipt { saved.append(store) }
+      } catch {
+        if saved.isEmpty { throw error }
+        completion.finish()
+        throw CoreDataError(
+          .persistentStoreIncompleteSave,
+          "\(saved.count) store(s) were saved, then \(store.url?.path ?? store.type) failed; what "
+            + "belongs to it is still unsaved.",
+          userInfo: ["NSAffectedStoresErrorKey": [store]], underlyingError: error)
+      }
+    }
+    completion.finish()
+  }
+
+  /// The stores that the changes concern, in the coordinator's order.
+  private func targets(in coordinator: PersistentStoreCoordinator) throws -> [PersistentStore] {
+    var concerned = Set<ObjectIdentifier>()
+    for object in context.pending.objects {
+      if let store = object.objectID.persistentStore { concerned.insert(ObjectIdentifier(store)) }
+    }
+    for object in context.retained where object.object.flags.contains(.locked) {
+      if let store = object.object.objectID.persistentStore {
+        concerned.insert(ObjectIdentifier(store))
+      }
+    }
+    for store in context.sidecar.stores { concerned.insert(ObjectIdentifier(store)) }
+    let open = coordinator.persistentStores
+    for object in context.pending.objects
+    where !open.contains(where: { $0.identity === object.objectID.storeIdentity }) {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The object \(object.objectID) cannot be saved: its store is not open in the coordinator.",
+        userInfo: ["NSAffectedObjectsErrorKey": [object]])
+    }
+    return open.filter { concerned.contains(ObjectIdentifier($0)) }
+  }
+
+  /// - Returns: Whether something was written.
+  private func save(
+    to store: PersistentStore, of coordinator: PersistentStoreCoordinator,
+    completion: inout SaveCompletion
+  ) throws -> Bool {
+    for _ in 0..<Self.maximumAttempts {
+      let unit = try SaveUnit(context: context, store: store)
+      if unit.request.isEmpty {
+        completion.add(unit, receipt: nil)
+        return false
+      }
+      switch try coordinator.save(unit.request, in: store, by: context) {
+      case .saved(let receipt):
+        completion.add(unit, receipt: receipt)
+        return true
+      case .conflicts(let conflicts):
+        try ConflictResolution(context: context).resolve(conflicts, of: unit)
+      case .constraintViolations(let violations):
+        try ConstraintResolution(context: context).resolve(violations)
+      case .sidecarChanged(let key):
+        throw CoreDataError(
+          .persistentStoreSaveConflicts,
+          "The entry that the save requires in the sidecar map \(key.map) has changed.",
+          userInfo: ["CairnSidecarKey": key])
+      }
+      // Resolving may have deleted objects.
+      context.processPendingChanges()
+    }
+    throw CoreDataError(
+      .managedObjectMerge,
+      "The save met new conflicts \(Self.maximumAttempts) times in a row; try again later.")
+  }
+}

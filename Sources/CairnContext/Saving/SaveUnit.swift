@@ -1,0 +1,129 @@
+import CairnModel
+import CairnStore
+
+/// What one save writes to one store, and the objects it comes from.
+struct SaveUnit {
+  let store: PersistentStore
+  private(set) var request = SaveChangesRequest()
+  /// In the order of the request's insertions.
+  private(set) var inserted: [ManagedObject] = []
+  /// In the order of the request's updates.
+  private(set) var updated: [ManagedObject] = []
+  private(set) var deleted: [ManagedObject] = []
+  /// Changed objects without a difference to what is stored.
+  private(set) var unchanged: [ManagedObject] = []
+  private(set) var locked: [ManagedObject] = []
+
+  /// - Throws: 133010 for a relationship that leads to another store.
+  init(context: ManagedObjectContext, store: PersistentStore) throws {
+    self.store = store
+    request.author = context.transactionAuthor
+    request.contextName = context.name
+    request.sidecar = context.sidecar[store]
+    for object in context.pending.objects where object.objectID.storeIdentity === store.identity {
+      if object.isInserted {
+        try insert(object)
+      } else if object.flags.contains(.deleted) {
+        delete(object)
+      } else {
+        try update(object)
+      }
+    }
+    for reference in context.retained {
+      let object = reference.object
+      guard object.flags.contains(.locked), !object.hasChanges,
+        object.objectID.storeIdentity === store.identity, let snapshot = object.snapshot
+      else { continue }
+      locked.append(object)
+      request.locks.append(.init(objectID: object.objectID, version: snapshot.version))
+    }
+  }
+
+  private mutating func insert(_ object: ManagedObject) throws {
+    let row = try row(of: object, version: 1, checking: nil)
+    request.insertions.append(.init(snapshot: row))
+    inserted.append(object)
+    try addLinks(of: object)
+  }
+
+  private mutating func update(_ object: ManagedObject) throws {
+    let toManys = object.toManyValues.indices.filter {
+      !object.layout.toManys[$0].isTransient && object.toManyValues[$0]?.hasChanges == true
+    }
+    let slots = object.isFault ? [] : object.persistentlyChangedSlots
+    if slots.isEmpty, toManys.isEmpty {
+      unchanged.append(object)
+      return
+    }
+    _ = object.firedSlots
+    guard !object.isDeleted, let base = object.snapshot else { return }
+    let row = try row(of: object, version: base.version, checking: slots)
+    request.updates.append(.init(snapshot: row, changedSlots: slots, changedToManys: toManys))
+    updated.append(object)
+    try addLinks(of: object)
+  }
+
+  private mutating func delete(_ object: ManagedObject) {
+    deleted.append(object)
+    // A row that was gone before needs no deletion.
+    guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else { return }
+    request.deletions.append(.init(snapshot: snapshot))
+    for link in LinkChanges(object: object, isDeleted: true).changes { request.links.append(link) }
+  }
+
+  private mutating func addLinks(of object: ManagedObject) throws {
+    for link in LinkChanges(object: object, isDeleted: false).changes {
+      for member in link.added { try checkStore(of: member, from: object, link.relationship) }
+      request.links.append(link)
+    }
+  }
+
+  /// The object's values as a row, without transient ones. Checks where to-one slots lead: all of
+  /// them, or those named.
+  private func row(
+    of object: ManagedObject, version: Int64, checking changed: [Int]?
+  ) throws -> RowSnapshot {
+    let slots = object.firedSlots
+    let layout = object.layout
+    for slot in changed ?? Array(0..<object.slotCount) where layout.isToOneSlot[slot] {
+      if case .object(let id) = slots[slot], let relationship = layout.slots[slot].relationship {
+        try checkStore(of: id, from: object, relationship)
+      }
+    }
+    let hasTransients = layout.persistentSlots.count != object.slotCount
+    return RowSnapshot.make(
+      objectID: object.objectID, version: version, count: object.slotCount
+    ) { target in
+      target.initialize(from: slots, count: object.slotCount)
+      if hasTransients {
+        for slot in 0..<object.slotCount where layout.slots[slot].isTransient {
+          target[slot] = .null
+        }
+      }
+    }
+  }
+
+  private func checkStore(
+    of id: ManagedObjectID, from object: ManagedObject, _ relationship: RelationshipDescription
+  ) throws {
+    guard id.storeIdentity !== store.identity, !relationship.isTransient else { return }
+    throw CoreDataError(
+      .managedObjectExternalRelationship,
+      "The relationship \(relationship.name) of \(object.objectID) leads to \(id), which is in "
+        + "another store. Keep both in one store, or use a fetched property.",
+      userInfo: [
+        "NSAffectedObjectsErrorKey": [object], "NSValidationErrorKey": relationship.name,
+      ])
+  }
+}
+
+extension ManagedObject {
+  /// The persistent slots whose value differs from the committed one.
+  final var persistentlyChangedSlots: [Int] {
+    guard !changedSlots.isEmpty, let slots, let snapshot else { return [] }
+    let base = snapshot.slotPointer
+    return changedSlots.members.filter { slot in
+      !layout.slots[slot].isTransient && !slots[slot].isSameStoredValue(as: base[slot])
+    }
+  }
+}

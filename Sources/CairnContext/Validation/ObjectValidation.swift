@@ -1,0 +1,125 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Validates whole objects and reports everything at once.
+enum ObjectValidation {
+  /// All objects about to be saved: deleted, then inserted, then updated ones.
+  ///
+  /// - Throws: The one error, or 1560 with all of them under `NSDetailedErrors`.
+  static func validate(_ objects: [ManagedObject]) throws {
+    var errors = ValidationErrors()
+    for object in objects where object.flags.contains(.deleted) {
+      if object.flags.contains(.inaccessible) { continue }
+      errors.collect { try object.validateForDelete() }
+    }
+    for object in objects where object.isInserted {
+      errors.collect { try object.validateForInsert() }
+    }
+    for object in objects where object.isUpdated {
+      errors.collect { try object.validateForUpdate() }
+    }
+    try errors.throwIfAny()
+  }
+
+  /// Every property, in the order of their names.
+  static func validateProperties(of object: ManagedObject) throws {
+    var errors = ValidationErrors()
+    let checks = PropertyValidation(object: object)
+    // A subclass that has rules of its own is asked by key, as key-value validation would.
+    let isCustom = type(of: object) != ManagedObject.self
+    for slot in 0..<object.slotCount {
+      errors.collect {
+        if isCustom, !object.layout.slots[slot].name.contains(".") {
+          try validateByKey(object, slot: slot)
+        } else {
+          try checks.validate(slot: slot)
+        }
+      }
+    }
+    for (index, relationship) in object.layout.toManys.enumerated() {
+      errors.collect {
+        if isCustom, object.touchedToMany(index) != nil || !relationship.isOptional {
+          var value = object.value(forKey: relationship.name)
+          try object.validateValue(&value, forKey: relationship.name)
+        } else {
+          try checks.validate(toMany: index)
+        }
+      }
+    }
+    try errors.throwIfAny()
+  }
+
+  /// `validateValue` may replace the value; a replacement is stored.
+  private static func validateByKey(_ object: ManagedObject, slot: Int) throws {
+    let key = object.layout.slots[slot].name
+    let old = object.value(forKey: key)
+    var value = old
+    try object.validateValue(&value, forKey: key)
+    let isSame: Bool
+    switch (old, value) {
+    case (nil, nil): isSame = true
+    case (let a?, let b?): isSame = (a as? AnyHashable) == (b as? AnyHashable)
+    case (nil, _?), (_?, nil): isSame = false
+    }
+    if !isSame { object.setValue(value, forKey: key) }
+  }
+
+  /// Deny rules: no member may be left that is not being deleted itself.
+  static func validateDeletion(of object: ManagedObject) throws {
+    var errors = ValidationErrors()
+    for slot in 0..<object.slotCount {
+      guard let relationship = object.layout.slots[slot].relationship,
+        relationship.deleteRule == .deny,
+        let target = InverseMaintenance.target(of: object, at: slot), !target.isDeleted
+      else { continue }
+      errors.add(denied(object, relationship))
+    }
+    for (index, relationship) in object.layout.toManys.enumerated()
+    where relationship.deleteRule == .deny {
+      if object.loadedToMany(index).members.contains(where: { !$0.isDeleted }) {
+        errors.add(denied(object, relationship))
+      }
+    }
+    try errors.throwIfAny()
+  }
+
+  private static func denied(
+    _ object: ManagedObject, _ relationship: RelationshipDescription
+  ) -> CoreDataError {
+    CoreDataError(
+      .validationRelationshipDeniedDelete,
+      "\(object.objectID) cannot be deleted, because \(relationship.name) is not empty.",
+      userInfo: [
+        "NSValidationErrorObject": object, "NSValidationErrorKey": relationship.name,
+      ])
+  }
+}
+
+/// Errors of several checks, to be thrown together.
+struct ValidationErrors {
+  private var errors: [any Error] = []
+
+  mutating func add(_ error: any Error) {
+    // Several errors at once are several errors of ours.
+    if let nested = (error as? CoreDataError), nested.code == .validationMultipleErrors,
+      let details = nested.userInfo["NSDetailedErrors"] as? [any Error]
+    {
+      errors += details
+    } else {
+      errors.append(error)
+    }
+  }
+
+  mutating func collect(_ check: () throws -> Void) {
+    do { try check() } catch { add(error) }
+  }
+
+  func throwIfAny() throws {
+    guard let first = errors.first else { return }
+    if errors.count == 1 { throw first }
+    throw CoreDataError(
+      .validationMultipleErrors, "Multiple validation errors occurred.",
+      userInfo: ["NSDetailedErrors": errors])
+  }
+}

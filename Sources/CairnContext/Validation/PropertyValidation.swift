@@ -1,0 +1,163 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// The model's rules for one property of one object.
+struct PropertyValidation {
+  let object: ManagedObject
+
+  /// - Throws: ``CoreDataError`` with the code that fits the rule that does not hold.
+  func validate(_ value: Any?, forKey key: String) throws {
+    guard let property = object.entity.propertiesByName[key] else { return }
+    let value = AttributeCoding.unwrapped(value)
+    switch property {
+    case let relationship as RelationshipDescription:
+      try check(relationship, count: Self.count(value), value: value)
+    case is FetchedPropertyDescription: return
+    default:
+      if value == nil {
+        try checkPresence(of: property)
+      } else {
+        try checkPredicates(of: property, value: value)
+      }
+    }
+  }
+
+  /// The same for a slot, without boxing values that no rule asks about.
+  func validate(slot: Int) throws {
+    let isNull = object.firedSlots[slot].isNull
+    switch object.layout.slots[slot].content {
+    case .toOne(let relationship):
+      if isNull, !relationship.isOptional { throw missing(relationship) }
+      if !relationship.validationPredicates.isEmpty, !isNull {
+        try checkPredicates(of: relationship, value: object.value(forKey: relationship.name))
+      }
+    case .attribute(let attribute):
+      let isLoose = attribute.attributeType == .undefined
+      if isNull, !isLoose {
+        if !attribute.isOptional { throw missing(attribute) }
+      } else if !attribute.validationPredicates.isEmpty {
+        let value = AttributeCoding.decode(object.firedSlots[slot], for: attribute)
+        try checkPredicates(of: attribute, value: value)
+      }
+    }
+  }
+
+  func validate(toMany index: Int) throws {
+    let relationship = object.layout.toManys[index]
+    let isUnlimited = relationship.isOptional && relationship.maxCount == 0
+      && relationship.minCount == 0
+    if isUnlimited, relationship.validationPredicates.isEmpty { return }
+    let members = object.loadedToMany(index).members
+    try check(relationship, count: members.count, value: members)
+  }
+
+  private static func count(_ value: Any?) -> Int {
+    switch value {
+    case nil: return 0
+    case let set as Set<AnyHashable>: return set.count
+    case let ordered as NSOrderedSet: return ordered.count
+    case let set as NSSet: return set.count
+    case let array as [Any]: return array.count
+    default: return 1
+    }
+  }
+
+  // MARK: Rules
+
+  private func checkPresence(of property: PropertyDescription) throws {
+    if !property.isOptional { throw missing(property) }
+  }
+
+  private func missing(_ property: PropertyDescription) -> CoreDataError {
+    error(
+      .validationMissingMandatoryProperty, property, "\(label(of: property)) is a required value.",
+      value: nil)
+  }
+
+  private func check(
+    _ relationship: RelationshipDescription, count: Int, value: Any?
+  ) throws {
+    let name = label(of: relationship)
+    if count == 0 {
+      if relationship.isOptional { return }
+      if !relationship.isToMany { throw missing(relationship) }
+      throw error(
+        .validationRelationshipLacksMinimumCount, relationship, "\(name) is a required value.",
+        value: value)
+    }
+    if relationship.isToMany {
+      if count < relationship.minCount {
+        throw error(
+          .validationRelationshipLacksMinimumCount, relationship,
+          "Too few objects in \(name): \(count), at least \(relationship.minCount) required.",
+          value: value)
+      }
+      if relationship.maxCount > 0, count > relationship.maxCount {
+        throw error(
+          .validationRelationshipExceedsMaximumCount, relationship,
+          "Too many objects in \(name): \(count), at most \(relationship.maxCount) allowed.",
+          value: value)
+      }
+    }
+    try checkPredicates(of: relationship, value: value)
+  }
+
+  private func checkPredicates(of property: PropertyDescription, value: Any?) throws {
+    for (predicate, warning) in zip(property.validationPredicates, property.validationWarnings) {
+      let holds: Bool
+      do {
+        holds = try predicate.test(value)
+      } catch let underlying {
+        throw error(
+          .managedObjectValidation, property,
+          "\(label(of: property)) cannot be validated: \(underlying)", value: value,
+          predicate: predicate)
+      }
+      if holds { continue }
+      if let code = (warning as? NSNumber)?.intValue {
+        throw error(
+          .init(rawValue: code), property, Self.text(code, label(of: property)), value: value,
+          predicate: predicate)
+      }
+      let text = "\(warning)"
+      let localized = object.entity.managedObjectModel?.localizationDictionary?["ErrorString/\(text)"]
+      throw error(
+        .managedObjectValidation, property, localized ?? text, value: value, predicate: predicate)
+    }
+  }
+
+  // MARK: Errors
+
+  private static func text(_ code: Int, _ name: String) -> String {
+    switch code {
+    case 1610: return "\(name) is too large."
+    case 1620: return "\(name) is too small."
+    case 1630: return "\(name) is too late."
+    case 1640: return "\(name) is too soon."
+    case 1660: return "\(name) is too long."
+    case 1670: return "\(name) is too short."
+    case 1680: return "\(name) does not match the required pattern."
+    default: return "\(name) is not valid."
+    }
+  }
+
+  private func label(of property: PropertyDescription) -> String {
+    let dictionary = object.entity.managedObjectModel?.localizationDictionary
+    let key = "Property/\(property.name)"
+    return dictionary?["\(key)/Entity/\(object.entity.name ?? "")"] ?? dictionary?[key]
+      ?? property.name
+  }
+
+  private func error(
+    _ code: CoreDataError.Code, _ property: PropertyDescription, _ message: String, value: Any?,
+    predicate: ObjectPredicate? = nil
+  ) -> CoreDataError {
+    var info: [String: Any] = [
+      "NSValidationErrorObject": object, "NSValidationErrorKey": property.name,
+    ]
+    if let value { info["NSValidationErrorValue"] = value }
+    if let predicate { info["NSValidationErrorPredicate"] = predicate }
+    return CoreDataError(code, message, userInfo: info)
+  }
+}
