@@ -22,7 +22,9 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
     super.init(node: .compound(type, members))
   }
 
-  /// Joins predicates. For `not`, all of them must be false for the result to be true.
+  /// Joins predicates.
+  ///
+  /// For `not`, all of them must be false for the result to be true.
   public convenience init(type: LogicalType, subpredicates: [ObjectPredicate]) {
     let members = subpredicates.map(\.node)
     if type == .not, members.count != 1 {

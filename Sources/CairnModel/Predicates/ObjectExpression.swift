@@ -59,8 +59,9 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
     self.init(node: .path(keyPath))
   }
 
-  /// A call of a predefined function such as `sum:`. An unknown name is a programmer's error and
-  /// traps.
+  /// A call of a predefined function such as `sum:`.
+  ///
+  /// An unknown name is a programmer's error and traps.
   public convenience init(forFunction name: String, arguments parameters: [Any]) {
     let nodes = ObjectExpression.nodes(of: parameters)
     guard let node = ExpressionNode.call(name, nodes) else {
@@ -126,8 +127,10 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
     self.init(node: .fetch(request.node, context.node, countOnly: countOnly))
   }
 
-  /// An expression from its format string. A string that cannot be parsed is a programmer's error
-  /// and traps; use ``parse(_:arguments:)`` for text from elsewhere.
+  /// An expression from its format string.
+  ///
+  /// A string that cannot be parsed is a programmer's error and traps; use ``parse(_:arguments:)``
+  /// for text from elsewhere.
   public convenience init(format expressionFormat: String, _ args: Any?...) {
     self.init(node: ObjectExpression.parseOrTrap(expressionFormat, args))
   }
@@ -161,7 +164,9 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
 
   // MARK: Evaluation
 
-  /// The expression's value for an object. `context` holds the values of variables.
+  /// The expression's value for an object.
+  ///
+  /// `context` holds the values of variables.
   ///
   /// Traps where Foundation raises; use ``value(for:context:)`` to get errors instead.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {

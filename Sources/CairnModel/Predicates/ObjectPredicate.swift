@@ -37,8 +37,10 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
     super.init()
   }
 
-  /// A predicate from its format string. A string that cannot be parsed is a programmer's error
-  /// and traps; use ``parse(_:arguments:)`` for text from elsewhere.
+  /// A predicate from its format string.
+  ///
+  /// A string that cannot be parsed is a programmer's error and traps; use ``parse(_:arguments:)``
+  /// for text from elsewhere.
   public convenience init(format predicateFormat: String, _ args: Any?...) {
     self.init(replacingWith: Self.parseOrTrap(predicateFormat, args))
   }
@@ -133,7 +135,9 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
   open var predicateFormat: String { PredicatePrinter.text(of: storedNode) }
   open override var description: String { predicateFormat }
 
-  /// The predicate with `$variables` replaced by values. Variables not named stay.
+  /// The predicate with `$variables` replaced by values.
+  ///
+  /// Variables not named stay.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> ObjectPredicate {
     ObjectPredicate.make(storedNode.substituting(variables.mapValues { PredicateValue($0) }))
   }

@@ -1,5 +1,6 @@
-/// Finds patterns that can make a backtracking matcher take exponential time. Errs on the side of
-/// refusing.
+/// Finds patterns that can make a backtracking matcher take exponential time.
+///
+/// Errs on the side of refusing.
 enum RegularExpressionCost {
   /// The most repetitions without upper bound in one pattern.
   static let maximumRepetitions = 5

@@ -1,7 +1,9 @@
 // Building a changed copy of a tree; substitution, resolving and canonical form are made with it.
 
 extension PredicateNode {
-  /// A copy with every part replaced. Members are rewritten before what contains them.
+  /// A copy with every part replaced.
+  ///
+  /// Members are rewritten before what contains them.
   package func rewriting(
     predicates: (PredicateNode) -> PredicateNode = { $0 },
     expressions: (ExpressionNode) -> ExpressionNode

@@ -1,8 +1,9 @@
 // Replacing parts of a predicate: variables by values, managed objects by their IDs.
 
 extension PredicateNode {
-  /// The tree with variables replaced by constants. The variable of a SUBQUERY hides an outer one
-  /// of the same name.
+  /// The tree with variables replaced by constants.
+  ///
+  /// The variable of a SUBQUERY hides an outer one of the same name.
   package func substituting(_ values: [String: PredicateValue]) -> PredicateNode {
     if values.isEmpty { return self }
     switch self {

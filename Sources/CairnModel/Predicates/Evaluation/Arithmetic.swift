@@ -1,8 +1,10 @@
 import Foundation
 
-/// Arithmetic on predicate values. Like in SQLite: null makes null, integers stay integers until
-/// they overflow into doubles, dividing by zero gives null. Decimals stay decimals unless a double
-/// takes part. Dates count as seconds since 2001.
+/// Arithmetic on predicate values.
+///
+/// Like in SQLite: null makes null, integers stay integers until they overflow into doubles,
+/// dividing by zero gives null. Decimals stay decimals unless a double takes part. Dates count as
+/// seconds since 2001.
 enum Arithmetic {
   static func add(_ a: PredicateValue, _ b: PredicateValue) throws -> PredicateValue {
     try combine(a, b, { $0.addingReportingOverflow($1) }, +, +)

@@ -2,7 +2,9 @@ import Foundation
 
 /// The operators in key paths, `items.@sum.price`.
 enum CollectionOperators {
-  /// Applies an operator to a collection. `rest` is the path after the operator.
+  /// Applies an operator to a collection.
+  ///
+  /// `rest` is the path after the operator.
   ///
   /// Null is an empty collection. Nulls among the values are left out, as in SQL. Of nothing,
   /// sum, average and count are 0, minimum and maximum null.

@@ -61,7 +61,9 @@ package enum FunctionTable {
   }
 
   /// What a function over a collection looks at: the members of its only argument, or all its
-  /// arguments. Null counts as an empty collection, a single value as itself.
+  /// arguments.
+  ///
+  /// Null counts as an empty collection, a single value as itself.
   private static func members(_ arguments: [PredicateValue]) -> [PredicateValue] {
     guard arguments.count == 1 else { return CollectionOperators.flattened(arguments) }
     if arguments[0].isNull { return [] }

@@ -1,7 +1,9 @@
 import Foundation
 
 /// The methods of values that predicates can call: `FUNCTION(…)`, custom selectors, and keys such
-/// as `length` on strings. There is no Objective-C runtime to ask, so this is the whole list.
+/// as `length` on strings.
+///
+/// There is no Objective-C runtime to ask, so this is the whole list.
 enum MessageTable {
   /// What a value answers to a message.
   ///

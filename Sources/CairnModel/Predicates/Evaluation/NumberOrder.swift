@@ -29,7 +29,9 @@ package enum NumberOrder {
     }
   }
 
-  /// The value of any number as a double; dates as seconds since 2001. 0 for other values.
+  /// The value of any number as a double; dates as seconds since 2001.
+  ///
+  /// 0 for other values.
   package static func double(of value: PredicateValue) -> Double {
     switch value {
     case .boolean(let flag): return flag ? 1 : 0

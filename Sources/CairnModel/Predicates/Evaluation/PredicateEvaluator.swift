@@ -12,7 +12,9 @@ package enum PredicateEvaluator {
     return try scope.evaluate(node)
   }
 
-  /// The value of an expression for an object. Assignments write into the context.
+  /// The value of an expression for an object.
+  ///
+  /// Assignments write into the context.
   ///
   /// - Throws: ``PredicateEvaluationError``.
   package static func value(

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The functions over collections of numbers. Nulls are left out.
+/// The functions over collections of numbers.
+///
+/// Nulls are left out.
 enum Statistics {
   static func sum(_ values: [PredicateValue]) throws -> PredicateValue {
     try values.filter { !$0.isNull }.reduce(.integer(0)) { try Arithmetic.add($0, $1) }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// What comparisons with options see of a text. SQL functions call it too, so that a store and
-/// memory agree.
+/// What comparisons with options see of a text.
+///
+/// SQL functions call it too, so that a store and memory agree.
 ///
 /// - `[c]`: full Unicode case folding, independent of locale (`ß` becomes `ss`).
 /// - `[d]`: canonical decomposition without combining marks (scalars whose canonical combining

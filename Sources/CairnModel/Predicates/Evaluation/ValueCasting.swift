@@ -69,6 +69,10 @@ package enum ValueCasting {
     case .boolean, .integer, .double, .decimal:
       return .date(Date(timeIntervalSinceReferenceDate: NumberOrder.double(of: value)))
     case .string(let text):
+      // How the printer writes the distant ends of time.
+      if let seconds = Double(text), seconds.isInfinite {
+        return .date(Date(timeIntervalSinceReferenceDate: seconds))
+      }
       if let date = try? Date(text, strategy: .iso8601) { return .date(date) }
       let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
       return (try? Date(text, strategy: fractional)).map { .date($0) }

@@ -12,8 +12,9 @@ package enum ValueSorting {
     }
   }
 
-  /// How two values compare by a selector. A selector Cairn does not know is a programmer's error
-  /// and traps.
+  /// How two values compare by a selector.
+  ///
+  /// A selector Cairn does not know is a programmer's error and traps.
   package static func compare(
     _ a: PredicateValue, _ b: PredicateValue, by selector: SelectorName
   ) -> ComparisonResult {
@@ -45,9 +46,7 @@ package enum ValueSorting {
     case .localizedCompare: return a.compare(b, locale: .current)
     case .localizedCaseInsensitiveCompare:
       return a.compare(b, options: .caseInsensitive, locale: .current)
-    case .localizedStandardCompare:
-      return a.compare(
-        b, options: [.caseInsensitive, .numeric, .widthInsensitive], locale: .current)
+    case .localizedStandardCompare: return a.localizedStandardCompare(b)
     default: fatalError("unsupported NSSortDescriptor selector: \(selector.rawValue)")
     }
   }

@@ -1,6 +1,7 @@
 /// The pattern of `LIKE`: `?` is one Unicode scalar, `*` any number, a backslash takes the next
-/// sign literally. Matches whole texts in time proportional to text times pattern, without
-/// recursion.
+/// sign literally.
+///
+/// Matches whole texts in time proportional to text times pattern, without recursion.
 package struct WildcardPattern: Sendable {
   private enum Element: Equatable {
     case literal(Unicode.Scalar)

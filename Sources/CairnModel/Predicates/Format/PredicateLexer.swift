@@ -1,6 +1,8 @@
 import Foundation
 
-/// Splits a format string into words. Strings and numbers are in `PredicateLexer+Literals.swift`.
+/// Splits a format string into words.
+///
+/// Strings and numbers are in `PredicateLexer+Literals.swift`.
 struct PredicateLexer {
   let text: String
   let scalars: [Unicode.Scalar]

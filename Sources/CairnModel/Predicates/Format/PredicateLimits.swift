@@ -15,8 +15,10 @@ public struct PredicateLimits: Sendable, Hashable {
   public var allowsMessages: Bool
   /// Whether `FETCH(…)` may be used.
   public var allowsFetches: Bool
-  /// The longest pattern after `MATCHES`; 0 forbids regular expressions. Patterns in untrusted
-  /// text must be constants without nested repetitions, which can take exponential time.
+  /// The longest pattern after `MATCHES`; 0 forbids regular expressions.
+  ///
+  /// Patterns in untrusted text must be constants without nested repetitions, which can take
+  /// exponential time.
   public var maximumPatternLength: Int
   /// Whether patterns are checked for nested repetitions and back references.
   public var checksPatterns: Bool

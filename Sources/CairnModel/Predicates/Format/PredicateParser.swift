@@ -1,7 +1,9 @@
 import Foundation
 
-/// Parses format strings. One recursive descent serves predicates and expressions: every rule
-/// returns an item that knows which of the two it is, so nothing is ever read twice.
+/// Parses format strings.
+///
+/// One recursive descent serves predicates and expressions: every rule returns an item that knows
+/// which of the two it is, so nothing is ever read twice.
 package struct PredicateParser {
   /// What a rule has read.
   enum Content {

@@ -2,7 +2,9 @@ import Foundation
 
 // The constants of predicates, and the values that predicates compare while they are evaluated.
 
-/// A value inside a predicate. Equality and order are defined in `ValueComparison.swift`.
+/// A value inside a predicate.
+///
+/// Equality and order are defined in `ValueComparison.swift`.
 package enum PredicateValue: Sendable {
   /// Nil, `NSNull` and NaN.
   case null
