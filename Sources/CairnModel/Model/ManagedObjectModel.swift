@@ -35,6 +35,11 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
     return names.compactMap { byName[$0] }
   }
 
+  /// The names of a configuration's entities as they were given.
+  package func entityNames(inConfiguration configuration: String) -> [String] {
+    entityNamesByConfiguration[configuration] ?? []
+  }
+
   /// Puts entities of the model into a named configuration; an entity may be in several.
   open func setEntities(
     _ entities: [EntityDescription], forConfigurationName configuration: String

@@ -18,4 +18,13 @@ open class ModelElement: NSObject, @unchecked Sendable {
   final func willChange() {
     if isFrozen { fatalError("Can't modify an immutable model.") }
   }
+
+  /// Whether both say the same about what they describe; identity does not matter, nor does what
+  /// they are part of.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? ModelElement else { return false }
+    return self === other || ModelEquality.areEqual(self, other)
+  }
+
+  public override var hash: Int { ModelEquality.hash(of: self) }
 }

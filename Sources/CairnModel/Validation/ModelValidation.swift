@@ -35,8 +35,20 @@ public struct ModelError: Error, Sendable, CustomStringConvertible, LocalizedErr
 
 /// Checks a whole model and reports every problem at once.
 public enum ModelValidation {
-  /// The problems of the model in the order of its entities; empty when it can be used.
+  private static let rules: [any ModelRule.Type] = [
+    EntityNameRule.self, PropertyNameRule.self, AttributeTypeRule.self, DefaultValueRule.self,
+    DestinationRule.self, InverseRule.self, CountRule.self, ConstraintRule.self, IndexRule.self,
+    ConfigurationRule.self, TemplateRule.self,
+  ]
+
+  /// The problems of the model, by rule and within each in the order of its entities; empty when it
+  /// can be used.
+  ///
+  /// While inheritance goes round in a circle nothing else can be asked, so that then only problems
+  /// of inheritance are reported.
   public static func problems(of model: ManagedObjectModel) -> [ModelProblem] {
-    []
+    let inheritance = InheritanceRule.problems(of: model)
+    if inheritance.contains(where: { $0.code == "inheritanceCycle" }) { return inheritance }
+    return inheritance + rules.flatMap { $0.problems(of: model) }
   }
 }

@@ -30,7 +30,8 @@ final class ArchivedFoundationValues {
 
   private func value(of object: ArchivedObject, depth: Int) -> Any? {
     switch object.className {
-    case "NSDate", "__NSDate": return seconds(object).map(Date.init(timeIntervalSinceReferenceDate:))
+    case "NSDate", "__NSDate":
+      return seconds(object).map(Date.init(timeIntervalSinceReferenceDate:))
     case "NSData", "NSMutableData":
       if case .data(let data) = object["NS.data"] { return data }
       return nil

@@ -54,7 +54,8 @@ private struct BinaryPropertyListReader {
   typealias Malformed = BinaryPropertyList.Malformed
 
   init(_ data: Data) throws {
-    bytes = [UInt8](data)
+    let bytes = [UInt8](data)
+    self.bytes = bytes
     guard bytes.count >= 40, bytes.starts(with: Array("bplist0".utf8)) else {
       throw Malformed(description: "The data is no binary property list.")
     }

@@ -28,7 +28,8 @@ struct KeyedArchiveBuilder {
   }
 
   mutating func add(
-    _ className: String, inheriting ancestors: [String] = [], _ fields: [(String, PropertyListValue)]
+    _ className: String, inheriting ancestors: [String] = [],
+    _ fields: [(String, PropertyListValue)]
   ) -> Reference {
     let reference = reserve()
     fill(reference, className, inheriting: ancestors, fields)

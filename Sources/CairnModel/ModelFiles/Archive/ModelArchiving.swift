@@ -173,10 +173,12 @@ struct ModelArchiving {
         reference, "NSCompositeAttributeDescription",
         inheriting: ["NSAttributeDescription", "NSPropertyDescription"], fields)
     case is AttributeDescription:
-      archive.fill(reference, "NSAttributeDescription", inheriting: ["NSPropertyDescription"], fields)
+      archive.fill(
+        reference, "NSAttributeDescription", inheriting: ["NSPropertyDescription"], fields)
     case let relationship as RelationshipDescription:
       fields += self.fields(of: relationship)
-      archive.fill(reference, "NSRelationshipDescription", inheriting: ["NSPropertyDescription"], fields)
+      archive.fill(
+        reference, "NSRelationshipDescription", inheriting: ["NSPropertyDescription"], fields)
     case let fetched as FetchedPropertyDescription:
       let request = try fetched.template.map { try add($0) } ?? .null
       let name = archive.add(text: fetched.template?.entityName)
@@ -184,7 +186,8 @@ struct ModelArchiving {
         ("NSFetchRequest", .uid(request.uid)), ("_NSFetchRequestEntityName", .uid(name.uid)),
         ("NSIsReadOnly", .bool(true)),
       ]
-      archive.fill(reference, "NSFetchedPropertyDescription", inheriting: ["NSPropertyDescription"], fields)
+      archive.fill(
+        reference, "NSFetchedPropertyDescription", inheriting: ["NSPropertyDescription"], fields)
     default: break
     }
   }

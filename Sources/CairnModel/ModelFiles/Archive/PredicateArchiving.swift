@@ -19,7 +19,8 @@ struct PredicateArchiving {
   ) throws -> Reference {
     switch node {
     case .value(let value):
-      return archive.add(value ? "NSTruePredicate" : "NSFalsePredicate", inheriting: ["NSPredicate"], [])
+      return archive.add(
+        value ? "NSTruePredicate" : "NSFalsePredicate", inheriting: ["NSPredicate"], [])
     case .compound(let type, let members):
       let references = try members.map { try add($0, to: &archive) }
       let list = archive.add(list: references)
@@ -103,7 +104,8 @@ struct PredicateArchiving {
         [type(.constantValue), ("NSConstantValue", .uid(constant.uid))])
     case .evaluatedObject:
       return archive.add("NSSelfExpression", inheriting: ["NSExpression"], [type(.evaluatedObject)])
-    case .anyKey: return archive.add("NSAnyKeyExpression", inheriting: ["NSExpression"], [type(.anyKey)])
+    case .anyKey:
+      return archive.add("NSAnyKeyExpression", inheriting: ["NSExpression"], [type(.anyKey)])
     case .variable(let name):
       let text = archive.add(text: name)
       return archive.add(

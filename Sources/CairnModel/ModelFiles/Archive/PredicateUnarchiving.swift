@@ -53,7 +53,7 @@ struct PredicateUnarchiving {
       try expressionNode(left, depth: depth + 1), type,
       try expressionNode(right, depth: depth + 1), modifier: modifier,
       options: ComparisonPredicate.Options(rawValue: UInt(clamping: options)),
-      selector: sign.text("NSSelectorName").map(SelectorName.init))
+      selector: sign.text("NSSelectorName").map { SelectorName($0) })
   }
 
   // MARK: Expressions
@@ -164,7 +164,7 @@ struct PredicateUnarchiving {
       guard case .object(let object) = value, let key = object.text("NSKey") else { return nil }
       return ObjectSortDescriptor(
         key: key, ascending: object.flag("NSAscending"),
-        selector: object.text("NSSelector").map(SelectorName.init))
+        selector: object.text("NSSelector").map { SelectorName($0) })
     }
   }
 }

@@ -121,7 +121,8 @@ struct PropertyUnarchiving {
     let code = object.integer("NSAttributeType") ?? 0
     guard let type = AttributeType(rawValue: UInt(clamping: code)) else {
       throw ModelFileError(
-        file: file, .invalidValue, "\(attribute.name) is of type \(code), which Cairn does not know.")
+        file: file, .invalidValue,
+        "\(attribute.name) is of type \(code), which Cairn does not know.")
     }
     attribute.attributeType = type
     attribute.defaultValue = defaultValue(object["NSDefaultValue"], type: type)
@@ -137,7 +138,9 @@ struct PropertyUnarchiving {
 
   private func defaultValue(_ archived: ArchivedValue, type: AttributeType) -> Any? {
     let value = values.value(archived)
-    if type == .boolean, let number = value as? NSNumber { return NSNumber(value: number.boolValue) }
+    if type == .boolean, let number = value as? NSNumber {
+      return NSNumber(value: number.boolValue)
+    }
     if type == .date, let number = value as? NSNumber {
       return Date(timeIntervalSinceReferenceDate: number.doubleValue)
     }

@@ -36,7 +36,8 @@ package struct Inflate {
   ///
   /// - Parameter limit: the largest number of bytes to produce.
   /// - Throws: ``InflateError``, never anything worse, whatever the bytes.
-  package static func decompress(_ data: Data, limit: Int = 256 << 20) throws(InflateError) -> Data {
+  package static func decompress(_ data: Data, limit: Int = 256 << 20) throws(InflateError) -> Data
+  {
     var state = Inflate(input: [UInt8](data), limit: limit)
     try state.run()
     return Data(state.output)

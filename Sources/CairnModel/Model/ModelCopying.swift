@@ -1,0 +1,171 @@
+import Foundation
+
+// Deep copies and merging of models. Copies are editable whatever the original is.
+
+extension EntityDescription {
+  /// A new, editable entity with copies of the entity's own properties and indexes.
+  ///
+  /// It belongs to no model, has neither superentity nor subentities, and its relationships know
+  /// their destinations and inverses by name only; ``ManagedObjectModel/copyModel()`` links them.
+  public func copyEntity() -> EntityDescription {
+    let copy = EntityDescription()
+    copy.name = name
+    copy.managedObjectClassName = explicitClassName
+    copy.isAbstract = isAbstract
+    copy.userInfo = userInfo
+    copy.versionHashModifier = versionHashModifier
+    copy.codeGenerationType = codeGenerationType
+    if let explicitRenamingIdentifier { copy.renamingIdentifier = explicitRenamingIdentifier }
+    copy.properties = declaredProperties.map { $0.copyProperty() }
+    copy.uniquenessConstraints = constraintNames
+    return copy
+  }
+
+  /// Copies of the indexes, whose elements name properties of `copy`.
+  fileprivate func copyIndexes(to copy: EntityDescription) {
+    let properties = copy.propertiesByName
+    copy.indexes = indexes.map { index in
+      let elements = index.elements.map { element in
+        let part = FetchIndexElementDescription(
+          propertyName: element.propertyName ?? "", collationType: element.collationType,
+          isAscending: element.isAscending)
+        part.property =
+          (element.property as? ExpressionDescription)?.copyProperty()
+          ?? properties[element.propertyName ?? ""]
+        return part
+      }
+      let result = FetchIndexDescription(name: index.name, elements: elements)
+      result.partialIndexPredicate = index.partialIndexPredicate
+      return result
+    }
+  }
+}
+
+extension ManagedObjectModel {
+  /// A deep, editable copy; Core Data's `copy()`.
+  public func copyModel() -> ManagedObjectModel {
+    let model = ManagedObjectModel()
+    model.entities = Self.linkedCopies(of: entities)
+    let copies = model.entitiesByName
+    for name in configurations {
+      let members = entities(forConfigurationName: name) ?? []
+      model.setEntities(
+        members.compactMap { copies[$0.name ?? ""] }, forConfigurationName: name)
+    }
+    model.versionIdentifiers = versionIdentifiers
+    model.localizationDictionary = localizationDictionary
+    model.templatesByName = templatesByName
+    return model
+  }
+
+  /// Copies of entities, linked among themselves as the originals are.
+  private static func linkedCopies(of entities: [EntityDescription]) -> [EntityDescription] {
+    let copies = entities.map { $0.copyEntity() }
+    let byName = Dictionary(
+      copies.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    for (original, copy) in zip(entities, copies) {
+      copy.subentities = original.subentities.compactMap { byName[$0.name ?? ""] }
+    }
+    let relationships = copies.flatMap(\.declaredProperties)
+      .compactMap { $0 as? RelationshipDescription }
+    for relationship in relationships {
+      relationship.destinationEntity = relationship.destinationEntityName.flatMap { byName[$0] }
+    }
+    for relationship in relationships {
+      guard let name = relationship.inverseRelationshipName else { continue }
+      relationship.inverseRelationship =
+        relationship.destinationEntity?.propertiesByName[name] as? RelationshipDescription
+    }
+    for (original, copy) in zip(entities, copies) { original.copyIndexes(to: copy) }
+    return copies
+  }
+
+  /// A new model with the entities of several; nil when two of the same name differ.
+  public convenience init?(byMerging models: [ManagedObjectModel]?) {
+    let models = models ?? []
+    var chosen: [String: EntityDescription] = [:]
+    var order: [EntityDescription] = []
+    for entity in models.flatMap(\.entities) {
+      if let known = chosen[entity.name ?? ""] {
+        guard known == entity else { return nil }
+        continue
+      }
+      chosen[entity.name ?? ""] = entity
+      order.append(entity)
+    }
+    self.init()
+    entities = Self.linkedCopies(of: order)
+    takeAnnotations(of: models)
+  }
+
+  /// A new model of those entities among several models, perhaps versions of one, that a store was
+  /// made with; nil when not all of them are found.
+  public convenience init?(
+    byMerging models: [ManagedObjectModel], forStoreMetadata metadata: [String: Any]
+  ) {
+    guard let hashes = Self.entityHashes(inStoreMetadata: metadata) else { return nil }
+    // A whole version that fits is better than one pieced together.
+    let fitting = models.first {
+      $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    }
+    var chosen: [String: EntityDescription] = [:]
+    for entity in (fitting.map { [$0] } ?? models).flatMap(\.entities) {
+      let name = entity.name ?? ""
+      if chosen[name] == nil, hashes[name] == entity.versionHash { chosen[name] = entity }
+    }
+    guard chosen.count == hashes.count else { return nil }
+    self.init()
+    entities = Self.linkedCopies(
+      of: chosen.values.sorted { ($0.name ?? "").precedesByCodePoints($1.name ?? "") })
+    takeAnnotations(of: fitting.map { [$0] } ?? models)
+  }
+
+  /// The models of several bundles' `.momd`, `.mom`, `.xcdatamodeld` and `.xcdatamodel` resources
+  /// in one; nil for bundles means the main one. Nil when two entities of the same name differ.
+  public class func mergedModel(from bundles: [Bundle]?) -> ManagedObjectModel? {
+    let models = modelURLs(in: bundles ?? [.main])
+      .compactMap { try? ManagedObjectModel.load(contentsOf: $0) }
+    return ManagedObjectModel(byMerging: models)
+  }
+
+  /// The model among the bundles' resources, older versions included, that a store was made with;
+  /// nil when there is none.
+  public class func mergedModel(
+    from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+  ) -> ManagedObjectModel? {
+    let models = modelURLs(in: bundles ?? [.main]).flatMap { url -> [ManagedObjectModel] in
+      if let package = try? ModelPackage(contentsOf: url) {
+        return package.versionNames.compactMap { try? package.model(named: $0) }
+      }
+      return (try? ManagedObjectModel.load(contentsOf: url)).map { [$0] } ?? []
+    }
+    return ManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+  }
+
+  private class func modelURLs(in bundles: [Bundle]) -> [URL] {
+    bundles.flatMap { bundle in
+      ["momd", "mom", "xcdatamodeld", "xcdatamodel"].flatMap { kind in
+        bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []
+      }
+    }.map { $0 as URL }.sorted { $0.path < $1.path }
+  }
+
+  private func takeAnnotations(of models: [ManagedObjectModel]) {
+    let copies = entitiesByName
+    for model in models {
+      versionIdentifiers.formUnion(model.versionIdentifiers)
+      templatesByName.merge(model.templatesByName) { first, _ in first }
+      if let texts = model.localizationDictionary {
+        localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { a, _ in a }
+      }
+      for name in model.configurations {
+        let known = entities(forConfigurationName: name)
+        let added = (model.entities(forConfigurationName: name) ?? [])
+          .compactMap { copies[$0.name ?? ""] }
+        let names = Set((known ?? []).map(\.name))
+        setEntities(
+          (known ?? []) + added.filter { !names.contains($0.name) }, forConfigurationName: name)
+      }
+    }
+  }
+}
