@@ -1,0 +1,115 @@
+import Foundation
+
+/// What changed between two versions of a model, and whether a store can follow without being told
+/// how (lightweight migration).
+///
+/// Entities and properties are matched by renaming identifier: what has the same identifier in both
+/// versions is the same thing, whatever its name. A pure value computed once; the models must stay
+/// alive while it is used.
+// Unchecked: immutable after initialisation; it references model elements, which migrating code
+// freezes first.
+public struct ModelDifference: @unchecked Sendable {
+  /// What became of one property of a destination entity.
+  public struct PropertyChange {
+    /// The property of the destination, inherited ones included.
+    public let destination: PropertyDescription
+    /// Where its values come from; nil when it is new.
+    public let source: PropertyDescription?
+
+    /// Whether the property is new.
+    public var isAdded: Bool { source == nil }
+    /// Whether it had another name.
+    public var isRenamed: Bool { source.map { $0.name != destination.name } ?? false }
+    /// Whether it was optional and is mandatory now.
+    public var becomesMandatory: Bool {
+      !destination.isOptional && (source.map { $0.isOptional || $0.isTransient } ?? true)
+    }
+    /// Whether existing objects get no value for an attribute that must have one; then migrating
+    /// a store that holds objects fails (134110).
+    public var lacksDefault: Bool {
+      guard becomesMandatory, !destination.isTransient,
+        let attribute = destination as? AttributeDescription,
+        !(attribute is DerivedAttributeDescription)
+      else { return false }
+      return attribute.defaultValue == nil
+    }
+    /// Whether the property's stored form is the same.
+    public var isUnchanged: Bool { source.map { $0.versionHash == destination.versionHash } ?? false }
+  }
+
+  /// What became of one entity.
+  public struct EntityChange {
+    public let destination: EntityDescription
+    /// Where its objects come from; nil when it is new.
+    public let source: EntityDescription?
+    /// Every property the entity has now, inherited ones included, by name.
+    public let properties: [PropertyChange]
+    /// Properties of the source that no property of the destination continues.
+    public let removedProperties: [PropertyDescription]
+
+    public var isAdded: Bool { source == nil }
+    public var isRenamed: Bool { source.map { $0.name != destination.name } ?? false }
+    /// Whether the version hash differs.
+    public var isChanged: Bool { source.map { $0.versionHash != destination.versionHash } ?? true }
+    /// Whether the entity has another superentity than before.
+    public let isMoved: Bool
+
+    /// Where the values of a property come from, nil when it is new.
+    public func source(ofProperty name: String) -> PropertyDescription? {
+      properties.first { $0.destination.name == name }?.source
+    }
+  }
+
+  public let source: ManagedObjectModel
+  public let destination: ManagedObjectModel
+  /// The destination's entities in its order.
+  public let entities: [EntityChange]
+  /// Entities of the source that none of the destination continues; their objects are dropped.
+  public let removedEntities: [EntityDescription]
+  /// Why no mapping can be inferred; empty when one can.
+  public let refusals: [InferenceRefusal]
+
+  /// Whether a store can be brought from one version to the other without being told how.
+  public var isInferable: Bool { refusals.isEmpty }
+
+  /// Whether both versions have the same stored form.
+  public var isEmpty: Bool {
+    removedEntities.isEmpty && entities.allSatisfy { !$0.isChanged && !$0.isRenamed }
+  }
+
+  /// Whether things were only added: entities, and properties that existing objects can lack or
+  /// take their default. Nothing stored has to be touched.
+  public var isAdditive: Bool {
+    isInferable && removedEntities.isEmpty
+      && entities.allSatisfy { change in
+        change.isAdded
+          || !change.isRenamed && !change.isMoved && change.removedProperties.isEmpty
+            && change.destination.isAbstract == change.source?.isAbstract
+            && change.properties.allSatisfy { $0.isAdded ? !$0.becomesMandatory : $0.isUnchanged }
+      }
+  }
+
+  /// What became of an entity of the destination.
+  public func change(ofEntity name: String) -> EntityChange? {
+    entities.first { $0.destination.name == name }
+  }
+
+  /// The entity of the source that an entity of the destination continues.
+  public func source(ofEntity name: String) -> EntityDescription? {
+    change(ofEntity: name)?.source
+  }
+
+  /// Compares two versions of a model.
+  public init(from source: ManagedObjectModel, to destination: ManagedObjectModel) {
+    self.source = source
+    self.destination = destination
+    let matching = ElementMatching(source: source, destination: destination)
+    let changes = destination.entities.map { matching.change(of: $0) }
+    entities = changes
+    let continued = Set(changes.compactMap { $0.source.map(ObjectIdentifier.init) })
+    removedEntities = source.entities.filter { !continued.contains(ObjectIdentifier($0)) }
+    refusals =
+      changes.flatMap { InferenceRules.refusals(of: $0) } + matching.ambiguities
+      + InferenceRules.mergedHierarchies(changes)
+  }
+}
