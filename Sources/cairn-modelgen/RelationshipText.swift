@@ -30,7 +30,8 @@ struct RelationshipText {
       ? ("NSOrderedSet", "mutableOrderedSetValue(forKey: \(key))")
       : ("NSSet", "mutableSetValue(forKey: \(key))")
     var lines = [
-      "", "  public func addTo\(suffix)(_ value: \(destination)) {", "    \(view).add(value)", "  }",
+      "", "  public func addTo\(suffix)(_ value: \(destination)) {", "    \(view).add(value)",
+      "  }",
       "", "  public func removeFrom\(suffix)(_ value: \(destination)) {",
       "    \(view).remove(value)", "  }",
     ]

@@ -1,5 +1,5 @@
 /// One thing that a usable model keeps to.
-protocol ModelRule {
+protocol ModelRule: SendableMetatype {
   /// Every place where the model does not.
   static func problems(of model: ManagedObjectModel) -> [ModelProblem]
 }

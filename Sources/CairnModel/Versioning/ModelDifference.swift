@@ -34,7 +34,9 @@ public struct ModelDifference: @unchecked Sendable {
       return attribute.defaultValue == nil
     }
     /// Whether the property's stored form is the same.
-    public var isUnchanged: Bool { source.map { $0.versionHash == destination.versionHash } ?? false }
+    public var isUnchanged: Bool {
+      source.map { $0.versionHash == destination.versionHash } ?? false
+    }
   }
 
   /// What became of one entity.
