@@ -1,0 +1,192 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Applies change sets to a store: plans on what is there, changes objects in a context, and
+/// commits rows, stamps and cursor in one transaction. Whoever writes meanwhile makes it plan again.
+///
+/// Used on the context's queue only.
+struct ChangeImporter {
+  let access: StoreAccess
+  let context: ManagedObjectContext
+
+  /// What came of one change set.
+  struct Outcome: Sendable {
+    var records = 0
+    var links = 0
+    var conflicts = 0
+    var quarantined: [RecordID] = []
+    /// How often it was planned again because of other writers.
+    var replans = 0
+    /// Whether the destination was not where the set begins: somebody else served it.
+    var wasServed = false
+  }
+
+  /// What a failed save leaves to be done.
+  private enum Failure {
+    case replan
+    case invalid([RecordID: String])
+  }
+
+  /// Applies a set, then moves the cursor to its end.
+  ///
+  /// - Parameter cursor: What the destination's cursor becomes; nil for records that were
+  ///   quarantined and are tried again.
+  func apply(_ set: ChangeSet, cursor: SyncCursor?) throws -> Outcome {
+    try access.environment.reach(.beforeImport)
+    var outcome = Outcome()
+    var refused: [RecordID: String] = [:]
+    while outcome.replans < StoreAccess.attempts {
+      context.reset()
+      let ledger = try access.ledger()
+      guard case .done = ledger.head.bootstrap, try isCaptured(ledger) else {
+        try HistoryCapture(access: access).run()
+        outcome.replans += 1
+        continue
+      }
+      if cursor != nil, try ledger.cursor(for: set.source).position != set.after {
+        outcome.wasServed = true
+        return outcome
+      }
+      let plan = ImportPlan(access: access, ledger: ledger, source: set.source)
+      let application = ImportApplication(plan: plan, context: context)
+      do {
+        let sorted = try sort(set, refused, ledger)
+        try plan.merge(sorted.accepted, sorted.links)
+        try application.changeObjects()
+        try application.keepBooks(plan: plan, context: context)
+        try quarantine(sorted.held, set.source, ledger)
+        if let cursor { ledger.setCursor(cursor, for: set.source) }
+        let conflicts = try ledger.journal(plan.conflicts, time: access.environment.now())
+        try access.environment.reach(.beforeImportCommit)
+        guard try commit(ledger) else {
+          outcome.replans += 1
+          continue
+        }
+        outcome.records = plan.items.values.count { $0.isNews }
+        outcome.links = plan.links.values.count { $0.isNews }
+        outcome.conflicts = conflicts
+        outcome.quarantined = sorted.held.map(\.state.id)
+        context.reset()
+        try access.environment.reach(.afterImportCommit)
+        return outcome
+      } catch let error as CoreDataError {
+        switch try judge(error, application, set) {
+        case .replan: outcome.replans += 1
+        case .invalid(let records): refused.merge(records) { $1 }
+        }
+      }
+    }
+    context.reset()
+    throw StoreAccess.contention(access.store)
+  }
+
+  private func isCaptured(_ ledger: Ledger) throws -> Bool {
+    let history = try access.history()
+    if try history.lastTransactionNumber() <= ledger.head.captured { return true }
+    // What sync itself wrote since then needs no capture.
+    var request = HistoryReadRequest(after: ledger.head.captured, limit: 64)
+    request.includesChanges = false
+    let later = try history.readHistory(request)
+    return later.count < 64 && later.allSatisfy { $0.author == SyncConfiguration.author }
+  }
+
+  // MARK: What may come in
+
+  private struct Held {
+    let state: RecordState
+    let reason: QuarantineEntry.Reason
+    let message: String
+  }
+
+  /// Divides the incoming records into those to merge and those to hold; what was held before and
+  /// is touched again joins in.
+  private func sort(
+    _ set: ChangeSet, _ refused: [RecordID: String], _ ledger: Ledger
+  ) throws -> (accepted: [RecordState], links: [LinkChange], held: [Held]) {
+    var accepted: [RecordState] = []
+    var held: [Held] = []
+    try ledger.prefetch(set.records.map { SyncKey.quarantine($0.id) })
+    for incoming in set.records {
+      var state = incoming
+      let key = SyncKey.quarantine(state.id)
+      if let waiting = try ledger.value(key).map(QuarantineEntry.init(decoding:)) {
+        state = state.joined(with: waiting.state)
+      }
+      let isAhead = HybridLogicalClock.isTooFarAhead(
+        state.latestReading, now: access.environment.now(),
+        allowedSkew: access.configuration.allowedClockSkew)
+      if isAhead {
+        held.append(
+          Held(
+            state: state, reason: .clockSkew,
+            message: "written \(ahead(state)) s in the future by this machine's clock"))
+      } else if let message = refused[state.id] {
+        held.append(Held(state: state, reason: .validation, message: message))
+      } else {
+        accepted.append(state)
+        if try ledger.value(key) != nil { ledger.put(key, nil) }
+      }
+    }
+    return (accepted, set.links, held)
+  }
+
+  private func ahead(_ state: RecordState) -> UInt64 {
+    let now = access.environment.now()
+    let reading = state.latestReading.milliseconds
+    return reading > now ? (reading - now) / 1000 : 0
+  }
+
+  private func quarantine(_ held: [Held], _ source: StoreID, _ ledger: Ledger) throws {
+    for item in held {
+      let key = SyncKey.quarantine(item.state.id)
+      let old = try ledger.value(key).map(QuarantineEntry.init(decoding:))
+      let entry = QuarantineEntry(
+        reason: item.reason, message: item.message, source: source,
+        since: old?.since ?? access.environment.now(), state: item.state)
+      if entry != old { ledger.put(key, entry.encoded) }
+    }
+  }
+
+  // MARK: Commit
+
+  /// - Returns: False when somebody else committed in between.
+  private func commit(_ ledger: Ledger) throws -> Bool {
+    if !context.hasChanges { return try access.commit(ledger) }
+    context.transactionAuthor = SyncConfiguration.author
+    context.addSidecarOperations(ledger.operations(), for: access.store)
+    try context.save()
+    return true
+  }
+
+  /// What to do about a save that failed.
+  ///
+  /// - Throws: The error, when neither planning again nor leaving records out can help.
+  private func judge(
+    _ error: CoreDataError, _ application: ImportApplication, _ set: ChangeSet
+  ) throws -> Failure {
+    switch error.code {
+    case .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectConstraintMerge,
+      .managedObjectReferentialIntegrity:
+      return .replan
+    default: break
+    }
+    let errors = (error.userInfo[CoreDataErrorKey.detailedErrors] as? [any Error]) ?? [error]
+    var records: [RecordID: String] = [:]
+    for case let item as CoreDataError in errors where (1550..<1700).contains(item.code.rawValue) {
+      guard let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject,
+        let id = application.culprit(of: object, among: set)
+      else { continue }
+      records[id] = item.message
+    }
+    if records.isEmpty { throw error }
+    return .invalid(records)
+  }
+}
+
+/// Core Data's user info keys that an importer reads.
+enum CoreDataErrorKey {
+  static let detailedErrors = "NSDetailedErrors"
+  static let object = "NSValidationErrorObject"
+}

@@ -1,0 +1,201 @@
+import CairnModel
+import CairnStore
+import Crypto
+import Foundation
+
+/// One way in which two stores differ.
+public struct StoreDifference: Sendable, Hashable {
+  /// Where the record is.
+  public enum Kind: String, Sendable, Hashable {
+    case onlyLocal = "only-local"
+    case onlyReplica = "only-replica"
+    /// A property has other values.
+    case value
+    /// A property has the same value, but not by the same write.
+    case stamp
+    /// The members of a relationship are others.
+    case members
+  }
+  public let kind: Kind
+  public let record: RecordID
+  public let entity: String
+  /// The property or relationship; nil for whole records.
+  public let property: String?
+}
+
+/// What a comparison found.
+public struct VerifyReport: Sendable, Hashable {
+  public let replica: String
+  /// Live records compared.
+  public let records: Int
+  /// Relationship members compared.
+  public let links: Int
+  public let differences: [StoreDifference]
+  public var isEqual: Bool { differences.isEmpty }
+}
+
+/// Compares two stores as they are now: digests over record IDs, stamps and the values in the rows,
+/// in buckets, and property by property only where the digests differ.
+struct StoreComparison {
+  let local: StoreAccess
+  let replica: StoreAccess
+  static let page = 512
+
+  /// A live record with what its row holds.
+  private struct Entry {
+    var state: RecordState
+    var members: [String: [RecordID]]
+
+    var digest: Data {
+      var writer = ByteWriter()
+      writer.record(state)
+      for (name, ids) in members.sorted(by: { $0.key < $1.key }) {
+        writer.string(name)
+        for id in ids { writer.identity(id) }
+      }
+      return Data(SHA256.hash(data: writer.data))
+    }
+  }
+
+  private struct Summary {
+    var buckets = [Data](repeating: Data(count: 32), count: 256)
+    var records = 0
+    var links = 0
+  }
+
+  func run(name: String) throws -> VerifyReport {
+    let mine = try summary(of: local)
+    let theirs = try summary(of: replica)
+    var differences: [StoreDifference] = []
+    let buckets = Set(mine.buckets.indices.filter { mine.buckets[$0] != theirs.buckets[$0] })
+    if !buckets.isEmpty {
+      let a = try entries(of: local, in: buckets)
+      let b = try entries(of: replica, in: buckets)
+      for id in Set(a.keys).union(b.keys).sorted() {
+        differences += compare(id, a[id], b[id])
+      }
+    }
+    return VerifyReport(
+      replica: name, records: max(mine.records, theirs.records),
+      links: max(mine.links, theirs.links), differences: differences)
+  }
+
+  private func compare(_ id: RecordID, _ a: Entry?, _ b: Entry?) -> [StoreDifference] {
+    guard let present = a ?? b else { return [] }
+    func difference(_ kind: StoreDifference.Kind, _ property: String?) -> StoreDifference {
+      StoreDifference(kind: kind, record: id, entity: present.state.entity, property: property)
+    }
+    guard let a else { return [difference(.onlyReplica, nil)] }
+    guard let b else { return [difference(.onlyLocal, nil)] }
+    var found: [StoreDifference] = []
+    let names = Set(a.state.registers.keys).union(b.state.registers.keys)
+    for name in names.sorted() {
+      let mine = a.state.registers[name]
+      let theirs = b.state.registers[name]
+      if mine?.value.canonicalBytes != theirs?.value.canonicalBytes {
+        found.append(difference(.value, name))
+      } else if mine?.write.stamp != theirs?.write.stamp {
+        found.append(difference(.stamp, name))
+      }
+    }
+    for name in Set(a.members.keys).union(b.members.keys).sorted()
+    where a.members[name] != b.members[name] {
+      found.append(difference(.members, name))
+    }
+    return found
+  }
+
+  private static func bucket(of id: RecordID) -> Int {
+    // The last bits are random, the first are time.
+    Int(id.low & 0xFF)
+  }
+
+  private func summary(of access: StoreAccess) throws -> Summary {
+    var summary = Summary()
+    try walk(access, in: nil) { id, entry in
+      summary.records += 1
+      summary.links += entry.members.values.reduce(0) { $0 + $1.count }
+      // The sum of the digests does not depend on the order.
+      let index = Self.bucket(of: id)
+      let digest = entry.digest
+      var bytes = [UInt8](summary.buckets[index])
+      for (place, byte) in digest.enumerated() { bytes[place] &+= byte }
+      summary.buckets[index] = Data(bytes)
+    }
+    return summary
+  }
+
+  private func entries(of access: StoreAccess, in buckets: Set<Int>) throws -> [RecordID: Entry] {
+    var found: [RecordID: Entry] = [:]
+    try walk(access, in: buckets) { found[$0] = $1 }
+    return found
+  }
+
+  /// Visits all live records in the order of their IDs.
+  private func walk(
+    _ access: StoreAccess, in buckets: Set<Int>?, _ visit: (RecordID, Entry) throws -> Void
+  ) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    var next: Data?
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.records.rawValue, from: next, to: nil, limit: Self.page)
+      if page.isEmpty { return }
+      let ledger = try access.ledger()
+      var live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)] = []
+      for (key, value) in page {
+        let id = try SyncKey.identity(RecordID.self, in: key)
+        if let buckets, !buckets.contains(Self.bucket(of: id)) { continue }
+        let entry = try RecordEntry(decoding: value)
+        if let object = ledger.objectID(for: entry) { live.append((id, entry, object)) }
+      }
+      try visitPage(live, access, ledger, visit)
+      guard page.count == Self.page, let last = page.last else { return }
+      next = last.key + Data([0])
+    }
+  }
+
+  private func visitPage(
+    _ live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)],
+    _ access: StoreAccess, _ ledger: Ledger, _ visit: (RecordID, Entry) throws -> Void
+  ) throws {
+    let rows = try access.store.snapshots(for: live.map(\.object))
+    let reading = RowReading(ledger: ledger)
+    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    let members = try self.members(of: live.map { ($0.id, $0.object) }, access, ledger)
+    for (item, row) in zip(live, rows) {
+      // A row that is gone without history telling: not there.
+      guard let row else { continue }
+      var state = item.entry.state(id: item.id, row: try reading.values(of: row))
+      state.deletion = nil
+      for (name, register) in state.registers {
+        let write = PropertyWrite(stamp: register.write.stamp)
+        var value = register.value
+        if let target = value.reference { value = .reference(try ledger.resolve(target)) }
+        state.registers[name] = Register(value: value, write: write)
+      }
+      try visit(item.id, Entry(state: state, members: members[item.id] ?? [:]))
+    }
+  }
+
+  /// The members of the link relationships whose canonical side a record has.
+  private func members(
+    of records: [(id: RecordID, object: ManagedObjectID)], _ access: StoreAccess,
+    _ ledger: Ledger
+  ) throws -> [RecordID: [String: [RecordID]]] {
+    var result: [RecordID: [String: [RecordID]]] = [:]
+    for plan in access.schema.links.values {
+      guard let owner = plan.relationship.entity else { continue }
+      let owners = records.filter { $0.object.entity.isKindOf(entity: owner) }
+      if owners.isEmpty { continue }
+      let lists = try access.store.members(of: plan.relationship, owners: owners.map(\.object))
+      try ledger.prefetch(lists.joined().compactMap(SyncKey.object))
+      for (item, list) in zip(owners, lists) where !list.isEmpty {
+        result[item.id, default: [:]][plan.relationship.name] = try list.compactMap {
+          try ledger.recordID(for: $0)
+        }.sorted()
+      }
+    }
+    return result
+  }
+}

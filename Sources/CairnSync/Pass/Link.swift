@@ -1,0 +1,304 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// One pass-through between the local store and one replica: opens the replica, runs passes when
+/// something changed, and waits longer the longer it is in trouble.
+///
+/// Mutable state: `state`, in its mutex. The store work happens on the queue of `context`, one
+/// step at a time; the link's task only waits for it.
+final class Link: Sendable {
+  let configuration: ReplicaConfiguration
+  let local: StoreAccess
+  private let coordinator: PersistentStoreCoordinator
+  private let context: ManagedObjectContext
+  private let wakeup = Wakeup()
+  private let report: @Sendable (SyncEvent) -> Void
+
+  private struct Waiter {
+    let ticket: Int
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+  private struct State {
+    var life = LinkLife()
+    var store: PersistentStore?
+    var waiters: [Int: Waiter] = [:]
+    var nextWaiter = 0
+    var task: Task<Void, Never>?
+  }
+  private let state = Mutex(State())
+
+  init(
+    configuration: ReplicaConfiguration, local: StoreAccess,
+    coordinator: PersistentStoreCoordinator, report: @escaping @Sendable (SyncEvent) -> Void
+  ) {
+    self.configuration = configuration
+    self.local = local
+    self.coordinator = coordinator
+    self.report = report
+    context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    context.name = configuration.name
+    context.transactionAuthor = SyncConfiguration.author
+  }
+
+  private var environment: SyncEnvironment { local.environment }
+  var store: PersistentStore? { state.withLock { $0.store } }
+  var life: LinkLife { state.withLock { $0.life } }
+
+  /// The replica as the steps of sync take it; nil until it is open.
+  var replica: StoreAccess? {
+    store.map { store in
+      StoreAccess(
+        store: store, schema: local.schema, environment: environment,
+        configuration: local.configuration)
+    }
+  }
+
+  // MARK: Driving
+
+  func start() {
+    let task = Task { await self.run() }
+    state.withLock { $0.task = task }
+  }
+
+  /// Something changed on one of the sides.
+  func poke() { wakeup.call() }
+
+  func pause() {
+    change { $0.pause() }
+    failWaiters(SyncError(.notSyncing, "\(configuration.name) was paused", recovery: .wait))
+  }
+
+  func resume() {
+    change { $0.resume() }
+    wakeup.call()
+  }
+
+  /// Tries at once what was put off, for an operator.
+  func retry() {
+    change { $0.retry() }
+    wakeup.call()
+  }
+
+  /// Ends the link and waits for the step that is running. The store stays open.
+  func stop() async {
+    change { $0.remove() }
+    failWaiters(SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person))
+    let task = state.withLock { $0.task }
+    task?.cancel()
+    wakeup.call()
+    await task?.value
+  }
+
+  /// Runs work on the queue on which this link touches its stores.
+  func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+    -> Value
+  {
+    try await context.perform { try work() }
+  }
+
+  /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
+  /// then.
+  ///
+  /// - Throws: ``SyncError``: timed out, paused, failed for good, or removed.
+  func sync(timeout: Duration?) async throws {
+    let (id, ticket) = state.withLock { state -> (Int, Int) in
+      state.nextWaiter += 1
+      return (state.nextWaiter, state.life.request())
+    }
+    let timer = timeout.map { timeout in
+      Task {
+        guard (try? await environment.sleep(timeout)) != nil else { return }
+        self.resolve(id, .failure(self.timedOut()))
+      }
+    }
+    defer { timer?.cancel() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let refusal = state.withLock { state -> SyncError? in
+          if let refusal = self.refusal(state.life) { return refusal }
+          state.waiters[id] = Waiter(ticket: ticket, continuation: continuation)
+          return nil
+        }
+        if let refusal { continuation.resume(throwing: refusal) }
+        wakeup.call()
+      }
+    } onCancel: {
+      self.resolve(
+        id, .failure(SyncError(.cancelled, "the wait was stopped", recovery: .retry)))
+    }
+  }
+
+  private func refusal(_ life: LinkLife) -> SyncError? {
+    switch life.phase {
+    case .paused:
+      return SyncError(
+        .notSyncing, "\(configuration.name) is paused; resume it first", recovery: .wait)
+    case .removed:
+      return SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person)
+    case .failed(let error): return error
+    case .opening, .migrating, .ready, .syncing, .waiting: return nil
+    }
+  }
+
+  private func timedOut() -> SyncError {
+    let life = self.life
+    let why = life.lastError.map { ": " + $0.message } ?? ""
+    return SyncError(
+      .timedOut, "\(configuration.name) is not in step yet (\(life.phase.word))\(why)",
+      recovery: .wait)
+  }
+
+  // MARK: The task
+
+  private func run() async {
+    while !Task.isCancelled {
+      let now = environment.now()
+      switch state.withLock({ $0.life.next(isOpen: $0.store != nil, now: now) }) {
+      case .stop: return
+      case .open: await open()
+      case .sleep(let milliseconds):
+        let limit = milliseconds.map { Duration.milliseconds(Int64(clamping: $0)) }
+        await wakeup.wait(atMost: limit, environment)
+      case .pass:
+        await pass()
+        let life = self.life
+        guard case .ready = life.phase, life.requested <= life.completed else { continue }
+        await wakeup.wait(atMost: local.configuration.pollInterval, environment)
+      }
+    }
+  }
+
+  private func open() async {
+    change { $0.beginOpening() }
+    let opening = ReplicaOpening(coordinator: coordinator, configuration: configuration) {
+      progress in self.change { $0.migrate(progress) }
+    }
+    do {
+      let store = try await opening.open()
+      guard store.identifier != local.store.identifier else {
+        try? coordinator.remove(store)
+        throw SyncError(
+          .sameStore,
+          "\(configuration.url.path) is a copy of the local store, with the same UUID; remove it "
+            + "and add an empty replica", recovery: .person)
+      }
+      state.withLock { $0.store = store }
+      change { $0.opened() }
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func pass() async {
+    guard let replica else { return }
+    change { $0.beginPass() }
+    let began = environment.now()
+    let before = life.counters
+    let pass = SyncPass(local: local, replica: replica, context: context)
+    do {
+      var machine = PassState(direction: configuration.direction)
+      while let step = machine.step {
+        if Task.isCancelled || life.isPaused || life.isRemoved { throw CancellationError() }
+        let report = try await perform { try pass.perform(step) }
+        take(report, of: step)
+        machine.take(report.event)
+      }
+      finish(since: began, before)
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func finish(since began: UInt64, _ before: SyncCounters) {
+    let now = environment.now()
+    change { $0.completePass(now: now) }
+    let after = life.counters
+    report(
+      .passCompleted(
+        replica: configuration.name,
+        pulled: after.recordsPulled + after.linksPulled - before.recordsPulled
+          - before.linksPulled,
+        pushed: after.recordsPushed + after.linksPushed - before.recordsPushed
+          - before.linksPushed,
+        conflicts: after.conflicts - before.conflicts,
+        milliseconds: now > began ? now - began : 0))
+    let done = state.withLock { state -> [Waiter] in
+      let served = state.waiters.filter { $0.value.ticket <= state.life.completed }
+      for id in served.keys { state.waiters[id] = nil }
+      return Array(served.values)
+    }
+    for waiter in done { waiter.continuation.resume() }
+  }
+
+  private func take(_ report: SyncPass.Report, of step: PassState.Step) {
+    state.withLock { state in
+      switch step {
+      case .move(.pull), .retryHeld(.pull):
+        state.life.counters.recordsPulled += report.records
+        state.life.counters.linksPulled += report.links
+      case .move(.push), .retryHeld(.push):
+        state.life.counters.recordsPushed += report.records
+        state.life.counters.linksPushed += report.links
+      case .captureLocal, .captureReplica: break
+      }
+      state.life.counters.conflicts += report.conflicts
+      state.life.counters.quarantined += report.quarantined.count
+      state.life.counters.replans += report.replans
+      if case .move(.push) = step {
+        state.life.pushedTo = report.position
+        state.life.firstSync = report.progress
+      }
+    }
+    if let progress = report.progress, case .move(.push) = step {
+      self.report(.firstSync(replica: configuration.name, progress: progress))
+    }
+    for id in report.quarantined {
+      self.report(.quarantined(replica: configuration.name, record: id))
+    }
+  }
+
+  // MARK: State
+
+  private func fail(_ error: any Error) {
+    let life = self.life
+    if error is CancellationError, life.isPaused || life.isRemoved { return }
+    let described = ReplicaOpening.describe(error, at: configuration.url)
+    let backoff = local.configuration.backoff
+    let random = environment.random()
+    let now = environment.now()
+    change {
+      $0.fail(described, now: now) { failures in
+        UInt64(max(1, backoff.delay(afterFailures: failures, random: random) / .milliseconds(1)))
+      }
+    }
+    report(.passFailed(replica: configuration.name, described))
+    if described.recovery == .person { failWaiters(described) }
+  }
+
+  private func change(_ body: (inout LinkLife) -> Void) {
+    let phase = state.withLock { state -> ReplicaPhase? in
+      let old = state.life.phase
+      body(&state.life)
+      return state.life.phase == old ? nil : state.life.phase
+    }
+    if let phase { report(.phaseChanged(replica: configuration.name, phase)) }
+  }
+
+  private func resolve(_ id: Int, _ result: Result<Void, any Error>) {
+    let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+    waiter?.continuation.resume(with: result)
+  }
+
+  private func failWaiters(_ error: SyncError) {
+    let waiters = state.withLock { state -> [Waiter] in
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
+    }
+    for waiter in waiters { waiter.continuation.resume(throwing: error) }
+  }
+}

@@ -1,0 +1,104 @@
+/// The life of a link as a pure state machine: phases, failures, and who waits for what.
+struct LinkLife: Sendable {
+  private(set) var phase = ReplicaPhase.opening
+  private(set) var isPaused = false
+  private(set) var isRemoved = false
+  private(set) var failures = 0
+  private(set) var lastError: SyncError?
+  private(set) var lastPass: UInt64?
+  var counters = SyncCounters()
+  /// The number of the pass that was asked for last, and of the last that was completed; a pass
+  /// serves all requests made before it began.
+  private(set) var requested = 0
+  private(set) var completed = 0
+  private var running = 0
+  /// The local store's change order as the replica has it.
+  var pushedTo: UInt64?
+  var firstSync: Double?
+
+  /// What the link's task does next.
+  enum Action: Hashable, Sendable {
+    case open
+    case pass
+    /// Until called, or for so many milliseconds.
+    case sleep(milliseconds: UInt64?)
+    case stop
+  }
+
+  func next(isOpen: Bool, now: UInt64) -> Action {
+    if isRemoved { return .stop }
+    if isPaused { return .sleep(milliseconds: nil) }
+    switch phase {
+    case .failed: return .sleep(milliseconds: nil)
+    case .waiting(let until, _) where until > now: return .sleep(milliseconds: until - now)
+    case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: break
+    }
+    return isOpen ? .pass : .open
+  }
+
+  /// Asks for a pass that begins from now on.
+  mutating func request() -> Int {
+    requested += 1
+    return requested
+  }
+
+  /// An operator's word: whatever stood in the way may be gone.
+  mutating func retry() {
+    switch phase {
+    case .failed, .waiting: phase = .ready
+    case .opening, .migrating, .ready, .syncing, .paused, .removed: break
+    }
+  }
+
+  mutating func beginOpening() { enter(.opening) }
+  mutating func migrate(_ progress: Double) { enter(.migrating(progress: progress)) }
+  mutating func opened() { enter(.ready) }
+
+  mutating func beginPass() {
+    running = requested
+    enter(.syncing)
+  }
+
+  mutating func completePass(now: UInt64) {
+    completed = max(completed, running)
+    failures = 0
+    lastError = nil
+    lastPass = now
+    firstSync = nil
+    counters.passes += 1
+    enter(.ready)
+  }
+
+  /// - Parameter delay: The wait for the number of failures so far, in milliseconds.
+  mutating func fail(_ error: SyncError, now: UInt64, delay: (Int) -> UInt64) {
+    failures += 1
+    lastError = error
+    counters.failedPasses += 1
+    switch error.recovery {
+    case .person: enter(.failed(error))
+    case .retry, .wait: enter(.waiting(until: now + delay(failures), reason: error))
+    }
+  }
+
+  mutating func pause() {
+    if isRemoved { return }
+    isPaused = true
+    phase = .paused
+  }
+
+  mutating func resume() {
+    guard isPaused, !isRemoved else { return }
+    isPaused = false
+    phase = .ready
+  }
+
+  mutating func remove() {
+    isRemoved = true
+    phase = .removed
+  }
+
+  /// What a person decided stands until a person decides otherwise.
+  private mutating func enter(_ next: ReplicaPhase) {
+    if !isPaused, !isRemoved { phase = next }
+  }
+}

@@ -1,0 +1,63 @@
+/// One run of a link as a pure state machine: what to do next, given what has been done.
+///
+/// Both sides are captured first, so that every decision is made on stamps. Then the local store
+/// takes what the replica has, and the replica what the local store has, each in change sets, until
+/// neither has more.
+public struct PassState: Hashable, Sendable {
+  /// Where changes go.
+  public enum Side: String, Hashable, Sendable, CaseIterable {
+    /// From the replica into the local store.
+    case pull
+    /// From the local store into the replica.
+    case push
+  }
+
+  /// What the shell does next.
+  public enum Step: Hashable, Sendable {
+    case captureLocal
+    case captureReplica
+    /// Tries what is quarantined once more, at the destination of the side.
+    case retryHeld(Side)
+    /// Moves one change set.
+    case move(Side)
+  }
+
+  /// What came of a step.
+  public enum Event: Hashable, Sendable {
+    case captured
+    case retried
+    /// A change set was applied; there may be more.
+    case moved
+    /// The destination has everything.
+    case drained
+  }
+
+  private let sides: [Side]
+  /// Nil when the pass is complete.
+  public private(set) var step: Step? = .captureLocal
+
+  public init(direction: SyncDirection) {
+    var sides: [Side] = []
+    if direction.pulls { sides.append(.pull) }
+    if direction.pushes { sides.append(.push) }
+    self.sides = sides
+  }
+
+  /// Takes the outcome of the current step. Events that do not belong to it change nothing.
+  public mutating func take(_ event: Event) {
+    switch (step, event) {
+    case (.captureLocal, .captured): step = .captureReplica
+    case (.captureReplica, .captured): step = sides.first.map(Step.retryHeld)
+    case (.retryHeld(let side), .retried): step = .move(side)
+    case (.move(let side), .drained): step = next(after: side).map(Step.retryHeld)
+    case (.move, .moved), (nil, _), (.captureLocal, _), (.captureReplica, _), (.retryHeld, _),
+      (.move, _):
+      break
+    }
+  }
+
+  private func next(after side: Side) -> Side? {
+    guard let index = sides.firstIndex(of: side), index + 1 < sides.count else { return nil }
+    return sides[index + 1]
+  }
+}

@@ -1,0 +1,98 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import Foundation
+
+/// The shell of one pass: performs the steps of ``PassState`` on two stores.
+///
+/// Every step is one commit at most, so a pass can end after any of them. Used on the queue of the
+/// link's context; between steps the queue is free.
+// Unchecked: values and references that are Sendable themselves.
+struct SyncPass: @unchecked Sendable {
+  let local: StoreAccess
+  let replica: StoreAccess
+  let context: ManagedObjectContext
+
+  /// What a step did.
+  struct Report: Sendable {
+    var event: PassState.Event
+    var captured = 0
+    var records = 0
+    var links = 0
+    var conflicts = 0
+    var quarantined: [RecordID] = []
+    var replans = 0
+    /// Where the destination's cursor is now, after a move.
+    var position: UInt64?
+    /// How much of the first copy is done, while it runs.
+    var progress: Double?
+
+    fileprivate mutating func take(_ outcome: ChangeImporter.Outcome) {
+      records += outcome.records
+      links += outcome.links
+      conflicts += outcome.conflicts
+      quarantined += outcome.quarantined
+      replans += outcome.replans
+    }
+  }
+
+  func perform(_ step: PassState.Step) throws -> Report {
+    switch step {
+    case .captureLocal:
+      return Report(event: .captured, captured: try HistoryCapture(access: local).run())
+    case .captureReplica:
+      return Report(event: .captured, captured: try HistoryCapture(access: replica).run())
+    case .retryHeld(let side): return try retryHeld(side == .pull ? local : replica)
+    case .move(.pull): return try move(from: replica, to: local)
+    case .move(.push): return try move(from: local, to: replica)
+    }
+  }
+
+  private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
+    let sourceID = try Ledger.identity(of: source.store)
+    let exporter = ChangeExporter(
+      access: source, destination: try Ledger.identity(of: destination.store))
+    var cursor = try destination.ledger().cursor(for: sourceID)
+    if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
+    guard let set = try exporter.next(after: cursor) else {
+      var report = Report(event: .drained)
+      report.position = cursor.position
+      return report
+    }
+    let next = SyncCursor(position: set.upTo, streamingUntil: cursor.streamingUntil)
+    let outcome = try ChangeImporter(access: destination, context: context)
+      .apply(set, cursor: next)
+    var report = Report(event: .moved)
+    report.take(outcome)
+    report.position = next.position
+    if cursor.isStreaming {
+      report.progress = min(1, Double(next.position) / Double(max(1, cursor.streamingUntil)))
+    }
+    return report
+  }
+
+  /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is
+  /// cheap, because there are few.
+  private func retryHeld(_ access: StoreAccess) throws -> Report {
+    var report = Report(event: .retried)
+    guard let sidecar = access.store as? any SidecarKeeping else { return report }
+    let held = try sidecar.sidecarEntries(
+      of: SyncMap.quarantine.rawValue, from: nil, to: nil, limit: 256)
+    let entries = try held.map { try QuarantineEntry(decoding: $0.value) }
+    for (source, entries) in Dictionary(grouping: entries, by: \.source) {
+      let due = entries.filter { $0.reason == .validation || !isAhead($0, access) }
+      if due.isEmpty { continue }
+      let set = ChangeSet(source: source, after: 0, upTo: 0, records: due.map(\.state))
+      report.take(try ChangeImporter(access: access, context: context).apply(set, cursor: nil))
+    }
+    // They were reported when they were put there.
+    report.quarantined = []
+    return report
+  }
+
+  private func isAhead(_ entry: QuarantineEntry, _ access: StoreAccess) -> Bool {
+    HybridLogicalClock.isTooFarAhead(
+      entry.state.latestReading, now: access.environment.now(),
+      allowedSkew: access.configuration.allowedClockSkew)
+  }
+}

@@ -1,0 +1,324 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+import Synchronization
+
+/// Keeps one group of stores in step: the local store with each of its replicas.
+///
+/// The stores share one coordinator; objects of the local store are read and written through
+/// ordinary contexts while the engine works. All methods may be called from anywhere. Replicas open,
+/// migrate and catch up in the background; none of them can delay another or the local store.
+///
+/// Mutable state: the links by name and the event listeners, in `state`'s mutex.
+public final class SyncEngine: Sendable {
+  public let coordinator: PersistentStoreCoordinator
+  public let configuration: SyncConfiguration
+  private let local: StoreAccess
+
+  private struct State {
+    var links: [String: Link] = [:]
+    var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
+    var nextListener = 0
+    var isStopped = false
+  }
+  private let state = Mutex(State())
+  private let watch = CommitWatch()
+
+  /// An engine without replicas.
+  ///
+  /// - Parameter local: A store of the coordinator that keeps history.
+  /// - Throws: ``SyncError`` when the store cannot be synchronised or the configuration does not
+  ///   fit the model.
+  public init(
+    coordinator: PersistentStoreCoordinator, local: PersistentStore,
+    configuration: SyncConfiguration = SyncConfiguration(),
+    environment: SyncEnvironment = .live
+  ) throws {
+    let model = coordinator.managedObjectModel
+    self.coordinator = coordinator
+    self.configuration = configuration
+    self.local = StoreAccess(
+      store: local,
+      schema: try SyncSchema(
+        model: model, defaultPolicy: configuration.deleteConflicts,
+        policies: configuration.deleteConflictsByEntity),
+      environment: environment, configuration: configuration)
+    _ = try self.local.history()
+    _ = try self.local.ledger()
+    watch.engine = self
+    coordinator.addObserver(watch)
+  }
+
+  // MARK: Replicas
+
+  /// Adds a replica and returns at once; opening, migrating and the first copy follow in the
+  /// background. Adding one that is there with the same settings does nothing.
+  ///
+  /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
+  public func addReplica(_ replica: ReplicaConfiguration) throws {
+    let link = Link(configuration: replica, local: local, coordinator: coordinator) {
+      [weak self] event in self?.publish(event)
+    }
+    let isNew = try state.withLock { state -> Bool in
+      if state.isStopped {
+        throw SyncError(.cancelled, "the engine is stopping", recovery: .wait)
+      }
+      if let old = state.links[replica.name] {
+        if old.configuration == replica { return false }
+        throw SyncError(
+          .duplicateReplica,
+          "there is a replica \(replica.name) with other settings; remove it first",
+          recovery: .person)
+      }
+      state.links[replica.name] = link
+      return true
+    }
+    if isNew { link.start() }
+  }
+
+  /// Ends a link after the step that is running, and closes the replica's store. Its file stays.
+  public func removeReplica(named name: String) async throws {
+    let link = try self.link(name)
+    state.withLock { $0.links[name] = nil }
+    await link.stop()
+    if let store = link.store { try coordinator.remove(store) }
+  }
+
+  /// Ends all links after the steps that are running, and closes the replicas' stores.
+  public func stop() async {
+    let links = state.withLock { state -> [Link] in
+      state.isStopped = true
+      defer { state.links = [:] }
+      return Array(state.links.values)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for link in links { group.addTask { await link.stop() } }
+    }
+    for link in links {
+      if let store = link.store { try? coordinator.remove(store) }
+    }
+    let listeners = state.withLock { state in
+      defer { state.listeners = [:] }
+      return Array(state.listeners.values)
+    }
+    for listener in listeners { listener.finish() }
+  }
+
+  private func link(_ name: String) throws -> Link {
+    guard let link = state.withLock({ $0.links[name] }) else {
+      let known = state.withLock { $0.links.keys.sorted() }.joined(separator: ", ")
+      throw SyncError(
+        .noSuchReplica,
+        "there is no replica \(name); there is \(known.isEmpty ? "none" : known)",
+        recovery: .person)
+    }
+    return link
+  }
+
+  private func links(_ names: [String]?) throws -> [Link] {
+    guard let names else {
+      return state.withLock {
+        $0.links.values.sorted { $0.configuration.name < $1.configuration.name }
+      }
+    }
+    return try names.map(link)
+  }
+
+  // MARK: Driving
+
+  /// Makes links run a pass now, also those in trouble; nil means all. Returns at once.
+  public func syncNow(names: [String]? = nil) throws {
+    for link in try links(names) { link.retry() }
+  }
+
+  /// Stops links after the step that is running, until they are resumed; nil means all.
+  public func pause(names: [String]? = nil) throws {
+    for link in try links(names) { link.pause() }
+  }
+
+  public func resume(names: [String]? = nil) throws {
+    for link in try links(names) { link.resume() }
+  }
+
+  /// Returns when everything that was committed to the local store before the call has reached
+  /// the replicas, and what the replicas had by then has come back; nil means all of them.
+  ///
+  /// - Throws: ``SyncError``: `timedOut`, or `notSyncing` and the link's own error for a link that
+  ///   cannot get there by itself.
+  public func wait(for names: [String]? = nil, timeout: Duration? = nil) async throws {
+    let links = try links(names)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for link in links { group.addTask { try await link.sync(timeout: timeout) } }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Tells that a store changed, as a watcher of files or a notification learned; nil for the
+  /// local store, which concerns all links.
+  public func poke(replica name: String? = nil) {
+    let links = state.withLock { state in
+      name.map { name in state.links[name].map { [$0] } ?? [] } ?? Array(state.links.values)
+    }
+    for link in links { link.poke() }
+  }
+
+  fileprivate func noticeCommit(in store: PersistentStore) {
+    if store === local.store { return poke() }
+    let names = state.withLock { state in
+      state.links.filter { $0.value.store === store }.map(\.key)
+    }
+    for name in names { poke(replica: name) }
+  }
+
+  // MARK: Looking
+
+  /// The phase, lag and counters of every link. Reads only the local store.
+  public func status() throws -> SyncStatus {
+    let links = try links(nil)
+    let history = try local.history()
+    let head = try local.ledger().head
+    let newest = try history.lastTransactionNumber()
+    var request = HistoryReadRequest(after: head.captured == 0 ? nil : head.captured, limit: 1000)
+    request.includesChanges = false
+    let uncaptured = newest > head.captured ? try history.readHistory(request) : []
+    let fresh = uncaptured.count { $0.author != SyncConfiguration.author }
+    let now = local.environment.now()
+    return SyncStatus(
+      localStoreID: local.store.identifier ?? "", localTransaction: newest,
+      replicas: links.map { link in
+        let life = link.life
+        let lag = life.pushedTo.map {
+          Int(clamping: head.sequence - min($0, head.sequence)) + fresh
+        }
+        let behind = (lag ?? 0) > 0
+        let seconds = life.lastPass.map { now > $0 ? Double(now - $0) / 1000 : 0 } ?? 0
+        return ReplicaStatus(
+          configuration: link.configuration, phase: life.phase, lagTransactions: lag,
+          lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
+          lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
+          storeID: link.store?.identifier)
+      })
+  }
+
+  /// What happens, from now on. Ends with the engine; a listener that does not keep up misses the
+  /// oldest events.
+  public func events() -> AsyncStream<SyncEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: SyncEvent.self, bufferingPolicy: .bufferingNewest(1024))
+    let id = state.withLock { state -> Int in
+      state.nextListener += 1
+      state.listeners[state.nextListener] = continuation
+      return state.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { $0.listeners[id] = nil }
+    }
+    return stream
+  }
+
+  private func publish(_ event: SyncEvent) {
+    let listeners = state.withLock { Array($0.listeners.values) }
+    for listener in listeners { listener.yield(event) }
+  }
+
+  /// Compares a replica with the local store, after a pass. What differs only because of writes
+  /// during the comparison is looked at again.
+  public func verify(name: String, timeout: Duration? = nil) async throws -> VerifyReport {
+    let link = try self.link(name)
+    var report: VerifyReport?
+    for _ in 0..<3 {
+      try await link.sync(timeout: timeout)
+      guard let replica = link.replica else { continue }
+      let comparison = StoreComparison(local: local, replica: replica)
+      let next = try await link.perform { try comparison.run(name: name) }
+      guard let last = report else {
+        if next.isEqual { return next }
+        report = next
+        continue
+      }
+      let lasting = Set(last.differences)
+      report = VerifyReport(
+        replica: name, records: next.records, links: next.links,
+        differences: next.differences.filter { lasting.contains($0) })
+      if report?.isEqual == true { break }
+    }
+    guard let report else {
+      throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
+    }
+    return report
+  }
+
+  // MARK: Records
+
+  /// The record ID of an object of the local store. Captures what is new first, so that an object
+  /// that was just saved has one.
+  public func recordID(for object: ManagedObjectID) throws -> RecordID? {
+    if let id = try local.ledger().recordID(for: object) { return id }
+    try HistoryCapture(access: local).run()
+    return try local.ledger().recordID(for: object)
+  }
+
+  /// The object of the local store that a record ID stands for; nil when there is none.
+  public func objectID(for record: RecordID) throws -> ManagedObjectID? {
+    let ledger = try local.ledger()
+    guard let entry = try ledger.record(ledger.resolve(record)) else { return nil }
+    return ledger.objectID(for: entry)
+  }
+
+  /// The record IDs of many objects of the local store, in their order.
+  public func recordIDs(for objects: [ManagedObjectID]) throws -> [RecordID?] {
+    func look() throws -> [RecordID?] {
+      let ledger = try local.ledger()
+      try ledger.prefetch(objects.compactMap(SyncKey.object))
+      return try objects.map { try ledger.recordID(for: $0) }
+    }
+    let known = try look()
+    if !known.contains(nil) { return known }
+    try HistoryCapture(access: local).run()
+    return try look()
+  }
+
+  /// What waits in quarantine: in the local store, or in a replica.
+  public func quarantine(of name: String? = nil) throws -> [QuarantineEntry] {
+    try entries(.quarantine, of: name).map { try QuarantineEntry(decoding: $0) }
+  }
+
+  /// The conflict journal of the local store, or of a replica, oldest first.
+  public func conflicts(of name: String? = nil) throws -> [JournalEntry] {
+    try entries(.journal, of: name).map { try JournalEntry(decoding: $0) }
+  }
+
+  private func entries(_ map: SyncMap, of name: String?) throws -> [Data] {
+    let access = try name.map { try link($0).replica } ?? local
+    guard let sidecar = access?.store as? any SidecarKeeping else { return [] }
+    return try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 0)
+      .map(\.value)
+  }
+}
+
+/// Hears of the commits of this process and of those that the stores notice.
+private final class CommitWatch: CoordinatorObserver {
+  private struct Reference {
+    weak var engine: SyncEngine?
+  }
+  private let reference = Mutex(Reference())
+
+  var engine: SyncEngine? {
+    get { reference.withLock { $0.engine } }
+    set { reference.withLock { $0.engine = newValue } }
+  }
+
+  func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
+    by source: (any CoordinatorObserver)?
+  ) {
+    if notice.isSidecarOnly { return }
+    engine?.noticeCommit(in: notice.store)
+  }
+
+  func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore
+  ) {}
+}

@@ -1,0 +1,84 @@
+/// What a replica is doing.
+public enum ReplicaPhase: Sendable, Hashable {
+  case opening
+  /// The store is being brought to the model; 0…1.
+  case migrating(progress: Double)
+  /// In step, waiting for the next change.
+  case ready
+  case syncing
+  /// In trouble that mends itself; tried again at the given time (milliseconds since 1970).
+  case waiting(until: UInt64, reason: SyncError)
+  case paused
+  /// A person has to do something; nothing is tried until told to.
+  case failed(SyncError)
+  case removed
+
+  /// One word for status and logs.
+  public var word: String {
+    switch self {
+    case .opening: return "opening"
+    case .migrating: return "migrating"
+    case .ready: return "ready"
+    case .syncing: return "syncing"
+    case .waiting: return "waiting"
+    case .paused: return "paused"
+    case .failed: return "failed"
+    case .removed: return "removed"
+    }
+  }
+}
+
+/// What a link has done since it was made.
+public struct SyncCounters: Sendable, Hashable {
+  public var passes = 0
+  public var failedPasses = 0
+  public var recordsPulled = 0
+  public var recordsPushed = 0
+  public var linksPulled = 0
+  public var linksPushed = 0
+  public var conflicts = 0
+  public var quarantined = 0
+  /// How often a commit was planned again because of other writers.
+  public var replans = 0
+  public init() {}
+}
+
+/// A replica at one moment.
+public struct ReplicaStatus: Sendable, Hashable {
+  public let configuration: ReplicaConfiguration
+  public let phase: ReplicaPhase
+  /// Changes of the local store that the replica does not have, in transactions; nil until the
+  /// first pass, and for a replica that is only read.
+  public let lagTransactions: Int?
+  /// How long the oldest of them may have been waiting; 0 when there is none.
+  public let lagSeconds: Double
+  /// The first copy to the replica, while it runs: 0…1.
+  public let firstSyncProgress: Double?
+  /// When the last complete pass ended, in milliseconds since 1970.
+  public let lastPass: UInt64?
+  /// What went wrong last; nil once a pass was completed.
+  public let lastError: SyncError?
+  public let counters: SyncCounters
+  /// The store's UUID, once it is open.
+  public let storeID: String?
+  public var name: String { configuration.name }
+}
+
+/// All of a group at one moment.
+public struct SyncStatus: Sendable, Hashable {
+  public let localStoreID: String
+  /// The newest transaction of the local store.
+  public let localTransaction: Int64
+  /// By name.
+  public let replicas: [ReplicaStatus]
+}
+
+/// Something worth a line in a log.
+public enum SyncEvent: Sendable, Hashable {
+  case phaseChanged(replica: String, ReplicaPhase)
+  case passCompleted(
+    replica: String, pulled: Int, pushed: Int, conflicts: Int, milliseconds: UInt64)
+  case passFailed(replica: String, SyncError)
+  case firstSync(replica: String, progress: Double)
+  case quarantined(replica: String, record: RecordID)
+}
