@@ -7,22 +7,45 @@ public enum TransformableCoding {
   ///
   /// - Throws: ``AttributeCodingError`` when the transformer is unknown or refuses the value.
   public static func data(from value: Any, for attribute: AttributeDescription) throws -> Data {
-    if let data = try? NSKeyedArchiver.archivedData(
-      withRootObject: value, requiringSecureCoding: true)
-    {
-      return data
-    }
+    let transformer = try transformer(of: attribute)
+    // Foundation's own transformer is named after the way from data to values.
+    let result =
+      transformer is SecureUnarchiveFromDataTransformer
+      ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+    if let data = result as? Data { return data }
     throw AttributeCodingError(
-      description: "The value of transformable attribute \(attribute.name) cannot be archived "
-        + "securely; make its class adopt NSSecureCoding.")
+      description: "The value of transformable attribute \(attribute.name) cannot be made into "
+        + "data by \(name(of: attribute).rawValue); its class must adopt NSSecureCoding, or the "
+        + "attribute needs a transformer of its own.")
   }
 
-  /// The value that the data stands for; nil when it cannot be decoded securely.
+  /// The value that the data stands for; nil when it cannot be decoded or the transformer is
+  /// unknown.
   public static func object(from data: Data, for attribute: AttributeDescription) -> Any? {
-    try? NSKeyedUnarchiver.unarchivedObject(
-      ofClasses: [
-        NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
-        NSURL.self, NSUUID.self, NSSet.self, NSNull.self,
-      ], from: data)
+    guard let transformer = try? transformer(of: attribute) else { return nil }
+    return transformer is SecureUnarchiveFromDataTransformer
+      ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
+  }
+
+  private static func name(of attribute: AttributeDescription) -> ValueTransformerName {
+    guard let name = attribute.valueTransformerName, !name.isEmpty else {
+      return .secureUnarchiveFromDataTransformerName
+    }
+    // Older models name the constant instead of its value.
+    if name == "NSSecureUnarchiveFromDataTransformerName"
+      || name == "NSSecureUnarchiveFromDataTransformer"
+    {
+      return .secureUnarchiveFromDataTransformerName
+    }
+    return ValueTransformerName(name)
+  }
+
+  private static func transformer(of attribute: AttributeDescription) throws -> ValueTransformer {
+    let name = name(of: attribute)
+    if let transformer = ValueTransformer.transformer(forName: name) { return transformer }
+    throw AttributeCodingError(
+      description: "Transformable attribute \(attribute.name) names the value transformer "
+        + "\(name.rawValue), which is not registered; call ValueTransformer.setValueTransformer "
+        + "before the store is opened.")
   }
 }

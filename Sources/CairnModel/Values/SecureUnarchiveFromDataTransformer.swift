@@ -1,0 +1,29 @@
+import Foundation
+
+/// Makes values of secure keyed archives, and archives of values in reverse. Source: Foundation's
+/// `NSSecureUnarchiveFromDataTransformer`.
+///
+/// Subclasses widen ``allowedTopLevelClasses`` by classes of their own.
+// Unchecked: no state.
+open class SecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
+  /// The classes that archives may hold.
+  open class var allowedTopLevelClasses: [AnyClass] {
+    [
+      NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
+      NSURL.self, NSUUID.self, NSSet.self, NSNull.self,
+    ]
+  }
+
+  /// The value in an archive; nil for data that is none or holds other classes.
+  open override func transformedValue(_ value: Any?) -> Any? {
+    guard let data = value as? Data else { return nil }
+    return try? NSKeyedUnarchiver.unarchivedObject(
+      ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+  }
+
+  /// The archive of a value; nil when it cannot be archived securely.
+  open override func reverseTransformedValue(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+  }
+}
