@@ -125,6 +125,7 @@ enum PredicateChecks {
       let rows = try fill(probe)
       let ids = rows.map(\.objectID)
       let companies = try probe.fetch("Company")
+      guard companies.count == 2 else { return probe.fail("\(companies.count) companies, not 2") }
       let predicates: [(String, [Any?])] = [
         ("SELF = %@", [ids[0]]), ("SELF != %@", [ids[0]]), ("SELF IN %@", [[ids[1], ids[2]]]),
         ("NOT (SELF IN %@)", [[ids[1], ids[2]]]),
