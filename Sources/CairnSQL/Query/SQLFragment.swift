@@ -96,8 +96,8 @@ struct SQLUnsupported: Error {}
 
 /// What a request asks for that is wrong whatever evaluates it. The texts are Core Data's; the code
 /// is `coreData` (134060), where Core Data raises an invalid-argument exception.
-enum SQLQueryError {
-  static func unknownKeyPath(_ path: String, _ entity: SQLEntity) -> CoreDataError {
+package enum SQLQueryError {
+  package static func unknownKeyPath(_ path: String, _ entity: SQLEntity) -> CoreDataError {
     CoreDataError(.coreData, "keypath \(path) not found in entity \(entity.name)")
   }
   static var toManyKey: CoreDataError {
