@@ -4,7 +4,7 @@ import Cairn
 import CairnControl
 import Foundation
 
-/// Runs a fetch of the control protocol and hands the rows on in batches.
+/// A fetch of the control protocol, checked against the model; its rows come in batches.
 public struct RecordFetch {
   /// The most rows a reply holds, so that a message stays far below its limit.
   public static let batchSize = 100
@@ -57,34 +57,24 @@ public struct RecordFetch {
     }
   }
 
-  /// Runs the fetch in a context, on its queue, in the given stores.
+  /// Runs the fetch on the context's queue, in the given stores.
   ///
-  /// - Parameter emit: takes each batch; throwing ends the fetch.
-  public func run(
-    in context: ManagedObjectContext, stores: [PersistentStore]?,
-    emit: (FetchRecords.Reply) throws -> Void
-  ) throws {
+  /// - Returns: a cursor over the batches of the result.
+  public func start(
+    in context: ManagedObjectContext, stores: [PersistentStore]?
+  ) throws -> RecordCursor {
     try context.performAndWait {
       request.affectedStores = stores
-      let objects: [ManagedObject]
       do {
-        objects = try context.fetch(request)
+        return RecordCursor(fetch: self, context: context, objects: try context.fetch(request))
       } catch let error as CoreDataError where error.code == .coreData {
         throw ControlError.invalidPredicate(
           text: parameters.predicate ?? "", position: 0, reason: error.message)
       }
-      var properties: [String]? = columns.map(\.name)
-      var start = 0
-      repeat {
-        let batch = objects[start..<min(start + Self.batchSize, objects.count)]
-        try emit(FetchRecords.Reply(properties: properties, rows: try rows(Array(batch))))
-        properties = nil
-        start += Self.batchSize
-      } while start < objects.count
     }
   }
 
-  private func rows(_ objects: [ManagedObject]) throws -> [[String: JSONValue]] {
+  func rows(_ objects: [ManagedObject]) throws -> [[String: JSONValue]] {
     var wanted: Set<ManagedObjectID> = []
     for object in objects {
       wanted.insert(object.objectID)
@@ -100,6 +90,36 @@ public struct RecordFetch {
       ]
       for column in columns { row[column.name] = column.value(of: object, names: names) }
       return row
+    }
+  }
+}
+
+/// The result of a fetch, read batch by batch.
+// Unchecked: `objects` belong to the context's queue, and every touch is inside `performAndWait`;
+// `position` is only touched there too.
+public final class RecordCursor: @unchecked Sendable {
+  private let fetch: RecordFetch
+  private let context: ManagedObjectContext
+  private let objects: [ManagedObject]
+  private var position = 0
+  private var hasStarted = false
+
+  init(fetch: RecordFetch, context: ManagedObjectContext, objects: [ManagedObject]) {
+    self.fetch = fetch
+    self.context = context
+    self.objects = objects
+  }
+
+  /// The next batch, nil after the last. There is always a first one, which names the properties.
+  public func next() throws -> FetchRecords.Reply? {
+    try context.performAndWait {
+      guard position < objects.count || !hasStarted else { return nil }
+      let properties = hasStarted ? nil : fetch.columns.map(\.name)
+      hasStarted = true
+      let end = min(position + RecordFetch.batchSize, objects.count)
+      let batch = Array(objects[position..<end])
+      position = end
+      return FetchRecords.Reply(properties: properties, rows: try fetch.rows(batch))
     }
   }
 }

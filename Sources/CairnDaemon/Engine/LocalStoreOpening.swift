@@ -1,0 +1,112 @@
+// From a configuration to an open local store.
+
+import Cairn
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Reads the model and opens the local store; says in the daemon's words why it cannot.
+struct LocalStoreOpening {
+  let configuration: DaemonConfiguration
+  let reporter: EngineReporter
+
+  /// The group's model, from its file or from the local store.
+  func model() throws -> ManagedObjectModel {
+    switch configuration.model {
+    case .file(let path):
+      do {
+        return try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
+      } catch {
+        throw EngineFailure(
+          code: "modelInvalid", reason: "the model \(path) cannot be used: \(error)",
+          isTransient: false)
+      }
+    case .fromStore:
+      let url = URL(fileURLWithPath: configuration.local.path)
+      do {
+        guard let model = try PersistentStoreCoordinator.cachedModel(ofSQLiteStoreAt: url) else {
+          throw EngineFailure(
+            code: "modelMissing",
+            reason: "\(configuration.local.path) keeps no model inside; name a model file",
+            isTransient: false)
+        }
+        return model
+      } catch let error as CoreDataError {
+        throw Self.failure(error, place: configuration.local.path)
+      }
+    }
+  }
+
+  /// The name under which the model is shown.
+  var modelName: String {
+    switch configuration.model {
+    case .file(let path): path
+    case .fromStore: "from-store"
+    }
+  }
+
+  /// Options of the local store and of every SQLite replica.
+  func options(durability: LocalSection.Durability) -> [AnyHashable: Any] {
+    let reporter = reporter
+    let progress: @Sendable (Double) -> Void = { fraction in
+      reporter.progress("Migrating, \(Int(fraction * 100)) %")
+    }
+    return [
+      StoreOptionKey.historyTracking: true,
+      StoreOptionKey.migrateAutomatically: true,
+      StoreOptionKey.inferMappingModel: true,
+      StoreOptionKey.timeout: 10,
+      StoreOptionKey.sqlitePragmas: ["synchronous": durability == .full ? "FULL" : "NORMAL"],
+      StoreOptionKey.migrationProgress: progress,
+    ]
+  }
+
+  /// Opens the local store, creating it, and its folder, when there is none.
+  func open(in coordinator: PersistentStoreCoordinator) throws -> PersistentStore {
+    let url = URL(fileURLWithPath: configuration.local.path)
+    do {
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    } catch {
+      throw EngineFailure(
+        code: "folderMissing",
+        reason: "the folder of \(url.path) cannot be made: \(error.localizedDescription)",
+        isTransient: true)
+    }
+    do {
+      return try coordinator.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
+        options: options(durability: configuration.local.durability))
+    } catch let error as ModelError {
+      throw EngineFailure(code: "modelInvalid", reason: error.description, isTransient: false)
+    } catch let error as CoreDataError {
+      throw Self.failure(error, place: url.path)
+    }
+  }
+
+  /// A store error in the daemon's words.
+  static func failure(_ error: CoreDataError, place: String) -> EngineFailure {
+    let code: String
+    var isTransient = false
+    switch error.code {
+    case .persistentStoreTimeout:
+      code = "storeLocked"
+      isTransient = true
+    case .persistentStoreInvalidType, .persistentStoreTypeMismatch:
+      code = "notAStore"
+    case .persistentStoreIncompatibleVersionHash, .migrationMissingSourceModel,
+      .inferredMappingModel, .migration, .migrationMissingMappingModel:
+      code = "modelIncompatible"
+    case .persistentStoreOpen:
+      code = "storeUnavailable"
+      isTransient = true
+    default:
+      code = "storeError\(error.code.rawValue)"
+      isTransient = true
+    }
+    return EngineFailure(
+      code: code, reason: "the local store \(place) cannot be opened: \(error.message)",
+      isTransient: isTransient)
+  }
+}
