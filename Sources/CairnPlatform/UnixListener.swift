@@ -30,7 +30,10 @@ public struct UnixListener: Sendable {
       throw PlatformError("bind the socket", path: path, code: .current)
     }
     do {
-      if let group, chown(path, uid_t.max, group) != 0 {
+      // Only where it is not so already: a hardened service may not change owners at all.
+      if let group, try FileFacts(path: path).group != group,
+        chown(path, uid_t.max, group) != 0
+      {
         throw PlatformError("give the socket to its group", path: path, code: .current)
       }
       guard chmod(path, mode) == 0 else {

@@ -1,0 +1,142 @@
+#!/bin/bash
+# Runs inside the box: installs the daemon and its units and tries what operators rely on.
+#
+#   unit.sh BINARIES PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+binaries=$1
+project=$2
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+  echo "FAILED $1: $2"
+  failures=$((failures + 1))
+}
+# check NAME COMMAND...: the command must succeed.
+check() {
+  local name=$1
+  shift
+  local output
+  if output=$("$@" 2>&1); then ok "$name"; else fail "$name" "$output"; fi
+}
+# equals NAME WANTED GOT
+equals() { if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "wanted '$2', got '$3'"; fi; }
+# contains NAME PART TEXT
+contains() { case $3 in *"$2"*) ok "$1" ;; *) fail "$1" "no '$2' in '$3'" ;; esac; }
+# eventually SECONDS COMMAND...: true as soon as the command succeeds.
+eventually() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ $SECONDS -ge $end ] && return 1
+    sleep .05
+  done
+}
+property() { systemctl show -P "$1" cairnd.service; }
+message_id() { sed -n "s/.*case \.$1: \"\([0-9a-f]*\)\".*/\1/p" "$project/Sources/CairnDaemon/Logging/DaemonEvent.swift"; }
+
+# Installation, as `make install` does it.
+install -m 755 "$binaries/cairnd" "$binaries/cairnctl" /usr/bin/
+install -D -m 644 -t /lib/systemd/system "$project"/systemd/cairnd.service "$project"/systemd/cairnd.socket
+install -D -m 644 -t /usr/lib/sysusers.d "$project"/systemd/sysusers.d/cairn.conf
+install -D -m 644 -t /usr/lib/systemd/catalog "$project"/systemd/cairn.catalog
+check "sysusers makes the user and its groups" systemd-sysusers
+check "the catalog is accepted" journalctl --update-catalog
+useradd -M -N -g nogroup -G cairn watcher
+useradd -M -N -g nogroup -G cairn,cairn-admin operator
+useradd -M -N -g nogroup stranger
+mkdir -p /etc/cairn
+printf 'model: /etc/cairn/Missing.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
+mkdir -p /etc/systemd/system/cairnd.service.d
+printf '[Service]\nWatchdogSec=2\n' > /etc/systemd/system/cairnd.service.d/test.conf
+# The man page is not part of this box.
+sed -i '/^Documentation=/d' /lib/systemd/system/cairnd.service /lib/systemd/system/cairnd.socket
+systemctl daemon-reload
+
+check "the units verify" systemd-analyze verify cairnd.service cairnd.socket
+
+# A daemon that cannot open its store is up, degraded, and says why.
+check "the service becomes READY" systemctl start cairnd.service
+if [ "$(property ActiveState)" != active ]; then
+  systemctl status cairnd.service
+  journalctl -u cairnd
+  exit 1
+fi
+equals "it is active" active "$(property ActiveState)"
+contains "the status text says what is wrong" "Degraded:" "$(property StatusText)"
+status=$(cairnctl status)
+contains "cairnctl gets an answer" "degraded" "$status"
+equals "the socket has the right mode and owner" "660 cairn cairn" "$(stat -c '%a %U %G' /run/cairnd/control)"
+
+# Roles.
+check "a member of cairn may look" runuser -u watcher -- cairnctl status
+runuser -u watcher -- cairnctl pause > /tmp/out 2>&1
+equals "a member of cairn may not change anything" 1 $?
+contains "and is told so" "permission denied" "$(cat /tmp/out)"
+runuser -u operator -- cairnctl pause > /tmp/out 2>&1
+contains "a member of cairn-admin may" "the daemon is degraded" "$(cat /tmp/out)"
+runuser -u stranger -- cairnctl status > /tmp/out 2>&1
+equals "anybody else is kept out" 69 $?
+
+# The journal.
+journal=$(journalctl -u cairnd -o json MESSAGE_ID="$(message_id started)")
+contains "the start is in the journal with its fields" '"CAIRN_VERSION"' "$journal"
+contains "under its own name" '"SYSLOG_IDENTIFIER":"cairnd"' "$journal"
+contains "the catalog explains what is degraded" "Cairn works in part only" \
+  "$(journalctl -x -u cairnd MESSAGE_ID="$(message_id degraded)" --no-pager)"
+equals "libdispatch does not complain" 0 "$(journalctl -u cairnd | grep -c 'thread priority')"
+
+# Reload tells whether the configuration on disk is valid.
+check "reload accepts a valid configuration" systemctl reload cairnd.service
+printf 'model: relative.mom\n' > /etc/cairn/cairnd.yaml
+if systemctl reload cairnd.service 2> /dev/null; then
+  fail "reload refuses a wrong configuration" "it succeeded"
+else
+  ok "reload refuses a wrong configuration"
+fi
+equals "and the daemon goes on" active "$(property ActiveState)"
+printf 'model: /etc/cairn/Missing.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
+
+# The watchdog.
+pid=$(property MainPID)
+sleep 3
+equals "the watchdog is fed" "$pid" "$(property MainPID)"
+# Never 0, which would mean every process of this script.
+[ "$pid" -gt 1 ] && kill -STOP "$pid"
+if eventually 10 bash -c "[ \"\$(systemctl show -P NRestarts cairnd)\" = 1 ] && [ \"\$(systemctl show -P ActiveState cairnd)\" = active ]"; then
+  ok "a hung daemon is restarted"
+else
+  fail "a hung daemon is restarted" "$(systemctl status cairnd)"
+fi
+check "and answers again" cairnctl status
+
+# Stopping.
+check "stop succeeds" systemctl stop cairnd.service
+equals "cleanly" success "$(property Result)"
+equals "with code 0" 0 "$(property ExecMainStatus)"
+contains "after saying so" "stopping" "$(journalctl -u cairnd -o cat MESSAGE_ID="$(message_id stopping)")"
+equals "and the socket is gone" "" "$(ls /run/cairnd 2> /dev/null)"
+
+# Socket activation.
+systemctl reset-failed cairnd.service 2> /dev/null
+check "the socket unit starts" systemctl start cairnd.socket
+equals "without the service" inactive "$(property ActiveState)"
+contains "the first caller starts the service and is answered" "degraded" "$(cairnctl status 2>&1)"
+systemctl stop cairnd.service
+equals "the socket outlives the service" active "$(systemctl show -P ActiveState cairnd.socket)"
+systemctl stop cairnd.socket
+
+# A wrong configuration.
+printf 'model: /etc/cairn/Missing.xcdatamodeld\nlog: {levl: info}\n' > /etc/cairn/cairnd.yaml
+systemctl start cairnd.service 2> /dev/null
+equals "a wrong configuration ends with 78" 78 "$(property ExecMainStatus)"
+equals "and is not tried again" 0 "$(property NRestarts)"
+contains "the journal names file, line and key" "cairnd.yaml:2:7: log.levl: unknown key" "$(journalctl -u cairnd -o cat)"
+systemctl reset-failed cairnd.service
+systemctl start cairnd.socket
+cairnctl status > /tmp/out 2>&1
+contains "a waiting caller is told" "log.levl" "$(cat /tmp/out)"
+
+[ $failures = 0 ]
