@@ -1,0 +1,68 @@
+// A control server in this process, on a socket of its own.
+import CairnControl
+import Foundation
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Testing
+
+@testable import CairnDaemon
+
+final class RunningServer: Sendable {
+  let folder: TemporaryFolder
+  let services = FakeServices()
+  let server: ControlServer
+  private let task: Task<Void, any Error>
+  var socket: String { folder.file("control") }
+
+  init(configure: (inout ControlServer.Settings) -> Void = { _ in }) async throws {
+    folder = try TemporaryFolder()
+    var settings = ControlServer.Settings(path: folder.file("control"))
+    configure(&settings)
+    let services = services
+    var quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    quiet.logLevel = .critical
+    let dispatcher = ControlDispatcher(
+      handlers: HandlerTable.all(services: services) {
+        let engine = await services.status()
+        return DaemonStatus(
+          version: "1.2.3", pid: 4711,
+          startedAt: WireDate(Date(timeIntervalSince1970: 1_700_000_000)), state: .serving,
+          model: engine.model, local: engine.local, replicas: engine.replicas)
+      }, logger: quiet)
+    let (listening, continuation) = AsyncStream.makeStream(of: Void.self)
+    let server = ControlServer(settings: settings, dispatcher: dispatcher, logger: quiet) {
+      continuation.finish()
+    }
+    self.server = server
+    task = Task {
+      defer { continuation.finish() }
+      try await server.run()
+    }
+    for await _ in listening {}
+  }
+
+  deinit { task.cancel() }
+
+  func client(timeout: Duration = .seconds(10)) throws -> ControlClient {
+    try ControlClient(socket: socket, timeout: timeout)
+  }
+
+  /// Stops the server and waits until it has.
+  func stop() async {
+    task.cancel()
+    _ = await task.result
+  }
+}
+
+/// Looks again and again until the condition holds or the time is over.
+func eventually(
+  within limit: Duration = .seconds(10), _ condition: @Sendable () throws -> Bool
+) async rethrows -> Bool {
+  let deadline = ContinuousClock.now + limit
+  while ContinuousClock.now < deadline {
+    if try condition() { return true }
+    try? await Task.sleep(for: .milliseconds(5))
+  }
+  return try condition()
+}

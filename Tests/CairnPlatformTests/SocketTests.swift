@@ -1,0 +1,73 @@
+import CairnPlatform
+import Foundation
+import Testing
+
+@Suite struct SocketTests {
+  @Test func theSocketFileHasItsModeFromTheStartAndGoesWithTheListener() throws {
+    let folder = try TemporaryFolder()
+    let listener = try UnixListener(path: folder.file("s"), mode: 0o660)
+    #expect(try FileFacts(path: folder.file("s")).mode == 0o660)
+    listener.remove()
+    #expect(!FileManager.default.fileExists(atPath: folder.file("s")))
+  }
+
+  @Test func aSocketThatAnswersIsNotReplaced() throws {
+    let folder = try TemporaryFolder()
+    let first = try UnixListener(path: folder.file("s"))
+    let error = #expect(throws: PlatformError.self) { try UnixListener(path: folder.file("s")) }
+    #expect(error?.code == .inUse)
+    first.descriptor.close()
+    // Its process is gone now, as far as the kernel can tell: the file is stale.
+    let second = try UnixListener(path: folder.file("s"))
+    second.remove()
+  }
+
+  @Test func aFileThatIsNoSocketIsLeftAlone() throws {
+    let folder = try TemporaryFolder()
+    try Data("x".utf8).write(to: URL(fileURLWithPath: folder.file("s")))
+    let error = #expect(throws: PlatformError.self) { try UnixListener(path: folder.file("s")) }
+    #expect(error?.code == .exists)
+    #expect(FileManager.default.fileExists(atPath: folder.file("s")))
+  }
+
+  @Test func thePeerIsThisProcessWithAllItsGroups() throws {
+    let folder = try TemporaryFolder()
+    let listener = try UnixListener(path: folder.file("s"))
+    let client = try UnixStream(connectingTo: folder.file("s"))
+    let server = try #require(try listener.accept(timeout: .seconds(5)))
+    #expect(try server.peerCredentials() == PeerCredentials.own)
+    try client.write(Array("hello".utf8))
+    #expect(try server.read(timeout: .seconds(5)) == Array("hello".utf8))
+    client.close()
+    #expect(try server.read(timeout: .seconds(5)).isEmpty)
+  }
+
+  @Test func readingGivesUpWhenTheTimeIsOver() throws {
+    let folder = try TemporaryFolder()
+    let listener = try UnixListener(path: folder.file("s"))
+    let client = try UnixStream(connectingTo: folder.file("s"))
+    let error = #expect(throws: PlatformError.self) {
+      try client.read(timeout: .milliseconds(20))
+    }
+    #expect(error?.code == .timedOut)
+    listener.remove()
+  }
+
+  @Test func aPathTooLongForASocketIsRefused() {
+    let error = #expect(throws: PlatformError.self) {
+      try UnixStream(connectingTo: "/" + String(repeating: "x", count: 200))
+    }
+    #expect(error?.code == .nameTooLong)
+  }
+
+  @Test func sealedMemoryHoldsItsBytes() throws {
+    let memory = try SealedMemory(name: "test", bytes: Array(repeating: 7, count: 100_000))
+    let facts = try FileFacts(path: "/proc/self/fd/\(memory.descriptor.rawValue)")
+    #expect(facts.size == 100_000)
+  }
+
+  @Test func unknownGroupsAreNilAndRootIsZero() throws {
+    #expect(try AccountLookup.group(named: "no-such-group-here") == nil)
+    #expect(try AccountLookup.group(named: "root") == 0)
+  }
+}
