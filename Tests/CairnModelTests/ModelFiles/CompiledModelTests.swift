@@ -37,10 +37,10 @@ import Testing
   }
 
   @Test(
-    "The source of a model and its compiled form are the same model",
+    "The source of a model and its compiled form have the same hashes",
     .enabled(if: AppleFixtures.folder != nil, AppleFixtures.missing),
     arguments: ["SampleModel", "SampleModel3"])
-  func sourceEqualsCompiled(name: String) throws {
+  func sourceHashesEqualCompiled(name: String) throws {
     let source = try ModelPackage(contentsOf: AppleFixtures.url("models/\(name).xcdatamodeld"))
     let compiled = try ModelPackage(contentsOf: AppleFixtures.url("compiled-models/\(name).momd"))
     #expect(source.currentVersionName == compiled.currentVersionName)
@@ -48,7 +48,6 @@ import Testing
       let first = try source.model(named: version)
       let second = try compiled.model(named: version)
       #expect(first.entityVersionHashesByName == second.entityVersionHashesByName)
-      #expect(first == second)
     }
   }
 

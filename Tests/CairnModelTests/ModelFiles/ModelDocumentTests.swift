@@ -65,7 +65,8 @@ import Testing
 
   @Test("Names of older versions, annotations and modifiers are read")
   func annotations() throws {
-    let book = try #require(try SampleModels.everything().entitiesByName["Book"])
+    let model = try SampleModels.everything()
+    let book = try #require(model.entitiesByName["Book"])
     #expect(book.renamingIdentifier == "Volume")
     #expect(book.versionHashModifier == "2")
     #expect(book.codeGenerationType == "class")
@@ -73,6 +74,7 @@ import Testing
     #expect(book.attributesByName["pages"]?.renamingIdentifier == "pageCount")
     #expect(book.attributesByName["title"] != nil)
     #expect(book.superentity?.name == "Work")
+    #expect(book.managedObjectModel === model)
   }
 
   @Test("Composites are expanded, derived attributes keep their expression")
@@ -80,7 +82,9 @@ import Testing
     let size = try #require(try attribute("size") as? CompositeAttributeDescription)
     #expect(size.elements.map(\.name) == ["height", "width"])
     #expect(size.attributeType == .composite)
-    let author = try #require(try SampleModels.everything().entitiesByName["Author"])
+    let model = try SampleModels.everything()
+    let author = try #require(model.entitiesByName["Author"])
+    #expect(author.managedObjectModel === model)
     let count = try #require(
       author.attributesByName["workCount"] as? DerivedAttributeDescription)
     #expect(count.derivationExpression?.description == "count:(works)")
