@@ -41,11 +41,13 @@ final class DocumentElement {
     if let failure = builder.failure {
       throw ModelFileError(file: file, .tooLarge, failure, line: parser.lineNumber)
     }
-    guard isWhole, let root = builder.root else {
-      let reason = parser.parserError.map { ": \($0.localizedDescription)" } ?? "."
+    // The parser mends some documents and then reports success; its error tells.
+    let mended = builder.error ?? parser.parserError
+    guard isWhole, mended == nil, builder.isBalanced, let root = builder.root else {
+      let reason = mended.map { ": \($0.localizedDescription)" } ?? "."
       throw ModelFileError(
         file: file, .malformed, "The document is not well-formed XML\(reason)",
-        line: max(parser.lineNumber, 1))
+        line: max(builder.errorLine ?? parser.lineNumber, 1))
     }
     return root
   }
@@ -55,7 +57,17 @@ final class DocumentElement {
 private final class DocumentBuilder: NSObject, XMLParserDelegate {
   var root: DocumentElement?
   var failure: String?
+  /// The first error, also of those that the parser goes on after.
+  var error: (any Error)?
+  var errorLine: Int?
+  var isBalanced: Bool { open.isEmpty }
   private var open: [DocumentElement] = []
+
+  func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+    guard error == nil else { return }
+    error = parseError
+    errorLine = parser.lineNumber
+  }
 
   func parser(
     _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?,
