@@ -1,0 +1,54 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Finds a program's model by name.
+///
+/// Looked for, in this order, as `.momd`, `.mom`, `.xcdatamodeld` and `.xcdatamodel`: among the
+/// resources of the main bundle, next to the executable, and in the resource bundles that SwiftPM
+/// puts next to it (`Package_Target.resources`).
+struct ModelLookup {
+  static let extensions = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
+
+  let name: String
+  let folders: [URL]
+
+  init(name: String, folders: [URL] = ModelLookup.programFolders) {
+    self.name = name
+    self.folders = folders
+  }
+
+  /// The places where a program keeps its resources.
+  static var programFolders: [URL] {
+    var folders: [URL] = []
+    if let resources = Bundle.main.resourceURL { folders.append(resources) }
+    guard let executable = Bundle.main.executableURL else { return folders }
+    let folder = executable.resolvingSymlinksInPath().deletingLastPathComponent()
+    folders.append(folder)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names.sorted() where name.hasSuffix(".resources") || name.hasSuffix(".bundle") {
+      folders.append(folder.appendingPathComponent(name))
+    }
+    return folders
+  }
+
+  /// The model.
+  ///
+  /// - Throws: 134060 when there is none, with the places looked at; what reading the file throws
+  ///   when there is one that cannot be used.
+  func model() throws -> ManagedObjectModel {
+    for folder in folders {
+      for kind in Self.extensions {
+        let url = folder.appendingPathComponent(name).appendingPathExtension(kind)
+        if FileManager.default.fileExists(atPath: url.path) {
+          return try ManagedObjectModel.load(contentsOf: url)
+        }
+      }
+    }
+    throw CoreDataError(
+      .coreData,
+      "There is no model named \"\(name)\" (\(Self.extensions.joined(separator: ", "))) in: "
+        + folders.map(\.path).joined(separator: ", ")
+        + ". Put it there, or give the model to PersistentContainer(name:managedObjectModel:).")
+  }
+}
