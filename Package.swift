@@ -133,7 +133,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "CairnTests",
-      dependencies: ["Cairn", "CoreData", "CairnTesting"]),
+      dependencies: ["Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore"]),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [

@@ -173,16 +173,3 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCopying {
     return copy
   }
 }
-
-/// A column of a dictionary fetch that is computed. Source: `NSExpressionDescription`.
-open class ExpressionDescription: NSObject {
-  /// The key of the column.
-  open var name = ""
-  open var expression: ObjectExpression?
-  open var expressionResultType: AttributeType = .undefined
-  /// The same as ``expressionResultType``.
-  public var resultType: AttributeType {
-    get { expressionResultType }
-    set { expressionResultType = newValue }
-  }
-}

@@ -1,0 +1,58 @@
+// Apple's global constants: store types, options, metadata and user info keys.
+import Cairn
+
+// Store types.
+public let NSSQLiteStoreType = StoreTypeName.sqlite
+public let NSInMemoryStoreType = StoreTypeName.inMemory
+
+// Metadata.
+public let NSStoreTypeKey = StoreMetadataKey.type
+public let NSStoreUUIDKey = StoreMetadataKey.uuid
+public let NSStoreModelVersionHashesKey = StoreMetadataKey.versionHashes
+public let NSStoreModelVersionIdentifiersKey = StoreMetadataKey.versionIdentifiers
+public let NSPersistentStoreModelVersionChecksumKey = StoreMetadataKey.versionChecksum
+
+// Store options.
+public let NSReadOnlyPersistentStoreOption = StoreOptionKey.readOnly
+public let NSPersistentStoreTimeoutOption = StoreOptionKey.timeout
+public let NSSQLitePragmasOption = StoreOptionKey.sqlitePragmas
+public let NSSQLiteAnalyzeOption = StoreOptionKey.sqliteAnalyze
+public let NSSQLiteManualVacuumOption = StoreOptionKey.sqliteManualVacuum
+public let NSIgnorePersistentStoreVersioningOption = StoreOptionKey.ignoreVersioning
+public let NSMigratePersistentStoresAutomaticallyOption = StoreOptionKey.migrateAutomatically
+public let NSInferMappingModelAutomaticallyOption = StoreOptionKey.inferMappingModel
+public let NSPersistentHistoryTrackingKey = StoreOptionKey.historyTracking
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
+  StoreOptionKey.remoteChangeNotification
+public let NSPersistentStoreConnectionPoolMaxSizeKey = StoreOptionKey.connectionPoolMaxSize
+public let NSPersistentStoreForceDestroyOption = StoreOptionKey.forceDestroy
+
+// User info of a coordinator's notifications.
+public let NSAddedPersistentStoresKey = PersistentStoreKey.added
+public let NSRemovedPersistentStoresKey = PersistentStoreKey.removed
+public let NSPersistentStoreURLKey = PersistentStoreKey.storeURL
+public let NSPersistentHistoryTokenKey = PersistentStoreKey.historyToken
+
+// User info of a context's notifications.
+public let NSInsertedObjectsKey = "inserted"
+public let NSUpdatedObjectsKey = "updated"
+public let NSDeletedObjectsKey = "deleted"
+public let NSRefreshedObjectsKey = "refreshed"
+public let NSInvalidatedObjectsKey = "invalidated"
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
+
+// User info of errors.
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
+public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
