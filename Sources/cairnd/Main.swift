@@ -35,8 +35,7 @@ struct CairnDaemonCommand: AsyncParsableCommand {
     let daemon = DaemonProcess(
       loader: ConfigurationLoader(path: config, settings: settings),
       factory: { configuration, logger in
-        throw EngineFailure(
-          code: "noEngine", reason: "this build has no sync engine", isTransient: false)
+        GroupEngine(configuration: configuration, logger: logger)
       })
     let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
     throw ExitCode(status.rawValue)

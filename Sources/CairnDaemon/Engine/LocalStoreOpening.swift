@@ -25,7 +25,7 @@ struct LocalStoreOpening {
     case .fromStore:
       let url = URL(fileURLWithPath: configuration.local.path)
       do {
-        guard let model = try PersistentStoreCoordinator.cachedModel(ofSQLiteStoreAt: url) else {
+        guard let model = try ManagedObjectModel.load(fromSQLiteStoreAt: url) else {
           throw EngineFailure(
             code: "modelMissing",
             reason: "\(configuration.local.path) keeps no model inside; name a model file",

@@ -1,0 +1,92 @@
+// What the links do, as log lines and as the daemon's one-line status.
+
+import CairnControl
+import CairnSync
+import Logging
+
+/// Logs changes of state, not attempts, and keeps the summary up to date.
+struct EngineEventLog {
+  let engine: SyncEngine
+  let reporter: EngineReporter
+  let logger: Logger
+
+  /// Runs until the engine ends or the task is cancelled.
+  func run() async {
+    summarise()
+    var troubles: [String: SyncError.Code] = [:]
+    for await event in engine.events() {
+      if Task.isCancelled { return }
+      log(event, troubles: &troubles)
+      summarise()
+    }
+  }
+
+  private func log(_ event: SyncEvent, troubles: inout [String: SyncError.Code]) {
+    switch event {
+    case .phaseChanged(let replica, let phase):
+      let metadata: Logger.Metadata = ["replica": .string(replica)]
+      switch phase {
+      case .waiting(_, let reason):
+        // The same trouble again is not news.
+        guard troubles.updateValue(reason.code, forKey: replica) != reason.code else { return }
+        logger.event(
+          reason.code == .clockSkew ? .clockSkew : .storeUnavailable,
+          "\(replica) is not available: \(reason.message)",
+          metadata: metadata.merging(["errorCode": .string(reason.code.rawValue)]) { $1 })
+      case .failed(let error):
+        troubles[replica] = error.code
+        logger.event(
+          .linkStopped, "\(replica) is stopped and needs a person: \(error.message)",
+          metadata: metadata.merging(["errorCode": .string(error.code.rawValue)]) { $1 })
+      case .ready:
+        if troubles.removeValue(forKey: replica) != nil {
+          logger.event(.storeAvailable, "\(replica) is available again", metadata: metadata)
+        }
+      case .migrating(let progress):
+        reporter.progress("Migrating \(replica), \(Int(progress * 100)) %")
+      case .opening, .syncing, .paused, .removed:
+        logger.debug("\(replica) is \(phase.word)", metadata: metadata)
+      }
+    case .passCompleted(let replica, let pulled, let pushed, let conflicts, let milliseconds):
+      guard pulled + pushed + conflicts > 0 else { return }
+      logger.info(
+        "pass completed",
+        metadata: [
+          "replica": .string(replica), "pulled": "\(pulled)", "pushed": "\(pushed)",
+          "conflicts": "\(conflicts)", "durationMilliseconds": "\(milliseconds)",
+        ])
+    case .passFailed(let replica, let error):
+      logger.debug(
+        "pass failed: \(error.message)",
+        metadata: ["replica": .string(replica), "errorCode": .string(error.code.rawValue)])
+    case .firstSync(let replica, let progress):
+      logger.debug(
+        "first copy, \(Int(progress * 100)) %", metadata: ["replica": .string(replica)])
+    case .quarantined(let replica, let record):
+      logger.event(
+        .recordQuarantined, "a record waits in quarantine",
+        metadata: ["replica": .string(replica), "record": .string(record.description)])
+    }
+  }
+
+  private func summarise() {
+    guard let status = try? engine.status() else { return }
+    let behind = status.replicas.count { ($0.lagTransactions ?? 0) > 0 }
+    let troubled = status.replicas.count {
+      switch $0.phase {
+      case .waiting, .failed: true
+      case .opening, .migrating, .ready, .syncing, .paused, .removed: false
+      }
+    }
+    let count = status.replicas.count
+    var text = "Serving, \(count) replica\(count == 1 ? "" : "s")"
+    if behind > 0 { text += ", \(behind) behind" }
+    if troubled > 0 { text += ", \(troubled) unavailable" }
+    let problems = status.replicas.compactMap { replica -> StatusProblem? in
+      guard case .failed(let error) = replica.phase else { return nil }
+      return StatusProblem(
+        code: error.code.rawValue, message: "\(replica.name): \(error.message)")
+    }
+    reporter.summary(text, problems: problems)
+  }
+}

@@ -1,0 +1,102 @@
+// Between the daemon's words and those of sync.
+
+import CairnControl
+import CairnSync
+import Foundation
+
+extension ReplicaSection {
+  /// The replica's file.
+  var path: String {
+    switch store {
+    case .sqlite(let path): path
+    }
+  }
+
+  var replicaConfiguration: ReplicaConfiguration {
+    ReplicaConfiguration(
+      name: name, url: URL(fileURLWithPath: path),
+      direction: SyncDirection(rawValue: direction.rawValue) ?? .both)
+  }
+
+  /// A replica that a caller asks for.
+  ///
+  /// - Throws: ``CairnControl/ControlError/storeInvalid(name:field:reason:)``.
+  init(_ parameters: AddStore.Parameters, local: LocalSection) throws {
+    func invalid(_ field: String, _ reason: String) -> ControlError {
+      .storeInvalid(name: parameters.name, field: field, reason: reason)
+    }
+    guard Self.isValid(name: parameters.name) else {
+      throw invalid(
+        "name",
+        "up to 64 letters, digits, \".\", \"_\" and \"-\" are possible; local and all are taken")
+    }
+    guard parameters.type.lowercased() == "sqlite" else {
+      throw invalid("type", "there is no store type \(parameters.type); sqlite is possible")
+    }
+    let location = parameters.location
+    guard location.hasPrefix("/"), !location.contains("\0"), !location.hasSuffix("/") else {
+      throw invalid("location", "an absolute path of a file is wanted")
+    }
+    let path = URL(fileURLWithPath: location).standardizedFileURL.path
+    guard path != URL(fileURLWithPath: local.path).standardizedFileURL.path else {
+      throw invalid("location", "this is the local store")
+    }
+    self.init(
+      name: parameters.name, store: .sqlite(path: path),
+      direction: parameters.direction.flatMap { Direction(rawValue: $0.rawValue) } ?? .both)
+  }
+}
+
+extension DaemonConfiguration {
+  var syncConfiguration: SyncConfiguration {
+    func policy(_ conflict: SyncSection.Conflict) -> DeleteConflictPolicy {
+      switch conflict {
+      case .lastWriter: .lastWriter
+      case .deleteWins: .deleteWins
+      case .writeWins: .writeWins
+      }
+    }
+    var result = SyncConfiguration()
+    result.deleteConflicts = policy(sync.defaultConflict)
+    result.deleteConflictsByEntity = sync.entityConflicts.mapValues(policy)
+    result.allowedClockSkew = UInt64(max(0, sync.maxClockSkew.components.seconds)) * 1000
+    result.pollInterval = sync.pollInterval
+    result.backoff = Backoff(first: .milliseconds(500), longest: sync.maxRetryDelay)
+    return result
+  }
+}
+
+extension ControlError {
+  /// A sync error as an answer to a caller.
+  init(_ error: SyncError, replica: String) {
+    switch error.code {
+    case .noSuchReplica: self = .storeNotFound(name: replica)
+    case .duplicateReplica: self = .storeExists(name: replica, reason: error.message)
+    case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
+    case .timedOut: self = .waitTimedOut(behind: [replica])
+    case .cancelled: self = .notReady(state: "draining", reason: error.message)
+    case .unsupportedStore, .sameStore, .storeUnavailable, .damagedBookkeeping, .contention,
+      .clockSkew, .invalidRecord, .notSyncing, .invalidConfiguration, .failed:
+      self = .storeUnavailable(
+        name: replica, code: error.code.rawValue, reason: error.message)
+    }
+  }
+}
+
+extension StoreDifference {
+  /// The difference as a caller sees it.
+  func onWire(store: String) -> VerifyStores.Difference {
+    let wire: VerifyStores.Difference.Kind
+    let detail: String
+    switch kind {
+    case .onlyLocal: (wire, detail) = (.missing, "only the local store has the record")
+    case .onlyReplica: (wire, detail) = (.extra, "only the replica has the record")
+    case .value: (wire, detail) = (.value, "the values differ")
+    case .stamp: (wire, detail) = (.value, "the same value was written by different writes")
+    case .members: (wire, detail) = (.value, "the members differ")
+    }
+    return VerifyStores.Difference(
+      store: store, kind: wire, entity: entity, record: record.description, property: property,
+      detail: detail)
+  }
+}

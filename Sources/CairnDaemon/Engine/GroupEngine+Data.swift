@@ -1,0 +1,86 @@
+// The verbs that read and write records.
+
+import Cairn
+import CairnControl
+import CairnRecords
+import CairnStore
+import CairnSync
+import Foundation
+
+extension GroupEngine {
+  public func model() async throws -> ModelSummary {
+    let running = try current()
+    return ModelSummary(running.coordinator.managedObjectModel, name: running.modelName)
+  }
+
+  public nonisolated func fetch(
+    _ parameters: FetchRecords.Parameters,
+    rows: @escaping @Sendable (FetchRecords.Reply) async throws -> Void
+  ) async throws {
+    let running = try await current()
+    let store = try await store(named: parameters.store)
+    let fetch = try RecordFetch(
+      parameters, model: running.coordinator.managedObjectModel,
+      naming: RecordIDNaming(engine: running.engine))
+    let context = running.newContext(named: "cairnctl")
+    let cursor = try await context.perform { try fetch.start(in: context, stores: [store]) }
+    while let batch = try await context.perform({ try cursor.next() }) {
+      try await rows(batch)
+      try Task.checkCancellation()
+    }
+  }
+
+  public nonisolated func save(
+    _ parameters: SaveRecords.Parameters
+  ) async throws -> SaveRecords.Reply {
+    let running = try await current()
+    let save = RecordSave(
+      parameters, model: running.coordinator.managedObjectModel,
+      naming: RecordIDNaming(engine: running.engine))
+    let context = running.newContext(named: "cairnctl")
+    context.transactionAuthor = parameters.author ?? "cairnctl"
+    return try await context.perform { try save.run(in: context, store: running.local) }
+  }
+
+  public nonisolated func importRows(
+    _ parameters: ImportRecords.Parameters
+  ) async throws -> ImportRecords.Reply {
+    let running = try await current()
+    let batch = try RecordImport(
+      parameters, model: running.coordinator.managedObjectModel,
+      naming: RecordIDNaming(engine: running.engine))
+    // Someone else may write the same records meanwhile; then the batch is looked up anew.
+    for _ in 0..<4 {
+      do {
+        return try await importOnce(batch, author: parameters.author, running: running)
+      } catch ControlError.saveConflict {
+        continue
+      }
+    }
+    return try await importOnce(batch, author: parameters.author, running: running)
+  }
+
+  private nonisolated func importOnce(
+    _ batch: RecordImport, author: String?, running: Running
+  ) async throws -> ImportRecords.Reply {
+    let context = running.newContext(named: "import")
+    context.transactionAuthor = author ?? "cairnctl"
+    return try await context.perform { try batch.run(in: context, store: running.local) }
+  }
+
+  /// The open store of that name; the local one for nil.
+  private func store(named name: String?) throws -> PersistentStore {
+    let running = try current()
+    guard let name, name != "local" else { return running.local }
+    guard let replica = try running.engine.status().replicas.first(where: { $0.name == name })
+    else { throw ControlError.storeNotFound(name: name) }
+    let store = running.coordinator.persistentStores.first {
+      $0.identifier == replica.storeID
+    }
+    guard let store else {
+      throw ControlError.storeUnavailable(
+        name: name, code: replica.phase.word, reason: "the replica is not open")
+    }
+    return store
+  }
+}

@@ -1,0 +1,224 @@
+// The daemon's engine: one coordinator, the local store, and the replicas kept in step with it.
+
+import Cairn
+import CairnControl
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import CairnSync
+import Foundation
+import Logging
+
+/// Runs one group of stores for the daemon.
+///
+/// An actor only to order starting, adding, removing and stopping; reads and writes of records run
+/// on their contexts' own queues and do not hold it.
+public actor GroupEngine: DaemonEngine {
+  /// What there is once the local store is open.
+  struct Running: Sendable {
+    let coordinator: PersistentStoreCoordinator
+    let local: PersistentStore
+    let engine: SyncEngine
+    let modelName: String
+  }
+
+  let configuration: DaemonConfiguration
+  private let logger: Logger
+  private let remembered: RememberedReplicas
+  private let watches = StoreWatches()
+  private var running: Running?
+  /// The replicas by name, with where each was named.
+  private var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
+  private var tasks: [Task<Void, Never>] = []
+
+  public init(configuration: DaemonConfiguration, logger: Logger) {
+    self.configuration = configuration
+    self.logger = logger
+    remembered = RememberedReplicas(localStore: configuration.local.path)
+  }
+
+  func current() throws -> Running {
+    guard let running else {
+      throw ControlError.notReady(state: "starting", reason: "the local store is not open yet")
+    }
+    return running
+  }
+
+  // MARK: Life
+
+  public func start(reporter: EngineReporter) async throws {
+    let opening = LocalStoreOpening(configuration: configuration, reporter: reporter)
+    let model = try opening.model()
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    // Opening can migrate, which takes long; Swift's own threads are for work that does not.
+    let local = try await Blocking.run { try opening.open(in: coordinator) }
+    let engine: SyncEngine
+    do {
+      engine = try SyncEngine(
+        coordinator: coordinator, local: local, configuration: configuration.syncConfiguration)
+    } catch let error as SyncError {
+      throw EngineFailure(
+        code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
+    }
+    running = Running(
+      coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName)
+    watches.watch("local", path: configuration.local.path) { engine.poke() }
+    // Listening begins before the first replica, so that no event is missed.
+    let events = EngineEventLog(engine: engine, reporter: reporter, logger: logger)
+    tasks.append(Task { await events.run() })
+    for section in configuration.replicas { try add(section, origin: .configuration) }
+    for section in try remembered.load() where replicas[section.name] == nil {
+      try add(section, origin: .command)
+    }
+    try await waitForRequired(engine)
+    tasks.append(verifySchedule(engine))
+  }
+
+  private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
+    let running = try current()
+    try running.engine.addReplica(section.replicaConfiguration)
+    replicas[section.name] = (section, origin)
+    let engine = running.engine
+    let name = section.name
+    watches.watch(name, path: section.path) { engine.poke(replica: name) }
+  }
+
+  /// Returns when every replica marked as required is open.
+  private func waitForRequired(_ engine: SyncEngine) async throws {
+    let names = configuration.replicas.filter(\.isRequired).map(\.name)
+    guard !names.isEmpty else { return }
+    do {
+      try await engine.wait(for: names, timeout: .seconds(60))
+    } catch let error as SyncError {
+      throw EngineFailure(
+        code: error.code.rawValue, reason: "a required replica is not there: \(error.message)",
+        isTransient: true)
+    }
+  }
+
+  /// Compares every replica with the local store now and then, and logs what differs.
+  private func verifySchedule(_ engine: SyncEngine) -> Task<Void, Never> {
+    let interval = configuration.sync.verifyEvery
+    let logger = logger
+    return Task {
+      guard interval > .zero else { return }
+      while (try? await Task.sleep(for: interval)) != nil {
+        for replica in (try? engine.status().replicas) ?? [] {
+          guard let report = try? await engine.verify(name: replica.name, timeout: .seconds(600)),
+            !report.isEqual
+          else { continue }
+          logger.event(
+            .storesDiffer, "\(report.differences.count) differences in \(replica.name)",
+            metadata: ["replica": .string(replica.name)])
+        }
+      }
+    }
+  }
+
+  public func stop() async {
+    watches.stopAll()
+    for task in tasks { task.cancel() }
+    tasks = []
+    guard let running else { return }
+    self.running = nil
+    await running.engine.stop()
+    try? running.coordinator.remove(running.local)
+  }
+
+  public func probe() async {
+    guard let running = try? current() else { return }
+    // The same way as any caller's read: a context, its queue, the coordinator, the store.
+    let context = running.newContext(named: "watchdog")
+    guard let entity = running.coordinator.managedObjectModel.entities.first?.name else { return }
+    let request = FetchRequest<ManagedObject>(entityName: entity)
+    request.fetchLimit = 1
+    request.affectedStores = [running.local]
+    _ = try? await context.perform { try context.count(for: request) }
+  }
+
+  // MARK: Status and stores
+
+  public func status() async -> EngineStatus {
+    guard let running else { return EngineStatus() }
+    return StatusReport(
+      running: running, configuration: configuration, replicas: replicas.mapValues(\.section)
+    ).status()
+  }
+
+  public func stores() async throws -> [StoreDescription] {
+    let running = try current()
+    let report = StatusReport(
+      running: running, configuration: configuration, replicas: replicas.mapValues(\.section))
+    return report.stores(origins: replicas.mapValues(\.origin))
+  }
+
+  public func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
+    let section = try ReplicaSection(parameters, local: configuration.local)
+    let isNew = replicas[section.name] == nil
+    if let old = replicas[section.name] {
+      guard old.section.store == section.store, old.section.direction == section.direction else {
+        throw ControlError.storeExists(
+          name: section.name, reason: "it has another location or direction; remove it first")
+      }
+    } else {
+      if let other = replicas.values.first(where: { $0.section.store == section.store }) {
+        throw ControlError.storeExists(
+          name: other.section.name, reason: "the same file is a replica under this name")
+      }
+      try add(section, origin: .command)
+      try remember()
+      logger.event(
+        .storeAdded, "replica \(section.name) added",
+        metadata: ["replica": .string(section.name)])
+    }
+    guard let store = try await stores().first(where: { $0.name == section.name }) else {
+      throw ControlError.storeNotFound(name: section.name)
+    }
+    return AddStore.Reply(store: store, added: isNew)
+  }
+
+  public func removeStore(named name: String) async throws {
+    guard let replica = replicas[name] else { throw ControlError.storeNotFound(name: name) }
+    guard replica.origin == .command else {
+      throw ControlError.storeInvalid(
+        name: name, field: "name",
+        reason: "the configuration names it; take it out there and restart")
+    }
+    replicas[name] = nil
+    watches.stop(name)
+    try remember()
+    do {
+      try await current().engine.removeReplica(named: name)
+    } catch let error as SyncError {
+      throw ControlError(error, replica: name)
+    }
+    logger.event(
+      .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
+  }
+
+  private func remember() throws {
+    let list = replicas.values.filter { $0.origin == .command }.map(\.section)
+    try remembered.save(list.sorted { $0.name < $1.name })
+  }
+}
+
+extension GroupEngine.Running {
+  /// A background context on the local store.
+  func newContext(named name: String) -> ManagedObjectContext {
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.name = name
+    return context
+  }
+}
+
+/// Runs work that blocks on a thread of its own.
+enum Blocking {
+  private static let queue = DispatchQueue(label: "cairn.daemon.blocking", attributes: .concurrent)
+
+  static func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+}

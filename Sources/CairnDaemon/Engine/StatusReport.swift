@@ -1,0 +1,120 @@
+// The engine's state in the words of the control protocol.
+
+import Cairn
+import CairnControl
+import CairnCoordinator
+import CairnStore
+import CairnSync
+import Foundation
+
+/// Puts together what the engine knows at one moment.
+struct StatusReport {
+  let running: GroupEngine.Running
+  let configuration: DaemonConfiguration
+  let replicas: [String: ReplicaSection]
+
+  func status() -> EngineStatus {
+    let path = configuration.local.path
+    var local = StoreStatus(
+      name: "local", type: "sqlite", location: path, state: .open, bytes: Self.bytes(at: path))
+    do {
+      let sync = try running.engine.status()
+      local.lastTransaction = Int(sync.localTransaction)
+      local.records = records()
+      let lines = sync.replicas.map(line)
+      let problems = lines.compactMap { line -> StatusProblem? in
+        guard line.required || line.state == .stopped, let problem = line.problem else {
+          return nil
+        }
+        return StatusProblem(code: problem.code, message: "\(line.name): \(problem.message)")
+      }
+      return EngineStatus(
+        model: running.modelName, local: local, replicas: lines, problems: problems)
+    } catch {
+      local.state = .unavailable
+      local.problem = StatusProblem(code: "storeUnavailable", message: "\(error)")
+      return EngineStatus(
+        model: running.modelName, local: local, problems: local.problem.map { [$0] } ?? [])
+    }
+  }
+
+  /// The number of records of all root entities.
+  private func records() -> Int? {
+    var sum = 0
+    for entity in running.coordinator.managedObjectModel.entities where entity.superentity == nil {
+      let request = StoreFetchRequest(entity: entity, result: .count)
+      guard case .count(let count)? = try? running.local.fetch(request) else { return nil }
+      sum += count
+    }
+    return sum
+  }
+
+  private func line(_ replica: CairnSync.ReplicaStatus) -> CairnControl.ReplicaStatus {
+    let section = replicas[replica.name]
+    var line = CairnControl.ReplicaStatus(
+      name: replica.name, type: "sqlite", location: replica.configuration.url.path,
+      direction: .init(rawValue: replica.configuration.direction.rawValue) ?? .both,
+      required: section?.isRequired ?? false, state: .opening,
+      lagTransactions: replica.lagTransactions,
+      lagSeconds: replica.lagTransactions == nil ? nil : replica.lagSeconds,
+      lastPass: replica.lastPass.map(Self.date), passes: replica.counters.passes,
+      quarantined: replica.counters.quarantined)
+    switch replica.phase {
+    case .opening: line.state = .opening
+    case .migrating(let progress):
+      line.state = .migrating
+      line.progress = StatusProgress(done: Int(progress * 100), total: 100)
+    case .ready, .syncing:
+      line.state = (replica.lagTransactions ?? 0) == 0 ? .inSync : .behind
+    case .waiting(let until, let reason):
+      line.state = .unavailable
+      line.nextAttempt = Self.date(until)
+      line.problem = StatusProblem(code: reason.code.rawValue, message: reason.message)
+    case .paused: line.state = .paused
+    case .failed(let error):
+      line.state = .stopped
+      line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
+    case .removed: line.state = .stopped
+    }
+    if let progress = replica.firstSyncProgress, line.state == .inSync || line.state == .behind {
+      line.state = .firstSync
+      line.progress = StatusProgress(done: Int(progress * 100), total: 100)
+    }
+    return line
+  }
+
+  func stores(origins: [String: StoreDescription.Origin]) -> [StoreDescription] {
+    let status = status()
+    var list: [StoreDescription] = []
+    if let local = status.local {
+      list.append(
+        StoreDescription(
+          name: local.name, role: .local, type: local.type, location: local.location,
+          origin: .configuration, state: local.state.rawValue,
+          identifier: running.local.identifier))
+    }
+    let identifiers = Dictionary(
+      ((try? running.engine.status().replicas) ?? []).map { ($0.name, $0.storeID) },
+      uniquingKeysWith: { first, _ in first })
+    for line in status.replicas {
+      list.append(
+        StoreDescription(
+          name: line.name, role: .replica, type: line.type, location: line.location,
+          direction: line.direction, origin: origins[line.name] ?? .configuration,
+          state: line.state.rawValue, identifier: identifiers[line.name] ?? nil))
+    }
+    return list
+  }
+
+  private static func date(_ milliseconds: UInt64) -> WireDate {
+    WireDate(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+  }
+
+  /// Bytes on disk, journals included.
+  private static func bytes(at path: String) -> Int {
+    ["", "-wal", "-shm"].reduce(0) { sum, suffix in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
+      return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
+    }
+  }
+}
