@@ -11,6 +11,7 @@ extension ManagedObjectModel {
   ///
   /// - Throws: ``CoreDataError`` when the file is missing or not a Core Data store.
   public static func load(fromSQLiteStoreAt url: URL) throws -> ManagedObjectModel? {
-    try SQLiteStore.cachedModel(at: url, options: StoreOptions())
+    let type: Any.Type = SQLiteStore.self
+    return try (type as? any InPlaceMigrating.Type)?.cachedModel(at: url, options: StoreOptions())
   }
 }
