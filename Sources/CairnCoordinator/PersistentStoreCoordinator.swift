@@ -261,6 +261,37 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     return try queue.sync(execute: block)
   }
 
+  /// Runs the block on the coordinator's serial queue and returns what it returns.
+  public func perform<T>(_ block: @escaping () throws -> T) async rethrows -> T {
+    let work = Transferred(value: block)
+    let outcome = await withCheckedContinuation { continuation in
+      queue.async {
+        continuation.resume(returning: Transferred(value: Result { try work.value() }))
+      }
+    }
+    return try Self.value(of: outcome.value, as: block)
+  }
+
+  /// Ties what a result throws to the block that made it, so that a block that cannot throw makes a
+  /// call that cannot throw.
+  private static func value<T>(
+    of result: Result<T, any Error>, as block: () throws -> T
+  ) rethrows -> T {
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      func fail(_ body: () throws -> T) rethrows -> T {
+        try { throw error }()
+      }
+      return try fail(block)
+    }
+  }
+
+  // Unchecked: the sender gives the value up, the queue takes it over, and the reverse.
+  private struct Transferred<Value>: @unchecked Sendable {
+    let value: Value
+  }
+
   // Unchecked: handed over to the queue, which runs it once.
   private struct QueueBlock: @unchecked Sendable {
     let run: () -> Void

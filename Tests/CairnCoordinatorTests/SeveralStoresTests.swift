@@ -290,4 +290,37 @@ private final class Listener: CoordinatorObserver {
     #expect(metadata["NSStoreUUID"] as? String == store.identity.identifier)
     #expect(metadata["NSStoreType"] as? String == "InMemory")
   }
+
+  @Test func theCacheKeepsWhatIsHeldAndForgetsTheRest() throws {
+    let coordinator = Fixture.coordinator()
+    let stores = [try memory(coordinator), try memory(coordinator)]
+    let texts = (0..<1500).map { "\($0)" }
+    let held = try Fixture.insert(texts, into: stores[0], of: coordinator).map(\.objectID)
+    let tags = try Fixture.insert(["t"], entity: "Tag", into: stores[1], of: coordinator)
+      .map(\.objectID)
+    let loose = try Fixture.insert(texts, into: stores[1], of: coordinator).map(\.objectID)
+    // IDs of several stores and entities in turn.
+    let mixed = [tags[0]] + held + tags
+    coordinator.retainRows(mixed)
+    // A read after many unclaimed rows sweeps those of earlier reads.
+    guard case .snapshots = try coordinator.fetch(request(coordinator)) else { return }
+    _ = try coordinator.fetch(request(coordinator, "Tag"))
+    #expect(held.allSatisfy { coordinator.cachedSnapshot(for: $0) != nil })
+    #expect(try coordinator.snapshots(for: loose).allSatisfy { $0 != nil })
+    coordinator.releaseRows(held)
+    #expect(held.allSatisfy { coordinator.cachedSnapshot(for: $0) == nil })
+    coordinator.releaseRows([tags[0]])
+    #expect(coordinator.cachedSnapshot(for: tags[0]) != nil)
+    coordinator.releaseRows([tags[0]])
+    #expect(coordinator.cachedSnapshot(for: tags[0]) == nil)
+  }
+
+  @Test func theQueueRunsBlocksInlineAndAwaited() async throws {
+    let coordinator = Fixture.coordinator()
+    #expect(coordinator.performAndWait { coordinator.performAndWait { 1 } } == 1)
+    #expect(await coordinator.perform { 2 } == 2)
+    await #expect(throws: CoreDataError.self) {
+      try await coordinator.perform { () throws -> Void in throw CoreDataError(.coreData, "x") }
+    }
+  }
 }

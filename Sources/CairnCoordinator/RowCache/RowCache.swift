@@ -44,6 +44,35 @@ final class RowCache: Sendable {
     var commits: UInt64 = 0
     /// Rows that were cached before anybody held their object.
     var unclaimed: [ManagedObjectID] = []
+
+    /// Changes entries one after the other, looking up each table once for a run of rows.
+    mutating func update<Item>(
+      _ items: some Sequence<Item>, id: (Item) -> ManagedObjectID,
+      _ body: (Item, ManagedObjectID, inout Table, inout [ManagedObjectID]) -> Void
+    ) {
+      var current: ObjectIdentifier?
+      var table = Table()
+      for item in items {
+        let id = id(item)
+        let root = ObjectIdentifier(id.entity.rootEntity)
+        if root != current {
+          if let current { tables[current] = table }
+          // Taken out, so that it is not copied when it is changed.
+          table = tables.removeValue(forKey: root) ?? Table()
+          current = root
+        }
+        body(item, id, &table, &unclaimed)
+      }
+      if let current { tables[current] = table }
+    }
+  }
+
+  /// The rows of a store, for changing.
+  private static func change(
+    _ identity: StoreIdentity, in stores: inout [ObjectIdentifier: StoreRows],
+    _ body: (inout StoreRows) -> Void
+  ) {
+    body(&stores[ObjectIdentifier(identity), default: StoreRows()])
   }
 
   /// From so many unclaimed rows on, those of earlier fetches are swept.
@@ -95,21 +124,18 @@ final class RowCache: Sendable {
     if snapshots.isEmpty { return }
     let now = DispatchTime.now().uptimeNanoseconds
     state.withLock { stores in
-      let key = ObjectIdentifier(identity)
-      let wasCommitted = (stores[key]?.commits ?? 0) != readAfter
-      if (stores[key]?.unclaimed.count ?? 0) >= Self.unclaimedLimit {
-        Self.sweep(&stores[key, default: StoreRows()])
-      }
-      for snapshot in snapshots {
-        let id = snapshot.objectID
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        let existing = stores[key]?.tables[root]?[id.key]
-        if wasCommitted {
-          guard let known = existing?.snapshot, known.version <= snapshot.version else { continue }
+      Self.change(identity, in: &stores) { store in
+        let wasCommitted = store.commits != readAfter
+        if store.unclaimed.count >= Self.unclaimedLimit { Self.sweep(&store) }
+        store.update(snapshots, id: \.objectID) { snapshot, id, table, unclaimed in
+          let existing = table[id.key]
+          if wasCommitted {
+            guard let known = existing?.snapshot, known.version <= snapshot.version else { return }
+          }
+          if existing == nil { unclaimed.append(id) }
+          table[id.key] = Entry(
+            snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
         }
-        if existing == nil { stores[key, default: StoreRows()].unclaimed.append(id) }
-        stores[key, default: StoreRows()].tables[root, default: Table()][id.key] = Entry(
-          snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
       }
     }
   }
@@ -120,21 +146,19 @@ final class RowCache: Sendable {
   ) {
     let now = DispatchTime.now().uptimeNanoseconds
     state.withLock { stores in
-      let key = ObjectIdentifier(identity)
-      stores[key, default: StoreRows()].commits += 1
-      for snapshot in written {
-        let id = snapshot.objectID
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        let existing = stores[key]?.tables[root]?[id.key]
-        if existing == nil { stores[key]?.unclaimed.append(id) }
-        stores[key]?.tables[root, default: Table()][id.key] = Entry(
-          snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
-      }
-      for id in deleted {
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        guard var entry = stores[key]?.tables[root]?[id.key] else { continue }
-        entry.snapshot = nil
-        stores[key]?.tables[root]?[id.key] = entry.references > 0 ? entry : nil
+      Self.change(identity, in: &stores) { store in
+        store.commits += 1
+        store.update(written, id: \.objectID) { snapshot, id, table, unclaimed in
+          let existing = table[id.key]
+          if existing == nil { unclaimed.append(id) }
+          table[id.key] = Entry(
+            snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
+        }
+        store.update(deleted, id: \.self) { id, _, table, _ in
+          guard var entry = table[id.key] else { return }
+          entry.snapshot = nil
+          table[id.key] = entry.references > 0 ? entry : nil
+        }
       }
     }
   }
@@ -142,28 +166,32 @@ final class RowCache: Sendable {
   /// Counts one holder more for each ID.
   func retain(_ ids: [ManagedObjectID]) {
     let now = DispatchTime.now().uptimeNanoseconds
-    state.withLock { stores in
-      for id in ids {
-        guard let identity = id.storeIdentity else { continue }
-        let key = ObjectIdentifier(identity)
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        stores[key, default: StoreRows()].tables[root, default: Table()][
-          id.key, default: now
-        ].references += 1
-      }
-    }
+    changeRuns(of: ids) { id, _, table, _ in table[id.key, default: now].references += 1 }
   }
 
   /// Counts one holder less for each ID; rows without holders go.
   func release(_ ids: [ManagedObjectID]) {
+    changeRuns(of: ids) { id, _, table, _ in
+      guard var entry = table[id.key] else { return }
+      entry.references -= 1
+      table[id.key] = entry.references > 0 ? entry : nil
+    }
+  }
+
+  /// Changes the entries of IDs that may be of several stores.
+  private func changeRuns(
+    of ids: [ManagedObjectID],
+    _ body: (ManagedObjectID, ManagedObjectID, inout Table, inout [ManagedObjectID]) -> Void
+  ) {
     state.withLock { stores in
-      for id in ids {
-        guard let identity = id.storeIdentity else { continue }
-        let key = ObjectIdentifier(identity)
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        guard var entry = stores[key]?.tables[root]?[id.key] else { continue }
-        entry.references -= 1
-        stores[key]?.tables[root]?[id.key] = entry.references > 0 ? entry : nil
+      var start = ids.startIndex
+      while start < ids.endIndex {
+        let identity = ids[start].storeIdentity
+        let end = ids[start...].firstIndex { $0.storeIdentity !== identity } ?? ids.endIndex
+        if let identity {
+          Self.change(identity, in: &stores) { $0.update(ids[start..<end], id: \.self, body) }
+        }
+        start = end
       }
     }
   }
