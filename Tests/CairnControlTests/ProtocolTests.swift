@@ -12,7 +12,9 @@ import Testing
 
   @Test func aMessageTooLongIsRefusedBeforeItEnds() {
     var framing = MessageFraming(limit: 8)
-    #expect(throws: MessageFraming.Overflow.self) { try framing.append([UInt8](repeating: 1, count: 9)) }
+    #expect(throws: MessageFraming.Overflow.self) {
+      try framing.append([UInt8](repeating: 1, count: 9))
+    }
   }
 
   @Test func everyMethodOfAnInterfaceIsDeclaredOnceAndTheReverse() {
@@ -39,7 +41,8 @@ import Testing
     try expectFields(
       AddStore.self, .init(name: "n", type: "sqlite", location: "/x", direction: .both),
       .init(
-        store: .init(name: "n", role: .replica, type: "", location: "", origin: .command, state: ""),
+        store: .init(
+          name: "n", role: .replica, type: "", location: "", origin: .command, state: ""),
         added: true))
     try expectFields(
       WaitForSync.self, .init(name: "n", timeout: 1), .init(reached: [], waited: 0))

@@ -5,7 +5,8 @@ import Testing
 @Suite struct WireDateTests {
   @Test func datesAreISO8601WithFractionAndZ() {
     #expect(WireDate.text(Date(timeIntervalSince1970: 0)) == "1970-01-01T00:00:00.000Z")
-    #expect(WireDate.text(Date(timeIntervalSince1970: 951_782_400.25)) == "2000-02-29T00:00:00.250Z")
+    #expect(
+      WireDate.text(Date(timeIntervalSince1970: 951_782_400.25)) == "2000-02-29T00:00:00.250Z")
     #expect(WireDate.text(Date(timeIntervalSince1970: -1)) == "1969-12-31T23:59:59.000Z")
   }
 

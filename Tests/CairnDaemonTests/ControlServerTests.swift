@@ -108,7 +108,8 @@ import Testing
     let running = try await RunningServer()
     let stream = try UnixStream(connectingTo: running.socket)
     try stream.write(Array(text.utf8) + [0])
-    #expect(String(decoding: try stream.read(timeout: .seconds(5)), as: UTF8.self).contains("error"))
+    #expect(
+      String(decoding: try stream.read(timeout: .seconds(5)), as: UTF8.self).contains("error"))
     #expect(try stream.read(timeout: .seconds(5)).isEmpty)
   }
 

@@ -18,7 +18,8 @@ final class FakeServices: DaemonServices {
       replicas: [
         ReplicaStatus(
           name: "backup", type: "sqlite", location: "/b.sqlite", direction: .both, state: .inSync,
-          lagTransactions: 0, lastPass: WireDate.parse("2026-03-14T15:09:26.535Z").map(WireDate.init)),
+          lagTransactions: 0,
+          lastPass: WireDate.parse("2026-03-14T15:09:26.535Z").map(WireDate.init)),
         ReplicaStatus(
           name: "nas", type: "sqlite", location: "/nas.sqlite", direction: .push,
           state: .unavailable, lagTransactions: 12, lagSeconds: 3.44,
@@ -63,7 +64,9 @@ final class FakeServices: DaemonServices {
     }
     let differences = name == "damaged" ? 1 : 0
     return .init(
-      stores: [.init(store: name ?? "backup", records: 7, digest: "abcd", differences: differences)],
+      stores: [
+        .init(store: name ?? "backup", records: 7, digest: "abcd", differences: differences)
+      ],
       isEqual: differences == 0)
   }
 

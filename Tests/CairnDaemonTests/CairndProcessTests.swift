@@ -1,0 +1,72 @@
+import CairnControl
+import CairnPlatform
+import Foundation
+import Testing
+
+/// The real program, without systemd: this test stands in for the service manager.
+@Suite struct CairndProcessTests {
+  @Test func aWrongConfigurationEndsWith78AndNamesFileLineAndKey() throws {
+    let program = try #require(Project.program("cairnd"), "build the products first")
+    let folder = try TemporaryFolder()
+    let path = folder.file("c.yaml")
+    try "model: /m.mom\nlog: {levl: info}\n".write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    for arguments in [["--config", path, "--check-config"], ["--config", path]] {
+      let outcome = try run(program, arguments)
+      #expect(outcome.code == 78)
+      #expect(outcome.errors.contains("\(path):2:7: log.levl: unknown key"))
+    }
+    #expect(try run(program, ["--nonsense"]).code == 64)
+  }
+
+  @Test func theDaemonReportsReadyStatusAndStoppingAndLeavesNothing() async throws {
+    let program = try #require(Project.program("cairnd"))
+    let folder = try TemporaryFolder()
+    let path = folder.file("c.yaml")
+    let text = """
+      model: \(folder.file("missing.xcdatamodeld"))
+      control: {socket: \(folder.file("control"))}
+      local: {path: \(folder.file("local.sqlite"))}
+      """
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    let manager = try DatagramSocket(boundTo: folder.file("notify"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["--config", path]
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "NOTIFY_SOCKET": folder.file("notify"), "WATCHDOG_USEC": "300000",
+    ]) { $1 }
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer { if process.isRunning { process.terminate() } }
+
+    var messages = try collect(manager, until: "WATCHDOG=1")
+    #expect(messages.contains("READY=1"))
+    #expect(messages.contains { $0.hasPrefix("STATUS=Degraded: ") })
+    let client = try ControlClient(socket: folder.file("control"))
+    let status = try client.call(GetStatus.self, NoValues()).status
+    #expect(status.state == .degraded)
+    #expect(status.pid == Int(process.processIdentifier))
+    #expect(throws: ControlError.self) { try client.call(ListStores.self, NoValues()) }
+
+    process.terminate()
+    messages = try collect(manager, until: "STATUS=Stopped")
+    #expect(messages.contains("STOPPING=1"))
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("control")))
+  }
+
+  private func collect(_ manager: DatagramSocket, until last: String) throws -> [String] {
+    var messages: [String] = []
+    while messages.last != last {
+      guard let bytes = try manager.receive(timeout: .seconds(20)) else {
+        Issue.record("no \(last) came, only \(messages)")
+        return messages
+      }
+      messages += String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+    return messages
+  }
+}

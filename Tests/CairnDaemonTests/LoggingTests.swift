@@ -1,0 +1,83 @@
+import CairnPlatform
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import CairnDaemon
+
+@Suite struct LoggingTests {
+  private func event(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) -> LogEvent {
+    LogEvent(
+      level: .warning, message: message, metadata: metadata, source: "s", file: "F.swift",
+      function: "f()", line: 7)
+  }
+
+  @Test func journalValuesNeverBecomeFields() throws {
+    var entry = JournalEntry()
+    entry.add("CAIRN_REPLICA", "a\nPRIORITY=0\nCAIRN_ROLE=admin")
+    let value = "a\nPRIORITY=0\nCAIRN_ROLE=admin"
+    var wanted = Array("CAIRN_REPLICA\n".utf8)
+    wanted += [UInt8(value.utf8.count), 0, 0, 0, 0, 0, 0, 0]
+    wanted += Array(value.utf8) + [0x0A]
+    #expect(entry.bytes == wanted)
+  }
+
+  @Test(arguments: [
+    ("replicaKind", "CAIRN_REPLICA_KIND"), ("errno", "ERRNO"), ("clientUid", "CAIRN_CLIENT_UID"),
+    ("häß lich", "CAIRN_H____LICH"),
+  ])
+  func metadataKeysBecomeFieldNames(_ key: String, _ name: String) {
+    var entry = JournalEntry()
+    entry.add(JournalEntry.metadataFieldName(key), "x")
+    #expect(entry.fields.map(\.name) == [name])
+  }
+
+  @Test func eventsReachTheJournalWithTheirID() throws {
+    let folder = try TemporaryFolder()
+    let journal = try DatagramSocket(boundTo: folder.file("journal"))
+    let connection = try JournalConnection(path: folder.file("journal"))
+    let logger = Logger(label: "test") { JournalLogHandler(label: $0, connection: connection) }
+    logger.event(.degraded, "it is", metadata: ["errorCode": "storeLocked"])
+    let received = try #require(try journal.receive(timeout: .seconds(5)))
+    let text = String(decoding: received, as: UTF8.self)
+    #expect(text.contains(DaemonEvent.degraded.messageID))
+    #expect(text.contains("CAIRN_ERROR_CODE"))
+    // Too big for a datagram: an empty message that carries a memory file.
+    logger.warning("\(String(repeating: "x", count: 2_000_000))")
+    #expect(try journal.receive(timeout: .seconds(5)) == [])
+  }
+
+  @Test func everyEventHasAnIDOfItsOwnAndTheImportantOnesAnExplanation() throws {
+    let ids = DaemonEvent.allCases.map(\.messageID)
+    #expect(Set(ids).count == ids.count)
+    #expect(ids.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{32}/) != nil })
+    let catalog = try String(
+      contentsOfFile: Project.file("systemd/cairn.catalog"), encoding: .utf8)
+    for event in DaemonEvent.allCases where event.level >= .warning {
+      #expect(catalog.contains("-- \(event.messageID)\n"), "\(event)")
+    }
+  }
+
+  @Test func aLineStaysOneLine() {
+    let lines = Mutex<[[UInt8]]>([])
+    let handler = StreamLogHandler(label: "l", format: .logfmt) { bytes in
+      lines.withLock { $0.append(bytes) }
+    }
+    handler.log(event: event("two\nlines\u{1B}[31m", ["na me": "a=\"b\"\u{202E}"]))
+    let text = String(decoding: lines.withLock { $0.first ?? [] }, as: UTF8.self)
+    #expect(
+      text.hasSuffix(
+        " level=warning msg=\"two\\nlines\\u{1b}[31m\" logger=l na_me=\"a=\\\"b\\\"\\u{202e}\"\n"))
+    #expect(text.filter { $0 == "\n" }.count == 1)
+  }
+
+  @Test func aNameCannotSpeakToSystemd() {
+    #expect(
+      NotifyMessage.status("replica x\nSTOPPING=1\u{2028}y").text == "STATUS=replica x STOPPING=1 y"
+    )
+    #expect(
+      NotifyMessage.reloading(monotonicMicroseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
+    #expect(NotifyMessage.extendTimeout(.seconds(30)).text == "EXTEND_TIMEOUT_USEC=30000000")
+  }
+}

@@ -1,0 +1,66 @@
+// Where the project's files and its built programs are.
+import Foundation
+
+enum Project {
+  /// A file of the project, from its root.
+  static func file(_ path: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent(path).path
+  }
+
+  /// The folder of the built programs: the one the tests themselves were built into.
+  static var products: URL? {
+    var candidates = [URL(fileURLWithPath: CommandLine.arguments.first ?? "")]
+    candidates += CommandLine.arguments.filter { $0.hasSuffix(".xctest") }
+      .map { URL(fileURLWithPath: $0) }
+    candidates.append(Bundle.main.bundleURL)
+    for candidate in candidates {
+      var folder = candidate
+      for _ in 0..<4 {
+        if FileManager.default.isExecutableFile(
+          atPath: folder.appendingPathComponent("cairnd").path)
+        {
+          return folder
+        }
+        folder = folder.deletingLastPathComponent()
+      }
+    }
+    return nil
+  }
+
+  static func program(_ name: String) -> String? {
+    products?.appendingPathComponent(name).path
+  }
+}
+
+/// What a program wrote and how it ended.
+struct Outcome: Sendable {
+  let code: Int32
+  let output: String
+  let errors: String
+}
+
+/// Runs a program to its end. Only for programs that write little.
+func run(
+  _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+)
+  throws -> Outcome
+{
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: path)
+  process.arguments = arguments
+  process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+  let (output, errors, source) = (Pipe(), Pipe(), Pipe())
+  process.standardOutput = output
+  process.standardError = errors
+  process.standardInput = source
+  try process.run()
+  try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+  try source.fileHandleForWriting.close()
+  let text = output.fileHandleForReading.readDataToEndOfFile()
+  let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  return Outcome(
+    code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+    errors: String(decoding: complaint, as: UTF8.self))
+}

@@ -1,0 +1,44 @@
+import CairnPlatform
+import Foundation
+import Testing
+
+@Suite struct UnitFileTests {
+  private static func has(_ program: String) -> Bool {
+    ["/usr/bin", "/bin", "/usr/sbin"].contains {
+      FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+    }
+  }
+
+  @Test(.enabled(if: has("systemd-analyze"), "systemd-analyze is not installed"))
+  func theServiceIsHardened() throws {
+    let root = try TemporaryFolder()
+    let units = root.file("etc/systemd/system")
+    try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      atPath: Project.file("systemd/cairnd.service"), toPath: "\(units)/cairnd.service")
+    let outcome = try run(
+      "/usr/bin/systemd-analyze",
+      ["security", "--offline=true", "--root=\(root.path)", "--threshold=13", "cairnd.service"])
+    #expect(outcome.code == 0, "\(outcome.output.suffix(300))")
+  }
+
+  @Test(
+    .enabled(
+      if: HostIdentity.effectiveUser == 0 && has("systemd-analyze") && has("unshare")
+        && FileManager.default.fileExists(atPath: "/lib/systemd/systemd"),
+      "a private systemd needs root, unshare and systemd"),
+    .timeLimit(.minutes(2)))
+  func theUnitDoesWhatOperatorsRelyOnUnderARealSystemd() throws {
+    let products = try #require(Project.products, "build the products first")
+    let outcome = try run(
+      "/bin/bash",
+      [
+        Project.file("Tests/sysbox/sysbox.sh"), "-b", "\(products.path):opt/cairn-bin", "-b",
+        "\(Project.file("")):opt/cairn-src", "--", "bash",
+        "/opt/cairn-src/Tests/sysbox/unit.sh", "/opt/cairn-bin", "/opt/cairn-src",
+      ])
+    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    let passed = outcome.output.split(separator: "\n").count { $0.hasPrefix("ok ") }
+    #expect(passed >= 30, "\(outcome.output)")
+  }
+}
