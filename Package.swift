@@ -146,7 +146,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform", "cairnd", "cairnctl",
         .product(name: "Logging", package: "swift-log"),
-      ]),
+      ], exclude: ["Golden"]),
     .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
     .testTarget(name: "RepositoryShapeTests"),
   ],

@@ -44,7 +44,9 @@ import Testing
     #expect(try JSONValueDecoder.decode(Holder.self, from: wire) == holder)
   }
 
-  @Test(arguments: [Double.nan, .infinity, -.infinity, -0.0, 5e-324, 1.7976931348623157e308, 0.1])
+  @Test(arguments: [
+    Double.nan, .infinity, -.infinity, -0.0, .leastNonzeroMagnitude, 1.7976931348623157e308, 0.1,
+  ])
   func floatingPointNumbersComeBackBitForBit(_ value: Double) throws {
     let wire = try JSONParser.parse(JSONValue.exact(value).text)
     let back = try #require(wire.exactDouble)

@@ -5,18 +5,18 @@ import Testing
 
 /// The real program, without systemd: this test stands in for the service manager.
 @Suite struct CairndProcessTests {
-  @Test func aWrongConfigurationEndsWith78AndNamesFileLineAndKey() throws {
+  @Test func aWrongConfigurationEndsWith78AndNamesFileLineAndKey() async throws {
     let program = try #require(Project.program("cairnd"), "build the products first")
     let folder = try TemporaryFolder()
     let path = folder.file("c.yaml")
     try "model: /m.mom\nlog: {levl: info}\n".write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     for arguments in [["--config", path, "--check-config"], ["--config", path]] {
-      let outcome = try run(program, arguments)
+      let outcome = try await run(program, arguments)
       #expect(outcome.code == 78)
       #expect(outcome.errors.contains("\(path):2:7: log.levl: unknown key"))
     }
-    #expect(try run(program, ["--nonsense"]).code == 64)
+    #expect(try await run(program, ["--nonsense"]).code == 64)
   }
 
   @Test func theDaemonReportsReadyStatusAndStoppingAndLeavesNothing() async throws {
@@ -41,26 +41,28 @@ import Testing
     try process.run()
     defer { if process.isRunning { process.terminate() } }
 
-    var messages = try collect(manager, until: "WATCHDOG=1")
-    #expect(messages.contains("READY=1"))
-    #expect(messages.contains { $0.hasPrefix("STATUS=Degraded: ") })
-    let client = try ControlClient(socket: folder.file("control"))
-    let status = try client.call(GetStatus.self, NoValues()).status
-    #expect(status.state == .degraded)
-    #expect(status.pid == Int(process.processIdentifier))
-    #expect(throws: ControlError.self) { try client.call(ListStores.self, NoValues()) }
-
-    process.terminate()
-    messages = try collect(manager, until: "STATUS=Stopped")
-    #expect(messages.contains("STOPPING=1"))
+    let control = folder.file("control")
+    let number = process.processIdentifier
+    try await offPool {
+      let messages = try Self.collect(manager, until: "STATUS=Degraded")
+      #expect(messages.contains("READY=1"))
+      _ = try Self.collect(manager, until: "WATCHDOG=1")
+      let client = try ControlClient(socket: control)
+      let status = try client.call(GetStatus.self, NoValues()).status
+      #expect(status.state == .degraded)
+      #expect(status.pid == Int(number))
+      #expect(throws: ControlError.self) { try client.call(ListStores.self, NoValues()) }
+      ProcessConduct.send(signal: 15, to: number)
+      #expect(try Self.collect(manager, until: "STATUS=Stopped").contains("STOPPING=1"))
+    }
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    #expect(!FileManager.default.fileExists(atPath: folder.file("control")))
+    #expect(!FileManager.default.fileExists(atPath: control))
   }
 
-  private func collect(_ manager: DatagramSocket, until last: String) throws -> [String] {
+  private static func collect(_ manager: DatagramSocket, until last: String) throws -> [String] {
     var messages: [String] = []
-    while messages.last != last {
+    while messages.last?.hasPrefix(last) != true {
       guard let bytes = try manager.receive(timeout: .seconds(20)) else {
         Issue.record("no \(last) came, only \(messages)")
         return messages

@@ -65,7 +65,7 @@ import Testing
       """)
     #expect(
       found == [
-        "1|model|the key is missing|name a .xcdatamodeld, .xcdatamodel, .momd, .mom or write from-store",
+        "1|1|model|the key is missing|name a .xcdatamodeld, .xcdatamodel, .momd, .mom or write from-store",
         "1|19|control.socket|\"relative\" is not an absolute path|begin it with / or ${STATE_DIRECTORY}",
         "1|42|control.statusGroup|this machine has no group \"nobodys\"|create it: groupadd --system nobodys",
         "4|11|replicas.a.type|\"sqlit\" is not possible here|did you mean \"sqlite\"? it is one of sqlite",

@@ -40,27 +40,37 @@ struct Outcome: Sendable {
   let errors: String
 }
 
-/// Runs a program to its end. Only for programs that write little.
+/// Runs blocking work on a thread of its own: the few threads of Swift's pool are for the servers.
+func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
+{
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }
+  }
+}
+
+/// Runs a program to its end.
+///
+/// Only for programs that write little.
 func run(
   _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
-)
-  throws -> Outcome
-{
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: path)
-  process.arguments = arguments
-  process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-  let (output, errors, source) = (Pipe(), Pipe(), Pipe())
-  process.standardOutput = output
-  process.standardError = errors
-  process.standardInput = source
-  try process.run()
-  try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-  try source.fileHandleForWriting.close()
-  let text = output.fileHandleForReading.readDataToEndOfFile()
-  let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  return Outcome(
-    code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-    errors: String(decoding: complaint, as: UTF8.self))
+) async throws -> Outcome {
+  try await offPool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    let (output, errors, source) = (Pipe(), Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = source
+    try process.run()
+    try? source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try source.fileHandleForWriting.close()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+      code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+      errors: String(decoding: complaint, as: UTF8.self))
+  }
 }

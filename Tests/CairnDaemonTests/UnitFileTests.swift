@@ -10,13 +10,13 @@ import Testing
   }
 
   @Test(.enabled(if: has("systemd-analyze"), "systemd-analyze is not installed"))
-  func theServiceIsHardened() throws {
+  func theServiceIsHardened() async throws {
     let root = try TemporaryFolder()
     let units = root.file("etc/systemd/system")
     try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
     try FileManager.default.copyItem(
       atPath: Project.file("systemd/cairnd.service"), toPath: "\(units)/cairnd.service")
-    let outcome = try run(
+    let outcome = try await run(
       "/usr/bin/systemd-analyze",
       ["security", "--offline=true", "--root=\(root.path)", "--threshold=13", "cairnd.service"])
     #expect(outcome.code == 0, "\(outcome.output.suffix(300))")
@@ -28,9 +28,9 @@ import Testing
         && FileManager.default.fileExists(atPath: "/lib/systemd/systemd"),
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(2)))
-  func theUnitDoesWhatOperatorsRelyOnUnderARealSystemd() throws {
+  func theUnitDoesWhatOperatorsRelyOnUnderARealSystemd() async throws {
     let products = try #require(Project.products, "build the products first")
-    let outcome = try run(
+    let outcome = try await run(
       "/bin/bash",
       [
         Project.file("Tests/sysbox/sysbox.sh"), "-b", "\(products.path):opt/cairn-bin", "-b",

@@ -34,33 +34,39 @@ import Testing
   @Test func aWatchedFileIsNoticedAlsoAfterItWasMadeAnew() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("store-wal")
-    let count = Mutex(0)
+    let count = Counter()
     let changes = try FileWatch.changes(
       inFolder: folder.path, names: ["store-wal"], debounce: .milliseconds(5))
-    let task = Task { [count] in for await _ in changes { count.withLock { $0 += 1 } } }
+    let task = Task { for await _ in changes { count.add() } }
     defer { task.cancel() }
     for round in 1...3 {
-      let before = count.withLock { $0 }
+      let before = count.value
       try Data("round \(round)".utf8).write(to: URL(fileURLWithPath: path))
-      #expect(await eventually { count.withLock { $0 } > before })
+      #expect(await eventually { count.value > before })
       try FileManager.default.removeItem(atPath: path)
     }
   }
 
   @Test func changesOfOtherFilesAreNotReported() async throws {
     let folder = try TemporaryFolder()
-    let names = Mutex(0)
+    let names = Counter()
     let watch = try FileWatch(folder: folder.path, names: ["b"], debounce: .zero) {
-      names.withLock { $0 += 1 }
+      names.add()
     }
     defer { watch.cancel() }
     try Data().write(to: URL(fileURLWithPath: folder.file("a")))
     try Data().write(to: URL(fileURLWithPath: folder.file("b")))
-    #expect(await eventually { names.withLock { $0 } > 0 })
+    #expect(await eventually { names.value > 0 })
     try Data().write(to: URL(fileURLWithPath: folder.file("a2")))
-    let settled = names.withLock { $0 }
-    #expect(await !eventually(within: .milliseconds(100)) { names.withLock { $0 } > settled + 1 })
+    let settled = names.value
+    #expect(await !eventually(within: .milliseconds(100)) { names.value > settled + 1 })
   }
+}
+
+final class Counter: Sendable {
+  private let number = Mutex(0)
+  var value: Int { number.withLock { $0 } }
+  func add() { number.withLock { $0 += 1 } }
 }
 
 /// Looks again and again until the condition holds or the time is over.

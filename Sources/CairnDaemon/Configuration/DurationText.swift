@@ -17,6 +17,10 @@ enum DurationText {
     guard let amount = Double(number), amount.isFinite, amount < 1e9,
       let unit = units.first(where: { $0.suffix == suffix })
     else { return nil }
-    return unit.duration * amount
+    // Through whole milliseconds: a duration times a fraction is not exact.
+    let milliseconds =
+      unit.duration.components.seconds * 1000
+      + unit.duration.components.attoseconds / 1_000_000_000_000_000
+    return .milliseconds(Int64((Double(milliseconds) * amount).rounded()))
   }
 }

@@ -56,8 +56,10 @@ struct JournalEntry: Sendable {
 
   /// Upper case, digits and underscores, not beginning with a digit or underscore, at most 64.
   private static func fieldName(_ name: String) -> String {
-    let allowed = name.uppercased().map { character -> Character in
-      character.isASCII && (character.isLetter || character.isNumber) ? character : "_"
+    let allowed = name.unicodeScalars.map { scalar -> Character in
+      let character = Character(scalar)
+      guard character.isASCII, character.isLetter || character.isNumber else { return "_" }
+      return Character(character.uppercased())
     }
     let trimmed = allowed.drop { $0 == "_" || $0.isNumber }.prefix(64)
     return trimmed.isEmpty ? "FIELD" : String(trimmed)
