@@ -23,7 +23,9 @@ struct SQLiteFailure: Error {
   var primaryCode: Int32 { code & 0xff }
 }
 
-/// Turns SQLite's result codes into Core Data's errors. Nothing else does.
+/// Turns SQLite's result codes into Core Data's errors.
+///
+/// Nothing else does.
 enum SQLiteResultCode {
   static let errorDomain = "NSSQLiteErrorDomain"
 

@@ -115,7 +115,9 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
       reader: RowReader(schema: schema, identity: identity, files: files))
   }
 
-  /// A write transaction. It commits when `body` gives a result, and leaves no trace when `body`
+  /// A write transaction.
+  ///
+  /// It commits when `body` gives a result, and leaves no trace when `body`
   /// gives nil or throws.
   func write<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
     try checkWritable()

@@ -138,7 +138,9 @@ extension SQLCompiler {
     }
   }
 
-  /// Addition and the like. Decimals keep their digits only in memory.
+  /// Addition and the like.
+  ///
+  /// Decimals keep their digits only in memory.
   private func arithmetic(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
     let (a, b) = (try term(arguments[0]), try term(arguments[1]))
     for kind in [a.kind, b.kind] where kind != .integer && kind != .double {

@@ -5,7 +5,9 @@ import Foundation
 // Predicates as SQL conditions.
 
 extension SQLCompiler {
-  /// The condition of a predicate. It may be NULL where the predicate is false.
+  /// The condition of a predicate.
+  ///
+  /// It may be NULL where the predicate is false.
   func condition(_ node: PredicateNode) throws -> SQLFragment {
     switch node {
     case .value(let flag): return SQLFragment(flag ? "1" : "0")

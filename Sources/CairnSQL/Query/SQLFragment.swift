@@ -94,7 +94,9 @@ struct SQLTerm {
 /// Something SQL cannot say; the evaluator takes over.
 struct SQLUnsupported: Error {}
 
-/// What a request asks for that is wrong whatever evaluates it. The texts are Core Data's; the code
+/// What a request asks for that is wrong whatever evaluates it.
+///
+/// The texts are Core Data's; the code
 /// is `coreData` (134060), where Core Data raises an invalid-argument exception.
 package enum SQLQueryError {
   package static func unknownKeyPath(_ path: String, _ entity: SQLEntity) -> CoreDataError {

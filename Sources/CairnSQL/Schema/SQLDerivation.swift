@@ -92,6 +92,10 @@ package enum SQLFunctionName {
   package static let uppercase = "CairnUppercase"
   package static let lowercase = "CairnLowercase"
   package static let canonical = "CairnCanonical"
+  /// `CairnTag(data)`: data as a column that allows external storage holds it.
+  package static let tag = "CairnTag"
+  /// `CairnUntag(column)`: the data of such a column.
+  package static let untag = "CairnUntag"
   /// `CairnFold(text, options)`.
   package static let fold = "CairnFold"
   /// `CairnCompare(left, operator, right, options)`: the string operators of predicates.

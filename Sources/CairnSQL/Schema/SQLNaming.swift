@@ -35,7 +35,7 @@ enum SQLNaming {
   }
 }
 
-/// Hands out names that are unique within one table: a repeated one gets 1, 2, …
+/// Hands out names that are unique within one table; a repeated one gets a number from 1.
 struct SQLNameAllocator {
   private var counts: [String: Int] = [:]
   private var taken: Set<String>

@@ -55,14 +55,19 @@ package final class SQLSchema: Sendable {
 
   /// Every statement that creates an empty store, in the order of Apple's files, without history.
   package func createStatements() -> [String] {
-    var statements: [String] = []
-    for table in tables {
-      statements.append(table.createStatement)
-      statements += (joinTables[table.name] ?? []).map(\.createStatement)
+    tableStatements() + indexStatements() + Self.bookkeepingStatements
+  }
+
+  /// The tables of entities and links.
+  package func tableStatements() -> [String] {
+    tables.flatMap { table in
+      [table.createStatement] + (joinTables[table.name] ?? []).map(\.createStatement)
     }
-    statements += SQLIndexes.statements(for: self)
-    statements += SQLTriggers.statements(for: self)
-    return statements + Self.bookkeepingStatements
+  }
+
+  /// Indexes, then triggers.
+  package func indexStatements() -> [String] {
+    SQLIndexes.statements(for: self) + SQLTriggers.statements(for: self)
   }
 
   package static let bookkeepingStatements = [

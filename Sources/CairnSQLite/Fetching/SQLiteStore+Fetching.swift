@@ -7,12 +7,18 @@ import Foundation
 
 extension SQLiteStore {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
-    let plan = try SQLQueryPlan(request, schema: try schema)
-    if !plan.limitsInMemory {
-      return try read { try FetchExecution(lookup: $0, request: request, plan: plan).run() }
-    }
-    return try readConsistently {
-      try FetchExecution(lookup: $0, request: request, plan: plan).run()
+    do {
+      let plan = try SQLQueryPlan(request, schema: try schema)
+      if !plan.limitsInMemory {
+        return try read { try FetchExecution(lookup: $0, request: request, plan: plan).run() }
+      }
+      return try readConsistently {
+        try FetchExecution(lookup: $0, request: request, plan: plan).run()
+      }
+    } catch let error as PredicateEvaluationError {
+      throw CoreDataError(
+        .persistentStoreOperation, "The fetch cannot be evaluated: \(error.reason)",
+        underlyingError: error)
     }
   }
 }

@@ -54,7 +54,9 @@ struct HistoryWriter {
     nextChange += 1
   }
 
-  /// Writes the counter of changes back. Call it once, after the last change.
+  /// Writes the counter of changes back.
+  ///
+  /// Call it once, after the last change.
   func finish() throws {
     guard number != nil else { return }
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)

@@ -15,8 +15,9 @@ extension SQLiteStore {
     }
   }
 
-  /// What is wrong with the file, in SQLite's words and then in Core Data's terms; empty when all is
-  /// well. Reads everything, so it takes its time.
+  /// What is wrong with the file; empty when all is well.
+  ///
+  /// SQLite's own words come first, then what Core Data's bookkeeping says. Reads everything, so it takes its time.
   package func verifyIntegrity() throws -> [String] {
     try readConsistently { lookup in
       var problems: [String] = []

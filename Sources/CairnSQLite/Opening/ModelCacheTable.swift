@@ -5,9 +5,31 @@ import Foundation
 /// Reads and writes `Z_MODELCACHE`, the model that the file remembers.
 enum ModelCacheTable {
   static func write(_ model: ManagedObjectModel, _ connection: SQLiteConnection) throws {
+    try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
     try connection.execute("DELETE FROM Z_MODELCACHE")
     let statement = try connection.statement("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)")
     defer { statement.reset() }
+    // A model that no archive can hold, such as one with block predicates, is not remembered.
+    if let content = try? ModelCache.encode(model) { statement.bind(content, at: 1) }
     try statement.run()
+  }
+
+  /// The model of the file, nil when it remembers none.
+  static func read(_ connection: SQLiteConnection, path: String) throws -> ManagedObjectModel? {
+    guard try connection.hasTable("Z_MODELCACHE") else { return nil }
+    let statement = try connection.statement("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+    defer { statement.reset() }
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    let content = statement.data(0)
+    if content.isEmpty { return nil }
+    do {
+      return try ModelCache.decode(content)
+    } catch {
+      throw CoreDataError(
+        .migrationMissingSourceModel,
+        "The model that the store at \(path) remembers cannot be read; give its model in the "
+          + "option \(StoreOptionKey.migrationSourceModels).",
+        userInfo: [NSFilePathErrorKey: path], underlyingError: error)
+    }
   }
 }

@@ -61,7 +61,9 @@ struct ExternalDataFiles: Sendable {
     return (Data([Self.fileTag]) + Data(name.utf8) + Data([0]), name)
   }
 
-  /// Removes files that no column names any more. A file that stays is harmless.
+  /// Removes files that no column names any more.
+  ///
+  /// A file that stays is harmless.
   func remove(_ names: [String]) {
     for name in names {
       try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))

@@ -23,7 +23,9 @@ enum KeyReservation {
     }
   }
 
-  /// The first of `count` new keys of a table. A counter that a damaged file has lost is restored
+  /// The first of `count` new keys of a table.
+  ///
+  /// A counter that a damaged file has lost is restored
   /// from the table.
   static func reserve(
     _ count: Int64, root: SQLEntity, _ connection: SQLiteConnection

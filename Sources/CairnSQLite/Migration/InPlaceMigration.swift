@@ -1,0 +1,145 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+
+/// Rebuilds the tables of a model for its next version, inside the caller's transaction: until it
+/// commits, and after any error, the file is as it was.
+struct InPlaceMigration {
+  let url: URL
+  let plan: SQLMigrationPlan
+  let metadata: [String: Any]
+  let progress: (@Sendable (Double) -> Void)?
+
+  func run(_ connection: SQLiteConnection) throws {
+    progress?(0)
+    try checkMandatoryAttributes(connection)
+    registerFunctions(connection)
+    let maxima = try keyMaxima(connection)
+    let masks = try HistoryMigration.collect(plan, connection)
+    try moveOldTables(connection)
+    for statement in plan.destination.tableStatements() { try connection.execute(statement) }
+    progress?(0.2)
+    for statement in plan.rowStatements() { try run(statement, connection) }
+    for statement in plan.linkStatements() { try connection.execute(statement) }
+    progress?(0.7)
+    for table in plan.sourceTables {
+      try connection.execute("DROP TABLE IF EXISTS \(SQLMigrationPlan.oldName(of: table))")
+    }
+    for statement in plan.derivationStatements() { try connection.execute(statement) }
+    for statement in plan.destination.indexStatements() { try connection.execute(statement) }
+    try renumber(maxima, connection)
+    try HistoryMigration.apply(masks, plan, connection)
+    try writeFacts(connection)
+    progress?(1)
+  }
+
+  private func run(_ fragment: SQLFragment, _ connection: SQLiteConnection) throws {
+    let statement = try connection.statement(fragment.sql)
+    defer { statement.reset() }
+    for (index, value) in fragment.bindings.enumerated() {
+      statement.bind(value, at: Int32(index + 1))
+    }
+    try statement.run()
+  }
+
+  /// A mandatory attribute without default must already have a value in every row.
+  private func checkMandatoryAttributes(_ connection: SQLiteConnection) throws {
+    for change in plan.difference.entities {
+      guard let old = change.source else { continue }
+      let entity = plan.source.entity(old)
+      for property in change.properties where property.lacksDefault {
+        let column =
+          property.source.flatMap { old.layout.slotByName[$0.name] }
+          .flatMap { entity.slots[$0].column } ?? "NULL"
+        let missing = try connection.integer(
+          "SELECT 1 FROM \(entity.table) WHERE Z_ENT = ? AND \(column) IS NULL LIMIT 1",
+          Int64(entity.number))
+        guard missing != nil else { continue }
+        throw CoreDataError(
+          .migration,
+          "Objects of \(change.destination.name ?? "") in the store at \(url.path) have no value "
+            + "for the mandatory attribute \(property.destination.name). Give it a default value in "
+            + "the model, or make it optional.")
+      }
+    }
+  }
+
+  private func registerFunctions(_ connection: SQLiteConnection) {
+    let files = ExternalDataFiles(store: url)
+    connection.database.add(
+      function: DatabaseFunction(SQLFunctionName.tag, argumentCount: 1) { values in
+        Data.fromDatabaseValue(values[0]).map { Data([1]) + $0 }
+      })
+    connection.database.add(
+      function: DatabaseFunction(SQLFunctionName.untag, argumentCount: 1) { values in
+        guard let column = Data.fromDatabaseValue(values[0]) else { return nil }
+        guard let data = files.data(ofColumn: column) else {
+          throw DatabaseError(message: "a file of external data is missing")
+        }
+        return data
+      })
+  }
+
+  /// Counters of keys by old root number.
+  private func keyMaxima(_ connection: SQLiteConnection) throws -> [Int: Int64] {
+    var result: [Int: Int64] = [:]
+    for entity in plan.source.entities where entity.superNumber == 0 {
+      result[entity.number] = max(
+        try connection.integer(
+          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(entity.number)) ?? 0,
+        try connection.integer("SELECT MAX(Z_PK) FROM \(entity.table)") ?? 0)
+    }
+    return result
+  }
+
+  private func moveOldTables(_ connection: SQLiteConnection) throws {
+    let tables = Set(plan.sourceTables)
+    let select = try connection.statement(
+      "SELECT type, name, tbl_name FROM sqlite_master WHERE (type = 'trigger') "
+        + "OR (type = 'table' AND name LIKE 'Z\\_RT\\_%' ESCAPE '\\' AND sql LIKE 'CREATE VIRTUAL%')"
+    )
+    var drops: [String] = []
+    while try select.step() {
+      let name = select.string(1).replacingOccurrences(of: "\"", with: "\"\"")
+      if select.string(0) == "table" {
+        drops.append("DROP TABLE \"\(name)\"")
+      } else if tables.contains(select.string(2)) {
+        drops.insert("DROP TRIGGER \"\(name)\"", at: 0)
+      }
+    }
+    select.reset()
+    for drop in drops { try connection.execute(drop) }
+    for table in plan.sourceTables where try connection.hasTable(table) {
+      try connection.execute(
+        "ALTER TABLE \"\(table)\" RENAME TO \(SQLMigrationPlan.oldName(of: table))")
+    }
+  }
+
+  /// Rows of `Z_PRIMARYKEY` for the new entities; those of other owners stay.
+  private func renumber(_ maxima: [Int: Int64], _ connection: SQLiteConnection) throws {
+    try connection.execute("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
+    try StoreCreation.writeEntityRows(of: plan.destination, connection)
+    for change in plan.difference.entities {
+      guard let old = change.source else { continue }
+      let maximum = maxima[plan.source.entity(old).rootNumber] ?? 0
+      let statement = try connection.statement(
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(Z_MAX, ?) WHERE Z_ENT = ?")
+      defer { statement.reset() }
+      statement.bind(maximum, at: 1)
+      statement.bind(Int64(plan.destination.entity(change.destination).rootNumber), at: 2)
+      try statement.run()
+    }
+  }
+
+  private func writeFacts(_ connection: SQLiteConnection) throws {
+    var metadata = metadata
+    let entries = MetadataTable.modelEntries(of: plan.destination.model)
+    for (key, value) in entries where key != StoreMetadataKey.autoVacuumLevel {
+      metadata[key] = value
+    }
+    try MetadataTable.write(metadata, connection)
+    try ModelCacheTable.write(plan.destination.model, connection)
+  }
+}

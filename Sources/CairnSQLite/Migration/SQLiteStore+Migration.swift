@@ -1,0 +1,71 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import GRDB
+
+// Lightweight migration inside the database.
+
+extension SQLiteStore: InPlaceMigrating {
+  public static func migrateInPlace(
+    at url: URL, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+    options: StoreOptions
+  ) throws {
+    try source.prepareForUse()
+    try destination.prepareForUse()
+    let facts = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+    guard
+      source.isConfiguration(
+        withName: nil, compatibleWithStoreMetadata: facts.metadata ?? [:])
+    else {
+      throw CoreDataError(
+        .migrationMissingSourceModel,
+        "The store at \(url.path) was not written with the model it is to be migrated from.",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
+    let difference = ModelDifference(from: source, to: destination)
+    guard difference.isInferable else {
+      throw CoreDataError(
+        .inferredMappingModel,
+        "The store at \(url.path) cannot be migrated without a mapping model: "
+          + difference.refusals.map(\.description).joined(separator: " "),
+        userInfo: ["reason": difference.refusals.map(\.description).joined(separator: "\n")])
+    }
+    let migration = InPlaceMigration(
+      url: url,
+      plan: SQLMigrationPlan(
+        source: SQLSchema(model: source, catalog: facts.catalog),
+        destination: SQLSchema(model: destination), difference: difference),
+      metadata: facts.metadata ?? [:],
+      progress: options.dictionary[StoreOptionKey.migrationProgress]
+        as? @Sendable (Double) -> Void)
+    do {
+      try StoreFileAccess.write(url, options: options, doing: "be migrated") {
+        try migration.run($0)
+      }
+    } catch let error as CoreDataError where error.code == .managedObjectConstraintMerge {
+      throw CoreDataError(
+        .migrationConstraintViolation,
+        "Objects in the store at \(url.path) violate a uniqueness constraint of the new model; the "
+          + "store is as it was.", underlyingError: error)
+    }
+  }
+
+  public static func cachedModel(
+    at url: URL, options: StoreOptions
+  ) throws -> ManagedObjectModel? {
+    _ = try SQLiteStoreKind().metadata(at: url, options: options)
+    do {
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(options.timeout)
+      let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+      defer { try? queue.close() }
+      return try queue.read {
+        try ModelCacheTable.read(SQLiteConnection(database: $0), path: url.path)
+      }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: url.path, doing: "be read")
+    }
+  }
+}
