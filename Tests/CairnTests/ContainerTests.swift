@@ -31,7 +31,7 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
   @Test func theDefaultStoreIsMadeInTheDefaultFolder() throws {
     try withFolder { folder in
       let home = folder.appendingPathComponent("made/for/it")
-      try FolderContainer.$folder.withValue(home) {
+      FolderContainer.$folder.withValue(home) {
         let container = FolderContainer(name: "Notes", managedObjectModel: model())
         var calls = 0
         container.loadPersistentStores { _, error in
