@@ -64,6 +64,11 @@ extension PersistentStoreCoordinator {
   ) throws -> [String: Any] {
     let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: storeKinds)
     let metadata = try kind.metadata(at: url, options: StoreOptions(options))
+    if metadata.isEmpty {
+      throw CoreDataError(
+        .persistentStoreInvalidType, "\(url.path) is empty, not a store with metadata.",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
     if let type = metadata[StoreMetadataKey.type] as? String, type != storeType {
       throw CoreDataError(
         .persistentStoreTypeMismatch,

@@ -14,19 +14,19 @@ public struct SQLiteStoreKind: StoreKind {
   public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     try requireFile(url)
     let facts = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
-    guard let metadata = facts.metadata else {
-      throw CoreDataError(
-        .persistentStoreInvalidType,
-        "\(url.path) is an empty database, not a store with metadata.",
-        userInfo: [NSFilePathErrorKey: url.path])
-    }
-    return metadata
+    // A file without any table is no store yet, such as a destroyed one: opening it makes one.
+    return facts.metadata ?? [:]
   }
 
   public func setMetadata(
     _ metadata: [String: Any], at url: URL, options: StoreOptions
   ) throws {
-    _ = try self.metadata(at: url, options: options)
+    if try self.metadata(at: url, options: options).isEmpty {
+      throw CoreDataError(
+        .persistentStoreInvalidType,
+        "\(url.path) is an empty database, not a store that takes metadata.",
+        userInfo: [NSFilePathErrorKey: url.path])
+    }
     try StoreFileAccess.write(url, options: options, doing: "take new metadata") { connection in
       try MetadataTable.write(metadata, connection)
     }
@@ -49,7 +49,12 @@ public struct SQLiteStoreKind: StoreKind {
   public func replace(
     at destination: URL, withStoreAt source: URL, options: StoreOptions
   ) throws {
-    _ = try metadata(at: source, options: options)
+    if try metadata(at: source, options: options).isEmpty {
+      throw CoreDataError(
+        .persistentStoreInvalidType,
+        "\(source.path) is an empty database, not a store to copy.",
+        userInfo: [NSFilePathErrorKey: source.path])
+    }
     try StoreFileAccess.copy(from: source, to: destination, options: options)
   }
 
