@@ -23,7 +23,8 @@ enum FaultFiring {
     } catch {
       context.faultError = error
     }
-    guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
+    guard
+      context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
     }

@@ -54,19 +54,35 @@ struct ObjectRefreshing {
   /// Reads the committed values again and puts the object's own changes on top of them.
   func rebase(_ object: ManagedObject) {
     for value in object.toManyValues { value?.unload(keepingChanges: true) }
-    guard let row = try? context.rowSource?.rows(
-      for: [object.objectID], maximumAge: context.maximumRowAge).first ?? nil
+    guard
+      let row = try? context.rowSource?.rows(
+        for: [object.objectID], maximumAge: context.maximumRowAge
+      ).first ?? nil
     else { return }
     rebase(object, onto: row)
     object.awake(fromSnapshotEvents: .refresh)
   }
 
+  /// A property that was set to the value it had does not stand in the way of a newer one.
+  private func dropChangesWithoutEffect(_ object: ManagedObject) {
+    guard let slots = object.slots, let base = object.snapshot, !object.changedSlots.isEmpty else {
+      return
+    }
+    for slot in object.changedSlots.members
+    where !object.layout.slots[slot].isTransient && slots[slot].isSameStoredValue(as: base[slot]) {
+      object.changedSlots.remove(slot)
+    }
+  }
+
   /// Takes `row` as the committed values, keeping what was changed here.
-  func rebase(_ object: ManagedObject, onto row: RowSnapshot) {
+  func rebase(
+    _ object: ManagedObject, onto row: RowSnapshot, keepingEqualValues: Bool = false
+  ) {
     guard let old = object.slots else {
       object.snapshot = row
       return
     }
+    if !keepingEqualValues { dropChangesWithoutEffect(object) }
     for slot in object.layout.persistentSlots
     where object.layout.isToOneSlot[slot] && !object.changedSlots.contains(slot)
       && !old[slot].isSameStoredValue(as: row[slot])

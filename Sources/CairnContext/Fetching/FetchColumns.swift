@@ -58,7 +58,8 @@ struct FetchColumns {
 
   private static func column(at path: String, in entity: EntityDescription) throws -> Column {
     let expression = ObjectExpression(forKeyPath: path)
-    if let slot = entity.layout.slotByName[path], let attribute = entity.layout.slots[slot].attribute
+    if let slot = entity.layout.slotByName[path],
+      let attribute = entity.layout.slots[slot].attribute
     {
       return (
         .init(key: path, expression: expression, type: attribute.attributeType), attribute

@@ -14,7 +14,9 @@ struct ContextAttachment {
 
   func attach(to parent: ManagedObjectContext?) {
     if let parent, parent.concurrencyType == .confinementConcurrencyType {
-      fatalError("Parent NSManagedObjectContext must use either NSPrivateQueueConcurrencyType or NSMainQueueConcurrencyType.")
+      fatalError(
+        "Parent NSManagedObjectContext must use either NSPrivateQueueConcurrencyType or NSMainQueueConcurrencyType."
+      )
     }
     detach()
     context.rowSource = parent.map(ParentRows.init)
@@ -39,7 +41,9 @@ struct ContextAttachment {
         "automaticallyMergesChangesFromParent needs a coordinator or a parent; set one first.")
     }
     guard context.concurrencyType != .confinementConcurrencyType else {
-      fatalError("automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType.")
+      fatalError(
+        "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
+      )
     }
     if context.merging == nil { context.merging = AutomaticMerging(context: context) }
   }

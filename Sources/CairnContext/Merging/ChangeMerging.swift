@@ -101,7 +101,11 @@ struct ChangeMerging {
     forgetReferences(to: object)
     // Unsaved changes of an object that is gone cannot be saved; under the error policy the save
     // has to say so.
-    if object.isUpdated, context.mergePolicy.mergeType == .errorMergePolicyType { return }
+    if object.isUpdated, object.hasPersistentChangedValues,
+      context.mergePolicy.mergeType == .errorMergePolicyType
+    {
+      return
+    }
     context.pending.remove(object)
     object.flags.insert(.deletedElsewhere)
     context.pending.note(object, .eventDeleted)

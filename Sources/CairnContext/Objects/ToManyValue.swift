@@ -19,13 +19,17 @@ final class ToManyValue {
   private(set) var removed: OrderedSet<ObjectRef> = []
   /// Whether the order was changed by hand since the last save.
   private(set) var isReordered = false
+  /// The order to come back to after loading again.
+  private var rememberedOrder: [ManagedObject]?
   /// Whether anything was set, even without effect.
   var isTouched = false
 
   init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
   /// Whether there is something to be saved.
-  var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+  var hasChanges: Bool {
+    !added.isEmpty || !removed.isEmpty || isReordered || rememberedOrder != nil
+  }
 
   /// The members now, in order when there is one, otherwise in no particular order.
   var current: [ManagedObject] { isOrdered ? order : Array(members) }
@@ -46,10 +50,18 @@ final class ToManyValue {
       now.append(reference.object)
     }
     order = isOrdered ? now : []
+    if let remembered = rememberedOrder {
+      let kept = remembered.filter { members.contains($0) }
+      let known = Set(kept)
+      order = kept + now.filter { !known.contains($0) }
+      rememberedOrder = nil
+      isReordered = true
+    }
   }
 
   /// Goes back to not loaded. Without `keepingChanges` what was added and removed is lost too.
   func unload(keepingChanges: Bool) {
+    if keepingChanges, isLoaded, isReordered { rememberedOrder = order }
     isLoaded = false
     committed = []
     members = []
@@ -61,6 +73,7 @@ final class ToManyValue {
   private func dropChanges() {
     added.removeAll()
     removed.removeAll()
+    rememberedOrder = nil
     isReordered = false
     isTouched = false
   }

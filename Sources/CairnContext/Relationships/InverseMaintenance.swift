@@ -125,7 +125,7 @@ enum InverseMaintenance {
   ) {
     guard !object.flags.contains(.awaking) else { return }
     object.noteChange()
-    if object.toMany(index).add(member, at: position) {
+    if holder(of: object, at: index).add(member, at: position) {
       log(object, .added(index, member))
     }
   }
@@ -135,9 +135,14 @@ enum InverseMaintenance {
   ) {
     guard !object.flags.contains(.awaking) else { return }
     object.noteChange()
-    let holder = object.toMany(index)
+    let holder = holder(of: object, at: index)
     let position = holder.position(of: member)
     if holder.remove(member) { log(object, .removed(index, member, position: position)) }
+  }
+
+  /// The other side need not be loaded to gain or lose a member, unless it has an order.
+  private static func holder(of object: ManagedObject, at index: Int) -> ToManyValue {
+    object.layout.toManys[index].isOrdered ? object.loadedToMany(index) : object.toMany(index)
   }
 
   private static func log(_ object: ManagedObject, _ change: EventLog.Change) {

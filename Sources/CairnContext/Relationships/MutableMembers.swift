@@ -34,7 +34,9 @@ public final class ManagedObjectSet: Sequence {
   }
   public func union(_ others: Set<ManagedObject>) { others.forEach(add) }
   public func minus(_ others: Set<ManagedObject>) { others.forEach(remove) }
-  public func intersect(_ others: Set<ManagedObject>) { members.subtracting(others).forEach(remove) }
+  public func intersect(_ others: Set<ManagedObject>) {
+    members.subtracting(others).forEach(remove)
+  }
   public func setSet(_ others: Set<ManagedObject>) {
     InverseMaintenance.setMembers(of: object, at: index, to: Array(others))
   }

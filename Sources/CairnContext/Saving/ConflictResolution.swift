@@ -46,7 +46,8 @@ struct ConflictMerging {
       _ = object.ownSlots()
     }
     for value in object.toManyValues { value?.unload(keepingChanges: true) }
-    ObjectRefreshing(context: object.requiredContext).rebase(object, onto: row)
+    ObjectRefreshing(context: object.requiredContext).rebase(
+      object, onto: row, keepingEqualValues: policy == .overwriteMergePolicyType)
   }
 
   /// Where both sides changed a property, this side's change is forgotten.

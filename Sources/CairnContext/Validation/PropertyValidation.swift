@@ -45,7 +45,8 @@ struct PropertyValidation {
 
   func validate(toMany index: Int) throws {
     let relationship = object.layout.toManys[index]
-    let isUnlimited = relationship.isOptional && relationship.maxCount == 0
+    let isUnlimited =
+      relationship.isOptional && relationship.maxCount == 0
       && relationship.minCount == 0
     if isUnlimited, relationship.validationPredicates.isEmpty { return }
     let members = object.loadedToMany(index).members
@@ -121,7 +122,8 @@ struct PropertyValidation {
           predicate: predicate)
       }
       let text = "\(warning)"
-      let localized = object.entity.managedObjectModel?.localizationDictionary?["ErrorString/\(text)"]
+      let localized = object.entity.managedObjectModel?.localizationDictionary?[
+        "ErrorString/\(text)"]
       throw error(
         .managedObjectValidation, property, localized ?? text, value: value, predicate: predicate)
     }

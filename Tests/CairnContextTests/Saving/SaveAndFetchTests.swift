@@ -10,7 +10,8 @@ import Testing
     let stack = try Stack()
     try stack.use { context in
       let author = context.make("Author", ["name": "Ada", "born": Date(timeIntervalSince1970: 5)])
-      context.make("Book", ["title": "Notes", "pages": 42, "price": Decimal(9.5), "author": author])
+      context.make(
+        "Book", ["title": "Notes", "pages": 42, "price": Decimal(9.5), "author": author])
       try context.save()
     }
     try stack.use { context in

@@ -1,0 +1,85 @@
+// One object for each ID, held only while somebody needs it.
+import CairnModel
+import CairnStore
+import Testing
+
+@testable import CairnContext
+
+@Suite struct UniquingTests {
+  @Test func anUnchangedObjectThatNobodyHoldsLeavesTheContext() throws {
+    try Stack().use { context in
+      context.make("Author")
+      #expect(context.registeredObjects.count == 1)
+      try context.save()
+      #expect(context.registeredObjects.isEmpty)
+    }
+  }
+
+  @Test func aChangedObjectStaysThoughNobodyHoldsIt() throws {
+    let stack = try Stack()
+    try stack.use { context in
+      context.make("Author")
+      try context.save()
+      try context.all("Author").first?.setValue("changed", forKey: "name")
+      #expect(context.updatedObjects.count == 1)
+      try context.save()
+      let names = try context.all("Author").map { $0.text("name") }
+      #expect(names == ["changed"])
+    }
+  }
+
+  @Test func retainedContextsKeepTheirObjects() throws {
+    try Stack().use { context in
+      context.retainsRegisteredObjects = true
+      context.make("Author")
+      try context.save()
+      context.refreshAllObjects()
+      _ = try context.all("Author")
+      #expect(context.registeredObjects.count == 1)
+    }
+  }
+
+  @Test func anUnknownIDIsAFaultUntilItIsFired() throws {
+    let stack = try Stack()
+    let id = try stack.use { context in
+      let author = context.make("Author")
+      try context.save()
+      let id = author.objectID
+      context.delete(author)
+      try context.save()
+      return id
+    }
+    try stack.use { context in
+      let object = context.object(with: id)
+      #expect(object.isFault)
+      #expect(throws: CoreDataError.self) { try context.existingObject(with: id) }
+      #expect(object.text("name") == nil && object.isDeleted)
+    }
+  }
+
+  @Test func aRowTableAgreesWithADictionary() {
+    var random = SeededGenerator(seed: 7)
+    var table = RowTable()
+    var plain: [Int64: UInt] = [:]
+    for _ in 0..<20_000 {
+      let key = Int64.random(in: -300...300, using: &random)
+      let value = Bool.random(using: &random) ? UInt.random(in: 1...9, using: &random) : 0
+      table[key] = value
+      plain[key] = value == 0 ? nil : value
+      #expect(table.count == plain.count)
+    }
+    for key in Int64(-300)...300 { #expect(table[key] == plain[key] ?? 0) }
+  }
+
+  @Test func permanentIDsCanBeHadBeforeTheSave() throws {
+    try Stack().use { context in
+      let author = context.make("Author")
+      let book = context.make("Book", ["author": author])
+      try context.obtainPermanentIDs(for: [author])
+      #expect(!author.objectID.isTemporaryID && author.isInserted && book.one("author") === author)
+      let id = author.objectID
+      try context.save()
+      #expect(author.objectID === id)
+    }
+  }
+}
