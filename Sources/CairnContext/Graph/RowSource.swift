@@ -53,10 +53,9 @@ final class ParentRows: RowSource {
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
     try parent.performAndWait {
-      let known = ids.map { parent.registry.current($0) }
-      try FaultFiring.fill(known.map { parent.object(with: $0) }, maximumAge: maximumAge)
-      return zip(ids, known).map { asked, id in
-        let object = parent.object(with: id)
+      let objects = ids.map { parent.object(with: parent.registry.current($0)) }
+      try FaultFiring.fill(objects, maximumAge: maximumAge)
+      return zip(ids, objects).map { asked, object in
         guard !object.isFault, !object.isDeleted else { return nil }
         return Self.row(of: object, under: asked)
       }

@@ -53,7 +53,7 @@ import Testing
 
   @Test func historyOfAStoreWithoutHistoryIsAnError() throws {
     try Stack().use { context in
-      #expect(throws: CoreDataError.self) { try history(context, after: nil) }
+      _ = #expect(throws: CoreDataError.self) { try history(context, after: nil) }
     }
   }
 
