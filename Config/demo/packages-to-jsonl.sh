@@ -16,10 +16,12 @@ awk -F "$tab" '
     return "\"" text "\""
   }
   function plain(name) { sub(/:.*/, "", name); return name }
+  # A package is called by its bare name unless it is installed for several architectures.
+  function called(name) { return times[plain(name)] > 1 ? name : plain(name) }
   # First reading: the names, by which dependencies are resolved.
-  NR == FNR { name[plain($2)] = $2; next }
+  NR == FNR { times[plain($2)]++; full[plain($2)] = $2; next }
   {
-    line = "{\"name\":" quoted($2) ",\"version\":" quoted($3) ",\"architecture\":" quoted($4)
+    line = "{\"name\":" quoted(called($2)) ",\"version\":" quoted($3) ",\"architecture\":" quoted($4)
     if ($5 ~ /^[0-9]+$/) line = line ",\"installedSize\":" $5
     line = line ",\"isEssential\":" ($6 == "yes" ? "true" : "false")
     if ($7 != "") line = line ",\"section\":{\"name\":" quoted($7) "}"
@@ -38,9 +40,9 @@ awk -F "$tab" '
     count = split(wanted, parts, /[ ]*[,|][ ]*/); found = ""; split("", seen)
     for (i = 1; i <= count; i++) {
       part = parts[i]; sub(/[ (\[].*/, "", part); part = plain(part)
-      if (part in name && !(part in seen) && name[part] != $2) {
+      if (part in full && !(part in seen) && part != plain($2)) {
         seen[part] = 1
-        found = found (found == "" ? "" : ",") "{\"name\":" quoted(name[part]) "}"
+        found = found (found == "" ? "" : ",") "{\"name\":" quoted(called(full[part])) "}"
       }
     }
     print line ",\"dependencies\":[" found "]}"

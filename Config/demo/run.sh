@@ -8,8 +8,9 @@ here="$(cd "$(dirname "$0")" && pwd)"
 cairnd="${CAIRN_BIN:?set CAIRN_BIN to the folder of cairnd and cairnctl}/cairnd"
 cairnctl="$CAIRN_BIN/cairnctl"
 CAIRN_DEMO="$(mktemp -d "${TMPDIR:-/tmp}/cairn-demo.XXXXXX")"
-CAIRN_DEMO_MODEL="$here/DebianPackages.xcdatamodeld"
-export CAIRN_DEMO CAIRN_DEMO_MODEL
+model="$here/DebianPackages.xcdatamodeld"
+# What systemd sets for a service, here for one folder that goes away in the end.
+export CONFIGURATION_DIRECTORY="$here" STATE_DIRECTORY="$CAIRN_DEMO" RUNTIME_DIRECTORY="$CAIRN_DEMO"
 daemon=""
 import=""
 
@@ -94,12 +95,12 @@ wait "$daemon"
 daemon=""
 
 say "The ten packages that most others depend on, from the second replica's own file"
-"$cairnctl" fetch Package --file "$CAIRN_DEMO/second.sqlite" --model "$CAIRN_DEMO_MODEL" \
+"$cairnctl" fetch Package --file "$CAIRN_DEMO/second.sqlite" --model "$model" \
   --sort=-dependents.@count --limit 10 --properties name,dependents.@count,maintainer.name
 
 for replica in local first second; do
   found="$("$cairnctl" fetch Package --file "$CAIRN_DEMO/$replica.sqlite" \
-    --model "$CAIRN_DEMO_MODEL" --format jsonl | wc -l | tr -d ' ')"
+    --model "$model" --format jsonl | wc -l | tr -d ' ')"
   echo "$replica.sqlite holds $found packages"
   [ "$found" = "$total" ] || { echo "expected $total" >&2; exit 1; }
 done

@@ -21,7 +21,7 @@ struct FetchCommand: ParsableCommand {
   var predicate: String?
 
   @Option(
-    name: .long,
+    name: .long, parsing: .unconditional,
     help: ArgumentHelp("Key paths with commas between, - for descending.", valueName: "keys"))
   var sort: String?
 
@@ -39,23 +39,41 @@ struct FetchCommand: ParsableCommand {
   @Option(name: .long, help: "Read from this store instead of the local one.")
   var store: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Read this SQLite store file itself, without a daemon.", valueName: "path"))
+  var file: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The file's model; the one that it keeps inside when left out.", valueName: "path"))
+  var model: String?
+
   @Option(name: .long, help: "How rows are written: table, jsonl or csv.")
   var format: RowFormat?
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit cannot be negative.") }
     if let offset, offset < 0 { throw ValidationError("--offset cannot be negative.") }
+    if file != nil, store != nil { throw ValidationError("Use --file or --store, not both.") }
+    if model != nil, file == nil { throw ValidationError("--model goes with --file.") }
   }
 
   func run() throws {
-    let client = try shared.connect()
     var writer = RowWriter(format: format ?? (shared.json ? .jsonl : .table))
     let parameters = FetchRecords.Parameters(
       entity: entity, predicate: predicate, sort: Self.list(sort),
       properties: Self.list(properties), limit: limit, offset: offset, store: store)
-    try client.stream(FetchRecords.self, parameters) { reply in
+    func write(_ reply: FetchRecords.Reply) {
       if let properties = reply.properties { writer.begin(properties) }
       for row in reply.rows { writer.add(row) }
+    }
+    if let file {
+      try StoreFile(path: file, model: model).fetch(parameters, emit: write)
+    } else {
+      try shared.connect().stream(FetchRecords.self, parameters) { write($0) }
     }
     writer.end()
   }
