@@ -62,10 +62,13 @@ struct FetchCommand: ParsableCommand {
   }
 
   func run() throws {
-    var writer = RowWriter(format: format ?? (shared.json ? .jsonl : .table))
+    let chosen = Self.list(properties)
+    var writer = RowWriter(
+      format: format ?? (shared.json ? .jsonl : .table),
+      showsID: chosen?.contains("id") ?? true)
     let parameters = FetchRecords.Parameters(
       entity: entity, predicate: predicate, sort: Self.list(sort),
-      properties: Self.list(properties), limit: limit, offset: offset, store: store)
+      properties: chosen?.filter { $0 != "id" }, limit: limit, offset: offset, store: store)
     func write(_ reply: FetchRecords.Reply) {
       if let properties = reply.properties { writer.begin(properties) }
       for row in reply.rows { writer.add(row) }

@@ -14,13 +14,18 @@ struct RowWriter {
   let format: RowFormat
   private var columns: [String] = []
   private var table: TextTable?
+  /// Whether the record ID is a column; it always is unless the caller chose the columns.
+  private let showsID: Bool
   private(set) var count = 0
 
-  init(format: RowFormat) { self.format = format }
+  init(format: RowFormat, showsID: Bool = true) {
+    self.format = format
+    self.showsID = showsID
+  }
 
   /// Says what the members of rows are called, before the first row.
   mutating func begin(_ properties: [String]) {
-    columns = ["id"] + properties.filter { $0 != "id" }
+    columns = (showsID ? ["id"] : []) + properties.filter { $0 != "id" }
     switch format {
     case .table: table = TextTable(columns)
     case .csv: Output.line(columns.map(Self.csvField).joined(separator: ","))
