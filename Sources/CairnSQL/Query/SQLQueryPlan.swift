@@ -93,7 +93,7 @@ package struct SQLQueryPlan {
 
   /// The rows that may match, in order.
   package func rows() -> SQLFragment {
-    limited(ordered("SELECT \(shape.list(alias: alias))" + body))
+    limited(ordered("SELECT \(shape.list)" + body))
   }
 
   /// Entity numbers and keys only.

@@ -1,8 +1,26 @@
 /// The SELECT that finds the members of a to-many relationship: owner key, member entity number,
 /// member key, in the relationship's order.
-package enum MemberQuery {
+package struct MemberQuery: Sendable {
+  /// The parameter is one owner's key.
+  package let single: String
+  /// The parameter is a JSON list of keys.
+  package let many: String
+  /// Whether there can be no members, as those of a transient relationship.
+  package var isEmpty: Bool { single.isEmpty }
+
+  init(link: SQLLink, destination: SQLEntity?) {
+    if case .foreignKey(_, "NULL", _, _, _) = link {
+      (single, many) = ("", "")
+    } else if let destination {
+      single = Self.sql(link: link, destination: destination, isSingle: true)
+      many = Self.sql(link: link, destination: destination, isSingle: false)
+    } else {
+      (single, many) = ("", "")
+    }
+  }
+
   /// - Parameter isSingle: whether the parameter is one owner's key rather than a JSON list.
-  package static func sql(link: SQLLink, destination: SQLEntity, isSingle: Bool) -> String {
+  private static func sql(link: SQLLink, destination: SQLEntity, isSingle: Bool) -> String {
     let owners = isSingle ? "= ?1" : "IN (SELECT value FROM json_each(?1))"
     switch link {
     case .foreignKey(let table, let column, _, let order, _):

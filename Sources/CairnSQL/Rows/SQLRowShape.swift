@@ -13,6 +13,11 @@ package final class SQLRowShape: Sendable {
   }
 
   package let columns: [String]
+  /// The columns of the table `t0`, for a SELECT.
+  package let list: String
+  /// The SELECT of one row by its key, and of many by a JSON list of keys.
+  package let byKey: String
+  package let byKeys: String
   package let firstNumber: Int
   /// By entity number minus `firstNumber`.
   package let reads: [[Read]]
@@ -40,11 +45,10 @@ package final class SQLRowShape: Sendable {
       }
     }
     self.columns = columns
+    list = columns.map { "t0.\($0)" }.joined(separator: ", ")
+    let select = "SELECT \(list) FROM \(entity.table) t0 WHERE t0.Z_PK "
+    byKey = select + "= ?"
+    byKeys = select + "IN (SELECT value FROM json_each(?))"
     firstNumber = members.first?.number ?? 0
-  }
-
-  /// The columns under a table alias, for a SELECT.
-  package func list(alias: String) -> String {
-    columns.map { "\(alias).\($0)" }.joined(separator: ", ")
   }
 }

@@ -11,6 +11,8 @@ package final class SQLSchema: Sendable {
   package let tables: [SQLTable]
   /// The join tables by the name of the table they follow.
   package let joinTables: [String: [SQLJoinTable]]
+  /// By entity number minus one.
+  private let queries: [[MemberQuery]]
   /// Row shapes by entity number minus one: the entity alone, and with its subentities.
   private let shapes: [(alone: SQLRowShape, withSubentities: SQLRowShape)]
 
@@ -23,6 +25,13 @@ package final class SQLSchema: Sendable {
     tables = builder.tables
     joinTables = builder.joinTables
     let list = builder.entities
+    queries = list.map { entity in
+      entity.layout.toManys.indices.map { index in
+        let destination = entity.layout.toManys[index].destinationEntity
+        return MemberQuery(
+          link: entity.links[index], destination: destination.map { list[$0.layout.number - 1] })
+      }
+    }
     shapes = list.map { entity in
       let alone = SQLRowShape(entity: entity, members: [entity])
       let all =
@@ -30,6 +39,11 @@ package final class SQLSchema: Sendable {
         ? alone : SQLRowShape(entity: entity, members: entity.subtree.map { list[$0 - 1] })
       return (alone, all)
     }
+  }
+
+  /// How the members of an entity's to-many relationships are found, by their index.
+  package func memberQueries(of entity: SQLEntity) -> [MemberQuery] {
+    queries[entity.number - 1]
   }
 
   /// The entity with a number, nil when the model has none.

@@ -103,6 +103,7 @@ extension SQLiteStore {
       }
       hasHistory = true
     }
+    if isCompatible, !isReadOnly { try maintain(database) }
     let records =
       try hasHistory
       && (configuration.options.tracksHistory
@@ -115,5 +116,16 @@ extension SQLiteStore {
       state.recordsHistory = records
     }
     adopt(metadata: metadata)
+  }
+
+  /// What the options ask to be done to the file whenever it is opened.
+  private func maintain(_ database: any DatabaseWriter) throws {
+    let options = configuration.options
+    let statements: [String] =
+      (options.flag(StoreOptionKey.sqliteManualVacuum) ? ["VACUUM"] : [])
+      + (options.flag(StoreOptionKey.sqliteAnalyze) ? ["ANALYZE"] : [])
+    for statement in statements {
+      try database.writeWithoutTransaction { try $0.execute(sql: statement) }
+    }
   }
 }

@@ -17,8 +17,7 @@ struct RowLookup {
     guard let key = objectID.rowKey else { return nil }
     let entity = schema.entity(objectID.entity)
     let shape = schema.shape(entity, includingSubentities: true)
-    let statement = try connection.statement(
-      "SELECT \(shape.list(alias: "t0")) FROM \(entity.table) t0 WHERE t0.Z_PK = ?")
+    let statement = try connection.statement(shape.byKey)
     defer { statement.reset() }
     statement.bind(key, at: 1)
     guard try statement.step() else { return nil }
@@ -48,10 +47,9 @@ struct RowLookup {
     _ entity: SQLEntity, keys: [Int64], each: (RowSnapshot?, Int64) -> Void
   ) throws {
     let shape = schema.shape(entity, includingSubentities: true)
-    let select = "SELECT \(shape.list(alias: "t0")) FROM \(entity.table) t0 WHERE t0.Z_PK "
     // A few keys do not pay for the list as JSON.
     guard keys.count > 4 else {
-      let statement = try connection.statement(select + "= ?")
+      let statement = try connection.statement(shape.byKey)
       defer { statement.reset() }
       for key in keys {
         statement.bind(key, at: 1)
@@ -60,7 +58,7 @@ struct RowLookup {
       }
       return
     }
-    let statement = try connection.statement(select + "IN (SELECT value FROM json_each(?))")
+    let statement = try connection.statement(shape.byKeys)
     defer { statement.reset() }
     statement.bind(KeyList.json(keys), at: 1)
     while try statement.step() {
@@ -75,19 +73,17 @@ struct RowLookup {
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
     var result = [[ManagedObjectID]](repeating: [], count: owners.count)
-    guard let destination = relationship.destinationEntity, let entity = relationship.entity,
+    guard let entity = relationship.entity,
       let index = entity.layout.toManyByName[relationship.name]
     else { return result }
-    let link = schema.entity(entity).links[index]
-    let members = schema.entity(destination)
+    let query = schema.memberQueries(of: schema.entity(entity))[index]
     var positions: [Int64: [Int]] = [:]
     for (position, owner) in owners.enumerated() {
       if let key = owner.rowKey { positions[key, default: []].append(position) }
     }
-    if case .foreignKey(_, "NULL", _, _, _) = link { return result }
+    if query.isEmpty { return result }
     let one = positions.count == 1
-    let statement = try connection.statement(
-      MemberQuery.sql(link: link, destination: members, isSingle: one))
+    let statement = try connection.statement(one ? query.single : query.many)
     defer { statement.reset() }
     if one, let key = positions.keys.first {
       statement.bind(key, at: 1)

@@ -83,7 +83,7 @@ struct UniquenessViolations {
     let shape = lookup.schema.shape(root, includingSubentities: true)
     let conditions = constraint.columns.map { "t0.\($0) = ?" }.joined(separator: " AND ")
     let statement = try lookup.connection.statement(
-      "SELECT \(shape.list(alias: "t0")) FROM \(entity.table) t0 WHERE \(conditions) "
+      "SELECT \(shape.list) FROM \(entity.table) t0 WHERE \(conditions) "
         + "AND t0.Z_PK <> ? LIMIT 1")
     defer { statement.reset() }
     for (index, slot) in constraint.slots.enumerated() {

@@ -1,0 +1,72 @@
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSQLite
+
+/// SQLite's result codes as Core Data's errors.
+@Suite struct ResultCodeTests {
+  private static let codes: [(Int32, CoreDataError.Code)] = [
+    (5, .persistentStoreTimeout), (26, .persistentStoreInvalidType),
+    (14, .persistentStoreOpen), (8, .persistentStoreSave), (13, .persistentStoreSave),
+    (10 | (4 << 8), .persistentStoreSave), (11, .persistentStoreOperation), (1, .sqlite),
+  ]
+
+  @Test(arguments: codes)
+  func everyCodeHasItsError(_ code: Int32, _ expected: CoreDataError.Code) {
+    let error = SQLiteResultCode.translate(
+      SQLiteFailure(code: code, message: "m"), path: "/a", doing: "be saved")
+    let translated = error as? CoreDataError
+    #expect(translated?.code == expected)
+    #expect(
+      translated?.userInfo[SQLiteResultCode.errorDomain] as? NSNumber == NSNumber(value: code))
+  }
+
+  @Test func afterAFailedWriteTheStoreIsReadOnly() throws {
+    let fixture = try StoreFixture()
+    let project = try fixture.entity("Project")
+    let first = #expect(throws: CoreDataError.self) {
+      _ = try fixture.store.write(doing: "be saved") { _ -> Bool? in
+        throw SQLiteFailure(code: 10 | (4 << 8), message: "disk I/O error")
+      }
+    }
+    #expect(first?.code == .persistentStoreSave)
+    #expect(fixture.store.isReadOnly)
+    #expect(throws: CoreDataError.self) {
+      _ = try fixture.store.obtainPermanentIDs(for: [project])
+    }
+    #expect(try fixture.fetch("Project").isEmpty)
+  }
+
+  @Test func concurrentReadsAndSavesNeverSeeHalfASave() async throws {
+    let fixture = try StoreFixture()
+    let store = fixture.store
+    let project = try fixture.entity("Project")
+    let rounds = 40
+    let batches = try (0..<rounds).map { _ in
+      try (0..<5).map { _ in try fixture.row("Project") }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for batch in batches {
+          var request = SaveChangesRequest()
+          request.insertions = batch.map { .init(snapshot: $0) }
+          _ = try store.save(request)
+        }
+      }
+      for _ in 0..<3 {
+        group.addTask {
+          for _ in 0..<rounds {
+            guard
+              case .count(let count) = try store.fetch(
+                StoreFetchRequest(entity: project, result: .count))
+            else { return }
+            #expect(count % 5 == 0)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try fixture.fetch("Project").count == rounds * 5)
+  }
+}
