@@ -1,11 +1,15 @@
 import Foundation
 
-/// An attribute: a named value of one type. Source: `NSAttributeDescription`.
+/// An attribute: a named value of one type.
+///
+/// Source: `NSAttributeDescription`.
 open class AttributeDescription: PropertyDescription, @unchecked Sendable {
   /// Core Data's Swift overlay nests the type under this name.
   public typealias AttributeType = CairnModel.AttributeType
 
-  /// The attribute's type. Default undefined, which only transient attributes may keep.
+  /// The attribute's type.
+  ///
+  /// Default undefined, which only transient attributes may keep.
   open var attributeType: CairnModel.AttributeType = .undefined { willSet { willChange() } }
   /// The same as ``attributeType``, under the name of Core Data's Swift overlay.
   public var type: CairnModel.AttributeType {
@@ -84,8 +88,9 @@ extension AttributeType {
   }
 }
 
-/// An attribute whose value the store computes from others. Source:
-/// `NSDerivedAttributeDescription`.
+/// An attribute whose value the store computes from others.
+///
+/// Source: `NSDerivedAttributeDescription`.
 open class DerivedAttributeDescription: AttributeDescription, @unchecked Sendable {
   /// What the value is computed from, such as `pages.@count`.
   open var derivationExpression: ObjectExpression? { willSet { willChange() } }
@@ -104,7 +109,9 @@ open class DerivedAttributeDescription: AttributeDescription, @unchecked Sendabl
   }
 }
 
-/// An attribute made of named elements. Source: `NSCompositeAttributeDescription`.
+/// An attribute made of named elements.
+///
+/// Source: `NSCompositeAttributeDescription`.
 open class CompositeAttributeDescription: AttributeDescription, @unchecked Sendable {
   /// The elements, attributes themselves; may be composite again.
   open var elements: [AttributeDescription] = [] { willSet { willChange() } }

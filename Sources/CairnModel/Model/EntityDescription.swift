@@ -1,6 +1,8 @@
 import Foundation
 
-/// An entity: a kind of object with attributes and relationships. Source: `NSEntityDescription`.
+/// An entity: a kind of object with attributes and relationships.
+///
+/// Source: `NSEntityDescription`.
 ///
 /// May be changed until its model is used by a coordinator; then it is immutable and may be used
 /// on any thread.
@@ -11,7 +13,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The entity's name, unique in its model.
   open var name: String? { willSet { willChange() } }
 
-  /// The class of the entity's objects. Setting nil brings back the default, `NSManagedObject`.
+  /// The class of the entity's objects.
+  ///
+  /// Setting nil brings back the default, `NSManagedObject`.
   open var managedObjectClassName: String! {
     get { explicitClassName ?? "NSManagedObject" }
     set {
@@ -21,7 +25,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
   package private(set) var explicitClassName: String?
 
-  /// Whether there are only objects of its subentities. Default false.
+  /// Whether there are only objects of its subentities.
+  ///
+  /// Default false.
   open var isAbstract: Bool = false { willSet { willChange() } }
   open var userInfo: [AnyHashable: Any]? { willSet { willChange() } }
   open var versionHashModifier: String? { willSet { willChange() } }
@@ -46,7 +52,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
 
   /// The entity this one inherits from.
   public internal(set) unowned(unsafe) var superentity: EntityDescription?
-  /// The entities that inherit directly from this one. Setting it links both directions.
+  /// The entities that inherit directly from this one.
+  ///
+  /// Setting it links both directions.
   open var subentities: [EntityDescription] = [] {
     willSet {
       willChange()
@@ -85,7 +93,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The properties that the entity itself declares, in the order they were given.
   public internal(set) var declaredProperties: [PropertyDescription] = []
 
-  /// All properties, inherited ones first. Setting it replaces the entity's own.
+  /// All properties, inherited ones first.
+  ///
+  /// Setting it replaces the entity's own.
   open var properties: [PropertyDescription] {
     get { (superentity?.properties ?? []) + declaredProperties }
     set {

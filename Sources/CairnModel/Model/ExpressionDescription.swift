@@ -1,7 +1,9 @@
 import Foundation
 
 /// A computed column of a fetch whose results are dictionaries, or of an index; never part of an
-/// entity. Source: `NSExpressionDescription`.
+/// entity.
+///
+/// Source: `NSExpressionDescription`.
 open class ExpressionDescription: PropertyDescription, @unchecked Sendable {
   /// What to compute for each object or group.
   open var expression: ObjectExpression? { willSet { willChange() } }

@@ -1,12 +1,16 @@
 import Foundation
 
-/// How an element of a fetch index is organised. Source: `NSFetchIndexElementType`.
+/// How an element of a fetch index is organised.
+///
+/// Source: `NSFetchIndexElementType`.
 public enum FetchIndexElementType: UInt, Sendable {
   case binary = 0
   case rTree = 1
 }
 
-/// One property of a fetch index. Source: `NSFetchIndexElementDescription`.
+/// One property of a fetch index.
+///
+/// Source: `NSFetchIndexElementDescription`.
 open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
   /// The indexed property, nil when only its name is known yet.
   public internal(set) var property: PropertyDescription?
@@ -31,7 +35,9 @@ open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
   }
 }
 
-/// A named index on properties of an entity. Source: `NSFetchIndexDescription`.
+/// A named index on properties of an entity.
+///
+/// Source: `NSFetchIndexDescription`.
 open class FetchIndexDescription: ModelElement, @unchecked Sendable {
   open var name: String { willSet { willChange() } }
   open var elements: [FetchIndexElementDescription] {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// A fetch request as the model holds it: a template with a name, or the request of a fetched
-/// property. Contexts turn it into a live request.
+/// A fetch request as the model holds it: a template, or the request of a fetched property.
+///
+/// Contexts turn it into a live request.
 public struct FetchRequestTemplate: Sendable {
   public var entityName: String
   public var predicate: ObjectPredicate?
@@ -23,8 +24,9 @@ public struct FetchRequestTemplate: Sendable {
   }
 }
 
-/// A computed, read-only list of objects found by a fetch request. Source:
-/// `NSFetchedPropertyDescription`.
+/// A computed, read-only list of objects found by a fetch request.
+///
+/// Source: `NSFetchedPropertyDescription`.
 open class FetchedPropertyDescription: PropertyDescription, @unchecked Sendable {
   /// What to fetch; `$FETCH_SOURCE` in its predicate is the owning object.
   public var template: FetchRequestTemplate? { willSet { willChange() } }

@@ -6,7 +6,9 @@ import Synchronization
 /// Build it in code or read it from a file, then give it to a coordinator; from then on it and its
 /// parts are immutable and may be used on any thread. Source: `NSManagedObjectModel`.
 open class ManagedObjectModel: ModelElement, @unchecked Sendable {
-  /// All entities, abstract ones and subentities included. Setting it replaces everything.
+  /// All entities, abstract ones and subentities included.
+  ///
+  /// Setting it replaces everything.
   open var entities: [EntityDescription] = [] {
     willSet { willChange() }
     didSet { for entity in entities { entity.managedObjectModel = self } }
@@ -92,7 +94,9 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
 
   private let freezing = Mutex(())
 
-  /// Checks the model, makes it immutable and compiles the layouts. Does nothing the second time.
+  /// Checks the model, makes it immutable and compiles the layouts.
+  ///
+  /// Does nothing the second time.
   ///
   /// - Throws: ``ModelError`` with every problem of the model at once; the model stays editable.
   package func prepareForUse() throws {

@@ -121,7 +121,9 @@ extension ManagedObjectModel {
   }
 
   /// The models of several bundles' `.momd`, `.mom`, `.xcdatamodeld` and `.xcdatamodel` resources
-  /// in one; nil for bundles means the main one. Nil when two entities of the same name differ.
+  /// in one; nil for bundles means the main one.
+  ///
+  /// Nil when two entities of the same name differ.
   public class func mergedModel(from bundles: [Bundle]?) -> ManagedObjectModel? {
     let models = modelURLs(in: bundles ?? [.main])
       .compactMap { try? ManagedObjectModel.load(contentsOf: $0) }

@@ -14,7 +14,9 @@ open class ModelElement: NSObject, @unchecked Sendable {
   /// Ends the mutable phase of this element (subclasses end that of their parts too).
   package func freeze() { isFrozen = true }
 
-  /// Called by every setter. Core Data raises here as well: it is a programmer's mistake.
+  /// Called by every setter.
+  ///
+  /// Core Data raises here as well: it is a programmer's mistake.
   final func willChange() {
     if isFrozen { fatalError("Can't modify an immutable model.") }
   }

@@ -9,9 +9,13 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
 
   /// The property's name, unique within its entity and the entity's ancestors.
   open var name: String = "" { willSet { willChange() } }
-  /// Whether nil passes validation. Default true.
+  /// Whether nil passes validation.
+  ///
+  /// Default true.
   open var isOptional: Bool = true { willSet { willChange() } }
-  /// Whether the property is kept in memory only. Default false.
+  /// Whether the property is kept in memory only.
+  ///
+  /// Default false.
   open var isTransient: Bool = false { willSet { willChange() } }
   /// Free-form annotations.
   open var userInfo: [AnyHashable: Any]? { willSet { willChange() } }

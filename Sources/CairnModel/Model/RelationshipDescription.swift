@@ -1,7 +1,8 @@
 import Foundation
 
-/// What happens to the other side of a relationship when an object is deleted. Source:
-/// `NSDeleteRule`.
+/// What happens to the other side of a relationship when an object is deleted.
+///
+/// Source: `NSDeleteRule`.
 public enum DeleteRule: UInt, Sendable, Hashable, CaseIterable {
   /// Members keep pointing at the deleted object; mending that is the programmer's business.
   case noAction = 0
@@ -21,8 +22,9 @@ extension DeleteRule {
   public static let denyDeleteRule = DeleteRule.deny
 }
 
-/// A relationship to objects of another entity, or of the same. Source:
-/// `NSRelationshipDescription`.
+/// A relationship to objects of another entity, or of the same.
+///
+/// Source: `NSRelationshipDescription`.
 open class RelationshipDescription: PropertyDescription, @unchecked Sendable {
   /// The entity of the members; objects of its subentities are accepted too.
   public unowned(unsafe) var destinationEntity: EntityDescription? { willSet { willChange() } }
@@ -34,7 +36,9 @@ open class RelationshipDescription: PropertyDescription, @unchecked Sendable {
   open var maxCount: Int = 0 { willSet { willChange() } }
   /// The smallest number of members of a relationship that is not empty.
   open var minCount: Int = 0 { willSet { willChange() } }
-  /// What happens to the members when an object is deleted. Default nullify.
+  /// What happens to the members when an object is deleted.
+  ///
+  /// Default nullify.
   open var deleteRule: DeleteRule = .nullify { willSet { willChange() } }
   /// Whether the members of a to-many have an order.
   open var isOrdered: Bool = false { willSet { willChange() } }

@@ -3,8 +3,9 @@ import Foundation
 /// Models in the form that model compilers write (`.mom`) and stores keep (`Z_MODELCACHE`): a
 /// binary keyed archive.
 public enum CompiledModel {
-  /// Reads a compiled model. Nothing in the archive is instantiated by its class name, and no bytes
-  /// do worse than throw.
+  /// Reads a compiled model.
+  ///
+  /// Nothing in the archive is instantiated by its class name, and no bytes do worse than throw.
   ///
   /// Default values of classes of the model's own program are not kept.
   ///

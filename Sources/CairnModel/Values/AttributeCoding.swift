@@ -1,6 +1,8 @@
 import Foundation
 
-/// A value of the wrong class for an attribute. Core Data raises with this text.
+/// A value of the wrong class for an attribute.
+///
+/// Core Data raises with this text.
 public struct AttributeCodingError: Error, CustomStringConvertible, Sendable {
   public let description: String
 }

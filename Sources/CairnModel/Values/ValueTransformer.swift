@@ -12,9 +12,13 @@ import Synchronization
 open class ValueTransformer: NSObject, @unchecked Sendable {
   public override init() { super.init() }
 
-  /// Whether there is a way back. Default true.
+  /// Whether there is a way back.
+  ///
+  /// Default true.
   open class func allowsReverseTransformation() -> Bool { true }
-  /// The class of transformed values. Default `NSData`, as stores need it.
+  /// The class of transformed values.
+  ///
+  /// Default `NSData`, as stores need it.
   open class func transformedValueClass() -> AnyClass { NSData.self }
 
   /// What a value becomes; the default leaves it as it is.

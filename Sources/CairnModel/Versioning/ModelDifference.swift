@@ -79,8 +79,9 @@ public struct ModelDifference: @unchecked Sendable {
     removedEntities.isEmpty && entities.allSatisfy { !$0.isChanged && !$0.isRenamed }
   }
 
-  /// Whether things were only added: entities, and properties that existing objects can lack or
-  /// take their default. Nothing stored has to be touched.
+  /// Whether things were only added: entities, and properties that existing objects can lack.
+  ///
+  /// Nothing stored has to be touched then, unless a new attribute has a default value.
   public var isAdditive: Bool {
     isInferable && removedEntities.isEmpty
       && entities.allSatisfy { change in

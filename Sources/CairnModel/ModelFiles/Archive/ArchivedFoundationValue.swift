@@ -4,8 +4,10 @@ import Foundation
 ///
 /// Objects of other classes become nil: nothing of a file is ever instantiated by class name.
 final class ArchivedFoundationValues {
-  /// How many more things may be made of the archive. Objects may be referred to any number of
-  /// times, so that a few bytes could stand for more than memory holds.
+  /// How many more things may be made of the archive.
+  ///
+  /// Objects may be referred to any number of times, so that a few bytes could stand for more than
+  /// memory holds.
   private var budget = 2_000_000
 
   /// Counts one thing made of the archive; false when there have been too many.

@@ -10,8 +10,9 @@ struct PropertyUnarchiving {
   static let externalStorageFlag = 4
   static let preservesOnDeletionFlag = 16
 
-  /// The bits of `NSFetchRequestFlags`, in the order of the request's properties. Only their
-  /// default, 30, is known from files.
+  /// The bits of `NSFetchRequestFlags`, in the order of the request's properties.
+  ///
+  /// Only their default, 30, is known from files.
   enum RequestFlag {
     static let returnsDistinctResults = 1
     static let includesSubentities = 2

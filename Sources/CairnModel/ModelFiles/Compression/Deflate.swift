@@ -1,8 +1,9 @@
 import Foundation
 
-/// Compresses into raw DEFLATE streams (RFC 1951): one block with the fixed code, and references to
-/// the last 32 KiB found through a hash of three bytes. Cached models are small, so that a code of
-/// their own would not pay for itself.
+/// Compresses into raw DEFLATE streams (RFC 1951).
+///
+/// Each is one block with the fixed code, and references to the last 32 KiB found through a hash of
+/// three bytes. Cached models are small, so that a code of their own would not pay for itself.
 package struct Deflate {
   private let input: [UInt8]
   private var output: [UInt8] = []
