@@ -138,6 +138,7 @@ let package = Package(
       name: "CairnSyncTests",
       dependencies: [
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnAtomicStores", "CairnSQLite",
       ]),
     .testTarget(
       name: "CairnControlTests", dependencies: ["CairnControl", "CairnPlatform"]),

@@ -1,0 +1,115 @@
+import Testing
+
+@testable import CairnSync
+
+// The laws by which the order and number of deliveries cannot matter.
+struct StateJoinTests {
+  static let stores = (1...3).map { StoreID(high: 0, low: UInt64($0)) }
+  static let id = RecordID(high: 7, low: 7)
+
+  static func stamp(_ generator: inout SeededGenerator) -> Stamp {
+    Stamp(
+      clock: ClockReading(bits: UInt64.random(in: 1...4, using: &generator)),
+      store: generator.pick(stores) ?? stores[0])
+  }
+
+  static func seen(_ generator: inout SeededGenerator) -> SeenWrites {
+    var seen = SeenWrites()
+    for _ in 0..<Int.random(in: 0...2, using: &generator) { seen.insert(stamp(&generator)) }
+    return seen
+  }
+
+  static func state(_ generator: inout SeededGenerator) -> RecordState {
+    var state = RecordState(id: id, entity: "Item")
+    for name in ["a", "b", "c"] where generator.chance(60) {
+      let value = WireValue.integer(Int64.random(in: 1...3, using: &generator))
+      state.registers[name] = Register(
+        value: value,
+        write: PropertyWrite(stamp: stamp(&generator), seen: seen(&generator)))
+    }
+    if generator.chance(30) {
+      state.deletion = Deletion(stamp: stamp(&generator), seen: SeenWrites())
+        .joined(with: Deletion(stamp: stamp(&generator), seen: seen(&generator)))
+    }
+    if generator.chance(15) {
+      state.survivor = RecordID(high: 1, low: UInt64.random(in: 1...3, using: &generator))
+    }
+    return state
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3, 4])
+  func joiningRecordStatesIsCommutativeAssociativeAndIdempotent(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<2000 {
+      let (a, b, c) = (Self.state(&generator), Self.state(&generator), Self.state(&generator))
+      #expect(a.joined(with: b) == b.joined(with: a), "seed \(seed)")
+      #expect(
+        a.joined(with: b).joined(with: c) == a.joined(with: b.joined(with: c)), "seed \(seed)")
+      #expect(a.joined(with: a) == a, "seed \(seed)")
+      let ab = a.joined(with: b)
+      #expect(ab.joined(with: b) == ab && ab.joined(with: a) == ab, "seed \(seed)")
+    }
+  }
+
+  @Test func joiningAllSmallRegistersIsCommutativeAssociativeAndIdempotent() {
+    var all: [Register] = []
+    for store in Self.stores {
+      for clock in 1...2 {
+        for value in 1...2 {
+          all.append(
+            Register(
+              value: .integer(Int64(value)),
+              write: PropertyWrite(
+                stamp: Stamp(clock: ClockReading(bits: UInt64(clock)), store: store))))
+        }
+      }
+    }
+    for a in all {
+      #expect(a.joined(with: a) == a)
+      for b in all {
+        #expect(a.joined(with: b) == b.joined(with: a))
+        for c in all {
+          #expect(a.joined(with: b).joined(with: c) == a.joined(with: b.joined(with: c)))
+        }
+      }
+    }
+  }
+
+  @Test func joiningAllSmallLinksIsLawfulAndAddWinsTies() {
+    var all: [LinkState] = []
+    for store in Self.stores {
+      for clock in 1...2 {
+        for isMember in [true, false] {
+          all.append(
+            LinkState(
+              stamp: Stamp(clock: ClockReading(bits: UInt64(clock)), store: store),
+              isMember: isMember))
+        }
+      }
+    }
+    for a in all {
+      #expect(a.joined(with: a) == a)
+      for b in all {
+        #expect(a.joined(with: b) == b.joined(with: a))
+        if a.stamp == b.stamp { #expect(a.joined(with: b).isMember == (a.isMember || b.isMember)) }
+        for c in all {
+          #expect(a.joined(with: b).joined(with: c) == a.joined(with: b.joined(with: c)))
+        }
+      }
+    }
+  }
+
+  @Test func uniteGivesTheSameSurvivorWhicheverSideDecides() {
+    var generator = SeededGenerator(seed: 11)
+    for _ in 0..<500 {
+      var a = Self.state(&generator)
+      let c = Self.state(&generator)
+      a.survivor = nil
+      let b = RecordState(id: RecordID(high: 8, low: 0), entity: "Item", registers: c.registers)
+      let one = RecordDecision.unite(a, b)
+      let other = RecordDecision.unite(b, a)
+      #expect(one.survivor == other.survivor && one.tombstone == other.tombstone)
+      #expect(one.survivor.id == a.id && one.tombstone.survivor == a.id)
+    }
+  }
+}

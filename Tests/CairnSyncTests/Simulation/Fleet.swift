@@ -1,0 +1,204 @@
+import CairnAtomicStores
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import Foundation
+import Synchronization
+
+@testable import CairnSync
+
+/// Several stores in one process, with time and randomness from a seed and passes run by hand.
+final class Fleet: Sendable {
+  struct Stopped: Error {}
+
+  /// One store and the contexts of its applications.
+  struct Site: Sendable {
+    let name: String
+    let access: StoreAccess
+    let coordinator: PersistentStoreCoordinator
+    var store: PersistentStore { access.store }
+
+    /// Runs an application's work in a context of its own and saves.
+    @discardableResult
+    func write<Value>(_ work: (ManagedObjectContext) throws -> Value) throws -> Value {
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = coordinator
+      context.transactionAuthor = "app"
+      return try context.performAndWait {
+        let value = try work(context)
+        if context.hasChanges { try context.save() }
+        return value
+      }
+    }
+
+    func insert(
+      _ entity: String, _ values: [String: Any], in context: ManagedObjectContext
+    ) throws -> ManagedObject {
+      guard let description = coordinator.managedObjectModel.entitiesByName[entity] else {
+        throw Stopped()
+      }
+      let object = ManagedObject(entity: description, insertInto: context)
+      context.assign(object, to: store)
+      for (key, value) in values { object.setValue(value, forKey: key) }
+      return object
+    }
+
+    func all(_ entity: String, in context: ManagedObjectContext) throws -> [ManagedObject] {
+      let request = FetchRequest<ManagedObject>(entityName: entity)
+      request.affectedStores = [store]
+      let key = entity == "Tag" ? "name" : "key"
+      return try context.fetch(request).sorted {
+        ($0.value(forKey: key) as? String ?? "") < ($1.value(forKey: key) as? String ?? "")
+      }
+    }
+
+    func find(
+      _ entity: String, _ key: String, in context: ManagedObjectContext
+    ) throws -> ManagedObject? {
+      try all(entity, in: context).first {
+        $0.value(forKey: entity == "Tag" ? "name" : "key") as? String == key
+      }
+    }
+
+    /// Everything an application can see, as text.
+    func picture() throws -> [String] {
+      try write { context in
+        func key(_ value: Any?) -> String {
+          (value as? ManagedObject)?.value(forKey: "key") as? String ?? "-"
+        }
+        let items = try all("Item", in: context).map { item in
+          let tags = (item.value(forKey: "tags") as? Set<ManagedObject> ?? [])
+            .compactMap { $0.value(forKey: "name") as? String }.sorted()
+          return "item \(key(item)) \(item.value(forKey: "value") ?? "nil") "
+            + "\(item.value(forKey: "other") ?? "nil") ^\(key(item.value(forKey: "parent"))) \(tags)"
+        }
+        let tags = try all("Tag", in: context).map {
+          "tag \($0.value(forKey: "name") ?? "") \($0.value(forKey: "note") ?? "nil")"
+        }
+        let parts = try all("Part", in: context).map {
+          "part \(key($0)) of \(key($0.value(forKey: "item")))"
+        }
+        return items.sorted() + tags.sorted() + parts.sorted()
+      }
+    }
+  }
+
+  private struct State {
+    var now: UInt64 = 1_000_000
+    var random: SeededGenerator
+    /// Percent of failpoints at which a pass is stopped.
+    var crashes = 0
+    var crashGenerator: SeededGenerator
+  }
+  private let state: Mutex<State>
+  let coordinator: PersistentStoreCoordinator
+  let sites: Mutex<[String: Site]> = Mutex([:])
+  let directory: URL?
+
+  init(seed: UInt64, directory: URL? = nil) {
+    state = Mutex(
+      State(random: SeededGenerator(seed: seed), crashGenerator: SeededGenerator(seed: ~seed)))
+    coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(),
+      storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+    self.directory = directory
+  }
+
+  func advance(_ milliseconds: UInt64) { state.withLock { $0.now += milliseconds } }
+  func crash(percent: Int) { state.withLock { $0.crashes = percent } }
+
+  func environment(skew: Int64 = 0) -> SyncEnvironment {
+    SyncEnvironment(
+      now: { self.state.withLock { UInt64(Int64($0.now) + skew) } },
+      random: { self.state.withLock { $0.random.next() } },
+      sleep: { _ in },
+      reach: { _ in
+        if self.state.withLock({ $0.crashGenerator.chance($0.crashes) }) { throw Stopped() }
+      })
+  }
+
+  /// Opens a store under a fixed UUID, so that a seed gives the same stamps again.
+  func add(
+    _ name: String, skew: Int64 = 0,
+    configure: (inout SyncConfiguration) -> Void = { _ in }
+  ) throws -> Site {
+    let options = [StoreOptionKey.historyTracking: true as AnyObject]
+    let store: PersistentStore
+    if let directory {
+      store = try coordinator.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil,
+        at: directory.appendingPathComponent(name + ".sqlite"), options: options)
+    } else {
+      store = try coordinator.addPersistentStore(
+        ofType: StoreTypeName.inMemory, configurationName: nil, at: nil, options: options)
+    }
+    var configuration = SyncConfiguration()
+    // Believe no writer: all stamps come from the simulated time.
+    configuration.allowedClockSkew = 0
+    configuration.batchSize = 7
+    configure(&configuration)
+    let site = Site(
+      name: name,
+      access: StoreAccess(
+        store: store,
+        schema: try SyncSchema(
+          model: coordinator.managedObjectModel, defaultPolicy: configuration.deleteConflicts,
+          policies: configuration.deleteConflictsByEntity),
+        environment: environment(skew: skew), configuration: configuration),
+      coordinator: coordinator)
+    sites.withLock { $0[name] = site }
+    return site
+  }
+
+  /// Runs one pass, or as much of it as the failpoints let through.
+  ///
+  /// - Returns: How many records and links it moved; nil when it was stopped.
+  @discardableResult
+  func pass(
+    _ local: Site, _ replica: Site, direction: SyncDirection = .both, stopAfter: Int = .max
+  ) throws -> Int? {
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    context.name = replica.name
+    let pass = SyncPass(local: local.access, replica: replica.access, context: context)
+    var machine = PassState(direction: direction)
+    var moved = 0
+    var steps = 0
+    do {
+      while let step = machine.step {
+        if steps == stopAfter { return nil }
+        steps += 1
+        let report = try context.performAndWait { try pass.perform(step) }
+        moved += report.records + report.links
+        machine.take(report.event)
+      }
+    } catch is Stopped {
+      return nil
+    }
+    return moved
+  }
+
+  /// Runs passes over all links until none moves anything.
+  func settle(_ links: [(Site, Site)], limit: Int = 40) throws -> Int {
+    for round in 1...limit {
+      var moved = 0
+      for (local, replica) in links { moved += try pass(local, replica) ?? 1 }
+      if moved == 0 { return round }
+      advance(1)
+    }
+    return .max
+  }
+}
+
+/// A folder that goes away with its test.
+final class Scratch {
+  let url: URL
+  init() throws {
+    url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-sync-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+  deinit { try? FileManager.default.removeItem(at: url) }
+}

@@ -1,0 +1,54 @@
+import CairnModel
+
+/// The model of the sync tests: items in a tree, tags on many items, parts that go with their item.
+enum SampleModel {
+  static func make() -> ManagedObjectModel {
+    let item = EntityDescription(name: "Item")
+    let tag = EntityDescription(name: "Tag")
+    let part = EntityDescription(name: "Part")
+    func relationship(
+      _ name: String, to destination: EntityDescription, many: Bool,
+      rule: DeleteRule = .nullify, optional: Bool = true
+    ) -> RelationshipDescription {
+      let relationship = RelationshipDescription()
+      relationship.name = name
+      relationship.destinationEntity = destination
+      relationship.maxCount = many ? 0 : 1
+      relationship.deleteRule = rule
+      relationship.isOptional = optional
+      return relationship
+    }
+    func pair(_ a: RelationshipDescription, _ b: RelationshipDescription) {
+      a.inverseRelationship = b
+      b.inverseRelationship = a
+    }
+    let parent = relationship("parent", to: item, many: false)
+    let children = relationship("children", to: item, many: true)
+    let tags = relationship("tags", to: tag, many: true)
+    let items = relationship("items", to: item, many: true)
+    let parts = relationship("parts", to: part, many: true, rule: .cascade)
+    let owner = relationship("item", to: item, many: false)
+    pair(parent, children)
+    pair(tags, items)
+    pair(parts, owner)
+    let short = AttributeDescription(name: "value", type: .string)
+    short.setValidationPredicates(
+      [ObjectPredicate(format: "length < 100")], withValidationWarnings: ["too long"])
+    item.properties = [
+      AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
+      short, AttributeDescription(name: "other", type: .double), parent, children, tags, parts,
+    ]
+    tag.properties = [
+      AttributeDescription(name: "name", type: .string, isOptional: false, defaultValue: ""),
+      AttributeDescription(name: "note", type: .string), items,
+    ]
+    tag.uniquenessConstraints = [["name"]]
+    part.properties = [
+      AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
+      owner,
+    ]
+    let model = ManagedObjectModel()
+    model.entities = [item, tag, part]
+    return model
+  }
+}
