@@ -180,9 +180,8 @@ public final class SyncEngine: Sendable {
     let history = try local.history()
     let head = try local.ledger().head
     let newest = try history.lastTransactionNumber()
-    var request = HistoryReadRequest(after: head.captured == 0 ? nil : head.captured, limit: 1000)
-    request.includesChanges = false
-    let uncaptured = newest > head.captured ? try history.readHistory(request) : []
+    let uncaptured = try local.uncaptured(
+      after: head.captured, limit: 1000, includesChanges: false)
     let fresh = uncaptured.count { $0.author != SyncConfiguration.author }
     let now = local.environment.now()
     return SyncStatus(

@@ -39,14 +39,19 @@ struct HistoryCapture {
       {
         return 0
       }
+      let newest = try history.lastTransactionNumber()
       let transactions = try read(history, after: captured, ledger)
       var work = CaptureWork(access: access, ledger: ledger)
       try work.prefetch(transactions)
       for transaction in transactions { try work.take(transaction) }
       try work.finish()
       if let last = transactions.last { ledger.head.captured = last.number }
-      if transactions.count < Self.transactionsPerCommit, ledger.head.bootstrap == .history {
-        ledger.head.bootstrap = .scanning(entity: "", after: .min)
+      if transactions.count < Self.transactionsPerCommit {
+        // All there is up to `newest` was read, also where the last of it has been purged.
+        ledger.head.captured = max(ledger.head.captured, newest)
+        if ledger.head.bootstrap == .history {
+          ledger.head.bootstrap = .scanning(entity: "", after: .min)
+        }
       }
       try access.environment.reach(.beforeCaptureCommit)
       if try access.commit(ledger) {

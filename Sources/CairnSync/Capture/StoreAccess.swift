@@ -21,6 +21,17 @@ struct StoreAccess: Sendable {
     return history
   }
 
+  /// Transactions that are not captured yet, oldest first.
+  func uncaptured(
+    after captured: Int64, limit: Int, includesChanges: Bool
+  ) throws -> [HistoryTransactionRecord] {
+    let history = try history()
+    guard try history.lastTransactionNumber() > captured else { return [] }
+    var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
+    request.includesChanges = includesChanges
+    return try history.readHistory(request)
+  }
+
   /// The latest time that this daemon believes a writer.
   var latestCredibleTime: UInt64 { environment.now() &+ configuration.allowedClockSkew }
 

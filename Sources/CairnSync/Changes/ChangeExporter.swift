@@ -141,9 +141,8 @@ struct ChangeExporter {
       try fresh.prefetch(keys)
       for key in keys where try fresh.value(key) != ledger.value(key) { return false }
     }
-    let history = try access.history()
-    guard try history.lastTransactionNumber() > ledger.head.captured else { return true }
-    let later = try history.readHistory(HistoryReadRequest(after: ledger.head.captured, limit: 0))
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: 0, includesChanges: true)
     return !later.contains { transaction in
       transaction.author != SyncConfiguration.author
         && transaction.changes.contains { objects.contains($0.objectID) }

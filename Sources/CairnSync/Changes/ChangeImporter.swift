@@ -83,12 +83,9 @@ struct ChangeImporter {
   }
 
   private func isCaptured(_ ledger: Ledger) throws -> Bool {
-    let history = try access.history()
-    if try history.lastTransactionNumber() <= ledger.head.captured { return true }
-    // What sync itself wrote since then needs no capture.
-    var request = HistoryReadRequest(after: ledger.head.captured, limit: 64)
-    request.includesChanges = false
-    let later = try history.readHistory(request)
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: 64, includesChanges: false)
+    // What sync itself wrote needs no capture.
     return later.count < 64 && later.allSatisfy { $0.author == SyncConfiguration.author }
   }
 
