@@ -85,11 +85,13 @@ struct ChangeExporter {
     // While the first copy runs, transactions may come in parts.
     if range.upTo <= cursor.streamingUntil { return range }
     while needed > range.upTo {
-      let from = range.upTo
+      // Reading may bring further needs; only what has been read counts as read.
+      let target = needed
       try take(
         sidecar.sidecarEntries(
-          of: changes, from: SyncKey.number(from + 1), to: SyncKey.number(needed + 1), limit: 0))
-      range.upTo = max(range.upTo, needed)
+          of: changes, from: SyncKey.number(range.upTo + 1), to: SyncKey.number(target + 1),
+          limit: 0))
+      range.upTo = max(range.upTo, target)
     }
     return range
   }
