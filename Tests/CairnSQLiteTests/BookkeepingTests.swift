@@ -242,8 +242,9 @@ import Testing
     #expect(store.identifier == fixture.store.identifier)
     try store.close()
     try kind.destroy(at: copy, options: StoreOptions())
+    #expect(try kind.metadata(at: copy, options: StoreOptions()).isEmpty)
     #expect(throws: CoreDataError.self) {
-      _ = try kind.metadata(at: copy, options: StoreOptions())
+      try kind.setMetadata(["a": 1], at: copy, options: StoreOptions())
     }
     let fresh = try StoreFixture.open(copy, fixture.model)
     #expect(fresh.identifier != fixture.store.identifier)

@@ -2,7 +2,8 @@ import CairnModel
 import CairnSQL
 import CairnStore
 
-/// Deletes what a fetch finds, with the delete rules of its relationships.
+/// Deletes what a fetch finds, with the delete rules of its relationships: a few statements for
+/// each entity, however many rows.
 struct BatchDeletion {
   let transaction: BatchTransaction
   private var lookup: RowLookup { transaction.lookup }
@@ -14,12 +15,14 @@ struct BatchDeletion {
   func delete(_ request: StoreFetchRequest) throws -> [ManagedObjectID] {
     let rows = try withCascades(try transaction.matches(request))
     let ids = Set(rows.map(\.objectID))
-    for row in rows { try checkDenied(row, deleted: ids) }
-    for row in rows { try nullify(row, deleted: ids) }
-    for row in rows {
-      let entity = lookup.schema.entity(row.objectID.entity)
-      _ = try transaction.rows.delete(row.objectID, entity: entity, expected: nil)
-      try transaction.record(.delete, entity, row)
+    let groups = Dictionary(grouping: rows) { lookup.schema.entity($0.objectID.entity).number }
+      .sorted { $0.key < $1.key }.map(\.value)
+    for group in groups { try checkDenied(group, deleted: ids) }
+    for group in groups { try nullify(group, deleted: ids) }
+    for group in groups {
+      let entity = lookup.schema.entity(group[0].objectID.entity)
+      try transaction.rows.delete(keys: group.compactMap(\.objectID.rowKey), entity: entity)
+      for row in group { try transaction.record(.delete, entity, row) }
     }
     return rows.map(\.objectID)
   }
@@ -28,14 +31,17 @@ struct BatchDeletion {
   private func withCascades(_ rows: [RowSnapshot]) throws -> [RowSnapshot] {
     var result = rows
     var known = Set(rows.map(\.objectID))
-    var index = 0
-    while index < result.count {
-      let row = result[index]
-      index += 1
-      let related = try relationships(of: row).filter { $0.deleteRule == .cascade }
-        .flatMap { try members(of: $0, row) }
+    var level = rows
+    while !level.isEmpty {
+      var related: [ManagedObjectID] = []
+      for (_, group) in Dictionary(grouping: level, by: { ObjectIdentifier($0.objectID.entity) }) {
+        for relationship in relationships(of: group[0]) where relationship.deleteRule == .cascade {
+          related += try members(of: relationship, group).flatMap { $0 }
+        }
+      }
       let new = related.filter { known.insert($0).inserted }
-      result += try lookup.snapshots(for: new).compactMap { $0 }
+      level = try lookup.snapshots(for: new).compactMap { $0 }
+      result += level
     }
     return result
   }
@@ -45,22 +51,26 @@ struct BatchDeletion {
     return layout.slots.compactMap(\.relationship).filter { !$0.isTransient } + layout.toManys
   }
 
+  /// The members of a relationship of rows of one entity, in the order of the rows.
   private func members(
-    of relationship: RelationshipDescription, _ row: RowSnapshot
-  ) throws -> [ManagedObjectID] {
+    of relationship: RelationshipDescription, _ rows: [RowSnapshot]
+  ) throws -> [[ManagedObjectID]] {
     if relationship.isToMany {
-      return try lookup.members(of: relationship, owners: [row.objectID])[0]
+      return try lookup.members(of: relationship, owners: rows.map(\.objectID))
     }
-    let layout: EntityLayout = row.objectID.entity.layout
-    guard let slot = layout.slotByName[relationship.name], case .object(let id) = row[slot] else {
-      return []
+    return rows.map { row in
+      let layout: EntityLayout = row.objectID.entity.layout
+      guard let slot = layout.slotByName[relationship.name], case .object(let id) = row[slot] else {
+        return []
+      }
+      return [id]
     }
-    return [id]
   }
 
-  private func checkDenied(_ row: RowSnapshot, deleted: Set<ManagedObjectID>) throws {
-    for relationship in relationships(of: row) where relationship.deleteRule == .deny {
-      guard try members(of: relationship, row).allSatisfy(deleted.contains) else {
+  private func checkDenied(_ rows: [RowSnapshot], deleted: Set<ManagedObjectID>) throws {
+    for relationship in relationships(of: rows[0]) where relationship.deleteRule == .deny {
+      for (row, members) in zip(rows, try members(of: relationship, rows))
+      where !members.allSatisfy(deleted.contains) {
         throw CoreDataError(
           .validationRelationshipDeniedDelete,
           "\(row.objectID) cannot be deleted while its \(relationship.name) has members; nothing "
@@ -69,15 +79,16 @@ struct BatchDeletion {
     }
   }
 
-  /// Takes the deleted object out of the to-one keys of objects that stay.
-  private func nullify(_ row: RowSnapshot, deleted: Set<ManagedObjectID>) throws {
-    for relationship in relationships(of: row) where relationship.deleteRule == .nullify {
+  /// Takes deleted objects out of the to-one keys of objects that stay.
+  private func nullify(_ rows: [RowSnapshot], deleted: Set<ManagedObjectID>) throws {
+    for relationship in relationships(of: rows[0]) where relationship.deleteRule == .nullify {
       guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
-      let staying = try members(of: relationship, row).filter { !deleted.contains($0) }
+      let staying = try members(of: relationship, rows).flatMap { $0 }
+        .filter { !deleted.contains($0) }
       for member in try lookup.snapshots(for: staying).compactMap({ $0 }) {
         let entity = lookup.schema.entity(member.objectID.entity)
         guard let slot = entity.layout.slotByName[inverse.name],
-          member[slot] == .object(row.objectID)
+          case .object(let owner) = member[slot], deleted.contains(owner)
         else { continue }
         var values = member.values
         values[slot] = .null

@@ -194,6 +194,38 @@ final class RowWriter {
     }
   }
 
+  /// Deletes many rows of one entity, their links and their files, whatever their versions.
+  func delete(keys: [Int64], entity: SQLEntity) throws {
+    if keys.isEmpty { return }
+    let list = KeyList.json(keys)
+    let chosen = "IN (SELECT value FROM json_each(?))"
+    for slot in entity.externalSlots {
+      guard let column = entity.slots[slot].column else { continue }
+      let select = try connection.statement(
+        "SELECT substr(\(column), 1, 38) FROM \(entity.table) WHERE Z_PK \(chosen)")
+      defer { select.reset() }
+      select.bind(list, at: 1)
+      while try select.step() {
+        if let file = ExternalDataFiles.fileName(ofColumn: select.data(0)) {
+          obsoleteFiles.append(file)
+        }
+      }
+    }
+    var statements = ["DELETE FROM \(entity.table) WHERE Z_PK \(chosen)"]
+    statements += lookup.schema.joinColumns(of: entity).map {
+      "DELETE FROM \($0.table) WHERE \($0.column) \(chosen)"
+    }
+    for case .foreignKey(let table, let column, _, _, true) in entity.links where column != "NULL" {
+      statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) \(chosen)")
+    }
+    for sql in statements {
+      let statement = try connection.statement(sql)
+      defer { statement.reset() }
+      statement.bind(list, at: 1)
+      try statement.run()
+    }
+  }
+
   // MARK: Files
 
   private func externalFiles(of key: Int64, entity: SQLEntity, slots: [Int]) throws -> [String] {
