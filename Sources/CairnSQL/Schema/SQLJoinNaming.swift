@@ -24,8 +24,16 @@ struct SQLJoinNaming {
     {
       owner = sides.other
     }
-    let other = owner === relationship ? inverse : relationship
-    let table = make(owner: owner, inverse: other, catalog: catalog)
+    var other = owner === relationship ? inverse : relationship
+    var name: String?
+    if let catalog, catalog.tables[plainName(owner)] == nil {
+      // A table that kept the number of an older model version.
+      for candidate in [owner, other] where name == nil {
+        name = catalog.tables.keys.sorted().first { isName($0, of: candidate) }
+        if name != nil, candidate !== owner { swap(&owner, &other) }
+      }
+    }
+    let table = make(owner: owner, inverse: other, name: name, catalog: catalog)
     byOwner[ObjectIdentifier(owner)] = table
     ownerOf[ObjectIdentifier(owner)] = ObjectIdentifier(owner)
     ownerOf[ObjectIdentifier(other)] = ObjectIdentifier(owner)
@@ -50,6 +58,13 @@ struct SQLJoinNaming {
     "Z_\(owner.entity.layout.number)\(owner.name.uppercased())"
   }
 
+  /// Whether a table is named after the relationship with whatever number.
+  private func isName(_ table: String, of relationship: RelationshipDescription) -> Bool {
+    guard table.hasPrefix("Z_") else { return false }
+    let rest = table.dropFirst(2).drop { $0.isNumber }
+    return rest.count < table.count - 2 && rest == relationship.name.uppercased()
+  }
+
   private func candidates(
     _ a: RelationshipDescription, _ b: RelationshipDescription
   ) -> (preferred: RelationshipDescription, other: RelationshipDescription) {
@@ -66,11 +81,12 @@ struct SQLJoinNaming {
   }
 
   private mutating func make(
-    owner: RelationshipDescription, inverse: RelationshipDescription, catalog: SQLCatalog?
+    owner: RelationshipDescription, inverse: RelationshipDescription, name existing: String?,
+    catalog: SQLCatalog?
   ) -> SQLJoinTable {
     let (a, b) = (owner.entity.layout.number, inverse.entity.layout.number)
     let (r, i) = (owner.name.uppercased(), inverse.name.uppercased())
-    let name = tableNames.unique(plainName(owner))
+    let name = tableNames.unique(existing ?? plainName(owner))
     var ownerColumn: String
     var memberColumn: String
     if owner === inverse {
@@ -83,7 +99,8 @@ struct SQLJoinNaming {
     if let existing = catalog?.tables[name] {
       let keys = existing.filter { !$0.hasPrefix("Z_FOK_") }
       if keys.count == 2, Set(keys) != [ownerColumn, memberColumn] {
-        let memberFirst = keys[0].hasPrefix("Z_\(b)\(r)") && !keys[0].hasPrefix("Z_\(a)\(i)")
+        let memberFirst =
+          keys[0].hasSuffix(r) && !keys[0].hasPrefix("Z_\(a)\(i)") && !keys[0].hasSuffix(i)
         ownerColumn = memberFirst ? keys[1] : keys[0]
         memberColumn = memberFirst ? keys[0] : keys[1]
       }

@@ -91,8 +91,10 @@ extension SQLiteStore {
     let schema = SQLSchema(model: configuration.model, catalog: facts.catalog)
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
     let isCompatible = hashes == configuration.model.entityVersionHashesByName
-    var hasHistory = facts.catalog.tables["ATRANSACTION"] != nil
-    if isCompatible, !isReadOnly, configuration.options.tracksHistory {
+    let isWritable = isCompatible && !isReadOnly
+    var records = try hasTransactions(facts, database)
+    if isWritable, records || configuration.options.tracksHistory {
+      // Also brings the tables of older frameworks to the current form.
       try database.writeWithoutTransaction { connection in
         let wrapped = SQLiteConnection(database: connection)
         try connection.inTransaction(.immediate) {
@@ -101,21 +103,27 @@ extension SQLiteStore {
         }
         connection.clearSchemaCache()
       }
-      hasHistory = true
+      records = true
     }
-    if isCompatible, !isReadOnly { try maintain(database) }
-    let records =
-      try hasHistory
-      && (configuration.options.tracksHistory
-        || database.unsafeRead {
-          try SQLiteConnection(database: $0).integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
-        })
+    if isWritable { try maintain(database) }
     state.withLock { state in
       state.database = database
       state.schema = schema
       state.recordsHistory = records
     }
     adopt(metadata: metadata)
+  }
+
+  /// Whether history has been recorded in the file; then it goes on, with or without the option.
+  private func hasTransactions(
+    _ facts: SQLiteFileFacts, _ database: any DatabaseWriter
+  ) throws -> Bool {
+    guard facts.catalog.tables["ATRANSACTION"] != nil, facts.catalog.tables["ACHANGE"] != nil else {
+      return false
+    }
+    return try database.unsafeRead {
+      try SQLiteConnection(database: $0).integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
+    }
   }
 
   /// What the options ask to be done to the file whenever it is opened.

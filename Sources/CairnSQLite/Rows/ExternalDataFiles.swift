@@ -21,7 +21,7 @@ struct ExternalDataFiles: Sendable {
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
   }
 
-  /// The data that a column stands for; nil when its file is missing or the tag unknown.
+  /// The data that a column stands for; nil when its file is missing.
   func data(ofColumn bytes: Data) -> Data? {
     guard let tag = bytes.first else { return bytes }
     switch tag {
@@ -30,7 +30,8 @@ struct ExternalDataFiles: Sendable {
       return Self.fileName(ofColumn: bytes).flatMap {
         try? Data(contentsOf: folder.appendingPathComponent($0))
       }
-    default: return nil
+    // Written before the attribute allowed external storage.
+    default: return bytes
     }
   }
 
