@@ -34,6 +34,18 @@ import Testing
     #expect(read[StoreMetadataKey.uuid] as? String == fixture.store.identifier)
   }
 
+  @Test func newMetadataCannotLoseWhatTheStoreNeeds() throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    try SQLiteStoreKind().setMetadata(["only": true], at: fixture.url, options: StoreOptions())
+    let store = try fixture.another()
+    #expect(store.metadata["only"] as? Bool == true)
+    #expect(store.identifier == fixture.store.identifier)
+    #expect(
+      fixture.model.isConfiguration(
+        withName: nil, compatibleWithStoreMetadata: store.metadata))
+  }
+
   @Test func aFileThatIsNoDatabaseIsRefusedAndUntouched() throws {
     let fixture = try StoreFixture()
     let url = fixture.folder.appendingPathComponent("text.sqlite")

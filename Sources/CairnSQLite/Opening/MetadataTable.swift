@@ -31,9 +31,19 @@ enum MetadataTable {
     return metadata
   }
 
-  /// Writes the dictionary; its UUID goes to a column of its own.
+  /// What a store cannot be opened without; kept when new metadata lacks it.
+  private static let keptKeys = [
+    StoreMetadataKey.versionHashes, StoreMetadataKey.versionHashesVersion,
+    StoreMetadataKey.versionHashesDigest, StoreMetadataKey.versionChecksum,
+    StoreMetadataKey.versionIdentifiers, StoreMetadataKey.frameworkVersion,
+    StoreMetadataKey.autoVacuumLevel,
+  ]
+
+  /// Writes the dictionary in place of the old one; its UUID goes to a column of its own.
   static func write(_ metadata: [String: Any], _ connection: SQLiteConnection) throws {
     var list = metadata
+    let old = try read(connection, path: "") ?? [:]
+    for key in keptKeys where list[key] == nil { list[key] = old[key] }
     let uuid = list.removeValue(forKey: StoreMetadataKey.uuid) as? String
     list[StoreMetadataKey.type] = list[StoreMetadataKey.type] ?? StoreTypeName.sqlite
     guard
