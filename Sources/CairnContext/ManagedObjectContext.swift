@@ -84,21 +84,28 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var name: String? { didSet { confinement.setName(name) } }
   /// Who saves; recorded in history.
   open var transactionAuthor: String?
-  /// What happens when rows changed since they were read. Default: an error.
+  /// What happens when rows changed since they were read.
+  ///
+  /// Default: an error.
   open var mergePolicy: MergePolicy = .error
   /// Seconds after which a cached row is read again; negative, the default, for never.
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
   open var propagatesDeletesAtEndOfEvent = true
-  /// Whether the context keeps all its objects alive. Default false.
+  /// Whether the context keeps all its objects alive.
+  ///
+  /// Default false.
   open var retainsRegisteredObjects = false {
     didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }
   }
-  /// Whether a fault whose row is gone becomes a deleted object. Default true; otherwise reading
-  /// it traps.
+  /// Whether a fault whose row is gone becomes a deleted object.
+  ///
+  /// Default true; otherwise reading it traps.
   open var shouldDeleteInaccessibleFaults = true
   /// Whether saves of other contexts of the coordinator, or of the parent, are merged by
-  /// themselves, some time later on the context's queue. Default false.
+  /// themselves, some time later on the context's queue.
+  ///
+  /// Default false.
   open var automaticallyMergesChangesFromParent: Bool {
     get { merging != nil }
     set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
@@ -116,7 +123,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Runs the block on the context's queue and waits. May be nested.
+  /// Runs the block on the context's queue and waits.
+  ///
+  /// May be nested.
   public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     try confinement.sync(block)
   }
@@ -142,8 +151,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     confinement.check()
     return registry.object(for: objectID)
   }
-  /// The object with the ID, as a fault if it is not in the context. Never reads; whether there is
-  /// such a row turns out when the fault is fired.
+  /// The object with the ID, as a fault if it is not in the context.
+  ///
+  /// Never reads; whether there is such a row turns out when the fault is fired.
   open func object(with objectID: ManagedObjectID) -> ManagedObject {
     ObjectLookup(context: self).object(with: objectID)
   }
@@ -206,7 +216,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open func save() throws { try SavePipeline(context: self).save() }
   /// Goes back to the last saved state.
   open func rollback() { ChangeDiscarding(context: self).rollback() }
-  /// Forgets all objects and changes. Objects still referenced are unusable.
+  /// Forgets all objects and changes.
+  ///
+  /// Objects still referenced are unusable.
   open func reset() { ChangeDiscarding(context: self).reset() }
 
   // MARK: Requests
@@ -230,13 +242,17 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   // MARK: Merging
 
   /// Brings the context up to date with the save of another one, given its did-save or
-  /// did-save-object-IDs notification. Call it on this context's queue.
+  /// did-save-object-IDs notification.
+  ///
+  /// Call it on this context's queue.
   open func mergeChanges(fromContextDidSave notification: Notification) {
     confinement.check()
     ChangeMerging(context: self).merge(notification)
   }
   /// Brings contexts up to date with changes given as object IDs or URIs under `inserted`,
-  /// `updated`, `deleted` (or the `…_objectIDs` keys). May be called anywhere.
+  /// `updated`, `deleted` (or the `…_objectIDs` keys).
+  ///
+  /// May be called anywhere.
   public class func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
     into contexts: [ManagedObjectContext]

@@ -29,8 +29,10 @@ open class AnyFetchRequest: PersistentStoreRequest {
     case entity(EntityDescription)
   }
 
-  /// The entity to fetch. With a request made from a name, reading it before the request was used
-  /// traps, as in Core Data.
+  /// The entity to fetch.
+  ///
+  /// With a request made from a name, reading it before the request was used traps, as in Core
+  /// Data.
   open var entity: EntityDescription? {
     get {
       switch entityOrName {
@@ -98,7 +100,9 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var includesSubentities = true
   /// Whether rows are read, not only IDs.
   open var includesPropertyValues = true
-  /// Whether unsaved changes show in the result. No effect on dictionaries.
+  /// Whether unsaved changes show in the result.
+  ///
+  /// No effect on dictionaries.
   open var includesPendingChanges = true
   /// Whether objects not in the context yet stay faults (with their row at hand).
   open var returnsObjectsAsFaults = true
@@ -139,7 +143,9 @@ open class AnyFetchRequest: PersistentStoreRequest {
   }
 }
 
-/// A description of what to fetch. Source: `NSFetchRequest`.
+/// A description of what to fetch.
+///
+/// Source: `NSFetchRequest`.
 ///
 /// `ResultType` is a class of managed objects, `ManagedObjectID`, `NSDictionary`, `NSNumber`, or
 /// `any FetchRequestResult`.

@@ -71,7 +71,9 @@ struct ChangeDiscarding {
     if !ids.isEmpty { ContextNotifications(context: context).postInvalidatedAll(ids) }
   }
 
-  /// The object leaves the context. Its values stay readable as far as they were read.
+  /// The object leaves the context.
+  ///
+  /// Its values stay readable as far as they were read.
   func detach(_ object: ManagedObject) {
     context.pending.remove(object)
     context.retained.remove(ObjectRef(object))

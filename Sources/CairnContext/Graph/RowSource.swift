@@ -62,7 +62,9 @@ final class ParentRows: RowSource {
     }
   }
 
-  /// The object's values now, as a row. IDs stay the ones the child knows.
+  /// The object's values now, as a row.
+  ///
+  /// IDs stay the ones the child knows.
   static func row(of object: ManagedObject, under id: ManagedObjectID) -> RowSnapshot {
     RowSnapshot.make(
       objectID: id, version: object.snapshot?.version ?? 0, values: object.currentValues)

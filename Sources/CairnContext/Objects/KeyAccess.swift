@@ -201,8 +201,9 @@ struct KeyAccess {
 }
 
 extension ManagedObject {
-  /// The value at the end of a key path, such as `department.name`. A to-many step on the way
-  /// gives the set of its members' values.
+  /// The value at the end of a key path, such as `department.name`.
+  ///
+  /// A to-many step on the way gives the set of its members' values.
   public func value(forKeyPath keyPath: String) -> Any? {
     guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
     if layout.slotByName[keyPath] != nil { return value(forKey: keyPath) }

@@ -12,8 +12,10 @@ import Foundation
 /// A clean object shares its snapshot with the coordinator's row cache; the first change copies
 /// the row into slots of the object's own. Both are read through one pointer.
 open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
-  /// The object's identity. Temporary until the object is saved or
-  /// ``ManagedObjectContext/obtainPermanentIDs(for:)`` is called.
+  /// The object's identity.
+  ///
+  /// Temporary until the object is saved or ``ManagedObjectContext/obtainPermanentIDs(for:)`` is
+  /// called.
   public final internal(set) var objectID: ManagedObjectID
   // Kept alive by the object ID's entity.
   final unowned(unsafe) let layout: EntityLayout
@@ -95,7 +97,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   public final var isDeleted: Bool {
     !flags.isDisjoint(with: [.deleted, .discarded, .deletedElsewhere])
   }
-  /// Whether the object is inserted, updated or deleted. Assigning an equal value counts.
+  /// Whether the object is inserted, updated or deleted.
+  ///
+  /// Assigning an equal value counts.
   public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }
   /// Whether the object's values have not been read yet.
   public final var isFault: Bool { slots == nil }
@@ -140,7 +144,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   // MARK: Access and change announcements
 
-  /// Announces a read; fires the fault. Nil only fires it.
+  /// Announces a read; fires the fault.
+  ///
+  /// Nil only fires it.
   open func willAccessValue(forKey key: String?) {
     if slots == nil { _ = firedSlots }
   }
@@ -181,8 +187,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// Called once after the object was inserted, with its default values set.
   open func awakeFromInsert() {}
-  /// Called each time the object's values were read. Values set here do not count as changes; do
-  /// not touch relationships.
+  /// Called each time the object's values were read.
+  ///
+  /// Values set here do not count as changes; do not touch relationships.
   open func awakeFromFetch() {}
   /// Called after undo, rollback, a refresh or a merge policy changed several values.
   open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
@@ -199,11 +206,15 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   // MARK: Values by key, for subclasses
 
-  /// The value of a property. Numbers and booleans come as `NSNumber`, to-many relationships as
-  /// `Set<ManagedObject>` or `NSOrderedSet`. Fires the fault.
+  /// The value of a property.
+  ///
+  /// Numbers and booleans come as `NSNumber`, to-many relationships as `Set<ManagedObject>` or
+  /// `NSOrderedSet`. Fires the fault.
   open func value(forKey key: String) -> Any? { KeyAccess(object: self).value(forKey: key) }
 
-  /// Sets the value of a property. Traps for a value of the wrong class, with Core Data's text.
+  /// Sets the value of a property.
+  ///
+  /// Traps for a value of the wrong class, with Core Data's text.
   open func setValue(_ value: Any?, forKey key: String) {
     KeyAccess(object: self).setValue(value, forKey: key)
   }
@@ -232,21 +243,30 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   // MARK: Validation, for subclasses
 
-  /// Checks, and may replace, one value by the model's rules. Override to add rules of your own
-  /// and call super first.
+  /// Checks, and may replace, one value by the model's rules.
+  ///
+  /// Override to add rules of your own and call super first.
   ///
   /// - Throws: ``CoreDataError``.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
     try PropertyValidation(object: self).validate(value, forKey: key)
   }
 
-  /// Checks an object that is about to be inserted. Overrides call super first.
+  /// Checks an object that is about to be inserted.
+  ///
+  /// Overrides call super first.
   open func validateForInsert() throws { try ObjectValidation.validateProperties(of: self) }
-  /// Checks an object that is about to be updated. Overrides call super first.
+  /// Checks an object that is about to be updated.
+  ///
+  /// Overrides call super first.
   open func validateForUpdate() throws { try ObjectValidation.validateProperties(of: self) }
-  /// Checks that no Deny rule forbids the deletion. Overrides call super first.
+  /// Checks that no Deny rule forbids the deletion.
+  ///
+  /// Overrides call super first.
   open func validateForDelete() throws { try ObjectValidation.validateDeletion(of: self) }
 
-  /// Prints identity and, when they have been read, values. Never fires a fault.
+  /// Prints identity and, when they have been read, values.
+  ///
+  /// Never fires a fault.
   open override var description: String { ObjectDescription.text(of: self) }
 }

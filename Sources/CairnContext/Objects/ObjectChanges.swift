@@ -58,8 +58,9 @@ extension ManagedObject {
     return result
   }
 
-  /// The values last fetched or saved, by name; nil as `NSNull`. Without keys all persistent
-  /// properties, but not to-many relationships that were not loaded.
+  /// The values last fetched or saved, by name; nil as `NSNull`.
+  ///
+  /// Without keys all persistent properties, but not to-many relationships that were not loaded.
   public func committedValues(forKeys keys: [String]?) -> [String: Any] {
     var result: [String: Any] = [:]
     if hasNoRow {
@@ -96,7 +97,9 @@ extension ManagedObject {
     layout.toManys[index].isOrdered ? NSOrderedSet(array: members) : Set(members)
   }
 
-  /// Whether a relationship has not been read yet. Fires nothing.
+  /// Whether a relationship has not been read yet.
+  ///
+  /// Fires nothing.
   public func hasFault(forRelationshipNamed key: String) -> Bool {
     if let index = layout.toManyByName[key] {
       return !(touchedToMany(index)?.isLoaded ?? hasNoRow)
@@ -107,8 +110,10 @@ extension ManagedObject {
     return registry?.object(for: id)?.isFault ?? true
   }
 
-  /// The IDs of a to-many relationship's members, without making objects of them where that can
-  /// be avoided. Traps for a to-one relationship or an unknown name.
+  /// The IDs of a to-many relationship's members, without making objects of them where that can be
+  /// avoided.
+  ///
+  /// Traps for a to-one relationship or an unknown name.
   public func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
     guard let index = layout.toManyByName[key] else {
       fatalError(

@@ -4,7 +4,9 @@ struct ObjectFlags: OptionSet {
 
   /// Not saved yet.
   static let inserted = Self(rawValue: 1 << 0)
-  /// Changed since it was fetched or saved. Never together with `inserted`.
+  /// Changed since it was fetched or saved.
+  ///
+  /// Never together with `inserted`.
   static let updated = Self(rawValue: 1 << 1)
   /// To be deleted with the next save.
   static let deleted = Self(rawValue: 1 << 2)

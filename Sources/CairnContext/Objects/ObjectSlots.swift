@@ -50,7 +50,9 @@ extension ManagedObject {
     return block
   }
 
-  /// Lets go of the values; the object is a fault then. The snapshot stays.
+  /// Lets go of the values; the object is a fault then.
+  ///
+  /// The snapshot stays.
   final func freeSlots() {
     if let slots, flags.contains(.ownsSlots) {
       slots.deinitialize(count: slotCount)

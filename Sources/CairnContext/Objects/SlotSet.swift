@@ -1,4 +1,6 @@
-/// A set of slot numbers. Entities with up to 64 slots cost no allocation.
+/// A set of slot numbers.
+///
+/// Entities with up to 64 slots cost no allocation.
 @usableFromInline
 struct SlotSet {
   @usableFromInline var low: UInt64 = 0

@@ -1,4 +1,6 @@
-/// Why several values of an object changed at once. Source: `NSSnapshotEventType`.
+/// Why several values of an object changed at once.
+///
+/// Source: `NSSnapshotEventType`.
 public struct SnapshotEventType: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -11,7 +13,9 @@ public struct SnapshotEventType: OptionSet, Sendable {
   public static let mergePolicy = SnapshotEventType(rawValue: 64)
 }
 
-/// How a set is changed. Source: `NSKeyValueSetMutationKind`, which Foundation on Linux lacks.
+/// How a set is changed.
+///
+/// Source: `NSKeyValueSetMutationKind`, which Foundation on Linux lacks.
 public enum KeyValueSetMutationKind: UInt, Sendable {
   case union = 1
   case minus = 2

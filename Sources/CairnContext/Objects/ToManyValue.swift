@@ -59,7 +59,9 @@ final class ToManyValue {
     }
   }
 
-  /// Goes back to not loaded. Without `keepingChanges` what was added and removed is lost too.
+  /// Goes back to not loaded.
+  ///
+  /// Without `keepingChanges` what was added and removed is lost too.
   func unload(keepingChanges: Bool) {
     if keepingChanges, isLoaded, isReordered { rememberedOrder = order }
     isLoaded = false
@@ -84,7 +86,9 @@ final class ToManyValue {
     if isLoaded { rebuild() }
   }
 
-  /// The members now become the committed ones. `isGone` tells which were deleted.
+  /// The members now become the committed ones.
+  ///
+  /// `isGone` tells which were deleted.
   func commit(isGone: (ManagedObject) -> Bool) {
     if isLoaded {
       if members.contains(where: isGone) {

@@ -1,6 +1,8 @@
 import CairnModel
 
-/// What may not be related. Core Data raises exceptions here; these trap with the same texts.
+/// What may not be related.
+///
+/// Core Data raises exceptions here; these trap with the same texts.
 enum RelationshipChecks {
   static func refuse(_ value: Any, for relationship: RelationshipDescription) -> Never {
     fatalError(

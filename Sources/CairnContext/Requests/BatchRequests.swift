@@ -23,7 +23,9 @@ public enum BatchDeleteRequestResultType: UInt, Sendable {
   case resultTypeCount = 2
 }
 
-/// Inserts rows inside the store, without objects. Source: `NSBatchInsertRequest`.
+/// Inserts rows inside the store, without objects.
+///
+/// Source: `NSBatchInsertRequest`.
 open class BatchInsertRequest: PersistentStoreRequest {
   public let entityName: String
   public let entity: EntityDescription?
@@ -60,7 +62,9 @@ open class BatchInsertRequest: PersistentStoreRequest {
   open override var requestType: PersistentStoreRequestType { .batchInsertRequestType }
 }
 
-/// Updates rows inside the store, without objects. Source: `NSBatchUpdateRequest`.
+/// Updates rows inside the store, without objects.
+///
+/// Source: `NSBatchUpdateRequest`.
 open class BatchUpdateRequest: PersistentStoreRequest {
   public let entityName: String
   open var predicate: ObjectPredicate?
@@ -76,7 +80,9 @@ open class BatchUpdateRequest: PersistentStoreRequest {
   open override var requestType: PersistentStoreRequestType { .batchUpdateRequestType }
 }
 
-/// Deletes rows inside the store, without objects. Source: `NSBatchDeleteRequest`.
+/// Deletes rows inside the store, without objects.
+///
+/// Source: `NSBatchDeleteRequest`.
 open class BatchDeleteRequest: PersistentStoreRequest {
   public let fetchRequest: AnyFetchRequest
   open var resultType: BatchDeleteRequestResultType = .resultTypeStatusOnly

@@ -108,8 +108,9 @@ public final class PersistentHistoryTransaction: NSObject, @unchecked Sendable {
   }
 }
 
-/// Reads or purges history; run with `context.execute(_:)`. Source:
-/// `NSPersistentHistoryChangeRequest`.
+/// Reads or purges history; run with `context.execute(_:)`.
+///
+/// Source: `NSPersistentHistoryChangeRequest`.
 public final class PersistentHistoryChangeRequest: PersistentStoreRequest {
   enum Start {
     case date(Date)
@@ -173,7 +174,9 @@ public final class PersistentHistoryChangeRequest: PersistentStoreRequest {
   }
 }
 
-/// The outcome of a history request. Source: `NSPersistentHistoryResult`.
+/// The outcome of a history request.
+///
+/// Source: `NSPersistentHistoryResult`.
 public final class PersistentHistoryResult: PersistentStoreResult {
   /// Transactions, changes, object IDs, a count, or a `Bool`, by ``resultType``.
   public let result: Any?

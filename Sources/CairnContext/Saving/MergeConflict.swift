@@ -2,8 +2,9 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// An object whose row was changed or deleted by somebody else since it was read. Source:
-/// `NSMergeConflict`.
+/// An object whose row was changed or deleted by somebody else since it was read.
+///
+/// Source: `NSMergeConflict`.
 open class MergeConflict: NSObject {
   /// The object that was to be saved.
   public let sourceObject: ManagedObject
@@ -49,7 +50,9 @@ open class MergeConflict: NSObject {
   }
 }
 
-/// Objects that share the values of a uniqueness constraint. Source: `NSConstraintConflict`.
+/// Objects that share the values of a uniqueness constraint.
+///
+/// Source: `NSConstraintConflict`.
 open class ConstraintConflict: NSObject {
   /// The names of the constraint's attributes.
   public let constraint: [String]

@@ -1,8 +1,9 @@
 import CairnModel
 import CairnStore
 
-/// Saves a child context: its changes become unsaved changes of the parent's objects. Nothing
-/// reaches a store.
+/// Saves a child context: its changes become unsaved changes of the parent's objects.
+///
+/// Nothing reaches a store.
 struct ParentSaving {
   let context: ManagedObjectContext
   let parent: ManagedObjectContext

@@ -49,7 +49,9 @@ struct PermanentIDs {
     return groups
   }
 
-  /// Changed objects refer to the new IDs. Unchanged ones cannot refer to a temporary ID.
+  /// Changed objects refer to the new IDs.
+  ///
+  /// Unchanged ones cannot refer to a temporary ID.
   private func replaceReferences() {
     for object in context.pending.objects where object.flags.contains(.ownsSlots) {
       guard let slots = object.slots else { continue }

@@ -58,7 +58,9 @@ struct SaveCompletion {
     if !context.retainsRegisteredObjects { context.retained.remove(ObjectRef(object)) }
   }
 
-  /// Tells objects and observers. Deleted objects leave the context.
+  /// Tells objects and observers.
+  ///
+  /// Deleted objects leave the context.
   func finish() {
     for object in deleted { ChangeDiscarding(context: context).detach(object) }
     for object in objects { object.didSave() }

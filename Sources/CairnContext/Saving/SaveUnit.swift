@@ -78,8 +78,9 @@ struct SaveUnit {
     }
   }
 
-  /// The object's values as a row, without transient ones. Checks where to-one slots lead: all of
-  /// them, or those named.
+  /// The object's values as a row, without transient ones.
+  ///
+  /// Checks where to-one slots lead: all of them, or those named.
   private func row(
     of object: ManagedObject, version: Int64, checking changed: [Int]?
   ) throws -> RowSnapshot {

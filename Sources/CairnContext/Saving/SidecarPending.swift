@@ -26,8 +26,9 @@ struct SidecarPending {
 }
 
 extension ManagedObjectContext {
-  /// Lets bookkeeping commit with the next save, even with one that changes no object. Dropped by
-  /// rollback and reset, kept when the save fails.
+  /// Lets bookkeeping commit with the next save, even with one that changes no object.
+  ///
+  /// Dropped by rollback and reset, kept when the save fails.
   ///
   /// Only for a context whose parent is the coordinator. When a `require` does not hold, the save
   /// throws 134050 with the key under `CairnSidecarKey`.
