@@ -25,6 +25,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var birth: ManagedObjectID?
   /// What went wrong the last time a fault could not be read.
   final var faultError: (any Error)?
+  /// The relationship whose members were listed last.
+  final weak var lastLoadedMembers: ToManyValue?
   final var sidecar = SidecarPending()
   final var classes: [ManagedObject.Type?] = []
   final var classGeneration = -1
@@ -32,7 +34,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var isProcessingScheduled = false
   final var assignments: [ObjectRef: PersistentStore] = [:]
   final var retained: Set<ObjectRef> = []
-  final var merging: AutomaticMerging?
+  /// Set on the context's queue, asked by whoever commits.
+  let merging = Mutex<AutomaticMerging?>(nil)
 
   /// A context with a queue of the given kind.
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
@@ -107,7 +110,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Default false.
   open var automaticallyMergesChangesFromParent: Bool {
-    get { merging != nil }
+    get { merging.withLock { $0 != nil } }
     set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
   }
   /// For the program's own use.

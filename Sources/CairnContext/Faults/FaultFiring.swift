@@ -15,13 +15,18 @@ enum FaultFiring {
       become(object, snapshot)
       return
     }
+    if fillWithSiblings(object, in: context) { return }
     do {
       if let row = try read(object, in: context) {
         become(object, row)
         return
       }
     } catch {
+      // A property read cannot throw: the values are nil, and the next save reports the error.
       context.faultError = error
+      object.adoptSlots(of: Array(repeating: .null, count: object.slotCount))
+      object.flags.insert(.inaccessible)
+      return
     }
     guard
       context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
@@ -29,6 +34,25 @@ enum FaultFiring {
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
     }
     makeInaccessible(object, in: context)
+  }
+
+  /// How many members of a relationship are read with the first one that is asked for.
+  private static let siblingLimit = 128
+
+  /// Reads the other members of the relationship loaded last along with one of them, because
+  /// whoever asks for one will ask for the others.
+  private static func fillWithSiblings(
+    _ object: ManagedObject, in context: ManagedObjectContext
+  ) -> Bool {
+    guard let group = context.lastLoadedMembers, group.members.count > 1,
+      group.members.contains(object)
+    else { return false }
+    var batch = [object]
+    for member in group.members where batch.count < siblingLimit {
+      if member !== object, member.isFault, member.snapshot == nil { batch.append(member) }
+    }
+    try? fill(batch, maximumAge: context.maximumRowAge)
+    return !object.isFault
   }
 
   private static func read(
@@ -98,5 +122,6 @@ enum FaultFiring {
       }
     }
     value.load(ids.map { context.object(with: $0) })
+    context.lastLoadedMembers = value
   }
 }

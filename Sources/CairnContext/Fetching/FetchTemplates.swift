@@ -60,13 +60,15 @@ extension EntityDescription {
 }
 
 extension ManagedObject {
-  /// The entity whose objects have this class; traps unless there is exactly one among the models
-  /// whose objects were made with `init(context:)` or registered.
-  public class func fetchRequest(
-    in context: ManagedObjectContext
-  ) -> FetchRequest<any FetchRequestResult> {
+  /// The one entity whose objects have this class, in the model that was put to use last.
+  ///
+  /// Traps when there is none or more than one.
+  public class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
+
+  /// A request for the objects of ``entity()``.
+  public class func fetchRequest() -> FetchRequest<any FetchRequestResult> {
     let request = FetchRequest<any FetchRequestResult>()
-    request.entity = ObjectClasses.entity(of: self, in: context.requiredModel)
+    request.entity = entity()
     return request
   }
 }

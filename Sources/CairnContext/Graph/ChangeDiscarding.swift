@@ -85,6 +85,7 @@ struct ChangeDiscarding {
 
   private func clearIntentions() {
     context.sidecar.removeAll()
+    context.faultError = nil
     context.assignments = [:]
     if !context.retainsRegisteredObjects { context.retained = [] }
   }

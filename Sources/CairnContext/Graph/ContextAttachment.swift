@@ -9,6 +9,7 @@ struct ContextAttachment {
   func attach(to coordinator: PersistentStoreCoordinator?) {
     detach()
     context.rowSource = coordinator.map(CoordinatorRows.init)
+    if let coordinator { ObjectClasses.learn(coordinator.managedObjectModel) }
     coordinator?.addObserver(context)
   }
 
@@ -19,6 +20,7 @@ struct ContextAttachment {
       )
     }
     detach()
+    parent?.registry.expectChildren()
     context.rowSource = parent.map(ParentRows.init)
   }
 
@@ -26,14 +28,20 @@ struct ContextAttachment {
     if let old = (context.rowSource as? CoordinatorRows)?.coordinator {
       old.removeObserver(context)
     }
-    context.merging?.stop()
-    context.merging = nil
+    replaceMerging(by: nil)
+  }
+
+  private func replaceMerging(by merging: AutomaticMerging?) {
+    let old = context.merging.withLock { current in
+      defer { current = merging }
+      return current
+    }
+    old?.stop()
   }
 
   func setMergesAutomatically(_ isOn: Bool) {
     guard isOn else {
-      context.merging?.stop()
-      context.merging = nil
+      replaceMerging(by: nil)
       return
     }
     guard context.rowSource != nil else {
@@ -45,7 +53,9 @@ struct ContextAttachment {
         "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
       )
     }
-    if context.merging == nil { context.merging = AutomaticMerging(context: context) }
+    if context.merging.withLock({ $0 == nil }) {
+      replaceMerging(by: AutomaticMerging(context: context))
+    }
   }
 }
 

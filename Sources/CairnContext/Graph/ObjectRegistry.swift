@@ -23,6 +23,8 @@ final class ObjectRegistry: @unchecked Sendable {
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors: [UInt64: ManagedObjectID] = [:]
+    /// Whether some child context may still use the temporary IDs of saved objects.
+    var hasChildren = false
     /// Rows that objects gave up on being freed; released in the row cache in batches.
     var abandonedRows: [ManagedObjectID] = []
   }
@@ -86,12 +88,21 @@ final class ObjectRegistry: @unchecked Sendable {
     return state.withLock { $0.successors[number] } ?? id
   }
 
+  /// From now on the temporary IDs of saved objects are remembered.
+  func expectChildren() { state.withLock { $0.hasChildren = true } }
+
+  /// After a save only children can ask for temporary IDs.
+  func forgetTemporaryIDs() {
+    state.withLock { if !$0.hasChildren { $0.successors = [:] } }
+  }
+
   /// Forgets everything.
   func removeAll() {
     state.withLock { state in
-      let abandoned = state.abandonedRows
+      let (abandoned, hasChildren) = (state.abandonedRows, state.hasChildren)
       state = State()
       state.abandonedRows = abandoned
+      state.hasChildren = hasChildren
     }
   }
 

@@ -51,7 +51,7 @@ extension ManagedObjectContext: CoordinatorObserver {
     _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
     by source: (any CoordinatorObserver)?
   ) {
-    guard source !== self, let merging else { return }
+    guard source !== self, let merging = merging.withLock({ $0 }) else { return }
     merging.mergeLater(
       MergedChanges(
         inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted))

@@ -64,13 +64,17 @@ struct ChangeMerging {
     update(changes.updated)
     // Inserted objects are held until the notification has been posted.
     let inserted = changes.inserted.map { insert($0) }
-    for object in inserted where !object.isFault { _ = object }
-    context.processPendingChanges()
+    withExtendedLifetime(inserted) { context.processPendingChanges() }
     ContextNotifications(context: context).postDidMerge(changes)
   }
 
   private func insert(_ id: ManagedObjectID) -> ManagedObject {
     let object = context.object(with: id)
+    if object.flags.contains(.deletedElsewhere) {
+      // It was deleted and has come back.
+      object.flags.remove(.deletedElsewhere)
+      ObjectRefreshing(context: context).turnIntoFault(object)
+    }
     if !object.hasChanges { context.pending.note(object, .eventInserted) }
     return object
   }

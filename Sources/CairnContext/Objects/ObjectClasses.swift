@@ -15,6 +15,12 @@ enum ObjectClasses {
   private struct State {
     var byEntityName: [String: Entry] = [:]
     var byClassName: [String: Entry] = [:]
+    /// Models that contexts use, newest last.
+    var models: [WeakModel] = []
+  }
+
+  private struct WeakModel {
+    weak var model: ManagedObjectModel?
   }
   private static let state = Mutex(State())
   private static let changes = Atomic<Int>(0)
@@ -37,6 +43,24 @@ enum ObjectClasses {
       return true
     }
     if isNew { changes.wrappingAdd(1, ordering: .relaxed) }
+  }
+
+  /// Remembers a model in use, so that a class can name its entity without a context.
+  static func learn(_ model: ManagedObjectModel) {
+    state.withLock { state in
+      state.models.removeAll { $0.model == nil || $0.model === model }
+      state.models.append(WeakModel(model: model))
+    }
+  }
+
+  /// The one entity of the class in the model used last; traps when there is none.
+  static func entity(of type: ManagedObject.Type) -> EntityDescription {
+    guard let model = state.withLock({ $0.models.last?.model }) else {
+      fatalError(
+        "\(type) has no entity, because no model is in use yet; give a coordinator to a context "
+          + "first.")
+    }
+    return entity(of: type, in: model)
   }
 
   static func type(for entity: EntityDescription) -> ManagedObject.Type {

@@ -9,6 +9,8 @@ struct SaveCompletion {
   private var objects: [ManagedObject] = []
   private var deleted: [ManagedObject] = []
   private var numbers: [String: Int64] = [:]
+  /// Rows that the row cache is to keep from now on.
+  private var held: [ManagedObjectID] = []
 
   init(context: ManagedObjectContext) { self.context = context }
 
@@ -34,7 +36,7 @@ struct SaveCompletion {
     context.sidecar.remove(unit.store)
   }
 
-  private func clean(_ object: ManagedObject, row: RowSnapshot?) {
+  private mutating func clean(_ object: ManagedObject, row: RowSnapshot?) {
     context.pending.remove(object)
     object.changedSlots.removeAll()
     for value in object.toManyValues {
@@ -49,7 +51,10 @@ struct SaveCompletion {
     } else {
       object.adopt(row)
     }
-    FaultFiring.retainRow(of: object)
+    if !object.flags.contains(.retainsRow) {
+      object.flags.insert(.retainsRow)
+      held.append(object.objectID)
+    }
   }
 
   private func unlock(_ object: ManagedObject) {
@@ -62,6 +67,7 @@ struct SaveCompletion {
   ///
   /// Deleted objects leave the context.
   func finish() {
+    if !held.isEmpty { context.rowSource?.retainRows(held) }
     for object in deleted { ChangeDiscarding(context: context).detach(object) }
     for object in objects { object.didSave() }
     for object in deleted { object.didSave() }

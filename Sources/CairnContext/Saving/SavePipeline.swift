@@ -24,6 +24,12 @@ struct SavePipeline {
         .persistentStoreSave,
         "This context has no persistent store coordinator. Cannot perform a save operation.")
     }
+    if let error = context.faultError {
+      throw CoreDataError(
+        .persistentStoreOperation,
+        "Objects could not be read since the last save or rollback, so their values are not known. "
+          + "Roll back or reset the context and try again.", underlyingError: error)
+    }
     let notifications = ContextNotifications(context: context)
     notifications.postWillSave()
     try sendWillSave()
@@ -63,7 +69,10 @@ struct SavePipeline {
     try PermanentIDs(context: context).obtain(for: context.pending.objects(.inserted))
     var completion = SaveCompletion(context: context)
     var saved: [PersistentStore] = []
-    for store in try targets(in: coordinator) {
+    let stores = try targets(in: coordinator)
+    // What can be refused without asking a store is refused before the first one has committed.
+    if stores.count > 1 { for store in stores { _ = try SaveUnit(context: context, store: store) } }
+    for store in stores {
       do {
         let receipt = try save(to: store, of: coordinator, completion: &completion)
         if receipt { saved.append(store) }
@@ -78,6 +87,7 @@ struct SavePipeline {
       }
     }
     completion.finish()
+    context.registry.forgetTemporaryIDs()
   }
 
   /// The stores that the changes concern, in the coordinator's order.

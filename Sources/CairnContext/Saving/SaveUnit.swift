@@ -108,6 +108,15 @@ struct SaveUnit {
     of id: ManagedObjectID, from object: ManagedObject, _ relationship: RelationshipDescription
   ) throws {
     guard id.storeIdentity !== store.identity, !relationship.isTransient else { return }
+    if id.isTemporaryID {
+      throw CoreDataError(
+        .managedObjectValidation,
+        "The relationship \(relationship.name) of \(object.objectID) leads to a new object that was "
+          + "deleted or belongs to no context. Set it to another object or to nil.",
+        userInfo: [
+          "NSValidationErrorObject": object, "NSValidationErrorKey": relationship.name,
+        ])
+    }
     throw CoreDataError(
       .managedObjectExternalRelationship,
       "The relationship \(relationship.name) of \(object.objectID) leads to \(id), which is in "
