@@ -9,6 +9,8 @@ enum StoreFileAccess {
     var configuration = Configuration()
     configuration.busyMode = .timeout(options.timeout)
     configuration.foreignKeysEnabled = false
+    // Old schemas may quote text like names; they must still be readable.
+    configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.prepareDatabase { SQLiteFunctions.register(on: $0) }
     return try DatabaseQueue(path: url.path, configuration: configuration)
   }

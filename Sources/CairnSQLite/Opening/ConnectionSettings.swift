@@ -19,6 +19,8 @@ struct ConnectionSettings {
     var configuration = Configuration()
     configuration.readonly = isReadOnly
     configuration.foreignKeysEnabled = false
+    // Old schemas may quote text like names; they must still be readable.
+    configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.busyMode = .timeout(options.timeout)
     configuration.maximumReaderCount = max(
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)

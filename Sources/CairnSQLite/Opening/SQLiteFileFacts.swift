@@ -18,6 +18,8 @@ struct SQLiteFileFacts {
       configuration.readonly = true
       configuration.busyMode = .timeout(timeout)
       configuration.foreignKeysEnabled = false
+      // Old schemas may quote text like names; they must still be readable.
+      configuration.acceptsDoubleQuotedStringLiterals = true
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { try? queue.close() }
       return try queue.read { try read(SQLiteConnection(database: $0), path: path) }
