@@ -218,7 +218,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   }
 
   /// Finds the kind of a type among the built-in and the registered ones.
-  func kind(ofType type: String) throws -> any StoreKind {
+  package func kind(ofType type: String) throws -> any StoreKind {
     try StoreKindRegistry.kind(ofType: type, builtIn: builtInKinds)
   }
 
