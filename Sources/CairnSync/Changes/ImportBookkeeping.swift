@@ -11,19 +11,20 @@ extension ImportApplication {
     let ledger = plan.ledger
     let inserted = plan.items.values.filter { $0.object == nil }.compactMap { objects[$0.id] }
     if !inserted.isEmpty { try context.obtainPermanentIDs(for: inserted) }
+    let planned = plan.items.keys.sorted()
     let follows = try consequences(plan, context)
     let hasNews = plan.hasNews || !follows.deleted.isEmpty
     if hasNews { ledger.head.sequence += 1 }
     for state in plan.items.values { ledger.head.clock.receive(state.after.latestReading) }
     for link in plan.links.values { ledger.head.clock.receive(link.state.stamp.clock) }
 
-    for id in plan.items.keys.sorted() {
+    for id in planned {
       guard let item = plan.items[id], follows.deleted[id] == nil else { continue }
       try write(item, plan)
     }
-    for id in follows.changed.keys.sorted() where plan.items[id] == nil {
-      guard let object = follows.changed[id] else { continue }
-      try writeNullified(id, object, plan)
+    for id in follows.changed.keys.sorted() where follows.deleted[id] == nil {
+      guard let change = follows.changed[id] else { continue }
+      try writeNullified(id, change.object, change.state, plan)
     }
     for id in follows.deleted.keys.sorted() {
       guard let state = follows.deleted[id] else { continue }
@@ -38,8 +39,8 @@ extension ImportApplication {
   // MARK: What delete rules did
 
   private struct Consequences {
-    /// Objects that lost a reference.
-    var changed: [RecordID: ManagedObject] = [:]
+    /// Objects outside the plan that lost a reference, with the states that they show no longer.
+    var changed: [RecordID: (object: ManagedObject, state: RecordState)] = [:]
     /// Records deleted along with others.
     var deleted: [RecordID: RecordState] = [:]
   }
@@ -48,8 +49,11 @@ extension ImportApplication {
     _ plan: ImportPlan, _ context: ManagedObjectContext
   ) throws -> Consequences {
     var result = Consequences()
+    let planned = Set(plan.items.keys)
+    // The states are read now, while all objects they refer to still have their record IDs.
     for object in context.updatedObjects {
-      if let id = record(of: object) { result.changed[id] = object }
+      guard let id = record(of: object), !planned.contains(id) else { continue }
+      if let state = try plan.load(id) { result.changed[id] = (object, state) }
     }
     for object in context.deletedObjects {
       guard let id = record(of: object) else { continue }
@@ -86,10 +90,9 @@ extension ImportApplication {
   /// A reference that a delete rule took out of the row stays known, so that all stores that hold
   /// the same writes show the same.
   private func writeNullified(
-    _ id: RecordID, _ object: ManagedObject, _ plan: ImportPlan
+    _ id: RecordID, _ object: ManagedObject, _ state: RecordState, _ plan: ImportPlan
   ) throws {
     guard var entry = try plan.ledger.record(id) else { return }
-    let state = try plan.load(id) ?? RecordState(id: id, entity: entry.entity)
     if try setOverlay(of: &entry, id, object, state, plan) {
       plan.ledger.setRecordQuietly(id, entry)
     }

@@ -175,18 +175,12 @@ final class Link: Sendable {
 
   private func open() async {
     change { $0.beginOpening() }
-    let opening = ReplicaOpening(coordinator: coordinator, configuration: configuration) {
-      progress in self.change { $0.migrate(progress) }
-    }
+    let opening = ReplicaOpening(
+      coordinator: coordinator, configuration: configuration,
+      localIdentifier: local.store.identifier ?? ""
+    ) { progress in self.change { $0.migrate(progress) } }
     do {
       let store = try await opening.open()
-      guard store.identifier != local.store.identifier else {
-        try? coordinator.remove(store)
-        throw SyncError(
-          .sameStore,
-          "\(configuration.url.path) is a copy of the local store, with the same UUID; remove it "
-            + "and add an empty replica", recovery: .person)
-      }
       state.withLock { $0.store = store }
       change { $0.opened() }
     } catch {

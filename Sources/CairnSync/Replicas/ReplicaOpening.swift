@@ -7,6 +7,8 @@ import Foundation
 struct ReplicaOpening: Sendable {
   let coordinator: PersistentStoreCoordinator
   let configuration: ReplicaConfiguration
+  /// The UUID of the local store; a byte copy of it is no replica.
+  let localIdentifier: String
   let progress: @Sendable (Double) -> Void
 
   /// - Throws: ``SyncError``, with who has to do something.
@@ -17,6 +19,7 @@ struct ReplicaOpening: Sendable {
         "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
         recovery: .person)
     }
+    try checkIsNoCopy()
     let failure: (any Error)? = await withCheckedContinuation { continuation in
       coordinator.addPersistentStore(with: description()) { _, error in
         continuation.resume(returning: error.map { Self.describe($0, at: configuration.url) })
@@ -29,6 +32,18 @@ struct ReplicaOpening: Sendable {
         recovery: .retry)
     }
     return store
+  }
+
+  private func checkIsNoCopy() throws {
+    guard let kind = try? coordinator.kind(ofType: configuration.type),
+      let metadata = try? kind.metadata(at: configuration.url, options: StoreOptions()),
+      let identifier = metadata[StoreMetadataKey.uuid] as? String,
+      identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame
+    else { return }
+    throw SyncError(
+      .sameStore,
+      "\(configuration.url.path) is a copy of the local store, with the same UUID; remove it and "
+        + "add an empty replica", recovery: .person)
   }
 
   private func description() -> PersistentStoreDescription {

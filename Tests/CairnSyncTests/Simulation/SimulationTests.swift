@@ -5,7 +5,8 @@ import Testing
 
 @testable import CairnSync
 
-// Random writers, passes in any order, crashes at any step; then everything must agree.
+// Random writers, passes in any order, crashes at any step; then everything must agree. Set
+// CAIRN_SIMULATION_SEEDS to run as many further seeds as you like.
 struct SimulationTests {
   struct Plan: Sendable, CustomTestStringConvertible {
     let seed: UInt64
@@ -18,11 +19,18 @@ struct SimulationTests {
     }
   }
 
-  static let plans: [Plan] =
-    (1...6).map { Plan(seed: $0) }
-    + (11...20).map { Plan(seed: $0, deletes: true) }
-    + (21...30).map { Plan(seed: $0, deletes: true, crashes: 20) }
-    + (31...32).map { Plan(seed: $0, deletes: true, crashes: 15, onDisk: true, steps: 25) }
+  static let plans: [Plan] = {
+    let extra = ProcessInfo.processInfo.environment["CAIRN_SIMULATION_SEEDS"].flatMap(UInt64.init)
+    return (1...6).map { Plan(seed: $0) }
+      + (11...20).map { Plan(seed: $0, deletes: true) }
+      + (21...30).map { Plan(seed: $0, deletes: true, crashes: 20) }
+      + (31...32).map { Plan(seed: $0, deletes: true, crashes: 15, onDisk: true, steps: 25) }
+      + (extra.map { count in
+        (1000..<(1000 + count)).map {
+          Plan(seed: $0, deletes: $0 % 3 != 0, crashes: $0 % 2 == 0 ? 20 : 0, steps: 100)
+        }
+      } ?? [])
+  }()
 
   @Test(arguments: plans)
   func storesConvergeAndNoWriteIsLost(plan: Plan) throws {

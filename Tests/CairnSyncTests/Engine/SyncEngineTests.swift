@@ -1,0 +1,192 @@
+import CairnAtomicStores
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+// The engine with real files and real time.
+struct SyncEngineTests {
+  /// A daemon: a coordinator with a local store, and its engine.
+  struct Daemon {
+    let site: Fleet.Site
+    let engine: SyncEngine
+
+    init(_ name: String, in scratch: Scratch) throws {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: SampleModel.make(),
+        storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+      let store = try coordinator.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil,
+        at: scratch.url.appendingPathComponent(name + ".sqlite"),
+        options: [StoreOptionKey.historyTracking: true])
+      var configuration = SyncConfiguration()
+      configuration.pollInterval = .milliseconds(50)
+      configuration.backoff = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
+      engine = try SyncEngine(
+        coordinator: coordinator, local: store, configuration: configuration)
+      site = Fleet.Site(
+        name: name,
+        access: StoreAccess(
+          store: store,
+          schema: try SyncSchema(
+            model: coordinator.managedObjectModel, defaultPolicy: .lastWriter, policies: [:]),
+          environment: .live, configuration: configuration),
+        coordinator: coordinator)
+    }
+
+    func insert(_ keys: [String]) throws {
+      try site.write { context in
+        for key in keys { _ = try site.insert("Item", ["key": key, "value": key], in: context) }
+      }
+    }
+  }
+
+  static let patience = Duration.seconds(30)
+
+  @Test func everythingCommittedBeforeAWaitIsInTheReplicaAfterIt() async throws {
+    let scratch = try Scratch()
+    let daemon = try Daemon("local", in: scratch)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.insert((0..<50).map { "k\($0)" })
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    #expect(throws: SyncError.self) {
+      try daemon.engine.addReplica(
+        ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("other")))
+    }
+    try await daemon.engine.wait(timeout: Self.patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: Self.patience)
+    #expect(report.isEqual && report.records == 50)
+    let status = try daemon.engine.status()
+    #expect(status.replicas.map(\.name) == ["nas"])
+    #expect(status.replicas.first?.lagTransactions == 0)
+    #expect(status.replicas.first?.counters.recordsPushed == 50)
+    try daemon.insert(["late"])
+    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    #expect(try await daemon.engine.verify(name: "nas").records == 51)
+    try await daemon.engine.removeReplica(named: "nas")
+    #expect(daemon.site.coordinator.persistentStores.count == 1)
+    #expect(throws: SyncError.self) { try daemon.engine.pause(names: ["nas"]) }
+    await daemon.engine.stop()
+  }
+
+  @Test func recordIDsLeadToObjectsAndBack() async throws {
+    let scratch = try Scratch()
+    let daemon = try Daemon("local", in: scratch)
+    let object = try daemon.site.write { context in
+      let item = try daemon.site.insert("Item", ["key": "k"], in: context)
+      try context.save()
+      return item.objectID
+    }
+    let id = try #require(try daemon.engine.recordID(for: object))
+    #expect(try daemon.engine.objectID(for: id) == object)
+    #expect(try daemon.engine.recordIDs(for: [object, object]) == [id, id])
+    await daemon.engine.stop()
+  }
+
+  @Test func twoDaemonsThatShareOneReplicaFileEndEqualWhileBothWrite() async throws {
+    let scratch = try Scratch()
+    let daemons = [try Daemon("a", in: scratch), try Daemon("b", in: scratch)]
+    let url = scratch.url.appendingPathComponent("shared.sqlite")
+    for daemon in daemons {
+      try daemon.engine.addReplica(ReplicaConfiguration(name: "shared", url: url))
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for daemon in daemons {
+        group.addTask {
+          for round in 0..<12 {
+            try daemon.insert((0..<5).map { "\(daemon.site.name)\(round)-\($0)" })
+            try daemon.site.write { context in
+              let tag =
+                try daemon.site.find("Tag", "t\(round % 4)", in: context)
+                ?? daemon.site.insert("Tag", ["name": "t\(round % 4)"], in: context)
+              let item = try daemon.site.find("Item", "\(daemon.site.name)\(round)-0", in: context)
+              item?.setValue(Set([tag]), forKey: "tags")
+            }
+            await Task.yield()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for _ in 0..<3 {
+      for daemon in daemons { try await daemon.engine.wait(timeout: Self.patience) }
+    }
+    for daemon in daemons {
+      let report = try await daemon.engine.verify(name: "shared", timeout: Self.patience)
+      #expect(report.isEqual, "\(report.differences.prefix(5))")
+    }
+    let pictures = try daemons.map { try $0.site.picture() }
+    #expect(pictures[0] == pictures[1])
+    #expect(pictures[0].filter { $0.hasPrefix("item") }.count == 120)
+    #expect(pictures[0].filter { $0.hasPrefix("tag") }.count == 4)
+    for daemon in daemons { await daemon.engine.stop() }
+  }
+
+  @Test func aPausedReplicaStandsStillAndCatchesUpWhenResumed() async throws {
+    let scratch = try Scratch()
+    let daemon = try Daemon("local", in: scratch)
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await daemon.engine.wait(timeout: Self.patience)
+    try daemon.engine.pause(names: ["nas"])
+    try daemon.insert(["k"])
+    #expect(try daemon.engine.status().replicas.first?.phase == .paused)
+    await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["nas"], timeout: .seconds(5))
+    }
+    #expect(try daemon.engine.status().replicas.first?.lagTransactions == 1)
+    try daemon.engine.resume()
+    #expect(try await daemon.engine.verify(name: "nas", timeout: Self.patience).records == 1)
+    await daemon.engine.stop()
+  }
+
+  @Test func aReplicaThatCannotBeOpenedDelaysNobodyAndIsFoundWhenItComes() async throws {
+    let scratch = try Scratch()
+    let daemon = try Daemon("local", in: scratch)
+    let mount = scratch.url.appendingPathComponent("mount")
+    try daemon.insert(["k"])
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "away", url: mount.appendingPathComponent("x.sqlite")))
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["away"], timeout: .milliseconds(300))
+    }
+    #expect(error?.code == .timedOut)
+    try FileManager.default.createDirectory(at: mount, withIntermediateDirectories: true)
+    try await daemon.engine.wait(for: ["away"], timeout: Self.patience)
+    #expect(try await daemon.engine.verify(name: "away").isEqual)
+    await daemon.engine.stop()
+  }
+
+  @Test func aCopyOfTheLocalStoreIsRefusedAsAReplica() async throws {
+    let scratch = try Scratch()
+    let url = scratch.url.appendingPathComponent("copy.sqlite")
+    do {
+      let first = try Daemon("local", in: scratch)
+      try first.insert(["k"])
+      await first.engine.stop()
+      for store in first.site.coordinator.persistentStores {
+        try first.site.coordinator.remove(store)
+      }
+    }
+    let original = scratch.url.appendingPathComponent("local.sqlite").path
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: original + suffix) {
+      try FileManager.default.copyItem(atPath: original + suffix, toPath: url.path + suffix)
+    }
+    let daemon = try Daemon("local", in: scratch)
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "copy", url: url))
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["copy"], timeout: Self.patience)
+    }
+    #expect(error?.recovery == .person)
+    await daemon.engine.stop()
+  }
+}
