@@ -125,6 +125,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
+        "CairnSQLite",
       ]),
     .testTarget(
       name: "CairnCoordinatorTests",

@@ -3,6 +3,7 @@ import CairnAtomicStores
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import Foundation
 import Testing
@@ -120,17 +121,43 @@ enum Library {
   }
 }
 
-/// A coordinator with one in-memory store.
-struct Stack {
+/// Where the tests keep their objects.
+enum StoreChoice: String, CaseIterable {
+  case memory
+  case sqlite
+}
+
+/// A coordinator with one store, in memory unless said otherwise.
+///
+/// A file goes with the stack.
+final class Stack: Sendable {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
+  private let folder: URL?
 
-  init(history: Bool = false) throws {
+  deinit {
+    guard let folder else { return }
+    try? coordinator.remove(store)
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  init(history: Bool = false, in choice: StoreChoice = .memory) throws {
     Author.registerClass(forEntityName: "Author")
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: Library.model(), storeKinds: [InMemoryStoreKind()])
+      managedObjectModel: Library.model(), storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+    var url: URL?
+    if choice == .sqlite {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "cairn-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      self.folder = folder
+      url = folder.appendingPathComponent("Library.sqlite")
+    } else {
+      folder = nil
+    }
     store = try coordinator.addPersistentStore(
-      ofType: StoreTypeName.inMemory, configurationName: nil, at: nil,
+      ofType: choice == .memory ? StoreTypeName.inMemory : StoreTypeName.sqlite,
+      configurationName: nil, at: url,
       options: history ? [StoreOptionKey.historyTracking: true] : nil)
   }
 

@@ -20,8 +20,8 @@ private final class Twin {
   var random: SeededGenerator
   var trail: [String] = []
 
-  init(seed: UInt64) throws {
-    stack = try Stack()
+  init(seed: UInt64, in choice: StoreChoice) throws {
+    stack = try Stack(in: choice)
     context = stack.context(policy: .error)
     random = SeededGenerator(seed: seed)
   }
@@ -365,9 +365,11 @@ private final class Twin {
     return Array(1...(count ?? 10))
   }
 
-  @Test(arguments: seeds)
-  func aContextAgreesWithPlainDictionariesAfterEveryStep(seed: UInt64) throws {
-    let twin = try Twin(seed: seed)
+  @Test(arguments: seeds, StoreChoice.allCases)
+  func aContextAgreesWithPlainDictionariesAfterEveryStep(
+    seed: UInt64, choice: StoreChoice
+  ) throws {
+    let twin = try Twin(seed: seed, in: choice)
     try twin.context.performAndWait {
       for step in 0..<400 {
         defer { if step == 399 { #expect(twin.current.kinds.count > 5) } }
