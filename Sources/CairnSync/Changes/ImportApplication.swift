@@ -59,7 +59,10 @@ final class ImportApplication {
     }
     for id in ids { try setAttributes(id) }
     for id in ids { try setReferences(id) }
-    for key in plan.links.keys.sorted() { try setLink(key) }
+    let byOwner = Dictionary(grouping: plan.links.keys) {
+      LinkKey(relationship: $0.relationship, owner: $0.owner, member: $0.owner)
+    }
+    for group in byOwner.keys.sorted() { try setLinks(byOwner[group] ?? []) }
     for id in ids {
       guard let item = plan.items[id], let objectID = item.object, try !plan.isPresent(id) else {
         continue
@@ -158,16 +161,21 @@ final class ImportApplication {
     return write.map { $0.stamp > register.write.stamp } ?? false
   }
 
-  private func setLink(_ key: LinkKey) throws {
-    guard let link = plan.links[key], let relation = access.schema.links[key.relationship] else {
-      return
-    }
-    let owner = try target(.reference(key.owner))
-    let member = try target(.reference(key.member))
-    guard let owner, let member, try plan.resolve(key.owner) == key.owner,
-      try plan.resolve(key.member) == key.member
+  /// Brings the members of one owner to what its links say.
+  private func setLinks(_ keys: [LinkKey]) throws {
+    guard let first = keys.first, let relation = access.schema.links[first.relationship],
+      try plan.resolve(first.owner) == first.owner,
+      let owner = try target(.reference(first.owner))
     else { return }
-    ObjectCreation.setMember(
-      member, of: owner, through: relation.relationship, isMember: link.state.isMember)
+    var added: [ManagedObject] = []
+    var removed: [ManagedObject] = []
+    for key in keys.sorted() {
+      guard let link = plan.links[key], try plan.resolve(key.member) == key.member,
+        let member = try target(.reference(key.member))
+      else { continue }
+      if link.state.isMember { added.append(member) } else { removed.append(member) }
+    }
+    ObjectCreation.change(
+      relation.relationship, of: owner, adding: added, removing: removed)
   }
 }

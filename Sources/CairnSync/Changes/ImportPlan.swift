@@ -63,7 +63,8 @@ final class ImportPlan {
   func merge(_ records: [RecordState], _ changes: [LinkChange]) throws {
     try prefetch(records, changes)
     for record in records { try merge(record) }
-    try UniquenessSettling(plan: self).run()
+    var uniqueness = UniquenessSettling(plan: self)
+    try uniqueness.run()
     for link in changes { try merge(link) }
     try completeArrivals()
     try ledger.prefetch(

@@ -9,23 +9,27 @@ enum ObjectCreation {
     ManagedObject(entity: entity, insertInto: context)
   }
 
-  /// Adds or removes one member of a to-many relationship, when that changes anything.
-  static func setMember(
-    _ member: ManagedObject, of owner: ManagedObject,
-    through relationship: RelationshipDescription, isMember: Bool
+  /// Adds and removes members of a to-many relationship, as far as that changes anything.
+  static func change(
+    _ relationship: RelationshipDescription, of owner: ManagedObject,
+    adding added: [ManagedObject], removing removed: [ManagedObject]
   ) {
     guard let index = owner.entity.layout.toManyByName[relationship.name] else { return }
-    let ids = owner.memberIDs(ofToMany: index)
-    if ids.contains(member.objectID) == isMember { return }
+    let current = Set(owner.memberIDs(ofToMany: index))
+    let added = added.filter { !current.contains($0.objectID) }
+    let removed = removed.filter { current.contains($0.objectID) }
+    if added.isEmpty, removed.isEmpty { return }
     let name = relationship.name
     if relationship.isOrdered {
       let members = NSMutableOrderedSet(
         orderedSet: owner.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet())
-      if isMember { members.add(member) } else { members.remove(member) }
+      for member in added { members.add(member) }
+      for member in removed { members.remove(member) }
       owner.setValue(members, forKey: name)
     } else {
       var members = owner.value(forKey: name) as? Set<ManagedObject> ?? []
-      if isMember { members.insert(member) } else { members.remove(member) }
+      members.formUnion(added)
+      members.subtract(removed)
       owner.setValue(members, forKey: name)
     }
   }

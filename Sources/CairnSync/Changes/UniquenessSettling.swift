@@ -6,6 +6,12 @@ import Foundation
 /// and unites them, until none do.
 struct UniquenessSettling {
   let plan: ImportPlan
+  /// The places that were looked up in the store.
+  private var known: Set<Slot> = []
+  /// How many places one fetch looks up.
+  static let lookupsPerFetch = 200
+
+  init(plan: ImportPlan) { self.plan = plan }
 
   /// The place of a record under one constraint.
   private struct Slot: Hashable {
@@ -14,12 +20,12 @@ struct UniquenessSettling {
     let values: [Data]
   }
 
-  func run() throws {
+  mutating func run() throws {
     // A union can bring about another; each one lessens the number of live records.
     while try settleOnce() {}
   }
 
-  private func settleOnce() throws -> Bool {
+  private mutating func settleOnce() throws -> Bool {
     var holders: [Slot: [RecordID]] = [:]
     var lookups: [Slot: [WireValue]] = [:]
     for (id, item) in plan.items {
@@ -31,26 +37,22 @@ struct UniquenessSettling {
         if values.contains(.null) { continue }
         guard let slot = slot(of: entity.entity, constraint, values) else { continue }
         holders[slot, default: []].append(id)
-        if isMoved(item, constraint) { lookups[slot] = values }
+        if !known.contains(slot), isMoved(item, constraint) { lookups[slot] = values }
       }
     }
-    for (slot, values) in lookups {
-      for id in try storedHolders(of: slot, values) where !(holders[slot] ?? []).contains(id) {
-        // Whether it still holds the values when the plan is carried out.
-        guard plan.items[id] == nil else { continue }
-        try plan.load(id)
-        holders[slot, default: []].append(id)
-      }
+    if !lookups.isEmpty {
+      known.formUnion(lookups.keys)
+      // Who holds the places now becomes part of the plan; whether it still does when the plan is
+      // carried out is seen in the next round.
+      if try loadHolders(of: lookups) { return true }
     }
-    for (_, ids) in holders.sorted(by: {
-      ($0.value.min() ?? $0.value[0]) < ($1.value.min() ?? $1.value[0])
-    })
-    where ids.count > 1 {
-      let ordered = ids.sorted()
-      try plan.unite(ordered[0], ordered[1])
-      return true
+    var united: Set<RecordID> = []
+    for ids in holders.values.map({ $0.sorted() }).sorted(by: { $0[0] < $1[0] })
+    where ids.count > 1 && united.isDisjoint(with: ids) {
+      try plan.unite(ids[0], ids[1])
+      united.formUnion(ids)
     }
-    return false
+    return !united.isEmpty
   }
 
   /// The constraint belongs to the entity that declares it, and holds among all its subentities.
@@ -76,30 +78,66 @@ struct UniquenessSettling {
     }
   }
 
-  private func storedHolders(of slot: Slot, _ values: [WireValue]) throws -> [RecordID] {
-    guard let entity = plan.access.schema.entities[slot.entity] else { return [] }
-    var conditions: [ObjectPredicate] = []
-    for (name, value) in zip(slot.constraint, values) {
-      let constant: Any?
+  /// - Returns: Whether any were found that were not in the plan.
+  private func loadHolders(of lookups: [Slot: [WireValue]]) throws -> Bool {
+    var isNew = false
+    let groups = Dictionary(grouping: lookups) {
+      Slot(entity: $0.key.entity, constraint: $0.key.constraint, values: [])
+    }
+    for (group, slots) in groups {
+      guard let entity = plan.access.schema.entities[group.entity] else { continue }
+      let rows = try slots.compactMap { try constants($0.value) }
+      for start in stride(from: 0, to: rows.count, by: Self.lookupsPerFetch) {
+        let chunk = Array(rows[start..<min(start + Self.lookupsPerFetch, rows.count)])
+        let request = StoreFetchRequest(
+          entity: entity.entity, predicate: Self.condition(group.constraint, chunk),
+          result: .objectIDs)
+        guard case .objectIDs(let objects) = try plan.access.store.fetch(request) else { continue }
+        try plan.ledger.prefetch(objects.compactMap(SyncKey.object))
+        let ids = try objects.compactMap { try plan.ledger.recordID(for: $0) }
+        for id in ids where plan.items[id] == nil {
+          try plan.load(id)
+          isNew = true
+        }
+      }
+    }
+    return isNew
+  }
+
+  /// The values as predicates take them; nil when one refers to something that is not here.
+  private func constants(_ values: [WireValue]) throws -> [Any]? {
+    var constants: [Any] = []
+    for value in values {
       if let target = value.reference {
         guard let entry = try plan.ledger.record(try plan.resolve(target)),
           let object = plan.ledger.objectID(for: entry)
-        else { return [] }
-        constant = object
+        else { return nil }
+        constants.append(object)
+      } else if let plain = RowReading.attributeValue(value).flatMap({
+        AttributeCoding.decode($0)
+      }) {
+        constants.append(plain)
       } else {
-        constant = RowReading.attributeValue(value).flatMap { AttributeCoding.decode($0) }
+        return nil
       }
-      conditions.append(
-        ComparisonPredicate(
-          leftExpression: ObjectExpression(forKeyPath: name),
-          rightExpression: ObjectExpression(forConstantValue: constant),
-          modifier: .direct, type: .equalTo))
     }
-    let request = StoreFetchRequest(
-      entity: entity.entity,
-      predicate: CompoundPredicate(andPredicateWithSubpredicates: conditions),
-      result: .objectIDs)
-    guard case .objectIDs(let objects) = try plan.access.store.fetch(request) else { return [] }
-    return try objects.compactMap { try plan.ledger.recordID(for: $0) }
+    return constants
+  }
+
+  private static func condition(_ names: [String], _ rows: [[Any]]) -> ObjectPredicate {
+    func comparison(
+      _ name: String, _ type: ComparisonPredicate.Operator, _ value: Any
+    ) -> ObjectPredicate {
+      ComparisonPredicate(
+        leftExpression: ObjectExpression(forKeyPath: name),
+        rightExpression: ObjectExpression(forConstantValue: value),
+        modifier: .direct, type: type)
+    }
+    if names.count == 1 { return comparison(names[0], .in, rows.map { $0[0] }) }
+    return CompoundPredicate(
+      orPredicateWithSubpredicates: rows.map { row in
+        CompoundPredicate(
+          andPredicateWithSubpredicates: zip(names, row).map { comparison($0, .equalTo, $1) })
+      })
   }
 }

@@ -140,6 +140,7 @@ struct ReplicationTests {
         let item = try site.insert("Item", ["key": site.name], in: context)
         item.setValue(Set([tag]), forKey: "tags")
       }
+      try HistoryCapture(access: site.access).run()
       fleet.advance(5)
     }
     _ = try fleet.settle([(a, b)])
