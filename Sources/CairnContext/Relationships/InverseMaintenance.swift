@@ -42,10 +42,12 @@ enum InverseMaintenance {
   ) {
     let relationship = object.layout.toManys[index]
     RelationshipChecks.check(member, of: object, for: relationship)
-    let holder = object.loadedToMany(index)
-    let isNew = !holder.members.contains(member)
+    guard !isMember(member, of: object, at: index) else {
+      object.noteChange()
+      return
+    }
     insert(member, into: object, at: index, position: position)
-    guard isNew, let inverse = relationship.inverseRelationship else { return }
+    guard let inverse = relationship.inverseRelationship else { return }
     if !inverse.isToMany {
       let slot = self.slot(of: inverse, in: member)
       if let previous = target(of: member, at: slot), previous !== object {
@@ -61,7 +63,7 @@ enum InverseMaintenance {
     _ member: ManagedObject, of object: ManagedObject, at index: Int
   ) {
     let relationship = object.layout.toManys[index]
-    guard object.loadedToMany(index).members.contains(member) else {
+    guard isMember(member, of: object, at: index) else {
       object.noteChange()
       return
     }
@@ -91,6 +93,21 @@ enum InverseMaintenance {
     let unique = members.filter { seen.insert(ObjectRef($0)).inserted }
     object.noteChange()
     object.loadedToMany(index).reorder(unique)
+  }
+
+  /// Whether the relationship has the member.
+  ///
+  /// Where the member's own to-one slot tells, a large relationship need not be read for it.
+  private static func isMember(
+    _ member: ManagedObject, of object: ManagedObject, at index: Int
+  ) -> Bool {
+    let relationship = object.layout.toManys[index]
+    if !relationship.isOrdered, !object.toMany(index).isLoaded,
+      let inverse = relationship.inverseRelationship, !inverse.isToMany
+    {
+      return target(of: member, at: slot(of: inverse, in: member)) === object
+    }
+    return object.loadedToMany(index).members.contains(member)
   }
 
   // MARK: The other side

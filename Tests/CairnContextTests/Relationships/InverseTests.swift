@@ -79,6 +79,20 @@ import Testing
     }
   }
 
+  @Test func addingToALargeRelationshipDoesNotReadIt() throws {
+    let stack = try Stack()
+    try stack.use { context in
+      context.make("Book", ["author": context.make("Author")])
+      try context.save()
+    }
+    try stack.use { context in
+      let author = try #require(try context.all("Author").first)
+      author.mutableSetValue(forKey: "books").add(context.make("Book"))
+      #expect(author.hasFault(forRelationshipNamed: "books"))
+      #expect(author.many("books").count == 2)
+    }
+  }
+
   @Test func theOtherSideIsNotLoadedToChangeIt() throws {
     let stack = try Stack()
     try stack.use { context in
