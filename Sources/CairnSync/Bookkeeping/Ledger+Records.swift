@@ -122,6 +122,9 @@ extension Ledger {
     put(SyncKey.parked(target, owner: owner, property: property), nil)
   }
 
+  /// Whether no reference waits for anything, the usual case.
+  func nothingIsParked() throws -> Bool { try isEmpty(.parked) }
+
   /// The records that wait for one.
   func waiting(for target: RecordID) throws -> [(owner: RecordID, property: String)] {
     try keys(in: .parked, prefix: SyncKey.bytes(target)).map { key in

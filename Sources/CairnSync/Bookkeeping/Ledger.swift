@@ -81,6 +81,11 @@ final class Ledger {
     return keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
+  /// Whether a map had no entry at the last commit.
+  func isEmpty(_ map: SyncMap) throws -> Bool {
+    try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 1).isEmpty
+  }
+
   private static func scanPrefix(of key: SidecarKey) -> SidecarKey? {
     switch SyncMap(rawValue: key.map) {
     case .links, .backlinks: return SidecarKey(map: key.map, key: key.key.dropLast(16))

@@ -136,7 +136,8 @@ struct CaptureWork {
     ledger.setRecord(id, entry)
     created.insert(id)
     for side in plan.linkSides {
-      links.add(id, object, side, stamp: stamp, sequence: ledger.head.sequence)
+      links.add(
+        id, object, side, stamp: stamp, sequence: ledger.head.sequence, isNew: true)
     }
   }
 

@@ -14,6 +14,8 @@ struct LinkComparison {
     let side: SyncSchema.LinkSide
     let stamp: Stamp
     let sequence: UInt64
+    /// Whether the record is new here, so that no link of it can be on record.
+    let isNew: Bool
   }
   private var tasks: [Key: Task] = [:]
 
@@ -22,10 +24,12 @@ struct LinkComparison {
   /// Remembers that a relationship was written; the last write counts.
   mutating func add(
     _ record: RecordID, _ object: ManagedObjectID, _ side: SyncSchema.LinkSide, stamp: Stamp,
-    sequence: UInt64
+    sequence: UInt64, isNew: Bool = false
   ) {
     let key = Key(record: record, relationship: SyncSchema.name(of: side.relationship))
-    tasks[key] = Task(object: object, side: side, stamp: stamp, sequence: sequence)
+    tasks[key] = Task(
+      object: object, side: side, stamp: stamp, sequence: sequence,
+      isNew: isNew || tasks[key]?.isNew == true)
   }
 
   mutating func forget(_ record: RecordID) {
@@ -41,6 +45,12 @@ struct LinkComparison {
       let members = try ledger.store.members(
         of: relationship, owners: ordered.map(\.value.object))
       try ledger.prefetch(members.joined().compactMap(SyncKey.object))
+      let keys = try zip(ordered, members).flatMap { item, members in
+        try members.compactMap { try ledger.recordID(for: $0) }.map {
+          SyncKey.link(item.value.side.key(near: item.key.record, far: $0))
+        }
+      }
+      try ledger.prefetch(keys)
       for ((key, task), members) in zip(ordered, members) {
         try compare(key.record, task, members, ledger)
       }
@@ -59,6 +69,7 @@ struct LinkComparison {
       let known = try ledger.link(key)
       if known?.state.isMember != true { try set(key, true, known, task, ledger) }
     }
+    if task.isNew { return }
     for key in try ledger.links(of: record, task.side) where !current.contains(key) {
       guard let known = try ledger.link(key), known.state.isMember else { continue }
       // A link whose other end is not here is not shown by the rows; nobody removed it.

@@ -3,33 +3,33 @@ import Foundation
 /// Appends values in sync's byte form: integers big-endian, lengths as LEB128 varints, strings
 /// and data preceded by their length. The same value always gives the same bytes.
 public struct ByteWriter: Sendable {
-  public private(set) var data = Data()
+  private var buffer: [UInt8] = []
   public init() {}
 
-  public mutating func byte(_ value: UInt8) { data.append(value) }
+  public var data: Data { Data(buffer) }
+
+  public mutating func byte(_ value: UInt8) { buffer.append(value) }
   public mutating func fixed(_ value: UInt64) {
-    for shift in stride(from: 56, through: 0, by: -8) {
-      data.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
-    }
+    withUnsafeBytes(of: value.bigEndian) { buffer.append(contentsOf: $0) }
   }
   public mutating func varint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
-      data.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      buffer.append(UInt8(truncatingIfNeeded: rest) | 0x80)
       rest >>= 7
     }
-    data.append(UInt8(rest))
+    buffer.append(UInt8(rest))
   }
   public mutating func count(_ value: Int) { varint(UInt64(value)) }
   public mutating func bytes(_ value: Data) {
     count(value.count)
-    data.append(value)
+    buffer.append(contentsOf: value)
   }
-  public mutating func raw(_ value: Data) { data.append(value) }
+  public mutating func raw(_ value: Data) { buffer.append(contentsOf: value) }
   public mutating func string(_ value: String) {
     let utf8 = value.utf8
     count(utf8.count)
-    data.append(contentsOf: utf8)
+    buffer.append(contentsOf: utf8)
   }
   public mutating func identity(_ value: some SixteenBytes) {
     fixed(value.high)

@@ -230,13 +230,18 @@ final class ImportPlan {
   /// What waited for records that now arrive is looked at again; so is what points at records that
   /// are replaced by another.
   private func completeArrivals() throws {
+    // On the way of a first copy there is nothing to look for.
+    let nothingWaits = try ledger.nothingIsParked()
+    let noLinks = try ledger.isEmpty(.links)
     for id in items.keys.sorted() {
       guard let item = items[id] else { continue }
       let was = item.object != nil
       let isThere = try isPresent(id)
       if isThere, !was {
-        for waiting in try ledger.waiting(for: id) { try load(waiting.owner) }
-        try lookAtLinks(of: id, item.after)
+        if !nothingWaits {
+          for waiting in try ledger.waiting(for: id) { try load(waiting.owner) }
+        }
+        if !noLinks { try lookAtLinks(of: id, item.after) }
       }
       if item.after.survivor != nil, item.before?.survivor == nil {
         for waiting in try ledger.waiting(for: id) { try load(waiting.owner) }
