@@ -54,7 +54,9 @@ public final class SyncEngine: Sendable {
   // MARK: Replicas
 
   /// Adds a replica and returns at once; opening, migrating and the first copy follow in the
-  /// background. Adding one that is there with the same settings does nothing.
+  /// background.
+  ///
+  /// Adding one that is there with the same settings does nothing.
   ///
   /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
   public func addReplica(_ replica: ReplicaConfiguration) throws {
@@ -78,7 +80,9 @@ public final class SyncEngine: Sendable {
     if isNew { link.start() }
   }
 
-  /// Ends a link after the step that is running, and closes the replica's store. Its file stays.
+  /// Ends a link after the step that is running, and closes the replica's store.
+  ///
+  /// Its file stays.
   public func removeReplica(named name: String) async throws {
     let link = try self.link(name)
     state.withLock { $0.links[name] = nil }
@@ -128,7 +132,9 @@ public final class SyncEngine: Sendable {
 
   // MARK: Driving
 
-  /// Makes links run a pass now, also those in trouble; nil means all. Returns at once.
+  /// Makes links run a pass now, also those in trouble; nil means all.
+  ///
+  /// Returns at once.
   public func syncNow(names: [String]? = nil) throws {
     for link in try links(names) { link.retry() }
   }
@@ -174,7 +180,9 @@ public final class SyncEngine: Sendable {
 
   // MARK: Looking
 
-  /// The phase, lag and counters of every link. Reads only the local store.
+  /// The phase, lag and counters of every link.
+  ///
+  /// Reads only the local store.
   public func status() throws -> SyncStatus {
     let links = try links(nil)
     let history = try local.history()
@@ -201,8 +209,9 @@ public final class SyncEngine: Sendable {
       })
   }
 
-  /// What happens, from now on. Ends with the engine; a listener that does not keep up misses the
-  /// oldest events.
+  /// What happens, from now on.
+  ///
+  /// Ends with the engine; a listener that does not keep up misses the oldest events.
   public func events() -> AsyncStream<SyncEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SyncEvent.self, bufferingPolicy: .bufferingNewest(1024))
@@ -222,8 +231,9 @@ public final class SyncEngine: Sendable {
     for listener in listeners { listener.yield(event) }
   }
 
-  /// Compares a replica with the local store, after a pass. What differs only because of writes
-  /// during the comparison is looked at again.
+  /// Compares a replica with the local store, after a pass.
+  ///
+  /// What differs only because of writes during the comparison is looked at again.
   public func verify(name: String, timeout: Duration? = nil) async throws -> VerifyReport {
     let link = try self.link(name)
     var report: VerifyReport?
@@ -251,8 +261,9 @@ public final class SyncEngine: Sendable {
 
   // MARK: Records
 
-  /// The record ID of an object of the local store. Captures what is new first, so that an object
-  /// that was just saved has one.
+  /// The record ID of an object of the local store.
+  ///
+  /// Captures what is new first, so that an object that was just saved has one.
   public func recordID(for object: ManagedObjectID) throws -> RecordID? {
     if let id = try local.ledger().recordID(for: object) { return id }
     try HistoryCapture(access: local).run()

@@ -1,7 +1,9 @@
 import Foundation
 
-/// The outside world as sync sees it: time, randomness, waiting. Nothing else in this target may
-/// read a clock or a random source, so that a simulation can replay a run from a seed.
+/// The outside world as sync sees it: time, randomness, waiting.
+///
+/// Nothing else in this target may read a clock or a random source, so that a simulation can replay
+/// a run from a seed.
 public struct SyncEnvironment: Sendable {
   /// A named place in a pass at which a test can make it stop.
   public enum Failpoint: String, Sendable, CaseIterable {

@@ -182,8 +182,9 @@ struct CaptureWork {
     ledger.setRecord(id, entry)
   }
 
-  /// Makes the entry that of a deleted record. The row is gone and its values with it; what the
-  /// deleter had seen is kept.
+  /// Makes the entry that of a deleted record.
+  ///
+  /// The row is gone and its values with it; what the deleter had seen is kept.
   private func bury(_ id: RecordID, _ entry: inout RecordEntry, _ stamp: Stamp) throws {
     var seen = entry.deletion?.seen ?? SeenWrites()
     if let old = entry.deletion { seen.insert(old.stamp) }

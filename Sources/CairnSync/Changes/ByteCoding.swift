@@ -1,7 +1,9 @@
 import Foundation
 
-/// Appends values in sync's byte form: integers big-endian, lengths as LEB128 varints, strings
-/// and data preceded by their length. The same value always gives the same bytes.
+/// Appends values in sync's byte form: integers big-endian, lengths as LEB128 varints, strings and
+/// data preceded by their length.
+///
+/// The same value always gives the same bytes.
 public struct ByteWriter: Sendable {
   private var buffer: [UInt8] = []
   public init() {}
@@ -52,8 +54,10 @@ public struct ByteWriter: Sendable {
   }
 }
 
-/// Reads what ``ByteWriter`` wrote. Every length is checked against what is there, so that bytes
-/// from a file or a peer can do no harm.
+/// Reads what ``ByteWriter`` wrote.
+///
+/// Every length is checked against what is there, so that bytes from a file or a peer can do no
+/// harm.
 public struct ByteReader {
   private let bytes: [UInt8]
   private var position = 0

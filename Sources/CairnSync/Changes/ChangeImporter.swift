@@ -4,7 +4,9 @@ import CairnStore
 import Foundation
 
 /// Applies change sets to a store: plans on what is there, changes objects in a context, and
-/// commits rows, stamps and cursor in one transaction. Whoever writes meanwhile makes it plan again.
+/// commits rows, stamps and cursor in one transaction.
+///
+/// Whoever writes meanwhile makes it plan again.
 ///
 /// Used on the context's queue only.
 struct ChangeImporter {

@@ -2,8 +2,10 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// What one change set does to one destination: the states after the merge and how they differ
-/// from those before. Decides only; ``ImportApplication`` carries it out.
+/// What one change set does to one destination: the states after the merge and how they differ from
+/// those before.
+///
+/// Decides only; ``ImportApplication`` carries it out.
 final class ImportPlan {
   /// One record the commit touches.
   struct Item {

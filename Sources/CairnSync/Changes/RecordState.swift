@@ -32,8 +32,10 @@ public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable {
   case writeWins
 }
 
-/// All that is known about one record: the registers of its properties and, when it was deleted
-/// or united with another record, how. A value of a join semilattice; see ``joined(with:)``.
+/// All that is known about one record: the registers of its properties and, when it was deleted or
+/// united with another record, how.
+///
+/// A value of a join semilattice; see ``joined(with:)``.
 public struct RecordState: Hashable, Sendable {
   public let id: RecordID
   public var entity: String
@@ -110,8 +112,9 @@ public struct LinkChange: Hashable, Sendable {
   }
 }
 
-/// The states of what changed in a source between two places of its change order. Applied as a
-/// whole or not at all.
+/// The states of what changed in a source between two places of its change order.
+///
+/// Applied as a whole or not at all.
 public struct ChangeSet: Hashable, Sendable {
   public let source: StoreID
   /// The cursor the destination must have for this set to follow.

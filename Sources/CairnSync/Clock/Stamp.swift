@@ -14,7 +14,9 @@ public struct ClockReading: Hashable, Comparable, Sendable {
   public static let beforeSync = ClockReading(milliseconds: 1)
 }
 
-/// When and by which store a value was written. Stamps are totally ordered: clock, then store.
+/// When and by which store a value was written.
+///
+/// Stamps are totally ordered: clock, then store.
 public struct Stamp: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let clock: ClockReading
   public let store: StoreID

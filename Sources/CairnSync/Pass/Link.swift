@@ -84,7 +84,9 @@ final class Link: Sendable {
     wakeup.call()
   }
 
-  /// Ends the link and waits for the step that is running. The store stays open.
+  /// Ends the link and waits for the step that is running.
+  ///
+  /// The store stays open.
   func stop() async {
     change { $0.remove() }
     failWaiters(SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person))

@@ -43,7 +43,9 @@ public struct PassState: Hashable, Sendable {
     self.sides = sides
   }
 
-  /// Takes the outcome of the current step. Events that do not belong to it change nothing.
+  /// Takes the outcome of the current step.
+  ///
+  /// Events that do not belong to it change nothing.
   public mutating func take(_ event: Event) {
     switch (step, event) {
     case (.captureLocal, .captured): step = .captureReplica

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Lets one task sleep until it is called or a time has passed. A call while nobody sleeps is
-/// remembered.
+/// Lets one task sleep until it is called or a time has passed.
+///
+/// A call while nobody sleeps is remembered.
 final class Wakeup: Sendable {
   private struct State {
     var isCalled = false

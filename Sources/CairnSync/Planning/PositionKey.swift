@@ -1,8 +1,10 @@
 import Foundation
 
 /// The place of a member in an ordered relationship: a binary fraction between 0 and 1 as bytes,
-/// compared byte by byte. There is always room between two different keys, and two writers who
-/// insert at the same place get different keys, because each key ends with bytes of its record.
+/// compared byte by byte.
+///
+/// There is always room between two different keys, and two writers who insert at the same place
+/// get different keys, because each key ends with bytes of its record.
 public struct PositionKey: Hashable, Sendable, Comparable {
   public let bytes: [UInt8]
 

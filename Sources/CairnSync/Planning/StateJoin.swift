@@ -2,8 +2,10 @@
 // number of deliveries cannot matter.
 
 extension Register {
-  /// The greater stamp wins. Equal stamps carry equal values, except when a writer was overtaken
-  /// while it was read; then the greater bytes win until the overtaking write arrives.
+  /// The greater stamp wins.
+  ///
+  /// Equal stamps carry equal values, except when a writer was overtaken while it was read; then
+  /// the greater bytes win until the overtaking write arrives.
   public func joined(with other: Register) -> Register {
     if write.stamp != other.write.stamp { return write.stamp > other.write.stamp ? self : other }
     if self == other { return self }
