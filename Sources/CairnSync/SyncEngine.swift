@@ -58,8 +58,9 @@ public final class SyncEngine: Sendable {
   ///
   /// Adding one that is there with the same settings does nothing.
   ///
+  /// - Parameter isPaused: Whether the link rests from the start, until it is resumed.
   /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
-  public func addReplica(_ replica: ReplicaConfiguration) throws {
+  public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
     let link = Link(configuration: replica, local: local, coordinator: coordinator) {
       [weak self] event in self?.publish(event)
     }
@@ -77,7 +78,9 @@ public final class SyncEngine: Sendable {
       state.links[replica.name] = link
       return true
     }
-    if isNew { link.start() }
+    guard isNew else { return }
+    if isPaused { link.pause() }
+    link.start()
   }
 
   /// Ends a link after the step that is running, and closes the replica's store.

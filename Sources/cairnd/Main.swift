@@ -2,7 +2,6 @@
 import ArgumentParser
 import CairnControl
 import CairnDaemon
-import CairnPlatform
 
 @main
 struct CairnDaemonCommand: AsyncParsableCommand {

@@ -1,3 +1,4 @@
+// JSON as the control protocol reads and writes it.
 import CairnControl
 import Testing
 

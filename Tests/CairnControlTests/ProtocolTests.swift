@@ -1,3 +1,4 @@
+// Calls, replies, errors and interface descriptions hold together.
 import CairnControl
 import Testing
 

@@ -1,3 +1,4 @@
+// Dates on the wire.
 import CairnControl
 import Foundation
 import Testing

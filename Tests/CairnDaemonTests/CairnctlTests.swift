@@ -1,3 +1,4 @@
+// The real cairnctl against a control server in this process.
 import CairnControl
 import Foundation
 import Testing

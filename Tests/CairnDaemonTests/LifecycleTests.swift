@@ -1,3 +1,4 @@
+// The daemon's life as a value: events in, actions out.
 import CairnControl
 import Testing
 

@@ -1,3 +1,4 @@
+// The unit files, as systemd itself judges and runs them.
 import CairnPlatform
 import Foundation
 import Testing

@@ -21,13 +21,15 @@ import Testing
     "CoreData": ["Cairn"],
     "CairnTesting": ["Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
     "CairnSync": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
-    "CairnControl": [],
+    // The client speaks over the platform's Unix sockets.
+    "CairnControl": ["CairnPlatform"],
     "CairnRecords": ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"],
     "CairnDaemon": [
       "Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSync",
       "CairnControl", "CairnRecords", "CairnPlatform", "CSystemd",
     ],
-    "cairnd": ["CairnDaemon"],
+    // Its version is the protocol's.
+    "cairnd": ["CairnDaemon", "CairnControl"],
     "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform"],
     "CairnPlatform": ["CPlatform"],
     "cairn-modelgen": ["CairnModel"],

@@ -9,6 +9,8 @@ struct EngineEventLog {
   let engine: SyncEngine
   let reporter: EngineReporter
   let logger: Logger
+  /// Called with the name of a replica that is open and in step.
+  let onReady: @Sendable (String) -> Void
 
   /// Runs until the engine ends or the task is cancelled.
   func run() async {
@@ -39,6 +41,7 @@ struct EngineEventLog {
           .linkStopped, "\(replica) is stopped and needs a person: \(error.message)",
           metadata: metadata.merging(["errorCode": .string(error.code.rawValue)]) { $1 })
       case .ready:
+        onReady(replica)
         if troubles.removeValue(forKey: replica) != nil {
           logger.event(.storeAvailable, "\(replica) is available again", metadata: metadata)
         }
@@ -79,7 +82,7 @@ struct EngineEventLog {
       }
     }
     let count = status.replicas.count
-    var text = "Serving, \(count) replica\(count == 1 ? "" : "s")"
+    var text = "\(count) replica\(count == 1 ? "" : "s")"
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
     let problems = status.replicas.compactMap { replica -> StatusProblem? in

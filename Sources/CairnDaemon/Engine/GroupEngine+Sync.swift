@@ -84,17 +84,15 @@ extension GroupEngine {
   }
 
   public func pause(replica name: String?) async throws -> [String] {
-    let engine = try current().engine
     let names = try names(name)
-    try run(name) { try engine.pause(names: names) }
+    try run(name) { try rest(names, true) }
     return names
   }
 
   public func resume(replica name: String?) async throws -> [String] {
-    let engine = try current().engine
-    let names = try names(name)
-    try run(name) { try engine.resume(names: names) }
-    return names
+    let resting = try names(name).filter(paused.contains)
+    try run(name) { try rest(resting, false) }
+    return resting
   }
 
   /// The replica of that name, or all of them.

@@ -29,6 +29,8 @@ public actor GroupEngine: DaemonEngine {
   private var running: Running?
   /// The replicas by name, with where each was named.
   private var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
+  /// The names of replicas whose links rest until they are resumed.
+  private(set) var paused: Set<String> = []
   private var tasks: [Task<Void, Never>] = []
 
   public init(configuration: DaemonConfiguration, logger: Logger) {
@@ -64,10 +66,14 @@ public actor GroupEngine: DaemonEngine {
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName)
     watches.watch("local", path: configuration.local.path) { engine.poke() }
     // Listening begins before the first replica, so that no event is missed.
-    let events = EngineEventLog(engine: engine, reporter: reporter, logger: logger)
+    let events = EngineEventLog(engine: engine, reporter: reporter, logger: logger) {
+      [watches] name in watches.renew(name)
+    }
     tasks.append(Task { await events.run() })
+    let memory = try remembered.load()
+    paused = memory.paused
     for section in configuration.replicas { try add(section, origin: .configuration) }
-    for section in try remembered.load() where replicas[section.name] == nil {
+    for section in memory.replicas where replicas[section.name] == nil {
       try add(section, origin: .command)
     }
     try await waitForRequired(engine)
@@ -76,7 +82,8 @@ public actor GroupEngine: DaemonEngine {
 
   private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
     let running = try current()
-    try running.engine.addReplica(section.replicaConfiguration)
+    try running.engine.addReplica(
+      section.replicaConfiguration, isPaused: paused.contains(section.name))
     replicas[section.name] = (section, origin)
     let engine = running.engine
     let name = section.name
@@ -85,7 +92,8 @@ public actor GroupEngine: DaemonEngine {
 
   /// Returns when every replica marked as required is open.
   private func waitForRequired(_ engine: SyncEngine) async throws {
-    let names = configuration.replicas.filter(\.isRequired).map(\.name)
+    let names = configuration.replicas.filter { $0.isRequired && !paused.contains($0.name) }
+      .map(\.name)
     guard !names.isEmpty else { return }
     do {
       try await engine.wait(for: names, timeout: .seconds(60))
@@ -165,8 +173,8 @@ public actor GroupEngine: DaemonEngine {
         throw ControlError.storeExists(
           name: other.section.name, reason: "the same file is a replica under this name")
       }
+      try remember(commanded + [section], paused: paused)
       try add(section, origin: .command)
-      try remember()
       logger.event(
         .storeAdded, "replica \(section.name) added",
         metadata: ["replica": .string(section.name)])
@@ -184,9 +192,10 @@ public actor GroupEngine: DaemonEngine {
         name: name, field: "name",
         reason: "the configuration names it; take it out there and restart")
     }
+    try remember(
+      commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
     replicas[name] = nil
     watches.stop(name)
-    try remember()
     do {
       try await current().engine.removeReplica(named: name)
     } catch let error as SyncError {
@@ -196,9 +205,23 @@ public actor GroupEngine: DaemonEngine {
       .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
   }
 
-  private func remember() throws {
-    let list = replicas.values.filter { $0.origin == .command }.map(\.section)
-    try remembered.save(list.sorted { $0.name < $1.name })
+  /// Pauses or resumes links and keeps that over restarts.
+  func rest(_ names: [String], _ isResting: Bool) throws {
+    let engine = try current().engine
+    try remember(
+      commanded, paused: isResting ? paused.union(names) : paused.subtracting(names))
+    if isResting { try engine.pause(names: names) } else { try engine.resume(names: names) }
+  }
+
+  /// The replicas that were added by command.
+  private var commanded: [ReplicaSection] {
+    replicas.values.filter { $0.origin == .command }.map(\.section)
+  }
+
+  /// Writes down what must survive a restart, before it is done.
+  private func remember(_ sections: [ReplicaSection], paused: Set<String>) throws {
+    try remembered.save(replicas: sections.sorted { $0.name < $1.name }, paused: paused)
+    self.paused = paused
   }
 }
 

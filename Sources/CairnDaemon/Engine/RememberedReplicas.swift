@@ -1,9 +1,11 @@
-// Replicas that were added by command: remembered beside the local store.
+// What was decided by command and must survive a restart: kept beside the local store.
 
+import CairnControl
 import CairnPlatform
 import Foundation
 
-/// The replicas added while running, in a small JSON file that survives restarts.
+/// The replicas added while running and the links paused, in a small JSON file that survives
+/// restarts.
 ///
 /// The file is replaced as a whole, so a crash leaves the old list or the new one.
 struct RememberedReplicas: Sendable {
@@ -15,6 +17,12 @@ struct RememberedReplicas: Sendable {
     var direction: String
   }
 
+  /// The whole file.
+  private struct Content: Codable {
+    var replicas: [Entry]
+    var paused: [String]
+  }
+
   let path: String
 
   /// The file beside a local store.
@@ -22,32 +30,36 @@ struct RememberedReplicas: Sendable {
     path = localStore + ".replicas.json"
   }
 
-  /// The remembered replicas; none when there is no file.
+  /// What is remembered; nothing when there is no file.
   ///
   /// - Throws: ``EngineFailure`` when the file is there and cannot be understood: dropping a
   ///   replica in silence would be worse than not starting.
-  func load() throws -> [ReplicaSection] {
-    guard FileManager.default.fileExists(atPath: path) else { return [] }
+  func load() throws -> (replicas: [ReplicaSection], paused: Set<String>) {
+    guard FileManager.default.fileExists(atPath: path) else { return ([], []) }
     do {
       let data = try Data(contentsOf: URL(fileURLWithPath: path))
-      return try JSONDecoder().decode([Entry].self, from: data).map { entry in
+      let content = try JSONDecoder().decode(Content.self, from: data)
+      let replicas = try content.replicas.map { entry in
         guard entry.type == "sqlite", ReplicaSection.isValid(name: entry.name),
           let direction = ReplicaSection.Direction(rawValue: entry.direction)
         else { throw CocoaError(.fileReadCorruptFile) }
         return ReplicaSection(
           name: entry.name, store: .sqlite(path: entry.location), direction: direction)
       }
+      return (replicas, Set(content.paused))
     } catch {
       throw EngineFailure(
         code: "replicaListDamaged",
-        reason: "\(path), which lists the replicas added by command, cannot be read: \(error). "
-          + "Mend or remove it, and add the replicas again.",
+        reason: "\(path), which lists the replicas added by command and the links paused, cannot "
+          + "be read. Mend or remove it, and add the replicas again.",
         isTransient: false)
     }
   }
 
-  /// Replaces the list.
-  func save(_ replicas: [ReplicaSection]) throws {
+  /// Replaces the file.
+  ///
+  /// - Throws: `storeUnavailable` when it cannot be written; the old one is untouched then.
+  func save(replicas: [ReplicaSection], paused: Set<String>) throws {
     let entries = replicas.map { replica -> Entry in
       switch replica.store {
       case .sqlite(let location):
@@ -58,6 +70,13 @@ struct RememberedReplicas: Sendable {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    try AtomicFileWrite.replace(path: path, with: try encoder.encode(entries), mode: 0o600)
+    do {
+      let data = try encoder.encode(Content(replicas: entries, paused: paused.sorted()))
+      try AtomicFileWrite.replace(path: path, with: data, mode: 0o600)
+    } catch let error as PlatformError {
+      throw ControlError.storeUnavailable(
+        name: "local", code: "notRemembered",
+        reason: "the change would be forgotten with a restart and was not made: \(error)")
+    }
   }
 }

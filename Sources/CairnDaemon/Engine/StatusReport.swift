@@ -65,7 +65,12 @@ struct StatusReport {
       line.state = .migrating
       line.progress = StatusProgress(done: Int(progress * 100), total: 100)
     case .ready, .syncing:
-      line.state = (replica.lagTransactions ?? 0) == 0 ? .inSync : .behind
+      // Open, but nobody knows how it stands before the first pass is complete.
+      if replica.lastPass == nil {
+        line.state = .opening
+      } else {
+        line.state = (replica.lagTransactions ?? 0) == 0 ? .inSync : .behind
+      }
     case .waiting(let until, let reason):
       line.state = .unavailable
       line.nextAttempt = Self.date(until)
@@ -76,7 +81,9 @@ struct StatusReport {
       line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
     case .removed: line.state = .stopped
     }
-    if let progress = replica.firstSyncProgress, line.state == .inSync || line.state == .behind {
+    if let progress = replica.firstSyncProgress,
+      line.state == .inSync || line.state == .behind || replica.phase == .syncing
+    {
       line.state = .firstSync
       line.progress = StatusProgress(done: Int(progress * 100), total: 100)
     }

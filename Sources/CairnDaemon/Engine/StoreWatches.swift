@@ -7,33 +7,57 @@ import Synchronization
 /// Watches the write-ahead log of every open store file.
 ///
 /// A watch that cannot be set (the folder is not there yet) is no error: links look for changes
-/// now and then in any case. Mutable state: `watches`, inside the mutex.
+/// now and then in any case, and ``renew(_:)`` tries again. Mutable state: `watches`, inside the
+/// mutex.
 final class StoreWatches: Sendable {
-  private let watches = Mutex<[String: FileWatch]>([:])
+  private struct Entry {
+    let path: String
+    let onChange: @Sendable () -> Void
+    /// Nil while the folder cannot be watched.
+    var watch: FileWatch?
+  }
+  private let watches = Mutex<[String: Entry]>([:])
 
   /// Watches the file at `path` under a name, in place of an older watch of that name.
   func watch(_ name: String, path: String, onChange: @escaping @Sendable () -> Void) {
-    let url = URL(fileURLWithPath: path)
-    let file = url.lastPathComponent
-    let watch = try? FileWatch(
-      folder: url.deletingLastPathComponent().path, names: [file, file + "-wal"],
-      debounce: .milliseconds(5), onChange: onChange)
-    let old = watches.withLock { watches in
-      defer { watches[name] = watch }
-      return watches[name]
+    let entry = Entry(path: path, onChange: onChange, watch: Self.make(path, onChange))
+    let old = watches.withLock { $0.updateValue(entry, forKey: name) }
+    old?.watch?.cancel()
+  }
+
+  /// Sets a watch that could not be set before: the folder may be there by now.
+  func renew(_ name: String) {
+    let missing = watches.withLock { watches in
+      watches[name].flatMap { $0.watch == nil ? $0 : nil }
     }
-    old?.cancel()
+    guard let missing, let watch = Self.make(missing.path, missing.onChange) else { return }
+    let isWanted = watches.withLock { watches -> Bool in
+      guard watches[name]?.path == missing.path, watches[name]?.watch == nil else { return false }
+      watches[name]?.watch = watch
+      return true
+    }
+    if !isWanted { watch.cancel() }
   }
 
   func stop(_ name: String) {
-    watches.withLock { $0.removeValue(forKey: name) }?.cancel()
+    watches.withLock { $0.removeValue(forKey: name) }?.watch?.cancel()
   }
 
   func stopAll() {
     let all = watches.withLock { watches in
       defer { watches = [:] }
-      return Array(watches.values)
+      return watches.values.compactMap(\.watch)
     }
     for watch in all { watch.cancel() }
+  }
+
+  private static func make(
+    _ path: String, _ onChange: @escaping @Sendable () -> Void
+  ) -> FileWatch? {
+    let url = URL(fileURLWithPath: path)
+    let file = url.lastPathComponent
+    return try? FileWatch(
+      folder: url.deletingLastPathComponent().path, names: [file, file + "-wal"],
+      debounce: .milliseconds(5), onChange: onChange)
   }
 }

@@ -1,0 +1,45 @@
+// An application's view of a store: the Cairn library in the test's own process.
+import Cairn
+import Foundation
+
+/// Opens a store file beside the daemon, as any program does.
+final class ApplicationStore {
+  private let coordinator: PersistentStoreCoordinator
+  let context: ManagedObjectContext
+
+  init(model: String, path: String, isReadOnly: Bool = false) throws {
+    let model = try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: model))
+    coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    var options: [AnyHashable: Any] = [:]
+    if isReadOnly {
+      options[StoreOptionKey.readOnly] = true
+    } else {
+      options[StoreOptionKey.historyTracking] = true
+    }
+    _ = try coordinator.addPersistentStore(
+      ofType: "SQLite", configurationName: nil, at: URL(fileURLWithPath: path), options: options)
+    context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.transactionAuthor = "application"
+  }
+
+  deinit {
+    for store in coordinator.persistentStores { try? coordinator.remove(store) }
+  }
+
+  func insert(_ entity: String, _ values: [String: String]) throws {
+    try context.performAndWait {
+      let object = EntityDescription.insertNewObject(forEntityName: entity, into: context)
+      for (key, value) in values { object.setValue(value, forKey: key) }
+      try context.save()
+    }
+  }
+
+  func values(_ entity: String, _ property: String) throws -> [String] {
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: entity)
+      return try context.fetch(request).compactMap { $0.value(forKey: property) as? String }
+        .sorted()
+    }
+  }
+}

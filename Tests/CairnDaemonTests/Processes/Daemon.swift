@@ -1,0 +1,150 @@
+// A real cairnd in a folder of its own, with a control client and cairnctl to speak to it.
+import CairnControl
+import CairnPlatform
+import Foundation
+import Synchronization
+import Testing
+
+/// One daemon that can be started, killed and started again over the same files.
+///
+/// Mutable state: the running process, inside the mutex. Whatever runs is killed in the end.
+final class Daemon: Sendable {
+  /// How a daemon is set up; the files of one folder, named after the daemon.
+  struct Setup: Sendable {
+    var name = "d"
+    var model = Project.file("Config/demo/DebianPackages.xcdatamodeld")
+    /// Name and path of each replica.
+    var replicas: [(name: String, path: String)] = []
+    /// More lines of the configuration.
+    var extra = ""
+    var environment: [String: String] = [:]
+  }
+
+  let folder: TemporaryFolder
+  let setup: Setup
+  private let process = Mutex<Process?>(nil)
+
+  var socket: String { folder.file("\(setup.name).control") }
+  var localPath: String { folder.file("\(setup.name).sqlite") }
+  var configPath: String { folder.file("\(setup.name).yaml") }
+  var logPath: String { folder.file("\(setup.name).log") }
+
+  init(in folder: TemporaryFolder, _ setup: Setup = Setup()) throws {
+    self.folder = folder
+    self.setup = setup
+    var lines = [
+      "model: \(setup.model)", "control: {socket: \(socket)}", "local: {path: \(localPath)}",
+      "log: {level: debug, format: logfmt}",
+    ]
+    if !setup.replicas.isEmpty { lines.append("replicas:") }
+    for replica in setup.replicas {
+      lines.append("  - {name: \(replica.name), type: sqlite, path: \(replica.path)}")
+    }
+    if !setup.extra.isEmpty { lines.append(setup.extra) }
+    try write(lines.joined(separator: "\n") + "\n", to: configPath)
+  }
+
+  deinit { kill() }
+
+  // MARK: Life
+
+  /// Starts the program; returns when it answers and its engine has started or failed to.
+  func start() async throws {
+    let program = try #require(Project.program("cairnd"), "build the products first")
+    let started = Process()
+    started.executableURL = URL(fileURLWithPath: program)
+    started.arguments = ["--config", configPath]
+    started.environment = ProcessInfo.processInfo.environment.merging(setup.environment) { $1 }
+    if !FileManager.default.fileExists(atPath: logPath) { try write("", to: logPath) }
+    let output = try #require(FileHandle(forWritingAtPath: logPath))
+    try output.seekToEnd()
+    started.standardOutput = output
+    started.standardError = output
+    started.standardInput = FileHandle.nullDevice
+    try started.run()
+    process.withLock { $0 = started }
+    let isUp = await eventually(within: .seconds(30)) {
+      guard self.isRunning else { return true }
+      switch try? self.status().state {
+      case .serving, .degraded: return true
+      case .starting, .draining, .stopped, nil: return false
+      }
+    }
+    #expect(isUp && isRunning, "cairnd did not come up: \(log(last: 10))")
+  }
+
+  var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }
+  var pid: Int32 { process.withLock { $0?.processIdentifier ?? 0 } }
+
+  /// Sends SIGTERM and waits for the exit code.
+  func stop() async -> Int32 {
+    guard let running = process.withLock({ $0 }), running.isRunning else { return -1 }
+    running.terminate()
+    return await exitCode()
+  }
+
+  /// Waits until the process has ended.
+  func exitCode() async -> Int32 {
+    let ended = await eventually(within: .seconds(20)) { !self.isRunning }
+    #expect(ended, "cairnd does not end: \(log(last: 10))")
+    return process.withLock { $0.map { $0.isRunning ? -1 : $0.terminationStatus } ?? -1 }
+  }
+
+  /// SIGKILL; returns when the process is gone.
+  func kill() {
+    guard let running = process.withLock({ $0 }), running.isRunning else { return }
+    ProcessConduct.send(signal: 9, to: running.processIdentifier)
+    running.waitUntilExit()
+  }
+
+  // MARK: Speaking to it
+
+  func client(timeout: Duration = .seconds(20)) throws -> ControlClient {
+    try ControlClient(socket: socket, timeout: timeout)
+  }
+
+  func status() throws -> DaemonStatus {
+    try client(timeout: .seconds(5)).call(GetStatus.self, NoValues()).status
+  }
+
+  func replica(_ name: String) throws -> ReplicaStatus? {
+    try status().replicas.first { $0.name == name }
+  }
+
+  /// Runs cairnctl against this daemon.
+  @discardableResult
+  func ctl(_ arguments: String..., input: String = "") async throws -> Outcome {
+    let program = try #require(Project.program("cairnctl"), "build the products first")
+    return try await run(
+      program, arguments, input: input,
+      environment: ["CAIRN_SOCKET": socket, "NO_COLOR": "1"])
+  }
+
+  /// One attribute of all records of an entity, from one of the stores.
+  func values(_ entity: String, _ property: String, store: String? = nil) async throws -> [String] {
+    try await offPool {
+      var found: [String] = []
+      try self.client().stream(
+        FetchRecords.self,
+        FetchRecords.Parameters(
+          entity: entity, sort: [property], properties: [property], store: store)
+      ) { reply in
+        found += reply.rows.compactMap { $0[property]?.stringValue }
+      }
+      return found
+    }
+  }
+
+  // MARK: Files
+
+  var logText: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
+
+  func log(last count: Int) -> String {
+    logText.split(separator: "\n").suffix(count).joined(separator: "\n")
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+}
