@@ -90,7 +90,7 @@ final class CairnStack {
   }
 
   func newContext() -> ManagedObjectContext {
-    let context = ManagedObjectContext(concurrencyType: .privateQueue)
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return context
   }
