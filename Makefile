@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check lint format install deps check-link clean
+.PHONY: demo test build bench bench-check lint format install deps check-link check-plugin clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -38,6 +38,10 @@ format:
 ## Shows that a program which imports only Cairn links neither NIO nor libsystemd.
 check-link: deps
 	@SWIFT="$(SWIFT)" sh Tests/check-link.sh
+
+## Shows that a program whose classes the build plugin generates compiles and works.
+check-plugin: deps
+	@SWIFT="$(SWIFT)" sh Tests/check-plugin.sh
 
 ## Installs into DESTDIR: programs, units, configuration, completions.
 install: build

@@ -9,14 +9,25 @@ import PackagePlugin
 struct CairnModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
     let tool = try context.tool(named: "cairn-modelgen")
+    let module = importedModule(of: target)
     return models(in: target.directoryURL).map { model in
       let name = model.deletingPathExtension().lastPathComponent
       let output = context.pluginWorkDirectoryURL.appendingPathComponent("\(name)+Model.swift")
       return .buildCommand(
         displayName: "Generate classes of \(model.lastPathComponent)",
-        executable: tool.url, arguments: ["generate", model.path, "--output", output.path],
+        executable: tool.url,
+        arguments: ["generate", model.path, "--output", output.path, "--import", module],
         inputFiles: documents(in: model), outputFiles: [output])
     }
+  }
+
+  /// `CoreData` for a target that uses Cairn under Apple's names only, otherwise `Cairn`.
+  private func importedModule(of target: any Target) -> String {
+    let products = target.dependencies.compactMap { dependency -> String? in
+      if case .product(let product) = dependency { return product.name }
+      return nil
+    }
+    return products.contains("CoreData") && !products.contains("Cairn") ? "CoreData" : "Cairn"
   }
 
   /// The model packages below a folder, and versions that are in no package.

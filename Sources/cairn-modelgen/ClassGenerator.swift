@@ -1,94 +1,101 @@
 import CairnModel
-import Foundation
 
-/// Makes Swift source of a model: classes where its entities ask for `class`, only the properties
-/// where they ask for `category`, nothing for the rest.
+/// Makes Swift source of a model that is ready for use: classes where its entities ask for `class`,
+/// only the properties where they ask for `category`, nothing for the rest.
 struct ClassGenerator {
   let model: ManagedObjectModel
   /// The name of the model file, for the head of the generated one.
   let source: String
+  /// The module to import, `Cairn` or one that re-exports it.
+  let module: String
   /// Whether the entities' own settings are passed over.
   let generatesAll: Bool
 
-  func text() -> String {
-    let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
-    let parts = entities.compactMap { entity -> String? in
-      switch generatesAll ? "class" : entity.codeGenerationType {
-      case "class": return classText(entity) + "\n" + extensionText(entity)
-      case "category": return extensionText(entity)
-      default: return nil
-      }
-    }
-    let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
-    return ([head + "\nimport Cairn\nimport Foundation\n"] + parts).joined(separator: "\n")
+  /// The entities for which something is generated, by name.
+  private var entities: [EntityDescription] {
+    model.entities.filter { EntityClass(entity: $0).isNamed && kind(of: $0) != nil }
+      .sorted { ($0.name ?? "") < ($1.name ?? "") }
   }
 
-  /// The Swift name of an entity's class, without module.
-  static func className(of entity: EntityDescription) -> String {
-    let full = entity.managedObjectClassName ?? "NSManagedObject"
-    let name = full.split(separator: ".").last.map(String.init) ?? full
-    return name == "NSManagedObject" ? "ManagedObject" : name
+  private func kind(of entity: EntityDescription) -> String? {
+    if generatesAll { return "class" }
+    guard let kind = entity.codeGenerationType, ["class", "category"].contains(kind) else {
+      return nil
+    }
+    return kind
+  }
+
+  /// Why nothing can be generated; empty when it can.
+  func problems() -> [String] {
+    Dictionary(grouping: entities, by: { EntityClass(entity: $0).name })
+      .filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
+      .map { name, entities in
+        "Entities \(entities.compactMap(\.name).joined(separator: ", ")) share the class \(name); "
+          + "set the code generation of all but one to Manual/None."
+      }
+  }
+
+  func text() -> String {
+    let parts = entities.map { entity in
+      kind(of: entity) == "class"
+        ? classText(entity) + "\n" + extensionText(entity) : extensionText(entity)
+    }
+    let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
+    return ([head + "\nimport Foundation\nimport \(module)\n"] + parts).joined(separator: "\n")
   }
 
   private func classText(_ entity: EntityDescription) -> String {
-    let parent = entity.superentity.map(Self.className) ?? "ManagedObject"
+    let type = EntityClass(entity: entity)
     return """
-      open class \(escaped(Self.className(of: entity))): \(escaped(parent)) {
+      /// An object of entity \(entity.name ?? "").
+      open class \(escaped(type.name)): \(escaped(type.parentName)) {
       }
 
       """
   }
 
   private func extensionText(_ entity: EntityDescription) -> String {
-    let name = escaped(Self.className(of: entity))
+    let type = EntityClass(entity: entity)
+    let name = escaped(type.name)
     var lines = ["extension \(name) {"]
     lines += [
       "  /// A request for all objects of the entity.",
-      "  public class func \(entity.superentity == nil ? "fetchRequest" : "fetch\(name)Request")() "
-        + "-> FetchRequest<\(name)> {",
+      "  public class func fetchRequest() -> FetchRequest<\(name)> {",
       "    FetchRequest<\(name)>(entityName: \(quoted(entity.name ?? "")))", "  }",
     ]
-    for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) {
-      lines += self.lines(for: property)
-    }
+    for property in type.properties { lines += self.lines(for: property, of: entity) }
     lines.append("}")
+    // Subclasses inherit the conformance.
+    if type.parentName == EntityClass.baseName, canIdentify(entity) {
+      lines += ["", "extension \(name): Identifiable {", "}"]
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func lines(for property: PropertyDescription) -> [String] {
+  private func lines(for property: PropertyDescription, of entity: EntityDescription) -> [String] {
+    let layout: EntityLayout = entity.layout
     switch property {
-    case let attribute as AttributeDescription: return AccessorText(attribute).lines
+    case let attribute as AttributeDescription:
+      return AccessorText(attribute: attribute, slot: layout.slotByName[attribute.name]).lines
     case let relationship as RelationshipDescription:
-      return RelationshipText(relationship).lines
+      let numbers = relationship.isToMany ? layout.toManyByName : layout.slotByName
+      guard let number = numbers[relationship.name] else { return [] }
+      return RelationshipText(relationship: relationship, number: number).lines
     case let fetched as FetchedPropertyDescription:
+      let type =
+        fetched.template.flatMap { model.entitiesByName[$0.entityName] }
+        .map { escaped(EntityClass(entity: $0).name) } ?? EntityClass.baseName
       return [
-        "", "  public var \(escaped(fetched.name)): [ManagedObject] {",
-        "    value(forKey: \(quoted(fetched.name))) as? [ManagedObject] ?? []", "  }",
+        "", "  public var \(escaped(fetched.name)): [\(type)] {",
+        "    value(forKey: \(quoted(fetched.name))) as? [\(type)] ?? []", "  }",
       ]
     default: return []
     }
   }
-}
 
-/// A Swift identifier, in backticks where it is a keyword.
-func escaped(_ name: String) -> String {
-  let keywords: Set<String> = [
-    "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import",
-    "init", "inout", "internal", "let", "open", "operator", "private", "protocol", "public",
-    "rethrows", "static", "struct", "subscript", "typealias", "var", "break", "case", "continue",
-    "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat",
-    "return", "switch", "where", "while", "as", "catch", "false", "is", "nil", "super", "self",
-    "Self", "throw", "throws", "true", "try",
-  ]
-  return keywords.contains(name) ? "`\(name)`" : name
-}
-
-/// A Swift string literal.
-func quoted(_ text: String) -> String {
-  var result = ""
-  for character in text {
-    if character == "\\" || character == "\"" { result.append("\\") }
-    result.append(character)
+  /// Whether a property called `id`, if there is one, can be the identity.
+  private func canIdentify(_ entity: EntityDescription) -> Bool {
+    guard let attribute = entity.attributesByName["id"] else { return true }
+    return AccessorText(attribute: attribute, slot: 0).isHashable
   }
-  return "\"\(result)\""
 }

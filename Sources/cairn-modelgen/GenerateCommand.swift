@@ -17,19 +17,30 @@ struct GenerateCommand: ParsableCommand {
   @Flag(help: "Generate classes for all entities, whatever their code generation setting.")
   var all = false
 
+  @Option(help: "The module that generated code imports.")
+  var `import` = "Cairn"
+
   func run() throws {
     let url = URL(fileURLWithPath: model)
     let model = try ManagedObjectModel.load(contentsOf: url)
-    let problems = ModelValidation.problems(of: model)
-    guard problems.isEmpty else {
-      for problem in problems {
-        FileHandle.standardError.write(Data("\(url.path): error: \(problem)\n".utf8))
-      }
-      throw ExitCode.failure
+    // Slot numbers are those of the layouts that contexts use.
+    do {
+      try model.prepareForUse()
+    } catch let error as ModelError {
+      throw refuse(url, error.problems.map(\.description))
     }
-    let text = ClassGenerator(
-      model: model, source: url.lastPathComponent, generatesAll: all
-    ).text()
-    try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+    let generator = ClassGenerator(
+      model: model, source: url.lastPathComponent, module: `import`, generatesAll: all)
+    let problems = generator.problems()
+    guard problems.isEmpty else { throw refuse(url, problems) }
+    try Data(generator.text().utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+  }
+
+  /// Reports problems in the form that builds show as errors of the file.
+  private func refuse(_ url: URL, _ problems: [String]) -> ExitCode {
+    for problem in problems {
+      FileHandle.standardError.write(Data("\(url.path): error: \(problem)\n".utf8))
+    }
+    return .failure
   }
 }

@@ -51,6 +51,24 @@ import Testing
     }
   }
 
+  @Test(
+    "The source of a model and its compiled form say the same, but for the Swift class of a value",
+    .enabled(if: AppleFixtures.folder != nil, AppleFixtures.missing),
+    arguments: ["SampleModel", "SampleModel3"])
+  func sourceEqualsCompiled(name: String) throws {
+    let source = try ModelPackage(contentsOf: AppleFixtures.url("models/\(name).xcdatamodeld"))
+    let compiled = try ModelPackage(contentsOf: AppleFixtures.url("compiled-models/\(name).momd"))
+    for version in source.versionNames {
+      let first = try source.model(named: version)
+      // Apple's compiler uses `customClassName` for the generated class only and leaves it out.
+      for attribute in first.entities.flatMap(\.declaredProperties) {
+        guard let attribute = attribute as? AttributeDescription else { continue }
+        if attribute.attributeType == .transformable { attribute.attributeValueClassName = nil }
+      }
+      #expect(first == (try compiled.model(named: version)))
+    }
+  }
+
   @Test("A model comes back from its compiled form as it was")
   func roundTrip() throws {
     let model = try SampleModels.everything()

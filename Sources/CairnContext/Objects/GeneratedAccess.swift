@@ -1,0 +1,79 @@
+import CairnModel
+import Foundation
+
+// What generated accessors call for relationships; attributes they read through
+// `storedValue(at:)`. Numbers are those of the entity's layout, inherited properties first.
+extension ManagedObject {
+  /// The object a to-one relationship leads to, by the slot of the layout; fires the fault.
+  public final func destination(at slot: Int) -> ManagedObject? {
+    guard case .object(let id) = storedValue(at: slot) else { return nil }
+    return requiredContext.object(with: id)
+  }
+
+  /// Sets the object a to-one relationship leads to; the inverse follows.
+  public final func setDestination(_ destination: ManagedObject?, at slot: Int) {
+    precondition(slot >= 0 && slot < slotCount && layout.isToOneSlot[slot], "not a to-one slot")
+    InverseMaintenance.setToOne(of: self, at: slot, to: destination)
+  }
+
+  /// The members of a to-many relationship by its index in the layout; loads it.
+  public final func memberSet(ofToMany index: Int) -> NSSet {
+    NSSet(array: loadedToMany(index).current)
+  }
+
+  /// The members of an ordered relationship, in order, by its index in the layout; loads it.
+  public final func orderedMemberSet(ofToMany index: Int) -> NSOrderedSet {
+    NSOrderedSet(array: loadedToMany(index).order)
+  }
+
+  /// An ordered relationship to be changed in place, by its index in the layout.
+  public final func orderedMembers(ofToMany index: Int) -> ManagedObjectOrderedSet {
+    precondition(layout.toManys[index].isOrdered, "the relationship has no order")
+    return ManagedObjectOrderedSet(object: self, index: index)
+  }
+
+  /// Makes the members of the to-many relationship exactly those of a set; nil empties it.
+  ///
+  /// Traps for members that are no managed objects, as Core Data does.
+  public final func setMemberSet(_ members: NSSet?, ofToMany index: Int) {
+    setMembers(managedObjects(in: members?.allObjects, index), toMany: index)
+  }
+
+  /// Makes the members of the ordered relationship exactly these, in this order; nil empties it.
+  ///
+  /// Traps for members that are no managed objects, as Core Data does.
+  public final func setOrderedMemberSet(_ members: NSOrderedSet?, ofToMany index: Int) {
+    setMembers(managedObjects(in: members?.array, index), toMany: index)
+  }
+
+  private func managedObjects(in values: [Any]?, _ index: Int) -> [ManagedObject] {
+    (values ?? []).map { value in
+      guard let member = value as? ManagedObject else {
+        RelationshipChecks.refuse(value, for: layout.toManys[index])
+      }
+      return member
+    }
+  }
+}
+
+extension ManagedObjectOrderedSet {
+  /// Inserts members so that they are at the positions afterwards; traps when the counts differ.
+  public func insert(_ members: [ManagedObject], at positions: IndexSet) {
+    precondition(members.count == positions.count, "as many positions as members are needed")
+    for (position, member) in zip(positions, members) { insert(member, at: position) }
+  }
+
+  /// Removes the members at the positions.
+  public func removeObjects(at positions: IndexSet) {
+    let list = array
+    for position in positions { remove(list[position]) }
+  }
+
+  /// Replaces the members at the positions, in order; traps when the counts differ.
+  public func replaceObjects(at positions: IndexSet, with members: [ManagedObject]) {
+    precondition(members.count == positions.count, "as many positions as members are needed")
+    var list = array
+    for (position, member) in zip(positions, members) { list[position] = member }
+    setArray(list)
+  }
+}
