@@ -12,7 +12,9 @@ public struct RecordCodingError: Error, Sendable {
 /// Translates between stored values and the wire: dates as ISO 8601, binary as base64, UUIDs and
 /// URLs as text, decimals as strings, integers beyond 2^53 as strings.
 public enum RecordCoding {
-  /// The wire form of a stored attribute value. References have none; they are named elsewhere.
+  /// The wire form of a stored attribute value.
+  ///
+  /// References have none; they are named elsewhere.
   public static func json(_ value: AttributeValue) -> JSONValue {
     switch value {
     case .null, .object: return .null

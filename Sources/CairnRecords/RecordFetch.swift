@@ -110,7 +110,9 @@ public final class RecordCursor: @unchecked Sendable {
     self.objects = objects
   }
 
-  /// The next batch, nil after the last. There is always a first one, which names the properties.
+  /// The next batch, nil after the last.
+  ///
+  /// There is always a first one, which names the properties.
   public func next() throws -> FetchRecords.Reply? {
     try context.performAndWait {
       guard position < objects.count || !hasStarted else { return nil }

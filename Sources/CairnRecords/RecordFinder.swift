@@ -64,7 +64,9 @@ struct RecordFinder {
     return Identity(entity: ObjectIdentifier(entity), key: key, values: values)
   }
 
-  /// Looks all rows up at once. Rows whose values are wrong are left to be reported in turn.
+  /// Looks all rows up at once.
+  ///
+  /// Rows whose values are wrong are left to be reported in turn.
   mutating func prefetch(
     _ entity: EntityDescription, key: [String], rows: [[String: JSONValue]]
   ) throws {

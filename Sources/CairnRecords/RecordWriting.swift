@@ -79,7 +79,8 @@ struct RecordWriting {
     let members = try list.map { try resolve($0, relationship) }
     if relationship.isOrdered {
       let current = (object.value(forKey: relationship.name) as? NSOrderedSet)?.array ?? []
-      let same = current.count == members.count
+      let same =
+        current.count == members.count
         && zip(current, members).allSatisfy { ($0 as AnyObject) === $1 }
       if !same { object.setValue(NSOrderedSet(array: members), forKey: relationship.name) }
     } else {

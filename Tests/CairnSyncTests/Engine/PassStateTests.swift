@@ -1,3 +1,5 @@
+// A pass as a pure state: what it does next after each outcome.
+
 import Testing
 
 @testable import CairnSync

@@ -1,3 +1,5 @@
+// The keys that place members of ordered relationships between their neighbours.
+
 import Testing
 
 @testable import CairnSync
