@@ -30,10 +30,10 @@ bench-check: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Package.swift
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests Plugins Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests Plugins Benchmarks/Sources Package.swift
 
 ## Shows that a program which imports only Cairn links neither NIO nor libsystemd.
 check-link: deps

@@ -98,7 +98,7 @@ final class CairnStack {
   func insert(_ rows: [Sample]) throws {
     let context = newContext()
     try context.performAndWait {
-      let entity = coordinator.managedObjectModel.entitiesByName["Item"]!
+      guard let entity = coordinator.managedObjectModel.entitiesByName["Item"] else { return }
       for row in rows { ManagedObject(entity: entity, insertInto: context).fill(row) }
       try context.save()
     }
@@ -115,11 +115,12 @@ final class CairnStack {
     let context = newContext()
     try context.performAndWait {
       let byName = coordinator.managedObjectModel.entitiesByName
+      guard let parentEntity = byName["Parent"], let childEntity = byName["Child"] else { return }
       for _ in 0..<parents {
-        let parent = ManagedObject(entity: byName["Parent"]!, insertInto: context)
+        let parent = ManagedObject(entity: parentEntity, insertInto: context)
         parent.setValue("p", forKey: "name")
         for _ in 0..<children {
-          let child = ManagedObject(entity: byName["Child"]!, insertInto: context)
+          let child = ManagedObject(entity: childEntity, insertInto: context)
           child.setValue("c", forKey: "name")
           child.setValue(parent, forKey: "parent")
         }

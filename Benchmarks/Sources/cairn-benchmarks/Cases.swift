@@ -53,10 +53,15 @@ struct Cases {
       "insert + save, history \(history ? "on" : "off")", units: rows, rounds: rounds,
       must: history ? 2.8 : 2.0, aim: history ? 2.0 : 1.4,
       [
-        Contestant(name: "raw") { try withRaw(filled: false) { d in try timed { try d.insert(samples) } } },
-        Contestant(name: "GRDB") { try withGRDB(filled: false) { d in try timed { try d.insert(samples) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: false) { d in try timed { try d.insert(samples) } }
+        },
+        Contestant(name: "GRDB") {
+          try withGRDB(filled: false) { d in try timed { try d.insert(samples) } }
+        },
         Contestant(name: "Cairn") {
-          try withCairn(filled: false, history: history) { s in try timed { try s.insert(samples) } }
+          try withCairn(filled: false, history: history) { s in try timed { try s.insert(samples) }
+          }
         },
       ])
   }
@@ -65,7 +70,9 @@ struct Cases {
     try measure(
       "fetch into uniqued, filled objects", units: rows, rounds: rounds, must: 3.0, aim: 2.2,
       [
-        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } }
+        },
         Contestant(name: "GRDB") {
           try withGRDB(filled: true) { d in
             var records: [ItemRecord] = []
@@ -82,7 +89,9 @@ struct Cases {
     try measure(
       "fetch as faults (to a full raw read)", units: rows, rounds: rounds, must: 0.8, aim: 0.55,
       [
-        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } }
+        },
         Contestant(name: "Cairn") { try timedFetch(asFaults: true) },
       ])
   }
@@ -108,7 +117,9 @@ struct Cases {
     try measure(
       "object by ID, registered (raw: lookup in the store)", units: rows, rounds: rounds,
       [
-        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.lookUp(shuffledKeys)) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: true) { d in try timed { keep(try d.lookUp(shuffledKeys)) } }
+        },
         Contestant(name: "Cairn") {
           try withCairn(filled: true) { stack in
             let context = stack.newContext()
@@ -129,8 +140,12 @@ struct Cases {
     return try measure(
       "object by ID, from the store", units: rows, rounds: rounds, must: 2.5, aim: 1.8,
       [
-        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { keep(try d.lookUp(keys)) } } },
-        Contestant(name: "GRDB") { try withGRDB(filled: true) { d in try timed { keep(try d.lookUp(keys)) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: true) { d in try timed { keep(try d.lookUp(keys)) } }
+        },
+        Contestant(name: "GRDB") {
+          try withGRDB(filled: true) { d in try timed { keep(try d.lookUp(keys)) } }
+        },
         Contestant(name: "Cairn") {
           try withCairn(filled: true) { stack in
             let reader = stack.newContext()
@@ -160,7 +175,9 @@ struct Cases {
       "update 2 of 10 attributes, save, history on", units: changed.count, rounds: rounds,
       must: 2.0, aim: 1.4,
       [
-        Contestant(name: "raw") { try withRaw(filled: true) { d in try timed { try d.update(changed) } } },
+        Contestant(name: "raw") {
+          try withRaw(filled: true) { d in try timed { try d.update(changed) } }
+        },
         Contestant(name: "GRDB") {
           try withGRDB(filled: true) { d in
             let records = try d.fetchAll().filter { $0.id % 10 == 0 }

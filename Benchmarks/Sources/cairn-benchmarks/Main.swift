@@ -17,7 +17,8 @@ struct BenchmarkCommand: ParsableCommand {
   func run() throws {
     let workspace = try Workspace()
     var results = try Cases(rows: rows, rounds: rounds, workspace: workspace).all()
-    results.append(try SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace).measureRate())
+    results.append(
+      try SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace).measureRate())
     Report(results: results).printTable()
     if let json { try Report(results: results).writeJSON(to: URL(fileURLWithPath: json)) }
     let missed = results.filter { result in
