@@ -100,7 +100,7 @@ struct Sample {
   private mutating func read(from library: PersistentContainer) throws {
     let reading = library.newBackgroundContext()
     try reading.performAndWait {
-      let request = Author.fetchRequest()
+      let request: FetchRequest<Author> = Author.fetchRequest()
       request.predicate = ObjectPredicate(format: "name == %@", "Ursula")
       let author = try reading.fetch(request).first
       expect(author?.id == identity, "the identity comes back")
@@ -150,7 +150,7 @@ struct Sample {
       all[2].dependencies = NSSet(object: all[0])
       try packages.save()
       packages.reset()
-      let request = Package.fetchRequest()
+      let request: FetchRequest<Package> = Package.fetchRequest()
       request.predicate = ObjectPredicate(format: "dependents.@count == 2")
       let found = try packages.fetch(request)
       expect(found.map(\.name) == ["libc6"], "predicates on generated classes: \(found)")
