@@ -148,6 +148,8 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform", "cairnd", "cairnctl",
         .product(name: "Logging", package: "swift-log"),
+        // Makes the files of other applications that the daemon must refuse.
+        .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Golden"]),
     .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
     .testTarget(name: "RepositoryShapeTests"),

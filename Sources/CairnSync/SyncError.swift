@@ -8,6 +8,12 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case sameStore = "same-store"
     /// The store could not be opened, or an operation on it failed.
     case storeUnavailable = "store-unavailable"
+    /// The file is not SQLite's, or belongs to another application.
+    case notAStore = "not-a-store"
+    /// Another program keeps the store locked.
+    case storeLocked = "store-locked"
+    /// The store or its folder may not be written.
+    case storeReadOnly = "store-read-only"
     /// The store's model cannot be brought to this one.
     case incompatibleModel = "incompatible-model"
     /// Sync's own tables hold something that cannot be read.

@@ -75,8 +75,9 @@ extension ControlError {
     case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
     case .timedOut: self = .waitTimedOut(behind: [replica])
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
-    case .unsupportedStore, .sameStore, .storeUnavailable, .damagedBookkeeping, .contention,
-      .clockSkew, .invalidRecord, .notSyncing, .invalidConfiguration, .failed:
+    case .unsupportedStore, .sameStore, .storeUnavailable, .notAStore, .storeLocked,
+      .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord, .notSyncing,
+      .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     }

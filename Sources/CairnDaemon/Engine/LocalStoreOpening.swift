@@ -4,6 +4,7 @@ import Cairn
 import CairnCoordinator
 import CairnModel
 import CairnStore
+import CairnSync
 import Foundation
 
 /// Reads the model and opens the local store; says in the daemon's words why it cannot.
@@ -19,7 +20,7 @@ struct LocalStoreOpening {
         return try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
       } catch {
         throw EngineFailure(
-          code: "modelInvalid", reason: "the model \(path) cannot be used: \(error)",
+          code: "model-invalid", reason: "the model \(path) cannot be used: \(error)",
           isTransient: false)
       }
     case .fromStore:
@@ -27,7 +28,7 @@ struct LocalStoreOpening {
       do {
         guard let model = try ManagedObjectModel.load(fromSQLiteStoreAt: url) else {
           throw EngineFailure(
-            code: "modelMissing",
+            code: "model-missing",
             reason: "\(configuration.local.path) keeps no model inside; name a model file",
             isTransient: false)
         }
@@ -70,7 +71,7 @@ struct LocalStoreOpening {
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     } catch {
       throw EngineFailure(
-        code: "folderMissing",
+        code: "folder-missing",
         reason: "the folder of \(url.path) cannot be made: \(error.localizedDescription)",
         isTransient: true)
     }
@@ -79,34 +80,18 @@ struct LocalStoreOpening {
         ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
         options: options(durability: configuration.local.durability))
     } catch let error as ModelError {
-      throw EngineFailure(code: "modelInvalid", reason: error.description, isTransient: false)
+      throw EngineFailure(code: "model-invalid", reason: error.description, isTransient: false)
     } catch let error as CoreDataError {
       throw Self.failure(error, place: url.path)
     }
   }
 
-  /// A store error in the daemon's words.
+  /// A store error in the daemon's words, with the codes that links use as well.
   static func failure(_ error: CoreDataError, place: String) -> EngineFailure {
-    let code: String
-    var isTransient = false
-    switch error.code {
-    case .persistentStoreTimeout:
-      code = "storeLocked"
-      isTransient = true
-    case .persistentStoreInvalidType, .persistentStoreTypeMismatch:
-      code = "notAStore"
-    case .persistentStoreIncompatibleVersionHash, .migrationMissingSourceModel,
-      .inferredMappingModel, .migration, .migrationMissingMappingModel:
-      code = "modelIncompatible"
-    case .persistentStoreOpen:
-      code = "storeUnavailable"
-      isTransient = true
-    default:
-      code = "storeError\(error.code.rawValue)"
-      isTransient = true
-    }
+    let described = SyncError(describing: error, at: URL(fileURLWithPath: place))
     return EngineFailure(
-      code: code, reason: "the local store \(place) cannot be opened: \(error.message)",
-      isTransient: isTransient)
+      code: described.code.rawValue,
+      reason: "the local store cannot be opened: \(described.message)",
+      isTransient: described.recovery != .person)
   }
 }

@@ -49,7 +49,7 @@ struct RememberedReplicas: Sendable {
       return (replicas, Set(content.paused))
     } catch {
       throw EngineFailure(
-        code: "replicaListDamaged",
+        code: "replica-list-damaged",
         reason: "\(path), which lists the replicas added by command and the links paused, cannot "
           + "be read. Mend or remove it, and add the replicas again.",
         isTransient: false)
@@ -75,7 +75,7 @@ struct RememberedReplicas: Sendable {
       try AtomicFileWrite.replace(path: path, with: data, mode: 0o600)
     } catch let error as PlatformError {
       throw ControlError.storeUnavailable(
-        name: "local", code: "notRemembered",
+        name: "local", code: "not-remembered",
         reason: "the change would be forgotten with a restart and was not made: \(error)")
     }
   }

@@ -32,7 +32,7 @@ struct StatusReport {
         model: running.modelName, local: local, replicas: lines, problems: problems)
     } catch {
       local.state = .unavailable
-      local.problem = StatusProblem(code: "storeUnavailable", message: "\(error)")
+      local.problem = StatusProblem(code: "store-unavailable", message: "\(error)")
       return EngineStatus(
         model: running.modelName, local: local, problems: local.problem.map { [$0] } ?? [])
     }

@@ -31,7 +31,7 @@ public typealias EngineFactory =
 
 /// Why an engine cannot start.
 public struct EngineFailure: Error, Sendable, CustomStringConvertible {
-  /// A stable code: `storeLocked`, `modelMissing` and so on.
+  /// A stable code: `store-locked`, `model-missing` and so on.
   public let code: String
   /// What is wrong and what to do, for people.
   public let reason: String

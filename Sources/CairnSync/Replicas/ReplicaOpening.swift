@@ -19,7 +19,18 @@ struct ReplicaOpening: Sendable {
         "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
         recovery: .person)
     }
-    try checkIsNoCopy()
+    // Reading a file that is locked or far away blocks; Swift's own threads are not for that.
+    let objection: (any Error)? = await withCheckedContinuation { continuation in
+      DispatchQueue.global(qos: .userInitiated).async {
+        do {
+          try checkIsNoCopy()
+          continuation.resume(returning: nil)
+        } catch {
+          continuation.resume(returning: Self.describe(error, at: configuration.url))
+        }
+      }
+    }
+    if let objection { throw objection }
     let failure: (any Error)? = await withCheckedContinuation { continuation in
       coordinator.addPersistentStore(with: description()) { _, error in
         continuation.resume(returning: error.map { Self.describe($0, at: configuration.url) })
@@ -35,9 +46,12 @@ struct ReplicaOpening: Sendable {
   }
 
   private func checkIsNoCopy() throws {
-    guard let kind = try? coordinator.kind(ofType: configuration.type),
-      let metadata = try? kind.metadata(at: configuration.url, options: StoreOptions()),
-      let identifier = metadata[StoreMetadataKey.uuid] as? String,
+    guard let kind = try? coordinator.kind(ofType: configuration.type) else { return }
+    let url = configuration.url
+    if url.isFileURL, !FileManager.default.fileExists(atPath: url.path) { return }
+    let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
+    let metadata = try kind.metadata(at: url, options: options)
+    guard let identifier = metadata[StoreMetadataKey.uuid] as? String,
       identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame
     else { return }
     throw SyncError(
@@ -69,17 +83,30 @@ struct ReplicaOpening: Sendable {
     guard let error = error as? CoreDataError else {
       return SyncError(.failed, "\(place): \(error)", recovery: .wait)
     }
+    let message = error.message.contains(place) ? error.message : "\(place): \(error.message)"
     switch error.code {
     case .persistentStoreIncompatibleVersionHash, .migrationMissingSourceModel,
       .migrationMissingMappingModel, .inferredMappingModel, .migration,
       .migrationConstraintViolation, .persistentStoreIncompatibleSchema,
       .entityMigrationPolicy:
-      return SyncError(.incompatibleModel, "\(place): \(error.message)", recovery: .person)
+      return SyncError(.incompatibleModel, message, recovery: .person)
     case .persistentStoreInvalidType, .persistentStoreTypeMismatch,
       .persistentStoreUnsupportedRequestType:
-      return SyncError(.storeUnavailable, "\(place): \(error.message)", recovery: .person)
+      return SyncError(.notAStore, message, recovery: .person)
+    case .persistentStoreTimeout:
+      return SyncError(.storeLocked, message, recovery: .wait)
     default:
-      return SyncError(.storeUnavailable, "\(place): \(error.message)", recovery: .wait)
+      // SQLITE_READONLY, in its many kinds: somebody may hand the file over, or mount it again.
+      let result = (error.userInfo["NSSQLiteErrorDomain"] as? NSNumber)?.intValue ?? 0
+      return SyncError(
+        result & 0xff == 8 ? .storeReadOnly : .storeUnavailable, message, recovery: .wait)
     }
+  }
+}
+
+extension SyncError {
+  /// What an error that a store threw means, in the words of sync.
+  package init(describing error: any Error, at url: URL?) {
+    self = ReplicaOpening.describe(error, at: url)
   }
 }

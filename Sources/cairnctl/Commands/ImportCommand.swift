@@ -60,7 +60,7 @@ struct ImportCommand: ParsableCommand {
     let bar = ProgressBar(isShown: !shared.json && ProgressBar.canBeSeen)
     do {
       while let bytes = try source.next() {
-        for row in try reader.read(bytes) { try upload.add(row) }
+        try reader.read(bytes) { try upload.add($0) }
         bar.show(source.fraction, Readable.count(upload.rowCount, "row"))
       }
       for row in try reader.finish() { try upload.add(row) }

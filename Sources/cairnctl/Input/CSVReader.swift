@@ -18,8 +18,7 @@ struct CSVReader: RowReader {
 
   init(types: TypedValues) { self.types = types }
 
-  mutating func read(_ bytes: [UInt8]) throws -> [InputRow] {
-    var rows: [InputRow] = []
+  mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws {
     for byte in bytes {
       let wasReturn = isAfterReturn
       isAfterReturn = false
@@ -43,12 +42,12 @@ struct CSVReader: RowReader {
         try endField()
       case 0x0D:
         isAfterReturn = true
-        if let row = try endRow() { rows.append(row) }
+        if let row = try endRow() { try each(row) }
       case 0x0A:
         if wasReturn {
           rowBytes = 0
         } else if let row = try endRow() {
-          rows.append(row)
+          try each(row)
         }
         line += 1
         rowLine = line
@@ -60,7 +59,6 @@ struct CSVReader: RowReader {
         field.append(byte)
       }
     }
-    return rows
   }
 
   mutating func finish() throws -> [InputRow] {

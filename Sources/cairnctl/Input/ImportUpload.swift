@@ -32,10 +32,11 @@ struct ImportUpload {
     guard size <= byteLimit else {
       throw InputProblem(line: row.line, reason: "the row is larger than \(byteLimit / 1024) KiB")
     }
-    if rows.count >= rowLimit || bytes + size > byteLimit { try flush() }
+    if bytes + size > byteLimit { try flush() }
     rows.append(row)
     bytes += size
     rowCount += 1
+    if rows.count >= rowLimit { try flush() }
   }
 
   /// Sends what is left and waits for all answers.

@@ -5,20 +5,18 @@ struct JSONLinesReader: RowReader {
   private var pending: [UInt8] = []
   private var line = 1
 
-  mutating func read(_ bytes: [UInt8]) throws -> [InputRow] {
-    var rows: [InputRow] = []
+  mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws {
     var rest = bytes[...]
     while let end = rest.firstIndex(of: 0x0A) {
       pending.append(contentsOf: rest[..<end])
       rest = rest[rest.index(after: end)...]
-      if let row = try row() { rows.append(row) }
+      if let row = try row() { try each(row) }
       line += 1
     }
     pending.append(contentsOf: rest)
     guard pending.count <= JSONLimits.message.byteCount else {
       throw InputProblem(line: line, reason: "the line is longer than 1 MiB")
     }
-    return rows
   }
 
   mutating func finish() throws -> [InputRow] {

@@ -15,8 +15,9 @@ struct InputProblem: Error, Equatable {
 
 /// Makes rows from pieces of bytes.
 protocol RowReader {
-  /// Takes the next piece and returns the rows it completes.
-  mutating func read(_ bytes: [UInt8]) throws -> [InputRow]
+  /// Takes the next piece and hands over the rows it completes, also those before a bad one: how
+  /// much is imported must not depend on how the pieces fall.
+  mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws
   /// Returns the last row, if the input does not end with a line end.
   mutating func finish() throws -> [InputRow]
 }

@@ -18,7 +18,12 @@ final class Daemon: Sendable {
     /// More lines of the configuration.
     var extra = ""
     var environment: [String: String] = [:]
+    /// Runs as a user that file modes apply to, also where the tests run as root.
+    var isUnprivileged = false
   }
+
+  /// The user of unprivileged daemons; nobody in particular.
+  private static let user = 61_234
 
   let folder: TemporaryFolder
   let setup: Setup
@@ -54,6 +59,13 @@ final class Daemon: Sendable {
     let started = Process()
     started.executableURL = URL(fileURLWithPath: program)
     started.arguments = ["--config", configPath]
+    if setup.isUnprivileged, HostIdentity.effectiveUser == 0 {
+      started.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+      started.arguments = [
+        "--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", program, "--config",
+        configPath,
+      ]
+    }
     started.environment = ProcessInfo.processInfo.environment.merging(setup.environment) { $1 }
     if !FileManager.default.fileExists(atPath: logPath) { try write("", to: logPath) }
     let output = try #require(FileHandle(forWritingAtPath: logPath))
@@ -97,6 +109,17 @@ final class Daemon: Sendable {
     running.waitUntilExit()
   }
 
+  /// Gives the folder and its files to the daemon's user.
+  func handOver() throws {
+    guard setup.isUnprivileged, HostIdentity.effectiveUser == 0 else { return }
+    let inside = FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? []
+    let paths = [folder.path] + inside.compactMap { ($0 as? String).map(folder.file) }
+    for path in paths {
+      try FileManager.default.setAttributes(
+        [.ownerAccountID: Self.user, .groupOwnerAccountID: Self.user], ofItemAtPath: path)
+    }
+  }
+
   // MARK: Speaking to it
 
   func client(timeout: Duration = .seconds(20)) throws -> ControlClient {
@@ -114,6 +137,11 @@ final class Daemon: Sendable {
   /// Runs cairnctl against this daemon.
   @discardableResult
   func ctl(_ arguments: String..., input: String = "") async throws -> Outcome {
+    try await ctl(arguments, input: input)
+  }
+
+  @discardableResult
+  func ctl(_ arguments: [String], input: String = "") async throws -> Outcome {
     let program = try #require(Project.program("cairnctl"), "build the products first")
     return try await run(
       program, arguments, input: input,
