@@ -51,7 +51,9 @@ install: build
 	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.socket"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
-	install -D -m 0640 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"
+	@# Readable by the daemon's user (there are no secrets in it); never laid over one that is there.
+	[ -e "$(DESTDIR)/etc/cairn/cairnd.yaml" ] || \
+	  install -D -m 0644 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"
 
 ## The two system packages, installed with sudo where we are not root.
 deps:

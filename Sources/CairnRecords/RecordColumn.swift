@@ -93,8 +93,10 @@ struct RecordColumn {
     case .slot(let slot): return RecordCoding.json(object.storedValue(at: slot))
     case .toOne:
       return references(of: object).first.flatMap { names[$0] }.map { .string($0) } ?? .null
-    case .toMany:
-      return .array(references(of: object).compactMap { names[$0] }.map { .string($0) })
+    case .toMany(let relationship):
+      let members = references(of: object).compactMap { names[$0] }
+      // A set has no order of its own; the same rows must look the same each time.
+      return .array((relationship.isOrdered ? members : members.sorted()).map { .string($0) })
     case .path(let steps, let slot):
       var current = object
       for step in steps {

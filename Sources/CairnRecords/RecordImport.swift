@@ -141,6 +141,18 @@ public struct RecordImport {
     {
       return ControlError.importFailed(line: line, reason: (leaf ?? error).message)
     }
+    let conflicts = error.userInfo["conflictList"] as? [ConstraintConflict] ?? []
+    let duplicates = conflicts.flatMap { conflict in
+      conflict.conflictingObjects.compactMap { object in
+        lines[ObjectIdentifier(object)].map { (line: $0, keys: conflict.constraint) }
+      }
+    }
+    if let first = duplicates.min(by: { $0.line < $1.line }) {
+      return ControlError.importFailed(
+        line: first.line,
+        reason: "another record has the same \(first.keys.joined(separator: ", ")); "
+          + "name it as the key to update that record")
+    }
     return ControlError(error, store: store.url?.lastPathComponent ?? store.type) ?? error
   }
 }

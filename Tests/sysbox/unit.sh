@@ -37,11 +37,9 @@ eventually() {
 property() { systemctl show -P "$1" cairnd.service; }
 message_id() { sed -n "s/.*case \.$1: \"\([0-9a-f]*\)\".*/\1/p" "$project/Sources/CairnDaemon/Logging/DaemonEvent.swift"; }
 
-# Installation, as `make install` does it.
-install -m 755 "$binaries/cairnd" "$binaries/cairnctl" /usr/bin/
-install -D -m 644 -t /lib/systemd/system "$project"/systemd/cairnd.service "$project"/systemd/cairnd.socket
-install -D -m 644 -t /usr/lib/sysusers.d "$project"/systemd/sysusers.d/cairn.conf
-install -D -m 644 -t /usr/lib/systemd/catalog "$project"/systemd/cairn.catalog
+# Installation: what `make install` installs, with the programs that are built already.
+rm -rf /etc/cairn
+check "make install works" make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
 check "sysusers makes the user and its groups" systemd-sysusers
 check "the catalog is accepted" journalctl --update-catalog
 useradd -M -N -g nogroup -G cairn watcher
@@ -138,5 +136,53 @@ systemctl reset-failed cairnd.service
 systemctl start cairnd.socket
 cairnctl status > /tmp/out 2>&1
 contains "a waiting caller is told" "log.levl" "$(cat /tmp/out)"
+
+# Serving, with the configuration as it is installed: a local store and one replica beside it.
+systemctl stop cairnd.service cairnd.socket 2> /dev/null
+systemctl reset-failed cairnd.service cairnd.socket 2> /dev/null
+rm -f /etc/cairn/cairnd.yaml
+check "make install brings the configuration back" \
+  make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
+sed -i '/^Documentation=/d' /lib/systemd/system/cairnd.service /lib/systemd/system/cairnd.socket
+systemctl daemon-reload
+cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
+check "it starts with a model" systemctl start cairnd.service
+# systemd keeps the text of a process that is gone until the next one says something: ask both.
+is_serving() {
+  [ "$(property StatusText)" = "Serving, 1 replica" ] && cairnctl status 2> /dev/null | grep -q ' serving since'
+}
+if eventually 10 is_serving; then
+  ok "the status text says that it serves"
+else
+  fail "the status text says that it serves" "$(property StatusText) $(journalctl -u cairnd -o cat -n 20)"
+fi
+for i in $(seq 60); do
+  echo "{\"name\":\"p$i\",\"section\":{\"name\":\"s$((i % 4))\"}}"
+done > /tmp/rows.jsonl
+contains "an operator imports" "60 rows: 60 inserted" \
+  "$(runuser -u operator -- cairnctl import /tmp/rows.jsonl --entity Package --key name 2>&1)"
+check "the replica gets there" cairnctl wait --timeout 20
+check "all stores agree" cairnctl verify
+pid=$(property MainPID)
+[ "$pid" -gt 1 ] && kill -STOP "$pid"
+is_another() { [ "$(property MainPID)" != "$pid" ] && is_serving; }
+if eventually 10 is_another; then
+  ok "a hung daemon that serves is restarted"
+else
+  fail "a hung daemon that serves is restarted" "$(systemctl status cairnd)"
+fi
+equals "with everything that was imported" 60 \
+  "$(cairnctl fetch Package --properties name --format jsonl | wc -l | tr -d ' ')"
+check "and the stores agree" cairnctl verify
+pid=$(property MainPID)
+[ "$pid" -gt 1 ] && kill -KILL "$pid"
+eventually 10 is_another || fail "a killed daemon is restarted" "$(systemctl status cairnd)"
+check "also after a kill" cairnctl verify
+check "stop succeeds while serving" systemctl stop cairnd.service
+equals "cleanly as before" "success 0" "$(property Result) $(property ExecMainStatus)"
+equals "the state folder belongs to the service" "750 cairn" "$(stat -c '%a %U' /var/lib/cairn)"
+equals "the replica's own file has everything" 60 \
+  "$(cairnctl fetch Package --file /var/lib/cairn/backup.sqlite --format jsonl --properties name \
+    | wc -l | tr -d ' ')"
 
 [ $failures = 0 ]

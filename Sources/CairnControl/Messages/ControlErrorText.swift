@@ -78,7 +78,8 @@ extension ControlError: CustomStringConvertible {
 extension ValidationProblem {
   /// The problem in one line.
   public var line: String {
-    let place = [entity, property].compactMap { $0 }.joined(separator: ".")
-    return "\(place): \(reason)" + (record.map { " (\($0))" } ?? "")
+    let place = [entity, property ?? ""].filter { !$0.isEmpty }.joined(separator: ".")
+    let text = place.isEmpty ? reason : "\(place): \(reason)"
+    return text + (record.map { " (\($0))" } ?? "")
   }
 }

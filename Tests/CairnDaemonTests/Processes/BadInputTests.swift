@@ -127,6 +127,7 @@ import Testing
     ("csv", "name,installedSize\na,1\nb,2\nc,3\nd,many\n", 5),
     ("csv", "name,installedSize\na,1\nb,2\nc,3\nd,4,5\n", 5),
     ("csv", "name,installedSize\na,1\nb,2\nc,3\n,4\n", 5),
+    ("csv", "name,installedSize\na,1\nb,2\nc,3\na,4\n", 5),
   ])
   func aBadLineIsNamedAndItsBatchIsNotSaved(_ format: String, _ input: String, _ line: Int)
     async throws
