@@ -55,24 +55,36 @@ struct LinkTable {
     return id
   }
 
-  /// Applies a change of links, on both sides where there are two.
-  mutating func apply(_ change: SaveChangesRequest.LinkChange) {
+  /// Applies changes of links, on both sides where there are two.
+  mutating func apply(_ changes: [SaveChangesRequest.LinkChange]) {
+    for change in changes { link(change) }
+    // An order may name members whose links were reported from their side.
+    for change in changes { arrange(change) }
+  }
+
+  private mutating func arrange(_ change: SaveChangesRequest.LinkChange) {
+    guard let order = change.order else { return }
     let relationship = change.relationship
     let key = ObjectIdentifier(relationship)
     if let inverse = relationship.inverseRelationship, !inverse.isToMany {
-      if let order = change.order { orders[key, default: [:]][change.owner] = order }
+      orders[key, default: [:]][change.owner] = order
       return
     }
+    let list = members[key]?[change.owner] ?? []
+    let present = Set(list)
+    let placed = order.filter { present.contains($0) }
+    let rest = Set(placed)
+    members[key, default: [:]][change.owner] = placed + list.filter { !rest.contains($0) }
+  }
+
+  private mutating func link(_ change: SaveChangesRequest.LinkChange) {
+    let relationship = change.relationship
+    let key = ObjectIdentifier(relationship)
+    if let inverse = relationship.inverseRelationship, !inverse.isToMany { return }
     var list = members[key]?[change.owner] ?? []
     let removed = Set(change.removed)
     list.removeAll { removed.contains($0) }
     for id in change.added where !list.contains(id) { list.append(id) }
-    if let order = change.order {
-      let present = Set(list)
-      let placed = order.filter { present.contains($0) }
-      let rest = Set(placed)
-      list = placed + list.filter { !rest.contains($0) }
-    }
     members[key, default: [:]][change.owner] = list
     guard let inverse = relationship.inverseRelationship else { return }
     let inverseKey = ObjectIdentifier(inverse)

@@ -68,7 +68,7 @@ struct MemoryTables {
       let version = (row(update.snapshot.objectID)?.version ?? 0) + 1
       write(update.snapshot.with(version: version))
     }
-    for link in request.links { links.apply(link) }
+    links.apply(request.links)
     derive(for: request)
     sidecar.apply(request.sidecar)
     let number = tracksHistory ? history.record(request) : nil

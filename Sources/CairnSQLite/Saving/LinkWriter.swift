@@ -15,11 +15,7 @@ struct LinkWriter {
 
   func apply(_ changes: [SaveChangesRequest.LinkChange]) throws {
     for change in changes {
-      guard let entity = change.relationship.entity,
-        let index = entity.layout.toManyByName[change.relationship.name],
-        let owner = change.owner.rowKey
-      else { continue }
-      let link = lookup.schema.entity(entity).links[index]
+      guard let (link, owner) = place(of: change) else { continue }
       switch link {
       case .join(let table, let ownerColumn, let memberColumn, _, let isReflexive):
         try applyJoin(
@@ -28,10 +24,22 @@ struct LinkWriter {
         guard isHidden, column != "NULL" else { break }
         try applyKey(change, table, column, companion, owner: owner)
       }
-      if let order = change.order, link.orderColumn != nil {
-        try applyOrder(order.compactMap(\.rowKey), link, owner: owner)
-      }
     }
+    // A position belongs to a link, which may have been reported from the other side.
+    for change in changes {
+      guard let order = change.order, let (link, owner) = place(of: change),
+        link.orderColumn != nil
+      else { continue }
+      try applyOrder(order.compactMap(\.rowKey), link, owner: owner)
+    }
+  }
+
+  private func place(of change: SaveChangesRequest.LinkChange) -> (link: SQLLink, owner: Int64)? {
+    guard let entity = change.relationship.entity,
+      let index = entity.layout.toManyByName[change.relationship.name],
+      let owner = change.owner.rowKey
+    else { return nil }
+    return (lookup.schema.entity(entity).links[index], owner)
   }
 
   private func run(_ sql: String, _ first: Int64?, _ second: Int64) throws {
