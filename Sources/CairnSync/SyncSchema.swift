@@ -10,6 +10,35 @@ public final class SyncSchema: @unchecked Sendable {
     let slot: Int
     /// Nil for attributes.
     let relationship: RelationshipDescription?
+
+    /// The ordered relationship in which the record is a member through this one.
+    var orderedInverse: RelationshipDescription? {
+      guard let inverse = relationship?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+        !inverse.isTransient
+      else { return nil }
+      return inverse
+    }
+    /// The register of the record's place there.
+    var positionName: String { name + SyncSchema.positionSuffix }
+    /// Whether only one record at a time can have a target, because the inverse is a to-one too.
+    var isExclusive: Bool {
+      guard let inverse = relationship?.inverseRelationship else { return false }
+      return !inverse.isToMany && inverse !== relationship
+    }
+  }
+
+  /// What is added to a relationship's name to name places in it; no property's name has it.
+  static let positionSuffix = "#position"
+
+  /// An ordered to-many relationship of an entity, and where the places of its members are kept.
+  struct OrderedSide {
+    enum Places {
+      /// In a register of the member, by its name.
+      case register(String)
+      case link(LinkSide)
+    }
+    let relationship: RelationshipDescription
+    let places: Places
   }
 
   /// A relationship whose links travel one by one.
@@ -43,6 +72,12 @@ public final class SyncSchema: @unchecked Sendable {
         relationship: plan.name, owner: isCanonical ? near : far,
         member: isCanonical ? far : near)
     }
+
+    /// Where a link keeps the place of the far record in the near one's list.
+    func position(_ key: LinkKey, near: RecordID) -> WritableKeyPath<LinkState, Register?> {
+      let isOwner = plan.isSymmetric ? key.owner == near : isCanonical
+      return isOwner ? \.memberPosition : \.ownerPosition
+    }
   }
 
   struct EntityPlan {
@@ -50,6 +85,7 @@ public final class SyncSchema: @unchecked Sendable {
     let columns: [Column]
     let columnByName: [String: Int]
     let linkSides: [LinkSide]
+    let orderedSides: [OrderedSide]
     /// Uniqueness constraints as column names; only those made of travelling columns.
     let constraints: [[String]]
     let policy: DeleteConflictPolicy
@@ -122,6 +158,15 @@ public final class SyncSchema: @unchecked Sendable {
       guard let plan = canonical.flatMap({ links[name(of: $0)] }) else { return nil }
       return LinkSide(plan: plan, relationship: relationship, isCanonical: isCanonical)
     }
+    var ordered = sides.filter(\.relationship.isOrdered).map {
+      OrderedSide(relationship: $0.relationship, places: .link($0))
+    }
+    for relationship in layout.toManys where relationship.isOrdered && !relationship.isTransient {
+      guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
+      ordered.append(
+        OrderedSide(
+          relationship: relationship, places: .register(inverse.name + positionSuffix)))
+    }
     var constraints: [[String]] = []
     var policy: DeleteConflictPolicy?
     var next: EntityDescription? = entity
@@ -134,7 +179,26 @@ public final class SyncSchema: @unchecked Sendable {
     }
     return EntityPlan(
       entity: entity, columns: columns, columnByName: byName, linkSides: sides,
-      constraints: constraints, policy: policy ?? defaultPolicy)
+      orderedSides: ordered, constraints: constraints, policy: policy ?? defaultPolicy)
+  }
+
+  /// How an entity sees one of its ordered relationships.
+  func orderedSide(
+    _ relationship: RelationshipDescription, of entity: EntityDescription
+  ) -> OrderedSide? {
+    entity.name.flatMap { entities[$0] }?.orderedSides.first { $0.relationship === relationship }
+  }
+
+  /// The to-many relationships whose members a comparison of two stores has to look at: what does
+  /// not follow from the to-one relationships.
+  var comparedRelationships: [RelationshipDescription] {
+    var found = links.values.map(\.relationship)
+    for entity in entities.values {
+      for side in entity.orderedSides where !found.contains(where: { $0 === side.relationship }) {
+        found.append(side.relationship)
+      }
+    }
+    return found
   }
 
   static func name(of relationship: RelationshipDescription) -> String {

@@ -15,6 +15,7 @@ public struct JournalEntry: Hashable, Sendable {
     writer.string(conflict.property ?? "")
     writer.stamp(conflict.losingStamp)
     writer.stamp(conflict.winningStamp)
+    if let member = conflict.member { writer.identity(member) }
     var words: (UInt64, UInt64) = (0, 0)
     for (index, byte) in SHA256.hash(data: writer.data).prefix(16).enumerated() {
       if index < 8 {
@@ -39,7 +40,7 @@ public struct JournalEntry: Hashable, Sendable {
   }
 
   // Bytes: version 1 · ID 16 · time 8 · record 16 · entity · property (empty: none) · losing value,
-  // stamp · winning value, stamp · rule string
+  // stamp · winning value, stamp · rule string · [member 16]
   var encoded: Data {
     var writer = ByteWriter()
     writer.byte(1)
@@ -53,6 +54,7 @@ public struct JournalEntry: Hashable, Sendable {
     writer.value(conflict.winningValue)
     writer.stamp(conflict.winningStamp)
     writer.string(conflict.rule.rawValue)
+    if let member = conflict.member { writer.identity(member) }
     return writer.data
   }
 
@@ -71,11 +73,12 @@ public struct JournalEntry: Hashable, Sendable {
     guard let rule = Conflict.Rule(rawValue: try reader.string()) else {
       throw ByteReader.damaged
     }
+    let member = reader.isAtEnd ? nil : try reader.identity(RecordID.self)
     self.init(
       id: id, time: time,
       conflict: Conflict(
         record: record, entity: entity, property: property.isEmpty ? nil : property,
         losingValue: losingValue, losingStamp: losingStamp, winningValue: winningValue,
-        winningStamp: winningStamp, rule: rule))
+        winningStamp: winningStamp, rule: rule, member: member))
   }
 }

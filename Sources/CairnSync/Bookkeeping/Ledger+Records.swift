@@ -36,16 +36,19 @@ extension Ledger {
     try prefetch(ids.map(SyncKey.record))
   }
 
-  /// Writes the entry and moves the record to the current place of the change order.
+  /// Writes the entry and moves the record to a place of the change order, by default the current.
   ///
   /// - Parameter origin: The store whose state of the record this one now equals.
-  func setRecord(_ id: RecordID, _ entry: RecordEntry, origin: StoreID? = nil) {
+  func setRecord(
+    _ id: RecordID, _ entry: RecordEntry, origin: StoreID? = nil, sequence: UInt64? = nil
+  ) {
     var entry = entry
-    let key = SyncKey.change(head.sequence, record: id)
+    let sequence = max(sequence ?? head.sequence, entry.sequence)
+    let key = SyncKey.change(sequence, record: id)
     move(
-      from: entry.sequence, to: head.sequence,
+      from: entry.sequence, to: sequence,
       old: SyncKey.change(entry.sequence, record: id), new: key, origin)
-    entry.sequence = head.sequence
+    entry.sequence = sequence
     put(SyncKey.record(id), entry.encoded)
   }
 

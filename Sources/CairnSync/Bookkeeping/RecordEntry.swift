@@ -143,19 +143,17 @@ struct LinkEntry: Hashable, Sendable {
   var state: LinkState
   var sequence: UInt64 = 0
 
-  // Bytes: stamp 24 · 0 or 1 · sequence 8
+  // Bytes: sequence 8 · link state (see ChangeSetCoding)
   var encoded: Data {
     var writer = ByteWriter()
-    writer.stamp(state.stamp)
-    writer.byte(state.isMember ? 1 : 0)
     writer.fixed(sequence)
+    writer.linkState(state)
     return writer.data
   }
   init(state: LinkState) { self.state = state }
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    let stamp = try reader.stamp()
-    state = LinkState(stamp: stamp, isMember: try reader.byte() == 1)
     sequence = try reader.fixed()
+    state = try reader.linkState()
   }
 }

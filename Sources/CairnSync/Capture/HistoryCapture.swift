@@ -84,6 +84,7 @@ struct CaptureWork {
   let access: StoreAccess
   let ledger: Ledger
   private var links = LinkComparison()
+  private var orders = OrderComparison()
   /// Records that did not exist before this commit.
   private var created: Set<RecordID> = []
 
@@ -121,7 +122,10 @@ struct CaptureWork {
     }
   }
 
-  mutating func finish() throws { try links.run(ledger) }
+  mutating func finish() throws {
+    try links.run(ledger, orders: &orders)
+    try orders.run(ledger)
+  }
 
   /// Takes up a row; also one that history never told of, then with ``ClockReading/beforeSync``.
   mutating func insert(_ object: ManagedObjectID, _ stamp: Stamp) throws {
@@ -139,6 +143,7 @@ struct CaptureWork {
       links.add(
         id, object, side, stamp: stamp, sequence: ledger.head.sequence, isNew: true)
     }
+    addOrders(id, object, plan, nil, stamp)
   }
 
   private mutating func update(
@@ -165,6 +170,24 @@ struct CaptureWork {
       links.add(id, object, side, stamp: stamp, sequence: ledger.head.sequence)
     }
     if isChanged { ledger.setRecord(id, entry) }
+    addOrders(id, object, plan, properties, stamp)
+  }
+
+  /// The lists that the write of a record's properties (nil: all) may have changed.
+  ///
+  /// Those made of links come from the comparison of the links.
+  private mutating func addOrders(
+    _ id: RecordID, _ object: ManagedObjectID, _ plan: SyncSchema.EntityPlan,
+    _ properties: Set<String>?, _ stamp: Stamp
+  ) {
+    let sequence = ledger.head.sequence
+    for side in plan.orderedSides where properties?.contains(side.relationship.name) ?? true {
+      if case .register = side.places { orders.add(id, side, stamp: stamp, sequence: sequence) }
+    }
+    let isMember = plan.columns.contains {
+      $0.orderedInverse != nil && (properties?.contains($0.name) ?? true)
+    }
+    if isMember { orders.addMember(id, object, stamp: stamp, sequence: sequence) }
   }
 
   private mutating func delete(_ change: HistoryChangeRecord, _ stamp: Stamp) throws {
@@ -174,6 +197,7 @@ struct CaptureWork {
     }
     ledger.setRecordID(nil, for: object)
     links.forget(id)
+    orders.forget(id)
     if created.contains(id) {
       ledger.forget(id, sequence: entry.sequence)
       return

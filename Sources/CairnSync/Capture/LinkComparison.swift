@@ -37,7 +37,9 @@ struct LinkComparison {
   }
 
   /// Reads the members and writes the differences into the ledger.
-  func run(_ ledger: Ledger) throws {
+  ///
+  /// - Parameter orders: Learns whose lists have to be looked at.
+  func run(_ ledger: Ledger, orders: inout OrderComparison) throws {
     let byRelationship = Dictionary(grouping: tasks) { $0.key.relationship }
     for (_, group) in byRelationship.sorted(by: { $0.key < $1.key }) {
       guard let relationship = group.first?.value.side.relationship else { continue }
@@ -52,14 +54,18 @@ struct LinkComparison {
       }
       try ledger.prefetch(keys)
       for ((key, task), members) in zip(ordered, members) {
-        try compare(key.record, task, members, ledger)
+        try compare(key.record, task, members, ledger, &orders)
       }
     }
   }
 
   private func compare(
-    _ record: RecordID, _ task: Task, _ members: [ManagedObjectID], _ ledger: Ledger
+    _ record: RecordID, _ task: Task, _ members: [ManagedObjectID], _ ledger: Ledger,
+    _ orders: inout OrderComparison
   ) throws {
+    if let side = ledger.schema.orderedSide(task.side.relationship, of: task.object.entity) {
+      orders.add(record, side, stamp: task.stamp, sequence: task.sequence)
+    }
     // Members without a record ID are in a later transaction, which brings their links.
     let current = Set(
       try members.compactMap { try ledger.recordID(for: $0) }.map {
@@ -67,7 +73,17 @@ struct LinkComparison {
       })
     for key in current {
       let known = try ledger.link(key)
-      if known?.state.isMember != true { try set(key, true, known, task, ledger) }
+      if known?.state.isMember == true { continue }
+      try set(key, true, known, task, ledger)
+      guard let inverse = task.side.relationship.inverseRelationship, inverse.isOrdered else {
+        continue
+      }
+      let far = key.owner == record ? key.member : key.owner
+      if let object = try ledger.record(far).flatMap({ ledger.objectID(for: $0) }),
+        let side = ledger.schema.orderedSide(inverse, of: object.entity)
+      {
+        orders.add(far, side, stamp: task.stamp, sequence: task.sequence)
+      }
     }
     if task.isNew { return }
     for key in try ledger.links(of: record, task.side) where !current.contains(key) {
@@ -83,7 +99,11 @@ struct LinkComparison {
     _ key: LinkKey, _ isMember: Bool, _ known: LinkEntry?, _ task: Task, _ ledger: Ledger
   ) throws {
     if let known, known.state.stamp >= task.stamp { return }
-    try ledger.setLink(
-      key, LinkState(stamp: task.stamp, isMember: isMember), sequence: task.sequence)
+    let write =
+      known?.state.write.overwritten(at: task.stamp) ?? PropertyWrite(stamp: task.stamp)
+    let state = LinkState(
+      write: write, isMember: isMember, memberPosition: known?.state.memberPosition,
+      ownerPosition: known?.state.ownerPosition)
+    try ledger.setLink(key, state, sequence: task.sequence)
   }
 }

@@ -5,7 +5,12 @@ import Foundation
 // record: ID 16 · entity string · flags (1 deleted, 2 united) · [stamp, seen] · [survivor 16] ·
 //   count of distinct writes, each (stamp, seen) · count of properties, each (name, index of the
 //   write, value), by name
-// link: relationship string · owner 16 · member 16 · stamp · 0 or 1
+// link: relationship string · owner 16 · member 16 · link state
+// link state: stamp · flags (1 is a member, 2 position in the owner's list, 4 position in the
+//   member's list, 8 seen) · [seen] · [position in the owner's list] · [in the member's list]
+// position: stamp · seen · key (data)
+// The position in an ordered one-to-many relationship is a property of the member, named by its
+// to-one relationship and `#position`, with the key as data.
 extension ByteWriter {
   public mutating func record(_ state: RecordState) {
     identity(state.id)
@@ -37,8 +42,20 @@ extension ByteWriter {
     string(link.key.relationship)
     identity(link.key.owner)
     identity(link.key.member)
-    stamp(link.state.stamp)
-    byte(link.state.isMember ? 1 : 0)
+    linkState(link.state)
+  }
+
+  mutating func linkState(_ state: LinkState) {
+    let hasSeen = !state.write.seen.readings.isEmpty
+    stamp(state.stamp)
+    byte(
+      (state.isMember ? 1 : 0) | (state.memberPosition == nil ? 0 : 2)
+        | (state.ownerPosition == nil ? 0 : 4) | (hasSeen ? 8 : 0))
+    if hasSeen { seen(state.write.seen) }
+    for position in [state.memberPosition, state.ownerPosition].compactMap({ $0 }) {
+      write(position.write)
+      if case .data(let key) = position.value { bytes(key) } else { bytes(Data()) }
+    }
   }
 }
 
@@ -68,12 +85,26 @@ extension ByteReader {
     let relationship = try string()
     let owner = try identity(RecordID.self)
     let member = try identity(RecordID.self)
-    let stamp = try stamp()
-    let flag = try byte()
-    guard flag <= 1 else { throw Self.damaged }
     return LinkChange(
       key: LinkKey(relationship: relationship, owner: owner, member: member),
-      state: LinkState(stamp: stamp, isMember: flag == 1))
+      state: try linkState())
+  }
+
+  mutating func linkState() throws -> LinkState {
+    let stamp = try stamp()
+    let flags = try byte()
+    guard flags <= 15 else { throw Self.damaged }
+    let seen = flags & 8 == 0 ? SeenWrites() : try seen()
+    var state = LinkState(
+      write: PropertyWrite(stamp: stamp, seen: seen), isMember: flags & 1 != 0)
+    if flags & 2 != 0 { state.memberPosition = try position() }
+    if flags & 4 != 0 { state.ownerPosition = try position() }
+    return state
+  }
+
+  private mutating func position() throws -> Register {
+    let write = try write()
+    return Register(value: .data(try data()), write: write)
   }
 }
 

@@ -15,6 +15,8 @@ final class ImportApplication {
   /// The objects of the records that the commit touches.
   private(set) var objects: [RecordID: ManagedObject] = [:]
   private var records: [ObjectIdentifier: RecordID] = [:]
+  /// The lists whose members came, went or moved.
+  private var lists: [ListKey: (owner: ManagedObject, side: SyncSchema.OrderedSide)] = [:]
 
   init(plan: ImportPlan, context: ManagedObjectContext) {
     self.plan = plan
@@ -63,6 +65,7 @@ final class ImportApplication {
       LinkKey(relationship: $0.relationship, owner: $0.owner, member: $0.owner)
     }
     for group in byOwner.keys.sorted() { try setLinks(byOwner[group] ?? []) }
+    try setOrders()
     for id in ids {
       guard let item = plan.items[id], let objectID = item.object, try !plan.isPresent(id) else {
         continue
@@ -131,8 +134,13 @@ final class ImportApplication {
       }
       if let found = wanted, try isHeldByLater(found, relationship, id, register) { wanted = nil }
       let value: AttributeValue = wanted.map { .object($0.objectID) } ?? .null
-      if object.storedValue(at: column.slot) != value {
-        object.setStoredValue(value, at: column.slot)
+      let isChanged = object.storedValue(at: column.slot) != value
+      if isChanged { object.setStoredValue(value, at: column.slot) }
+      if let inverse = column.orderedInverse, let owner = wanted {
+        let name = column.positionName
+        if isChanged || item.before?.registers[name] != item.after.registers[name] {
+          noteList(of: owner, inverse)
+        }
       }
     }
   }
@@ -174,8 +182,62 @@ final class ImportApplication {
         let member = try target(.reference(key.member))
       else { continue }
       if link.state.isMember { added.append(member) } else { removed.append(member) }
+      if let inverse = relation.inverse { noteList(of: member, inverse) }
     }
+    noteList(of: owner, relation.relationship)
     ObjectCreation.change(
       relation.relationship, of: owner, adding: added, removing: removed)
+  }
+
+  // MARK: Order
+
+  private struct ListKey: Hashable {
+    let owner: ObjectIdentifier
+    let relationship: ObjectIdentifier
+  }
+
+  private func noteList(of owner: ManagedObject, _ relationship: RelationshipDescription) {
+    guard relationship.isOrdered,
+      let side = access.schema.orderedSide(relationship, of: owner.entity)
+    else { return }
+    let key = ListKey(
+      owner: ObjectIdentifier(owner), relationship: ObjectIdentifier(relationship))
+    lists[key] = (owner, side)
+  }
+
+  /// Brings the members of the lists that changed into the order of their places; those without
+  /// one come last.
+  private func setOrders() throws {
+    for (owner, side) in lists.values {
+      guard let id = record(of: owner) else { continue }
+      let places = MemberPlaces(side: side, owner: id)
+      let name = side.relationship.name
+      let members =
+        (owner.value(forKey: name) as? NSOrderedSet)?
+        .compactMap { $0 as? ManagedObject } ?? []
+      try ledger.prefetch(members.compactMap { SyncKey.object($0.objectID) })
+      let ids = members.map { record(of: $0) }
+      try ledger.prefetch(ids.compactMap { $0 }.map(places.key))
+      let placed = try zip(members, ids).map { object, id in
+        (object: object, id: id, key: try id.flatMap { try plan.position(of: $0, places) })
+      }
+      let sorted = placed.enumerated().sorted { a, b in
+        switch (a.element.key, b.element.key) {
+        case (let x?, let y?) where x != y: return x < y
+        case (_?, nil): return true
+        case (nil, _?): return false
+        case (_, _): break
+        }
+        switch (a.element.id, b.element.id) {
+        case (let x?, let y?): return x < y
+        case (_?, nil): return true
+        case (nil, _?): return false
+        case (nil, nil): return a.offset < b.offset
+        }
+      }
+      if sorted.map(\.offset) != Array(members.indices) {
+        owner.setValue(sorted.map(\.element.object), forKey: name)
+      }
+    }
   }
 }

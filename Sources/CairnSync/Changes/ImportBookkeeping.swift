@@ -16,7 +16,7 @@ extension ImportApplication {
     let hasNews = plan.hasNews || !follows.deleted.isEmpty
     if hasNews { ledger.head.sequence += 1 }
     for state in plan.items.values { ledger.head.clock.receive(state.after.latestReading) }
-    for link in plan.links.values { ledger.head.clock.receive(link.state.stamp.clock) }
+    for link in plan.links.values { ledger.head.clock.receive(link.state.latestReading) }
 
     for id in planned {
       guard let item = plan.items[id], follows.deleted[id] == nil else { continue }

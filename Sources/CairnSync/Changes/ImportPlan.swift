@@ -199,9 +199,38 @@ final class ImportPlan {
 
   private func merge(_ key: LinkKey, _ state: LinkState, isIncoming: Bool) throws {
     let mine = try links[key]?.state ?? ledger.link(key)?.state
+    if isIncoming, let mine { try noteConflicts(key, mine, state) }
     let merged = mine?.joined(with: state) ?? state
     let isNews = merged != mine || (links[key]?.isNews ?? false)
     links[key] = (merged, isNews, isIncoming && merged == state)
+  }
+
+  private func noteConflicts(_ key: LinkKey, _ mine: LinkState, _ theirs: LinkState) throws {
+    guard let relation = access.schema.links[key.relationship]?.relationship else { return }
+    func entity(_ id: RecordID) throws -> String {
+      try items[id]?.after.entity ?? ledger.record(id)?.entity ?? ""
+    }
+    conflicts += Conflict.find(
+      key, mine: mine, theirs: theirs,
+      names: (relation.name, relation.inverseRelationship?.name),
+      entities: (try entity(key.owner), try entity(key.member)))
+  }
+
+  /// The place of a member in an ordered relationship of a record, once the plan is carried out.
+  func position(of member: RecordID, _ places: MemberPlaces) throws -> PositionKey? {
+    switch places.side.places {
+    case .register(let name):
+      if let item = items[member] {
+        return item.after.registers[name].flatMap(MemberPlaces.position)
+      }
+    case .link(let side):
+      let key = side.key(near: places.owner, far: member)
+      if let link = links[key] {
+        return link.state[keyPath: side.position(key, near: places.owner)]
+          .flatMap(MemberPlaces.position)
+      }
+    }
+    return try places.register(of: member, ledger).flatMap(MemberPlaces.position)
   }
 
   private func resolved(_ key: LinkKey) throws -> LinkKey {

@@ -92,13 +92,35 @@ public struct LinkKey: Hashable, Sendable, Comparable {
   }
 }
 
-/// The last add or remove of a link.
+/// The last add or remove of a link and, where a side is ordered, the places of the two records in
+/// each other's lists.
 public struct LinkState: Hashable, Sendable {
-  public let stamp: Stamp
+  public let write: PropertyWrite
   public let isMember: Bool
-  public init(stamp: Stamp, isMember: Bool) {
-    self.stamp = stamp
+  /// The ``PositionKey`` of the member in the owner's list.
+  public var memberPosition: Register?
+  /// The ``PositionKey`` of the owner in the member's list.
+  public var ownerPosition: Register?
+  public var stamp: Stamp { write.stamp }
+
+  public init(
+    write: PropertyWrite, isMember: Bool, memberPosition: Register? = nil,
+    ownerPosition: Register? = nil
+  ) {
+    self.write = write
     self.isMember = isMember
+    self.memberPosition = memberPosition
+    self.ownerPosition = ownerPosition
+  }
+
+  public init(stamp: Stamp, isMember: Bool) {
+    self.init(write: PropertyWrite(stamp: stamp), isMember: isMember)
+  }
+
+  /// The greatest reading in the state.
+  public var latestReading: ClockReading {
+    let positions = [memberPosition, ownerPosition].compactMap { $0?.write.stamp.clock }
+    return positions.reduce(stamp.clock, max)
   }
 }
 

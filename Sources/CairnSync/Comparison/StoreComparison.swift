@@ -178,22 +178,22 @@ struct StoreComparison {
     }
   }
 
-  /// The members of the link relationships whose canonical side a record has.
+  /// The members of the relationships that travel as links or have an order.
   private func members(
     of records: [(id: RecordID, object: ManagedObjectID)], _ access: StoreAccess,
     _ ledger: Ledger
   ) throws -> [RecordID: [String: [RecordID]]] {
     var result: [RecordID: [String: [RecordID]]] = [:]
-    for plan in access.schema.links.values {
-      guard let owner = plan.relationship.entity else { continue }
+    for relationship in access.schema.comparedRelationships {
+      guard let owner = relationship.entity else { continue }
       let owners = records.filter { $0.object.entity.isKindOf(entity: owner) }
       if owners.isEmpty { continue }
-      let lists = try access.store.members(of: plan.relationship, owners: owners.map(\.object))
+      let lists = try access.store.members(of: relationship, owners: owners.map(\.object))
       try ledger.prefetch(lists.joined().compactMap(SyncKey.object))
       for (item, list) in zip(owners, lists) where !list.isEmpty {
-        result[item.id, default: [:]][plan.relationship.name] = try list.compactMap {
-          try ledger.recordID(for: $0)
-        }.sorted()
+        let ids = try list.compactMap { try ledger.recordID(for: $0) }
+        result[item.id, default: [:]][relationship.name] =
+          relationship.isOrdered ? ids : ids.sorted()
       }
     }
     return result

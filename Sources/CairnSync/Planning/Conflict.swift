@@ -15,11 +15,17 @@ public struct Conflict: Hashable, Sendable {
   public let winningValue: WireValue
   public let winningStamp: Stamp
   public let rule: Rule
+  /// For a link or a place in an ordered relationship: the other record.
+  ///
+  /// A link that was added has a reference to it as its value, one that was removed null.
+  public let member: RecordID?
 
   public init(
     record: RecordID, entity: String, property: String?, losingValue: WireValue,
-    losingStamp: Stamp, winningValue: WireValue, winningStamp: Stamp, rule: Rule
+    losingStamp: Stamp, winningValue: WireValue, winningStamp: Stamp, rule: Rule,
+    member: RecordID? = nil
   ) {
+    self.member = member
     self.record = record
     self.entity = entity
     self.property = property
@@ -82,5 +88,47 @@ public struct Conflict: Hashable, Sendable {
         losingStamp: register.write.stamp, winningValue: .null, winningStamp: deletion.stamp,
         rule: .deleteWon)
     }
+  }
+}
+
+extension Conflict {
+  /// What is lost when two states of a link are joined.
+  ///
+  /// - Parameters:
+  ///   - names: The relationship of the owner and, where it has one, its inverse.
+  ///   - entities: The entities of the owner and of the member.
+  static func find(
+    _ key: LinkKey, mine: LinkState, theirs: LinkState, names: (owner: String, member: String?),
+    entities: (owner: String, member: String)
+  ) -> [Conflict] {
+    func value(_ register: Register) -> WireValue {
+      register.value == .boolean(true) ? .reference(key.member) : .null
+    }
+    func lost(
+      _ mine: Register?, _ theirs: Register?, isOfOwner: Bool, suffix: String = "",
+      value: (Register) -> WireValue
+    ) -> Conflict? {
+      guard let name = isOfOwner ? names.owner : names.member, let mine, let theirs,
+        mine.write.isConcurrent(with: theirs.write), !mine.value.isSame(as: theirs.value)
+      else { return nil }
+      let winner = mine.joined(with: theirs)
+      let loser = winner == mine ? theirs : mine
+      return Conflict(
+        record: isOfOwner ? key.owner : key.member,
+        entity: isOfOwner ? entities.owner : entities.member, property: name + suffix,
+        losingValue: value(loser), losingStamp: loser.write.stamp, winningValue: value(winner),
+        winningStamp: winner.write.stamp, rule: .lastWriter,
+        member: isOfOwner ? key.member : key.owner)
+    }
+    let position = SyncSchema.positionSuffix
+    return [
+      lost(mine.membership, theirs.membership, isOfOwner: true, value: value),
+      lost(
+        mine.memberPosition, theirs.memberPosition, isOfOwner: true, suffix: position,
+        value: \.value),
+      lost(
+        mine.ownerPosition, theirs.ownerPosition, isOfOwner: false, suffix: position,
+        value: \.value),
+    ].compactMap { $0 }
   }
 }

@@ -65,8 +65,22 @@ extension RecordState {
 
 extension LinkState {
   /// The greater stamp wins; of equal ones the add.
+  ///
+  /// The positions are registers of their own.
   public func joined(with other: LinkState) -> LinkState {
-    if stamp != other.stamp { return stamp > other.stamp ? self : other }
-    return isMember ? self : other
+    let (first, second) = (membership, other.membership)
+    let winner = first.joined(with: second)
+    return LinkState(
+      write: winner.write, isMember: winner.value == .boolean(true),
+      memberPosition: Self.either(memberPosition, other.memberPosition),
+      ownerPosition: Self.either(ownerPosition, other.ownerPosition))
+  }
+
+  /// The membership as a register; of equal stamps the greater bytes win, which are those of true.
+  var membership: Register { Register(value: .boolean(isMember), write: write) }
+
+  private static func either(_ a: Register?, _ b: Register?) -> Register? {
+    guard let a, let b else { return a ?? b }
+    return a.joined(with: b)
   }
 }

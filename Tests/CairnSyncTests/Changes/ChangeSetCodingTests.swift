@@ -28,7 +28,7 @@ struct ChangeSetCodingTests {
           key: LinkKey(
             relationship: "A.b", owner: RecordID(high: generator.next(), low: 1),
             member: StateJoinTests.id),
-          state: LinkState(stamp: StateJoinTests.stamp(&generator), isMember: true)))
+          state: StateJoinTests.linkState(&generator)))
     }
     return set
   }

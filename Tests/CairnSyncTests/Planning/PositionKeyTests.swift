@@ -22,6 +22,46 @@ struct PositionKeyTests {
     #expect(keys == keys.sorted())
   }
 
+  @Test func aNewOrderChangesAsFewKeysAsPossible() {
+    var generator = SeededGenerator(seed: 4)
+    var next: UInt64 = 0
+    func fresh() -> (record: RecordID, key: PositionKey?) {
+      next += 1
+      return (RecordID(high: 0, low: next << 7), nil)
+    }
+    var list = (0..<3000).map { _ in fresh() }
+    for round in 0..<200 {
+      let new = PositionKey.assign(list)
+      let without = list.count { $0.key == nil }
+      // In each round one member was moved.
+      #expect(new.count >= without && new.count <= without + 1)
+      for (index, key) in new { list[index].key = key }
+      let keys = list.compactMap(\.key)
+      #expect(keys.count == list.count)
+      #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
+      list.swapAt(round, round + 1)
+      for _ in 0..<5 {
+        list.insert(fresh(), at: Int.random(in: 0...list.count, using: &generator))
+      }
+    }
+    #expect(PositionKey.assign(list.filter { $0.key != nil }).count <= 1)
+  }
+
+  @Test func keysDoNotGrowAtTheEndsAndGrowSlowlyInBulk() {
+    var list: [(record: RecordID, key: PositionKey?)] = []
+    for number in 0..<500 {
+      list.insert(
+        (RecordID(high: 0, low: .max - UInt64(number)), nil), at: number % 2 == 0 ? 0 : list.count)
+      for (index, key) in PositionKey.assign(list) { list[index].key = key }
+    }
+    #expect(list.allSatisfy { $0.key?.bytes.count == 8 })
+    let many = (0..<10_000).map { (record: RecordID(high: 1, low: $0), key: PositionKey?.none) }
+    list.insert(contentsOf: many, at: 250)
+    let keys = PositionKey.assign(list)
+    #expect(keys.count == many.count)
+    #expect((keys.values.map(\.bytes.count).max() ?? 0) < 32)
+  }
+
   @Test func twoWritersAtOnePlaceGetDifferentKeysWithRoomBetween() {
     let a = PositionKey.between(nil, nil, for: RecordID(high: 0, low: 1))
     let b = PositionKey.between(nil, nil, for: RecordID(high: 0, low: 2))

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import CairnSync
@@ -96,6 +97,31 @@ struct StateJoinTests {
           #expect(a.joined(with: b).joined(with: c) == a.joined(with: b.joined(with: c)))
         }
       }
+    }
+  }
+
+  static func linkState(_ generator: inout SeededGenerator) -> LinkState {
+    func position(_ generator: inout SeededGenerator) -> Register? {
+      guard generator.chance(60) else { return nil }
+      let key = Data([UInt8.random(in: 1...3, using: &generator)])
+      return Register(
+        value: .data(key),
+        write: PropertyWrite(stamp: stamp(&generator), seen: seen(&generator)))
+    }
+    return LinkState(
+      write: PropertyWrite(stamp: stamp(&generator), seen: seen(&generator)),
+      isMember: generator.chance(50), memberPosition: position(&generator),
+      ownerPosition: position(&generator))
+  }
+
+  @Test func joiningLinksWithPositionsIsCommutativeAssociativeAndIdempotent() {
+    var generator = SeededGenerator(seed: 12)
+    for _ in 0..<2000 {
+      let a = Self.linkState(&generator)
+      let (b, c) = (Self.linkState(&generator), Self.linkState(&generator))
+      #expect(a.joined(with: b) == b.joined(with: a))
+      #expect(a.joined(with: b).joined(with: c) == a.joined(with: b.joined(with: c)))
+      #expect(a.joined(with: a) == a)
     }
   }
 

@@ -62,6 +62,15 @@ final class Fleet: Sendable {
       }
     }
 
+    /// The members of an ordered relationship by key or name, in order.
+    static func list(_ name: String, of object: ManagedObject) -> [String] {
+      let members = object.value(forKey: name) as? NSOrderedSet ?? []
+      return members.compactMap { $0 as? ManagedObject }.map { member in
+        let key = member.entity.name == "Tag" ? "name" : "key"
+        return member.value(forKey: key) as? String ?? ""
+      }
+    }
+
     /// Everything an application can see, as text.
     func picture() throws -> [String] {
       try write { context in
@@ -78,9 +87,23 @@ final class Fleet: Sendable {
           "tag \($0.value(forKey: "name") ?? "") \($0.value(forKey: "note") ?? "nil")"
         }
         let parts = try all("Part", in: context).map {
-          "part \(key($0)) of \(key($0.value(forKey: "item")))"
+          let item = $0.value(forKey: "item") as? ManagedObject
+          let place = item.map { Self.list("parts", of: $0) }?.firstIndex(of: key($0)) ?? -1
+          return "part \(key($0)) of \(key(item)) at \(place)"
         }
-        return items.sorted() + tags.sorted() + parts.sorted()
+        var lists: [String] = []
+        for item in try all("Item", in: context) {
+          let picks = Self.list("picks", of: item)
+          if !picks.isEmpty { lists.append("picks of \(key(item)) \(picks)") }
+          guard let label = item.value(forKey: "label") as? ManagedObject else { continue }
+          lists.append("label of \(key(item)) \(label.value(forKey: "name") ?? "")")
+        }
+        for tag in try all("Tag", in: context) {
+          let items = Self.list("pickedBy", of: tag)
+          if items.isEmpty { continue }
+          lists.append("picked \(tag.value(forKey: "name") ?? "") \(items)")
+        }
+        return items.sorted() + tags.sorted() + parts.sorted() + lists.sorted()
       }
     }
   }

@@ -1,6 +1,7 @@
 import CairnModel
 
-/// The model of the sync tests: items in a tree, tags on many items, parts that go with their item.
+/// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
+/// in an order, tags picked in an order on both sides, and one label that no other item has.
 enum SampleModel {
   static func make() -> ManagedObjectModel {
     let item = EntityDescription(name: "Item")
@@ -27,20 +28,31 @@ enum SampleModel {
     let tags = relationship("tags", to: tag, many: true)
     let items = relationship("items", to: item, many: true)
     let parts = relationship("parts", to: part, many: true, rule: .cascade)
+    parts.isOrdered = true
+    let picks = relationship("picks", to: tag, many: true)
+    picks.isOrdered = true
+    let pickedBy = relationship("pickedBy", to: item, many: true)
+    pickedBy.isOrdered = true
+    let label = relationship("label", to: tag, many: false)
+    let labelled = relationship("labelled", to: item, many: false)
     let owner = relationship("item", to: item, many: false)
     pair(parent, children)
     pair(tags, items)
     pair(parts, owner)
+    pair(picks, pickedBy)
+    pair(label, labelled)
     let short = AttributeDescription(name: "value", type: .string)
     short.setValidationPredicates(
       [ObjectPredicate(format: "length < 100")], withValidationWarnings: ["too long"])
     item.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       short, AttributeDescription(name: "other", type: .double), parent, children, tags, parts,
+      picks, label,
     ]
     tag.properties = [
       AttributeDescription(name: "name", type: .string, isOptional: false, defaultValue: ""),
       AttributeDescription(name: "note", type: .string), items,
+      pickedBy, labelled,
     ]
     tag.uniquenessConstraints = [["name"]]
     part.properties = [

@@ -54,7 +54,17 @@ struct Workload {
     case 60..<72:
       guard let item = generator.pick(items), let parent = generator.pick(items) else { return }
       item.setValue(generator.chance(20) ? nil : parent, forKey: "parent")
-    case 72..<92:
+    case 72..<76:
+      guard let item = generator.pick(items) else { return }
+      let label = generator.chance(30) ? nil : try tag(site, context)
+      item.setValue(label, forKey: "label")
+    case 76..<80:
+      guard let item = generator.pick(items) else { return }
+      try pick(item, site, context)
+    case 80..<84:
+      guard let item = generator.pick(items) else { return }
+      try arrangeParts(of: item, items, site, context)
+    case 84..<92:
       guard let item = generator.pick(items) else { return }
       try toggleTag(of: item, site, context)
     default:
@@ -88,13 +98,58 @@ struct Workload {
     last[place, default: [:]][site.name] = value
   }
 
+  private mutating func tag(
+    _ site: Fleet.Site, _ context: ManagedObjectContext
+  ) throws -> ManagedObject {
+    let name = "t\(Int.random(in: 0..<6, using: &generator))"
+    return try site.find("Tag", name, in: context)
+      ?? site.insert("Tag", ["name": name, "note": fresh("n")], in: context)
+  }
+
+  /// Changes the picks of an item, or the order in which a tag was picked.
+  private mutating func pick(
+    _ item: ManagedObject, _ site: Fleet.Site, _ context: ManagedObjectContext
+  ) throws {
+    let tag = try tag(site, context)
+    if generator.chance(25) {
+      let pickers = tag.value(forKey: "pickedBy") as? NSOrderedSet ?? []
+      let members = pickers.compactMap { $0 as? ManagedObject }
+      return tag.setValue(members.shuffled(using: &generator), forKey: "pickedBy")
+    }
+    var picks = (item.value(forKey: "picks") as? NSOrderedSet ?? [])
+      .compactMap { $0 as? ManagedObject }
+    if let place = picks.firstIndex(of: tag) {
+      picks.remove(at: place)
+    } else {
+      picks.insert(tag, at: Int.random(in: 0...picks.count, using: &generator))
+    }
+    if generator.chance(20) { picks.shuffle(using: &generator) }
+    item.setValue(picks, forKey: "picks")
+  }
+
+  /// Moves parts within an item, adds one in some place, or takes one from another item.
+  private mutating func arrangeParts(
+    of item: ManagedObject, _ items: [ManagedObject], _ site: Fleet.Site,
+    _ context: ManagedObjectContext
+  ) throws {
+    var parts = (item.value(forKey: "parts") as? NSOrderedSet ?? [])
+      .compactMap { $0 as? ManagedObject }
+    let place = Int.random(in: 0...parts.count, using: &generator)
+    switch Int.random(in: 0..<4, using: &generator) {
+    case 0: parts.shuffle(using: &generator)
+    case 1:
+      let others = try site.all("Part", in: context).filter { !$0.isDeleted && !parts.contains($0) }
+      if let other = generator.pick(others) { parts.insert(other, at: place) }
+    default:
+      parts.insert(try site.insert("Part", ["key": fresh("part")], in: context), at: place)
+    }
+    item.setValue(parts, forKey: "parts")
+  }
+
   private mutating func toggleTag(
     of item: ManagedObject, _ site: Fleet.Site, _ context: ManagedObjectContext
   ) throws {
-    let name = "t\(Int.random(in: 0..<6, using: &generator))"
-    let tag =
-      try site.find("Tag", name, in: context)
-      ?? site.insert("Tag", ["name": name, "note": fresh("n")], in: context)
+    let tag = try tag(site, context)
     var tags = item.value(forKey: "tags") as? Set<ManagedObject> ?? []
     if tags.remove(tag) == nil { tags.insert(tag) }
     item.setValue(tags, forKey: "tags")
