@@ -44,7 +44,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// Makes the store without touching its file; ``loadMetadata()`` opens it.
   public required init(configuration: StoreConfiguration) {
     self.configuration = configuration
-    identity = StoreIdentity(identifier: UUID().uuidString)
+    identity = StoreIdentity(
+      identifier: UUID().uuidString, model: configuration.model)
     state = Mutex(State(url: configuration.url, isReadOnly: configuration.options.isReadOnly))
     super.init()
     identity.store = self

@@ -13,8 +13,12 @@ public final class StoreIdentity: Sendable {
     weak var store: (AnyObject & Sendable)?
   }
   private let state: Mutex<State>
+  /// Keeps the model alive while there are IDs of its entities: entities refer to their model and
+  /// superentity without holding them.
+  private let model: ManagedObjectModel?
 
-  public init(identifier: String) {
+  public init(identifier: String, model: ManagedObjectModel? = nil) {
+    self.model = model
     state = Mutex(State(identifier: identifier))
   }
 

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Builds a package that uses Cairn as other people's packages do, and runs its programs:
+# - TenLines imports only Cairn; it must link neither NIO nor libsystemd.
+# - Sample has classes that the build plugin generated; it writes, saves and reads every kind of
+#   property through its generated accessor.
+set -eu
+root="$(cd "$(dirname "$0")/.." && pwd)"
+swift="${SWIFT:-swift}"
+# A fixed place, so that a second run builds only what has changed.
+work="$root/.build/consumers"
+mkdir -p "$work"
+rm -rf "$work/Sources"
+cp -R "$root/Tests/consumers/Sources" "$work/Sources"
+sample="$work/Sources/Sample"
+
+# A model of other people, made to ask for classes.
+adopt() {
+  cp -R "$1" "$sample/"
+  find "$sample/$(basename "$1")" -name contents \
+    -exec sed -i 's/<entity /<entity codeGenerationType="class" /' {} +
+}
+adopt "$root/Config/demo/DebianPackages.xcdatamodeld"
+resources='.copy("Library.xcdatamodeld"), .copy("DebianPackages.xcdatamodeld")'
+if [ -n "${CAIRN_APPLE_FIXTURES:-}" ]; then
+  adopt "$CAIRN_APPLE_FIXTURES/models/SampleModel.xcdatamodeld"
+  resources="$resources, .copy(\"SampleModel.xcdatamodeld\")"
+  # The class of one of its transformable attributes.
+  echo 'import Foundation
+public final class Color: NSObject {}' > "$sample/Color.swift"
+else
+  echo "CAIRN_APPLE_FIXTURES names no folder; no classes are generated from Apple's sample."
+fi
+sed -e "s|@ROOT@|$root|" -e "s|@RESOURCES@|$resources|" \
+  "$root/Tests/consumers/Package.swift.in" > "$work/Package.swift"
+
+"$swift" build --package-path "$work" >"$work/log" 2>&1 \
+  || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
+bin="$("$swift" build --package-path "$work" --show-bin-path)"
+
+[ "$("$bin/TenLines")" = 1 ] || { echo "the program that imports only Cairn does not work"; exit 1; }
+if ldd "$bin/TenLines" | grep -q systemd; then echo "TenLines links libsystemd"; exit 1; fi
+if nm "$bin/TenLines" | grep -q "7NIOCore"; then echo "TenLines links NIO"; exit 1; fi
+echo "A program that imports only Cairn runs and links neither NIO nor libsystemd."
+
+"$bin/Sample" || { echo "a program with generated classes does not work"; exit 1; }
+echo "The plugin generates classes that compile, save and fetch."
