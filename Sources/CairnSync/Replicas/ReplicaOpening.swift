@@ -21,7 +21,8 @@ struct ReplicaOpening: Sendable {
     }
     // Reading a file that is locked or far away blocks; Swift's own threads are not for that.
     let objection: (any Error)? = await withCheckedContinuation { continuation in
-      DispatchQueue.global(qos: .userInitiated).async {
+      // A queue of its own: a mount that hangs must not take a thread from other replicas.
+      DispatchQueue(label: "cairn.sync.opening.\(configuration.name)").async {
         do {
           try checkIsNoCopy()
           continuation.resume(returning: nil)

@@ -16,14 +16,20 @@ struct SyncEngineTests {
     let site: Fleet.Site
     let engine: SyncEngine
 
-    init(_ name: String, in scratch: Scratch) throws {
+    init(
+      _ name: String, in scratch: Scratch, model: ManagedObjectModel = SampleModel.make(),
+      kinds: [any StoreKind] = []
+    ) throws {
       let coordinator = PersistentStoreCoordinator(
-        managedObjectModel: SampleModel.make(),
-        storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+        managedObjectModel: model,
+        storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()] + kinds)
       let store = try coordinator.addPersistentStore(
         ofType: StoreTypeName.sqlite, configurationName: nil,
         at: scratch.url.appendingPathComponent(name + ".sqlite"),
-        options: [StoreOptionKey.historyTracking: true])
+        options: [
+          StoreOptionKey.historyTracking: true,
+          StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+        ])
       var configuration = SyncConfiguration()
       configuration.pollInterval = .milliseconds(50)
       configuration.backoff = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
@@ -37,6 +43,12 @@ struct SyncEngineTests {
             model: coordinator.managedObjectModel, defaultPolicy: .lastWriter, policies: [:]),
           environment: .live, configuration: configuration),
         coordinator: coordinator)
+    }
+
+    /// Ends the engine and closes the files.
+    func close() async throws {
+      await engine.stop()
+      for store in site.coordinator.persistentStores { try site.coordinator.remove(store) }
     }
 
     func insert(_ keys: [String]) throws {

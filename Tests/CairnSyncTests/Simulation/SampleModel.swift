@@ -3,7 +3,12 @@ import CairnModel
 /// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
 /// in an order, tags picked in an order on both sides, and one label that no other item has.
 enum SampleModel {
-  static func make() -> ManagedObjectModel {
+  /// Versions of the model: what is there of `Item.other`, and whether there is more.
+  enum Version {
+    case older, current, newer, otherType
+  }
+
+  static func make(_ version: Version = .current) -> ManagedObjectModel {
     let item = EntityDescription(name: "Item")
     let tag = EntityDescription(name: "Tag")
     let part = EntityDescription(name: "Part")
@@ -49,6 +54,14 @@ enum SampleModel {
       short, AttributeDescription(name: "other", type: .double), parent, children, tags, parts,
       picks, label,
     ]
+    switch version {
+    case .current: break
+    case .older: item.properties.removeAll { $0.name == "other" }
+    case .newer: item.properties.append(AttributeDescription(name: "extra", type: .string))
+    case .otherType:
+      item.properties.removeAll { $0.name == "other" }
+      item.properties.append(AttributeDescription(name: "other", type: .uuid))
+    }
     tag.properties = [
       AttributeDescription(name: "name", type: .string, isOptional: false, defaultValue: ""),
       AttributeDescription(name: "note", type: .string), items,
