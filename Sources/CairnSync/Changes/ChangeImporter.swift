@@ -23,22 +23,39 @@ struct ChangeImporter {
     var replans = 0
     /// Whether the destination was not where the set begins: somebody else served it.
     var wasServed = false
+
+    /// Adds what came of records that were first left out of the same set.
+    fileprivate mutating func take(_ part: Outcome) {
+      records += part.records
+      links += part.links
+      conflicts += part.conflicts
+      replans += part.replans
+      quarantined = part.quarantined + quarantined
+    }
   }
 
   /// What a failed save leaves to be done.
   private enum Failure {
     case replan
     case invalid([RecordID: String])
+    /// Some record is to blame, but not known which.
+    case unknown(String)
   }
 
   /// Applies a set, then moves the cursor to its end.
   ///
   /// - Parameter cursor: What the destination's cursor becomes; nil for records that were
   ///   quarantined and are tried again.
-  func apply(_ set: ChangeSet, cursor: SyncCursor?) throws -> Outcome {
+  /// - Parameter reconsidered: Records whose references may be completed now.
+  func apply(
+    _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
+  ) throws -> Outcome {
     try access.environment.reach(.beforeImport)
     var outcome = Outcome()
     var refused: [RecordID: String] = [:]
+    var trial = CulpritTrial(set.records.map(\.id))
+    var reason = ""
+    var collisions = 0
     while outcome.replans < StoreAccess.attempts {
       context.reset()
       let ledger = try access.ledger()
@@ -54,8 +71,10 @@ struct ChangeImporter {
       let plan = ImportPlan(access: access, ledger: ledger, source: set.source)
       let application = ImportApplication(plan: plan, context: context)
       do {
-        let sorted = try sort(set, refused, ledger)
+        let left = trial.left.reduce(into: refused) { $0[$1] = $0[$1] ?? reason }
+        let sorted = try sort(set, left, ledger)
         try plan.merge(sorted.accepted, sorted.links)
+        for id in reconsidered { try plan.load(id) }
         try application.changeObjects()
         try application.keepBooks(plan: plan, context: context)
         try quarantine(sorted.held, set.source, ledger)
@@ -72,16 +91,42 @@ struct ChangeImporter {
         outcome.quarantined = sorted.held.map(\.state.id)
         context.reset()
         try access.environment.reach(.afterImportCommit)
+        for part in trial.parts {
+          outcome.quarantined.removeAll(where: part.contains)
+          outcome.take(try retry(part, of: set))
+        }
         return outcome
       } catch let error as CoreDataError {
         switch try judge(error, application, set) {
-        case .replan: outcome.replans += 1
-        case .invalid(let records): refused.merge(records) { $1 }
+        case .replan:
+          outcome.replans += 1
+          collisions += error.code == .managedObjectConstraintMerge ? 1 : 0
+          // A collision that planning does not see comes back however often it is planned.
+          guard collisions > 3 else { continue }
+          collisions = 0
+          reason = error.message
+          if !trial.next() { throw error }
+        case .invalid(let records):
+          let isNew = records.keys.contains { refused[$0] == nil && !trial.left.contains($0) }
+          refused.merge(records) { old, _ in old }
+          if isNew { continue }
+          reason = error.message
+          if !trial.next() { throw error }
+        case .unknown(let message):
+          reason = message
+          if !trial.next() { throw error }
         }
       }
     }
     context.reset()
     throw StoreAccess.contention(access.store)
+  }
+
+  /// Tries records that were left out together, so that only those to blame stay out.
+  private func retry(_ ids: Set<RecordID>, of set: ChangeSet) throws -> Outcome {
+    let part = ChangeSet(
+      source: set.source, after: 0, upTo: 0, records: set.records.filter { ids.contains($0.id) })
+    return try apply(part, cursor: nil)
   }
 
   private func isCaptured(_ ledger: Ledger) throws -> Bool {
@@ -155,7 +200,14 @@ struct ChangeImporter {
     if !context.hasChanges { return try access.commit(ledger) }
     context.transactionAuthor = SyncConfiguration.author
     context.addSidecarOperations(ledger.operations(), for: access.store)
-    try context.save()
+    do {
+      try context.save()
+    } catch let error as CoreDataError {
+      throw error
+    } catch {
+      // A rule of the application's own, with an error of its own.
+      throw CoreDataError(.managedObjectValidation, "\(error)", underlyingError: error)
+    }
     return true
   }
 
@@ -179,8 +231,15 @@ struct ChangeImporter {
       else { continue }
       records[id] = item.message
     }
-    if records.isEmpty { throw error }
-    return .invalid(records)
+    if !records.isEmpty { return .invalid(records) }
+    let isAboutObjects = errors.allSatisfy {
+      guard let item = $0 as? CoreDataError else { return true }
+      return (1550..<1700).contains(item.code.rawValue)
+        || item.code == .managedObjectExternalRelationship
+    }
+    // What is wrong with the store is no record's fault.
+    if !isAboutObjects { throw error }
+    return .unknown(error.message)
   }
 }
 

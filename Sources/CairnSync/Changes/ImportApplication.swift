@@ -96,7 +96,9 @@ final class ImportApplication {
       guard let register = item.after.registers[column.name],
         let value = RowReading.attributeValue(register.value)
       else { continue }
-      if item.object != nil, item.before?.registers[column.name]?.value == register.value {
+      if item.object != nil,
+        item.before?.registers[column.name]?.value.isSame(as: register.value) == true
+      {
         continue
       }
       if !object.storedValue(at: column.slot).isSameStoredValue(as: value) {
@@ -156,7 +158,9 @@ final class ImportApplication {
       case .object(let holderID) = target.storedValue(at: slot)
     else { return false }
     let holder = context.object(with: holderID)
-    guard let other = record(of: holder), other != id else { return false }
+    guard let other = record(of: holder), other != id, try plan.isPresent(other) else {
+      return false
+    }
     let write: PropertyWrite?
     if let item = plan.items[other] {
       guard let claim = item.after.registers[relationship.name], let aim = claim.value.reference,
@@ -166,7 +170,7 @@ final class ImportApplication {
     } else {
       write = try ledger.record(other)?.write(of: relationship.name)
     }
-    return write.map { $0.stamp > register.write.stamp } ?? false
+    return write.map { ($0.stamp, other) > (register.write.stamp, id) } ?? false
   }
 
   /// Brings the members of one owner to what its links say.

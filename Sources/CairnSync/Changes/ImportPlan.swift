@@ -274,10 +274,23 @@ final class ImportPlan {
         }
         if !noLinks { try lookAtLinks(of: id, item.after) }
       }
+      if was, !nothingWaits { try completeLettingGo(of: item, isThere: isThere) }
       if item.after.survivor != nil, item.before?.survivor == nil {
         for waiting in try ledger.waiting(for: id) { try load(waiting.owner) }
         if let object = item.object { try loadReferrers(to: object) }
       }
+    }
+  }
+
+  /// Who waits for what a record had for itself alone and lets go of is looked at again.
+  private func completeLettingGo(of item: Item, isThere: Bool) throws {
+    guard let before = item.before, let entity = access.schema.entities[before.entity] else {
+      return
+    }
+    for column in entity.columns where column.isExclusive {
+      guard let old = before.registers[column.name]?.value.reference else { continue }
+      if isThere, item.after.registers[column.name]?.value.reference == old { continue }
+      for waiting in try ledger.waiting(for: try resolve(old)) { try load(waiting.owner) }
     }
   }
 

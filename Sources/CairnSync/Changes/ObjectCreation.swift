@@ -6,7 +6,8 @@ import Foundation
 enum ObjectCreation {
   /// A new object of the entity, of the class the model names or the plain one.
   static func make(_ entity: EntityDescription, in context: ManagedObjectContext) -> ManagedObject {
-    ManagedObject(entity: entity, insertInto: context)
+    guard let name = entity.name else { return ManagedObject(entity: entity, insertInto: context) }
+    return EntityDescription.insertNewObject(forEntityName: name, into: context)
   }
 
   /// Adds and removes members of a to-many relationship, as far as that changes anything.

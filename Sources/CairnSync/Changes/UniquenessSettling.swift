@@ -74,7 +74,8 @@ struct UniquenessSettling {
   private func isMoved(_ item: ImportPlan.Item, _ constraint: [String]) -> Bool {
     guard item.object != nil, let before = item.before else { return true }
     return constraint.contains { name in
-      before.registers[name]?.value != item.after.registers[name]?.value
+      before.registers[name]?.value.canonicalBytes
+        != item.after.registers[name]?.value.canonicalBytes
     }
   }
 

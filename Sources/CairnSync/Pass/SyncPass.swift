@@ -85,9 +85,46 @@ struct SyncPass: @unchecked Sendable {
       let set = ChangeSet(source: source, after: 0, upTo: 0, records: due.map(\.state))
       report.take(try ChangeImporter(access: access, context: context).apply(set, cursor: nil))
     }
+    let waiting = try claimants(access, sidecar)
+    if !waiting.isEmpty {
+      let set = ChangeSet(
+        source: try Ledger.identity(of: access.store), after: 0, upTo: 0)
+      report.take(
+        try ChangeImporter(access: access, context: context)
+          .apply(set, cursor: nil, reconsidering: waiting))
+    }
     // They were reported when they were put there.
     report.quarantined = []
     return report
+  }
+
+  /// Records whose reference waits although its target is here: another record has the target for
+  /// itself, and may have let go of it by an application's hand, which sees nothing of who waits.
+  private func claimants(
+    _ access: StoreAccess, _ sidecar: any SidecarKeeping
+  ) throws -> Set<RecordID> {
+    var found: Set<RecordID> = []
+    var next: Data?
+    let page = 1000
+    while true {
+      let entries = try sidecar.sidecarEntries(
+        of: SyncMap.parked.rawValue, from: next, to: nil, limit: page)
+      guard let last = entries.last else { return found }
+      let ledger = try access.ledger()
+      for (key, _) in entries {
+        let property = String(decoding: key.dropFirst(32), as: UTF8.self)
+        let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
+        let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+        guard let claimant = try ledger.record(owner), claimant.key != nil,
+          let plan = access.schema.entities[claimant.entity],
+          let column = plan.columnByName[property], plan.columns[column].isExclusive,
+          try ledger.record(try ledger.resolve(target))?.key != nil
+        else { continue }
+        found.insert(owner)
+      }
+      if entries.count < page { return found }
+      next = last.key + Data([0])
+    }
   }
 
   private func isAhead(_ entry: QuarantineEntry, _ access: StoreAccess) -> Bool {

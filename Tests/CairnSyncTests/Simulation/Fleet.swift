@@ -120,11 +120,13 @@ final class Fleet: Sendable {
   let sites: Mutex<[String: Site]> = Mutex([:])
   let directory: URL?
 
-  init(seed: UInt64, directory: URL? = nil) {
+  init(
+    seed: UInt64, directory: URL? = nil, model: ManagedObjectModel = SampleModel.make()
+  ) {
     state = Mutex(
       State(random: SeededGenerator(seed: seed), crashGenerator: SeededGenerator(seed: ~seed)))
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(),
+      managedObjectModel: model,
       storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
     self.directory = directory
   }
