@@ -15,6 +15,10 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
     /// Nil until the store is opened and after it is closed.
     var database: (any DatabaseWriter)?
     var schema: SQLSchema?
+    /// Serves short reads; made with the first of them.
+    var heldReader: HeldReader?
+    /// Whether `heldReader` is there, or is known to be impossible.
+    var hasTriedHolding = false
     /// Whether commits are recorded in history.
     var recordsHistory = false
     /// Whether metadata was set since it was last written.
@@ -57,10 +61,14 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
   open override func loadMetadata() throws { try open() }
 
   open override func close() throws {
-    let database = state.withLock { state -> (any DatabaseWriter)? in
-      defer { state.database = nil }
-      return state.database
+    let (database, held) = state.withLock { state in
+      defer {
+        state.database = nil
+        state.heldReader = nil
+      }
+      return (state.database, state.heldReader)
     }
+    held?.close()
     do {
       try database?.close()
     } catch {
@@ -97,6 +105,38 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
+  }
+
+  /// One short statement, on the connection that holds its transaction if that is free.
+  func readBriefly<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T {
+    if let held = try heldReader() {
+      let schema = try schema
+      do {
+        if let result = try held.read({ try body(lookup($0, schema)) }) { return result }
+      } catch {
+        throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+      }
+    }
+    return try read(body)
+  }
+
+  private func heldReader() throws -> HeldReader? {
+    let (reader, isOpen, hasTried) = state.withLock {
+      ($0.heldReader, $0.database is DatabasePool, $0.hasTriedHolding)
+    }
+    if hasTried || !isOpen { return reader }
+    let settings = ConnectionSettings(
+      path: path, options: configuration.options, isReadOnly: true)
+    // Without it reads go through the pool.
+    let made = try? settings.openHeldReader()
+    let (kept, surplus) = state.withLock { state -> (HeldReader?, HeldReader?) in
+      if state.hasTriedHolding || state.database == nil { return (state.heldReader, made) }
+      state.hasTriedHolding = true
+      state.heldReader = made
+      return (made, nil)
+    }
+    surplus?.close()
+    return kept
   }
 
   /// Several statements that see the same commit.
@@ -157,7 +197,7 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
 
   open override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     if objectIDs.isEmpty { return [] }
-    if objectIDs.count == 1 { return try read { [try $0.snapshot(for: objectIDs[0])] } }
+    if objectIDs.count == 1 { return try readBriefly { [try $0.snapshot(for: objectIDs[0])] } }
     return try readConsistently { try $0.snapshots(for: objectIDs) }
   }
 
@@ -165,6 +205,9 @@ open class SQLiteStore: PersistentStore, @unchecked Sendable {
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
     if owners.isEmpty { return [] }
+    if owners.count == 1 {
+      return try readBriefly { try $0.members(of: relationship, owners: owners) }
+    }
     return try read { try $0.members(of: relationship, owners: owners) }
   }
 

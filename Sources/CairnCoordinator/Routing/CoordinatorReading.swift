@@ -40,6 +40,7 @@ extension PersistentStoreCoordinator {
   package func snapshots(
     for ids: [ManagedObjectID], maximumAge: TimeInterval? = nil
   ) throws -> [RowSnapshot?] {
+    if ids.count == 1 { return [try snapshot(for: ids[0], maximumAge: maximumAge)] }
     var result = [RowSnapshot?](repeating: nil, count: ids.count)
     for (store, places) in routing.groups(of: ids) {
       let wanted = places.map { ids[$0] }
@@ -55,6 +56,21 @@ extension PersistentStoreCoordinator {
       rows.add(read.compactMap(\.self), to: store.identity, readAfter: commits)
     }
     return result
+  }
+
+  /// The same for one object: the way of every fault that fires alone.
+  private func snapshot(
+    for id: ManagedObjectID, maximumAge: TimeInterval?
+  ) throws -> RowSnapshot? {
+    guard !id.isTemporaryID, let identity = id.storeIdentity,
+      let store = routing.store(of: identity)
+    else { return nil }
+    let (cached, commits) = rows.snapshot(
+      for: id, in: store.identity, maximumAge: maximumAge)
+    if let cached { return cached }
+    let read = try store.snapshots(for: [id])[0]
+    if let read { rows.add([read], to: store.identity, readAfter: commits) }
+    return read
   }
 
   /// The row as the row cache has it, without asking a store.

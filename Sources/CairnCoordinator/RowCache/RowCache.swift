@@ -9,32 +9,27 @@ import Synchronization
 /// that nobody came to hold are swept once there are many. Ages use the system's uptime, so that
 /// a changed clock makes nothing stale. All mutable state is inside `state`.
 final class RowCache: Sendable {
-  private struct Entry {
-    var snapshot: RowSnapshot?
-    var references: Int
-    var readAt: UInt64
-  }
-
   /// The rows of one entity hierarchy of one store.
   private struct Table {
-    var rows: [Int64: Entry] = [:]
+    var rows = CachedRows()
     /// Those whose key is not a number.
-    var others: [ObjectKey: Entry] = [:]
+    var others: [ObjectKey: CachedRow] = [:]
 
-    subscript(key: ObjectKey) -> Entry? {
-      get {
-        if case .row(let number) = key { return rows[number] }
-        return others[key]
-      }
-      set {
-        if case .row(let number) = key { rows[number] = newValue } else { others[key] = newValue }
-      }
+    subscript(key: ObjectKey) -> CachedRow? {
+      if case .row(let number) = key { return rows[number] }
+      return others[key]
     }
 
-    /// The entry for a key; one without a row when there was none.
-    subscript(key: ObjectKey, default now: UInt64) -> Entry {
-      get { self[key] ?? Entry(snapshot: nil, references: 0, readAt: now) }
-      set { self[key] = newValue }
+    /// Changes the row of a key in place; an empty one when there was none.
+    @inline(__always)
+    mutating func change(_ key: ObjectKey, _ body: (inout CachedRow) -> Void) {
+      if case .row(let number) = key {
+        rows.change(number, body)
+      } else {
+        var row = others[key] ?? .empty
+        body(&row)
+        others[key] = row.isEmpty ? nil : row
+      }
     }
   }
 
@@ -98,6 +93,21 @@ final class RowCache: Sendable {
     }
   }
 
+  /// The cached row of a store's object, and how many commits the store has seen.
+  func snapshot(
+    for id: ManagedObjectID, in identity: StoreIdentity, maximumAge: TimeInterval?
+  ) -> (row: RowSnapshot?, commits: UInt64) {
+    let oldest = Self.oldest(for: maximumAge)
+    let root = ObjectIdentifier(id.entity.rootEntity)
+    return state.withLock { stores in
+      guard let store = stores[ObjectIdentifier(identity)] else { return (nil, 0) }
+      guard let entry = store.tables[root]?[id.key], entry.readAt >= oldest else {
+        return (nil, store.commits)
+      }
+      return (entry.snapshot, store.commits)
+    }
+  }
+
   /// The cached rows of IDs of one store, in their order.
   func snapshots(
     for ids: [ManagedObjectID], in identity: StoreIdentity, maximumAge: TimeInterval?
@@ -128,13 +138,16 @@ final class RowCache: Sendable {
         let wasCommitted = store.commits != readAfter
         if store.unclaimed.count >= Self.unclaimedLimit { Self.sweep(&store) }
         store.update(snapshots, id: \.objectID) { snapshot, id, table, unclaimed in
-          let existing = table[id.key]
           if wasCommitted {
-            guard let known = existing?.snapshot, known.version <= snapshot.version else { return }
+            guard let known = table[id.key]?.snapshot, known.version <= snapshot.version else {
+              return
+            }
           }
-          if existing == nil { unclaimed.append(id) }
-          table[id.key] = Entry(
-            snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
+          table.change(id.key) { entry in
+            if entry.isEmpty { unclaimed.append(id) }
+            entry.snapshot = snapshot
+            entry.readAt = now
+          }
         }
       }
     }
@@ -149,15 +162,14 @@ final class RowCache: Sendable {
       Self.change(identity, in: &stores) { store in
         store.commits += 1
         store.update(written, id: \.objectID) { snapshot, id, table, unclaimed in
-          let existing = table[id.key]
-          if existing == nil { unclaimed.append(id) }
-          table[id.key] = Entry(
-            snapshot: snapshot, references: existing?.references ?? 0, readAt: now)
+          table.change(id.key) { entry in
+            if entry.isEmpty { unclaimed.append(id) }
+            entry.snapshot = snapshot
+            entry.readAt = now
+          }
         }
         store.update(deleted, id: \.self) { id, _, table, _ in
-          guard var entry = table[id.key] else { return }
-          entry.snapshot = nil
-          table[id.key] = entry.references > 0 ? entry : nil
+          table.change(id.key) { $0.snapshot = nil }
         }
       }
     }
@@ -166,15 +178,22 @@ final class RowCache: Sendable {
   /// Counts one holder more for each ID.
   func retain(_ ids: [ManagedObjectID]) {
     let now = DispatchTime.now().uptimeNanoseconds
-    changeRuns(of: ids) { id, _, table, _ in table[id.key, default: now].references += 1 }
+    changeRuns(of: ids) { id, _, table, _ in
+      table.change(id.key) { entry in
+        if entry.isEmpty { entry.readAt = now }
+        entry.references += 1
+      }
+    }
   }
 
   /// Counts one holder less for each ID; rows without holders go.
   func release(_ ids: [ManagedObjectID]) {
     changeRuns(of: ids) { id, _, table, _ in
-      guard var entry = table[id.key] else { return }
-      entry.references -= 1
-      table[id.key] = entry.references > 0 ? entry : nil
+      table.change(id.key) { entry in
+        guard !entry.isEmpty else { return }
+        entry.references -= 1
+        if entry.references <= 0 { entry = .empty }
+      }
     }
   }
 
@@ -205,9 +224,7 @@ final class RowCache: Sendable {
   private static func sweep(_ store: inout StoreRows) {
     for id in store.unclaimed {
       let root = ObjectIdentifier(id.entity.rootEntity)
-      if let entry = store.tables[root]?[id.key], entry.references <= 0 {
-        store.tables[root]?[id.key] = nil
-      }
+      store.tables[root]?.change(id.key) { if $0.references <= 0 { $0 = .empty } }
     }
     store.unclaimed.removeAll(keepingCapacity: true)
   }

@@ -5,11 +5,30 @@ import GRDBSQLite
 
 /// A connection inside a read or write of the store; never kept beyond it.
 struct SQLiteConnection {
-  let database: Database
+  private enum Source {
+    case database(Database)
+    case held(HeldReader)
+  }
+  private let source: Source
+
+  init(database: Database) { source = .database(database) }
+  /// For reads only.
+  init(held reader: HeldReader) { source = .held(reader) }
+
+  /// The connection as GRDB has it.
+  var database: Database {
+    switch source {
+    case .database(let database): return database
+    case .held: fatalError("A held reader only runs prepared statements.")
+    }
+  }
 
   /// The prepared statement for a text, from the connection's cache.
   func statement(_ sql: String) throws -> SQLiteStatement {
-    SQLiteStatement(try database.cachedStatement(sql: sql))
+    switch source {
+    case .database(let database): return SQLiteStatement(try database.cachedStatement(sql: sql))
+    case .held(let reader): return try reader.statement(sql)
+    }
   }
 
   /// Runs statements that give no rows and are not worth caching.
@@ -41,13 +60,19 @@ struct SQLiteConnection {
 
 /// A prepared statement, stepped through the C interface.
 struct SQLiteStatement {
-  /// Keeps the handle alive.
-  private let statement: Statement
+  /// Keeps the handle alive; nil when its owner does.
+  private let statement: Statement?
   let handle: OpaquePointer
 
   init(_ statement: Statement) {
     self.statement = statement
     handle = statement.sqliteStatement
+  }
+
+  /// A statement that a ``HeldReader`` keeps.
+  init(handle: OpaquePointer) {
+    statement = nil
+    self.handle = handle
   }
 
   // MARK: Running

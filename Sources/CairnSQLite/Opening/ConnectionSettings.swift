@@ -13,8 +13,8 @@ struct ConnectionSettings {
     options.sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased()
   }
 
-  /// Opens the database, creating the file when there is none and the store may be written.
-  func open() throws -> any DatabaseWriter {
+  /// How GRDB is to make a connection.
+  private func configuration(isReadOnly: Bool) throws -> Configuration {
     let pragmas = try self.pragmas()
     var configuration = Configuration()
     configuration.readonly = isReadOnly
@@ -25,7 +25,6 @@ struct ConnectionSettings {
     configuration.maximumReaderCount = max(
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
     configuration.persistentReadOnlyConnections = true
-    let isReadOnly = isReadOnly
     configuration.prepareDatabase { database in
       if !isReadOnly, !database.configuration.readonly {
         // Only a file without tables takes these.
@@ -34,6 +33,17 @@ struct ConnectionSettings {
       for pragma in pragmas { try database.execute(sql: pragma) }
       SQLiteFunctions.register(on: database)
     }
+    return configuration
+  }
+
+  /// A connection of its own for short reads, on a database that is open; nil when there is no WAL.
+  func openHeldReader() throws -> HeldReader? {
+    try HeldReader(DatabaseQueue(path: path, configuration: configuration(isReadOnly: true)))
+  }
+
+  /// Opens the database, creating the file when there is none and the store may be written.
+  func open() throws -> any DatabaseWriter {
+    let configuration = try configuration(isReadOnly: isReadOnly)
     if let journalMode, journalMode != "wal", !isReadOnly {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.writeWithoutTransaction {

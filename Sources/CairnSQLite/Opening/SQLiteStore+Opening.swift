@@ -108,6 +108,7 @@ extension SQLiteStore {
     if isWritable { try maintain(database) }
     state.withLock { state in
       state.database = database
+      state.hasTriedHolding = false
       state.schema = schema
       state.recordsHistory = records
     }

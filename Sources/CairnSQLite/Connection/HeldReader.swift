@@ -1,0 +1,176 @@
+import CairnStore
+import Foundation
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// A connection for short reads in a row, such as faults that fire one after the other: it keeps
+/// its read transaction open between them.
+///
+/// Beginning and ending a read transaction costs more than looking up a row. Each read still sees
+/// the last commit of anybody: the header of the WAL index, which every commit changes, is
+/// compared first, and the transaction begun anew when it differs. A transaction lasts a hundredth
+/// of a second at most, so that it does not keep the log from being recycled.
+// Unchecked: everything mutable is used only while `lock` is held; `queue` guards itself, and
+// nobody but this class uses its connection after `init`.
+final class HeldReader: @unchecked Sendable {
+  private let lock = Mutex<Void>(())
+  /// Owns the connection, its functions and its settings.
+  private let queue: DatabaseQueue
+  private var handle: OpaquePointer?
+  /// By the SQL's text.
+  private var statements: [String: OpaquePointer] = [:]
+  private var recent: (sql: String, statement: OpaquePointer)?
+  private var isHolding = false
+  private var isReleaseScheduled = false
+  /// The first page of the WAL index, mapped as long as the connection is open.
+  private var index: UnsafeRawPointer?
+  /// The header before the transaction began.
+  private var header = Header()
+
+  /// The header's twelve words: change counter, number of frames, checksums and salts.
+  private typealias Header = InlineWords
+  private struct InlineWords: Equatable {
+    var low: SIMD8<UInt32> = .zero
+    var high: SIMD4<UInt32> = .zero
+  }
+
+  private static let longestHold = DispatchTimeInterval.milliseconds(10)
+  private static let statementLimit = 64
+
+  /// Nil when the file is not in WAL mode.
+  init?(_ queue: DatabaseQueue) throws {
+    self.queue = queue
+    handle = queue.unsafeReentrantRead { $0.sqliteConnection }
+    guard try lock.withLock({ _ in try mapIndex() }) else {
+      close()
+      return nil
+    }
+  }
+
+  // MARK: Reading
+
+  /// Runs a read that sees the last commit; nil when another thread is reading here.
+  func read<Result: Sendable>(
+    _ body: (SQLiteConnection) throws -> Result
+  ) throws -> Result? {
+    try lock.withLockIfAvailable { _ -> Result? in
+      guard handle != nil else { return nil }
+      do {
+        try hold()
+        return try body(SQLiteConnection(held: self))
+      } catch {
+        endHold()
+        throw error
+      }
+    } ?? nil
+  }
+
+  /// The prepared statement for a text; called inside ``read(_:)`` only.
+  func statement(_ sql: String) throws -> SQLiteStatement {
+    if let recent, recent.sql == sql { return SQLiteStatement(handle: recent.statement) }
+    if let known = statements[sql] {
+      recent = (sql, known)
+      return SQLiteStatement(handle: known)
+    }
+    if statements.count >= Self.statementLimit { finalizeStatements() }
+    var made: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+    guard code == SQLITE_OK, let made else { throw SQLiteFailure(connection: handle) }
+    statements[sql] = made
+    recent = (sql, made)
+    return SQLiteStatement(handle: made)
+  }
+
+  // MARK: Holding
+
+  private func hold() throws {
+    let now = currentHeader()
+    if isHolding {
+      if now == header { return }
+      endHold()
+    }
+    // Taken before the transaction begins: a commit in between makes the next read begin anew.
+    header = now
+    try execute("BEGIN")
+    isHolding = true
+    if !isReleaseScheduled {
+      isReleaseScheduled = true
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestHold) { [weak self] in
+        self?.release()
+      }
+    }
+  }
+
+  private func release() {
+    lock.withLock { _ in
+      isReleaseScheduled = false
+      endHold()
+    }
+  }
+
+  private func endHold() {
+    guard isHolding else { return }
+    isHolding = false
+    // Fails only when SQLite has ended the transaction by itself.
+    try? execute("ROLLBACK")
+  }
+
+  private func execute(_ sql: String) throws {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
+      throw SQLiteFailure(connection: handle)
+    }
+  }
+
+  private func currentHeader() -> Header {
+    guard let index else { return Header() }
+    atomicMemoryFence(ordering: .acquiring)
+    return Header(
+      low: index.loadUnaligned(as: SIMD8<UInt32>.self),
+      high: index.loadUnaligned(fromByteOffset: 32, as: SIMD4<UInt32>.self))
+  }
+
+  /// Finds the WAL index through SQLite's own mapping of it; false without WAL.
+  private func mapIndex() throws -> Bool {
+    let mode = try statement("PRAGMA journal_mode")
+    let isLog = try mode.step() && mode.string(0).lowercased() == "wal"
+    mode.reset()
+    guard isLog else { return false }
+    // The index is mapped by the first read.
+    let first = try statement("SELECT 1 FROM sqlite_master LIMIT 1")
+    _ = try first.step()
+    defer { first.reset() }
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard
+      sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+      let map = methods.pointee.xShmMap
+    else { return false }
+    var page: UnsafeMutableRawPointer?
+    guard map(file, 0, Self.indexPageSize, 0, &page) == SQLITE_OK, let page else { return false }
+    index = UnsafeRawPointer(page)
+    return true
+  }
+
+  /// The size of a page of the WAL index, fixed by its format.
+  private static let indexPageSize: Int32 = 32768
+
+  // MARK: Closing
+
+  private func finalizeStatements() {
+    recent = nil
+    for statement in statements.values { sqlite3_finalize(statement) }
+    statements = [:]
+  }
+
+  /// Ends everything; later reads find the reader unavailable.
+  func close() {
+    lock.withLock { _ in
+      endHold()
+      finalizeStatements()
+      index = nil
+      handle = nil
+    }
+    try? queue.close()
+  }
+}
