@@ -64,6 +64,17 @@ enum StoredForm {
     return (nil, Double("\(value)") ?? number.doubleValue)
   }
 
+  /// Whether the value will be read back as it is.
+  static func isExact(_ value: AttributeValue) -> Bool {
+    switch value {
+    case .double(let number): return !number.isNaN
+    case .float(let number): return !number.isNaN
+    case .date(let date): return !date.timeIntervalSinceReferenceDate.isNaN
+    case .decimal: return false
+    case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: return true
+    }
+  }
+
   /// The value as it will be read back: NaN is NULL in SQLite, and decimals are doubles.
   static func value(_ value: AttributeValue) -> AttributeValue {
     switch value {

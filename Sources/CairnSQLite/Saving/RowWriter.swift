@@ -11,8 +11,27 @@ final class RowWriter {
   /// Files whose values were replaced or deleted; removed once the transaction has committed.
   private(set) var obsoleteFiles: [String] = []
   private var inserts: [Int: SQLiteStatement] = [:]
+  /// The statement of the last insert; a save seldom changes entity from row to row.
+  private var recentInsert: (number: Int, statement: SQLiteStatement, binds: [Bind])?
+  private var unlinking: [Int: [String]] = [:]
   private var updates: [UpdateShape: SQLiteStatement] = [:]
   private var deletes: [Int: SQLiteStatement] = [:]
+
+  /// How a slot is bound: what of ``SQLSlot`` matters for it, without its names.
+  private enum Bind {
+    case skip
+    case plain
+    case external
+    case toOne(hasCompanion: Bool)
+
+    init(_ slot: SQLSlot) {
+      switch slot {
+      case .transient: self = .skip
+      case .attribute(_, _, let isExternal): self = isExternal ? .external : .plain
+      case .toOne(_, let companion, _): self = .toOne(hasCompanion: companion != nil)
+      }
+    }
+  }
 
   private struct UpdateShape: Hashable {
     let entity: Int
@@ -29,7 +48,10 @@ final class RowWriter {
   // MARK: Insert
 
   func insert(_ snapshot: RowSnapshot, entity: SQLEntity, version: Int64) throws {
-    let statement = try insertStatement(entity)
+    if recentInsert?.number != entity.number {
+      recentInsert = (entity.number, try insertStatement(entity), entity.slots.map(Bind.init))
+    }
+    guard let (_, statement, binds) = recentInsert else { return }
     guard let key = snapshot.objectID.rowKey else {
       throw CoreDataError(
         .persistentStoreSave,
@@ -38,9 +60,7 @@ final class RowWriter {
     statement.bind(key, at: 1)
     statement.bind(version, at: 2)
     var next: Int32 = 3
-    for (index, slot) in entity.slots.enumerated() {
-      try bind(snapshot[index], slot, statement, &next)
-    }
+    for index in binds.indices { try bind(snapshot[index], binds[index], statement, &next) }
     try statement.run()
   }
 
@@ -65,11 +85,11 @@ final class RowWriter {
   }
 
   private func bind(
-    _ value: AttributeValue, _ slot: SQLSlot, _ statement: SQLiteStatement, _ next: inout Int32
+    _ value: AttributeValue, _ slot: Bind, _ statement: SQLiteStatement, _ next: inout Int32
   ) throws {
     switch slot {
-    case .transient: return
-    case .attribute(_, _, true):
+    case .skip: return
+    case .external:
       if case .data(let data) = value {
         let (bytes, file) = try lookup.reader.files.column(for: data)
         if let file { newFiles.append(file) }
@@ -78,10 +98,10 @@ final class RowWriter {
         statement.bind(value, at: next)
       }
       next += 1
-    case .attribute:
+    case .plain:
       statement.bind(value, at: next)
       next += 1
-    case .toOne(_, let companion, _):
+    case .toOne(let hasCompanion):
       if case .object(let destination) = value, destination.rowKey == nil {
         throw CoreDataError(
           .persistentStoreSave,
@@ -89,7 +109,7 @@ final class RowWriter {
       }
       statement.bind(value, at: next)
       next += 1
-      guard companion != nil else { return }
+      guard hasCompanion else { return }
       if case .object(let destination) = value {
         statement.bind(Int64(lookup.schema.entity(destination.entity).number), at: next)
       } else {
@@ -108,12 +128,13 @@ final class RowWriter {
     _ snapshot: RowSnapshot, slots: [Int], entity: SQLEntity, to version: Int64, expected: Int64?
   ) throws -> Bool {
     let key = snapshot.objectID.rowKey ?? 0
-    let external = slots.filter { entity.externalSlots.contains($0) }
+    let external =
+      entity.externalSlots.isEmpty ? [] : slots.filter { entity.externalSlots.contains($0) }
     let replaced = try externalFiles(of: key, entity: entity, slots: external)
     let shape = UpdateShape(entity: entity.number, slots: slots, isForced: expected == nil)
     let statement = try updateStatement(shape, entity)
     var next: Int32 = 1
-    for slot in slots { try bind(snapshot[slot], entity.slots[slot], statement, &next) }
+    for slot in slots { try bind(snapshot[slot], Bind(entity.slots[slot]), statement, &next) }
     statement.bind(version, at: next)
     statement.bind(key, at: next + 1)
     if let expected { statement.bind(expected, at: next + 2) }
@@ -179,19 +200,24 @@ final class RowWriter {
 
   /// Removes a deleted row's links that no slot of another object carries.
   func unlink(_ key: Int64, entity: SQLEntity) throws {
-    for (table, column) in lookup.schema.joinColumns(of: entity) {
-      let statement = try connection.statement("DELETE FROM \(table) WHERE \(column) = ?")
+    for sql in unlinkingStatements(of: entity) {
+      let statement = try connection.statement(sql)
       defer { statement.reset() }
       statement.bind(key, at: 1)
       try statement.run()
+    }
+  }
+
+  private func unlinkingStatements(of entity: SQLEntity) -> [String] {
+    if let known = unlinking[entity.number] { return known }
+    var statements = lookup.schema.joinColumns(of: entity).map {
+      "DELETE FROM \($0.table) WHERE \($0.column) = ?"
     }
     for case .foreignKey(let table, let column, _, _, true) in entity.links where column != "NULL" {
-      let statement = try connection.statement(
-        "UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
-      defer { statement.reset() }
-      statement.bind(key, at: 1)
-      try statement.run()
+      statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
     }
+    unlinking[entity.number] = statements
+    return statements
   }
 
   /// Deletes many rows of one entity, their links and their files, whatever their versions.

@@ -211,6 +211,13 @@ final class SaveTransaction {
     if !entity.derivedSlots.isEmpty, let row = try lookup.snapshot(for: snapshot.objectID) {
       return row
     }
+    let isExact =
+      snapshot.version == version
+      && entity.slots.indices.allSatisfy { index in
+        if case .transient = entity.slots[index] { return snapshot[index].isNull }
+        return StoredForm.isExact(snapshot[index])
+      }
+    if isExact { return snapshot }
     return RowSnapshot.make(
       objectID: snapshot.objectID, version: version, count: snapshot.count
     ) { values in
