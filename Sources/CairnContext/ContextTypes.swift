@@ -25,3 +25,8 @@ extension ManagedObjectContext {
     case enqueued
   }
 }
+
+/// A context that is not kept alive.
+final class ContextReference {
+  weak var context: ManagedObjectContext?
+}

@@ -18,6 +18,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   public let concurrencyType: ManagedObjectContextConcurrencyType
   let confinement: ContextConfinement
   let registry = ObjectRegistry()
+  /// For work that may come too late for the context.
+  let reference = ContextReference()
   final var pending = PendingChanges()
   final var events = EventLog()
   final var rowSource: (any RowSource)?
@@ -47,6 +49,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     }
     super.init()
     registry.context = self
+    reference.context = self
   }
 
   /// A context with a queue of the given kind.

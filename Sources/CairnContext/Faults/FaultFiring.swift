@@ -75,9 +75,16 @@ enum FaultFiring {
     }
     guard let first = faults.first, let source = first.requiredContext.rowSource else { return }
     let rows = try source.rows(for: faults.map(\.objectID), maximumAge: maximumAge)
+    var held: [ManagedObjectID] = []
     for (object, row) in zip(faults, rows) {
-      if let row, object.isFault { become(object, row) }
+      guard let row, object.isFault else { continue }
+      if !object.flags.contains(.retainsRow), object.registry?.context != nil {
+        object.flags.insert(.retainsRow)
+        held.append(object.objectID)
+      }
+      become(object, row)
     }
+    if !held.isEmpty { source.retainRows(held) }
   }
 
   /// The object takes the row as its committed values and wakes up.

@@ -138,7 +138,7 @@ struct FetchExecution {
     context.releaseAbandonedRows()
     let lookup = ObjectLookup(context: context)
     switch try read(request, plan) {
-    case .objectIDs(let ids): return ids.map { lookup.object(with: $0) }
+    case .objectIDs(let ids): return ids.map { lookup.object(found: $0) }
     case .count, .dictionaries: return []
     case .snapshots(let rows):
       var objects: [ManagedObject] = []

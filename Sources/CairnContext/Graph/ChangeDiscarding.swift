@@ -18,11 +18,11 @@ struct ChangeDiscarding {
       object.pendingIndex = -1
       object.flags.subtract([.inserted, .updated, .deleted])
       if wasInserted {
-        changes.deleted.insert(object)
+        changes.deleted.append(object)
         object.flags.insert(.discarded)
       } else {
         restore(object)
-        if wasDeleted { changes.inserted.insert(object) } else { changes.refreshed.insert(object) }
+        if wasDeleted { changes.inserted.append(object) } else { changes.refreshed.append(object) }
       }
     }
     clearIntentions()

@@ -37,12 +37,14 @@ struct ChangeProcessing {
   }
 }
 
-/// The objects of one event, each in the set that says most about it.
+/// The objects of one event, each in the list that says most about it; none twice in a list.
+///
+/// Lists, because they become sets only once, when a notification is posted.
 struct ObjectChangeSets {
-  var inserted = Set<ManagedObject>()
-  var updated = Set<ManagedObject>()
-  var deleted = Set<ManagedObject>()
-  var refreshed = Set<ManagedObject>()
+  var inserted: [ManagedObject] = []
+  var updated: [ManagedObject] = []
+  var deleted: [ManagedObject] = []
+  var refreshed: [ManagedObject] = []
 
   var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
@@ -52,14 +54,14 @@ struct ObjectChangeSets {
     let flags = object.flags
     if flags.contains(.discarded) {
       // Inserted and deleted within one event: nobody needs to know.
-      if !flags.contains(.eventInserted) { deleted.insert(object) }
+      if !flags.contains(.eventInserted) { deleted.append(object) }
     } else if flags.contains(.eventDeleted) {
-      deleted.insert(object)
+      deleted.append(object)
     } else if flags.contains(.eventInserted) {
-      inserted.insert(object)
+      inserted.append(object)
     } else {
-      if flags.contains(.eventRefreshed) { refreshed.insert(object) }
-      if flags.contains(.eventUpdated), object.hasChanges { updated.insert(object) }
+      if flags.contains(.eventRefreshed) { refreshed.append(object) }
+      if flags.contains(.eventUpdated), object.hasChanges { updated.append(object) }
     }
   }
 }

@@ -88,9 +88,11 @@ extension ManagedObjectContext {
   final func scheduleProcessing() {
     guard concurrencyType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
     isProcessingScheduled = true
-    confinement.async { [weak self] in
-      self?.isProcessingScheduled = false
-      self?.processPendingChanges()
+    let reference = reference
+    confinement.async {
+      guard let context = reference.context else { return }
+      context.isProcessingScheduled = false
+      context.processPendingChanges()
     }
   }
 }

@@ -13,6 +13,12 @@ struct ObjectLookup {
     return materialise(id)
   }
 
+  /// The object for an ID that a fetch of this context has just found.
+  func object(found id: ManagedObjectID) -> ManagedObject {
+    if id.isTemporaryID { return object(with: id) }
+    return context.registry.object(for: id) ?? materialise(id)
+  }
+
   func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
     let object = object(with: id)
     if object.isFault {

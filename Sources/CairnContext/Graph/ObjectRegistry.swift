@@ -20,6 +20,10 @@ final class ObjectRegistry: @unchecked Sendable {
   private struct State {
     /// By number of the root entity; seldom more than one store each.
     var tables: [[Table]] = []
+    /// Which table was asked last, and for what: rows come in runs of one entity.
+    var recentEntity: EntityDescription?
+    var recentStore: StoreIdentity?
+    var recentPlace = (root: 0, index: 0)
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors: [UInt64: ManagedObjectID] = [:]
@@ -152,12 +156,19 @@ final class ObjectRegistry: @unchecked Sendable {
   private static func withTable<Result>(
     of id: ManagedObjectID, in state: inout State, _ body: (inout Table) -> Result
   ) -> Result {
+    if state.recentEntity === id.entity, state.recentStore === id.storeIdentity {
+      return body(&state.tables[state.recentPlace.root][state.recentPlace.index])
+    }
     let root = id.entity.layout?.rootNumber ?? 0
+    state.recentEntity = id.entity
+    state.recentStore = id.storeIdentity
     while state.tables.count <= root { state.tables.append([]) }
     for index in state.tables[root].indices
     where state.tables[root][index].store === id.storeIdentity {
+      state.recentPlace = (root, index)
       return body(&state.tables[root][index])
     }
+    state.recentPlace = (root, state.tables[root].count)
     state.tables[root].append(Table(store: id.storeIdentity))
     return body(&state.tables[root][state.tables[root].count - 1])
   }

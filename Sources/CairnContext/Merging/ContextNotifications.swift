@@ -60,10 +60,10 @@ struct ContextNotifications {
   func postDidChange(_ changes: ObjectChangeSets) {
     if changes.isEmpty { return }
     var info: [AnyHashable: Any] = [:]
-    put(changes.inserted, .insertedObjects, &info)
-    put(changes.updated, .updatedObjects, &info)
-    put(changes.deleted, .deletedObjects, &info)
-    put(changes.refreshed, .refreshedObjects, &info)
+    put(Set(changes.inserted), .insertedObjects, &info)
+    put(Set(changes.updated), .updatedObjects, &info)
+    put(Set(changes.deleted), .deletedObjects, &info)
+    put(Set(changes.refreshed), .refreshedObjects, &info)
     post(ManagedObjectContext.didChangeObjectsNotification, info)
   }
 
@@ -75,9 +75,9 @@ struct ContextNotifications {
 
   func postDidSave(_ changes: ObjectChangeSets, token: Any?) {
     var info: [AnyHashable: Any] = [
-      Key.insertedObjects.rawValue: changes.inserted,
-      Key.updatedObjects.rawValue: changes.updated,
-      Key.deletedObjects.rawValue: changes.deleted,
+      Key.insertedObjects.rawValue: Set(changes.inserted),
+      Key.updatedObjects.rawValue: Set(changes.updated),
+      Key.deletedObjects.rawValue: Set(changes.deleted),
     ]
     if let token { info[NSPersistentHistoryChangeTokenKey] = token }
     post(ManagedObjectContext.didSaveObjectsNotification, info)

@@ -84,6 +84,13 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   // MARK: Identity and state
 
+  // Sets and dictionaries hash this once more.
+  public final override var hash: Int { Int(bitPattern: ObjectIdentifier(self)) }
+  public final override func isEqual(_ object: Any?) -> Bool {
+    guard let object = object as? ManagedObject else { return false }
+    return object === self
+  }
+
   /// The entity of the object.
   public final var entity: EntityDescription { objectID.entity }
   /// The context the object belongs to; nil before insertion, after deletion, and when the context

@@ -16,7 +16,7 @@ struct DeletePropagation {
   }
 
   private func propagate(from object: ManagedObject) {
-    for slot in 0..<object.slotCount where object.layout.isToOneSlot[slot] {
+    for slot in object.layout.toOneSlots {
       guard case .toOne(let relationship) = object.layout.slots[slot].content,
         follows(relationship), let target = InverseMaintenance.target(of: object, at: slot)
       else { continue }

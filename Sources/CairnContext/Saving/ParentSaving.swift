@@ -16,12 +16,12 @@ struct ParentSaving {
     var deleted: [ManagedObject] = []
     for object in objects {
       if object.isInserted {
-        changes.inserted.insert(object)
+        changes.inserted.append(object)
       } else if object.flags.contains(.deleted) {
-        changes.deleted.insert(object)
+        changes.deleted.append(object)
         deleted.append(object)
       } else {
-        changes.updated.insert(object)
+        changes.updated.append(object)
       }
       context.pending.remove(object)
       clean(object)

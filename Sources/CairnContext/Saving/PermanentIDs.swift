@@ -31,7 +31,7 @@ struct PermanentIDs {
     var defaults: [ObjectIdentifier: PersistentStore] = [:]
     for object in objects {
       let store: PersistentStore
-      if let assigned = context.assignments[ObjectRef(object)] {
+      if !context.assignments.isEmpty, let assigned = context.assignments[ObjectRef(object)] {
         store = assigned
       } else if let known = defaults[ObjectIdentifier(object.entity)] {
         store = known
@@ -55,7 +55,7 @@ struct PermanentIDs {
   private func replaceReferences() {
     for object in context.pending.objects where object.flags.contains(.ownsSlots) {
       guard let slots = object.slots else { continue }
-      for slot in 0..<object.slotCount where object.layout.isToOneSlot[slot] {
+      for slot in object.layout.toOneSlots {
         if case .object(let id) = slots[slot], id.isTemporaryID {
           slots[slot] = .object(context.registry.current(id))
         }

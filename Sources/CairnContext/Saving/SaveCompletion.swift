@@ -25,10 +25,10 @@ struct SaveCompletion {
     }
     for object in unit.unchanged { clean(object, row: nil) }
     for object in unit.locked { unlock(object) }
-    for object in unit.inserted { changes.inserted.insert(object) }
-    for object in unit.updated { changes.updated.insert(object) }
+    changes.inserted += unit.inserted
+    changes.updated += unit.updated
+    changes.deleted += unit.deleted
     for object in unit.deleted {
-      changes.deleted.insert(object)
       context.pending.remove(object)
       deleted.append(object)
     }
@@ -42,7 +42,7 @@ struct SaveCompletion {
     for value in object.toManyValues {
       value?.commit { $0.flags.contains(.deleted) }
     }
-    context.assignments[ObjectRef(object)] = nil
+    if !context.assignments.isEmpty { context.assignments[ObjectRef(object)] = nil }
     unlock(object)
     guard let row else { return }
     if object.keepsTransientValues, let slots = object.slots {

@@ -68,10 +68,12 @@ struct SaveUnit {
     // A row that was gone before needs no deletion.
     guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else { return }
     request.deletions.append(.init(snapshot: snapshot))
+    if object.toManyValues.isEmpty { return }
     for link in LinkChanges(object: object, isDeleted: true).changes { request.links.append(link) }
   }
 
   private mutating func addLinks(of object: ManagedObject) throws {
+    if object.toManyValues.isEmpty { return }
     for link in LinkChanges(object: object, isDeleted: false).changes {
       for member in link.added { try checkStore(of: member, from: object, link.relationship) }
       request.links.append(link)
@@ -86,7 +88,7 @@ struct SaveUnit {
   ) throws -> RowSnapshot {
     let slots = object.firedSlots
     let layout = object.layout
-    for slot in changed ?? Array(0..<object.slotCount) where layout.isToOneSlot[slot] {
+    for slot in changed ?? layout.toOneSlots where layout.isToOneSlot[slot] {
       if case .object(let id) = slots[slot], let relationship = layout.slots[slot].relationship {
         try checkStore(of: id, from: object, relationship)
       }

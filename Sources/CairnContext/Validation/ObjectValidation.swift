@@ -24,22 +24,35 @@ enum ObjectValidation {
 
   /// Every property, in the order of their names.
   static func validateProperties(of object: ManagedObject) throws {
+    // A subclass that has rules of its own is asked by key, as key-value validation would.
+    if type(of: object) != ManagedObject.self {
+      try validateByKeys(object)
+      return
+    }
+    let layout = object.layout
+    if layout.ruledSlots.isEmpty, layout.ruledToManys.isEmpty { return }
     var errors = ValidationErrors()
     let checks = PropertyValidation(object: object)
-    // A subclass that has rules of its own is asked by key, as key-value validation would.
-    let isCustom = type(of: object) != ManagedObject.self
+    for slot in layout.ruledSlots { errors.collect { try checks.validate(slot: slot) } }
+    for index in layout.ruledToManys { errors.collect { try checks.validate(toMany: index) } }
+    try errors.throwIfAny()
+  }
+
+  private static func validateByKeys(_ object: ManagedObject) throws {
+    var errors = ValidationErrors()
+    let checks = PropertyValidation(object: object)
     for slot in 0..<object.slotCount {
       errors.collect {
-        if isCustom, !object.layout.slots[slot].name.contains(".") {
-          try validateByKey(object, slot: slot)
-        } else {
+        if object.layout.slots[slot].name.contains(".") {
           try checks.validate(slot: slot)
+        } else {
+          try validateByKey(object, slot: slot)
         }
       }
     }
     for (index, relationship) in object.layout.toManys.enumerated() {
       errors.collect {
-        if isCustom, object.touchedToMany(index) != nil || !relationship.isOptional {
+        if object.touchedToMany(index) != nil || !relationship.isOptional {
           var value = object.value(forKey: relationship.name)
           try object.validateValue(&value, forKey: relationship.name)
         } else {
@@ -67,6 +80,7 @@ enum ObjectValidation {
 
   /// Deny rules: no member may be left that is not being deleted itself.
   static func validateDeletion(of object: ManagedObject) throws {
+    if !object.layout.deniesDeletion { return }
     var errors = ValidationErrors()
     for slot in 0..<object.slotCount {
       guard let relationship = object.layout.slots[slot].relationship,

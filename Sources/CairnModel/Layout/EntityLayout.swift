@@ -40,6 +40,14 @@ public final class EntityLayout: @unchecked Sendable {
   public let slots: [Slot]
   /// For each slot whether it holds a to-one relationship; cheaper to ask than ``slots``.
   public let isToOneSlot: [Bool]
+  /// The slots that hold to-one relationships.
+  public let toOneSlots: [Int]
+  /// The slots for which the model has a rule that a value can break.
+  package let ruledSlots: [Int]
+  /// The indexes of to-many relationships for which the model has a rule.
+  package let ruledToManys: [Int]
+  /// Whether a relationship of the entity forbids deletion.
+  package let deniesDeletion: Bool
   /// To-many relationships, inherited ones first.
   public let toManys: [RelationshipDescription]
   /// Fetched properties by name.
@@ -91,6 +99,23 @@ public final class EntityLayout: @unchecked Sendable {
     }
     self.slots = slots
     isToOneSlot = slots.map { $0.relationship != nil }
+    toOneSlots = slots.indices.filter { slots[$0].relationship != nil }
+    ruledSlots = slots.indices.filter { slot in
+      let property: PropertyDescription
+      switch slots[slot].content {
+      case .attribute(let attribute): property = attribute
+      case .toOne(let relationship): property = relationship
+      }
+      return !property.isOptional || !property.validationPredicates.isEmpty
+    }
+    ruledToManys = toManys.indices.filter { index in
+      let relationship = toManys[index]
+      return !relationship.isOptional || relationship.minCount != 0 || relationship.maxCount != 0
+        || !relationship.validationPredicates.isEmpty
+    }
+    deniesDeletion =
+      toManys.contains { $0.deleteRule == .deny }
+      || slots.contains { $0.relationship?.deleteRule == .deny }
     // Numbers are given depth first, so an ancestor has its layout before its descendants.
     rootNumber = entity.superentity?.layout?.rootNumber ?? number
     self.toManys = toManys

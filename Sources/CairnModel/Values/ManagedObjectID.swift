@@ -111,9 +111,12 @@ public final class ManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   public override var hash: Int {
-    var hasher = Hasher()
-    hasher.combine(key)
-    return hasher.finalize()
+    // Sets and dictionaries hash this once more.
+    switch key {
+    case .row(let number): return Int(truncatingIfNeeded: number)
+    case .temporary(let number): return Int(truncatingIfNeeded: ~number)
+    case .reference(let text): return text.hashValue
+    }
   }
 
   public override func isEqual(_ object: Any?) -> Bool {
