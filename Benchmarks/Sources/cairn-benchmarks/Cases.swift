@@ -8,13 +8,18 @@ struct Cases {
   let rows: Int
   let rounds: Int
   let workspace: Workspace
+  /// Part of the names of the cases to run; nil for all.
+  let only: String?
 
   func all() throws -> [CaseResult] {
-    [
-      try insertAndSave(history: false), try insertAndSave(history: true),
-      try fetchObjects(), try fetchFaults(), try lookUpRegistered(), try lookUpInStore(),
-      try update(), try cascade(),
+    let cases: [(name: String, run: () throws -> CaseResult)] = [
+      ("insert", { try insertAndSave(history: false) }),
+      ("insert history", { try insertAndSave(history: true) }),
+      ("fetch objects", fetchObjects), ("fetch faults", fetchFaults),
+      ("lookup registered", lookUpRegistered), ("lookup store", lookUpInStore),
+      ("update", update), ("cascade", cascade),
     ]
+    return try cases.filter { only.map($0.name.contains) ?? true }.map { try $0.run() }
   }
 
   private func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {

@@ -12,13 +12,16 @@ struct BenchmarkCommand: ParsableCommand {
   @Option(help: "Rows in each case.") var rows = 100_000
   @Option(help: "Counted rounds of each case, after one that warms up.") var rounds = 3
   @Option(help: "Writes the figures to this file as JSON.") var json: String?
+  @Option(help: "Runs only the cases whose name contains this, for profiling.") var only: String?
   @Flag(help: "Ends with an error when a ratio misses what it must reach.") var check = false
 
   func run() throws {
     let workspace = try Workspace()
-    var results = try Cases(rows: rows, rounds: rounds, workspace: workspace).all()
-    results.append(
-      try SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace).measureRate())
+    var results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
+    if only.map("sync".contains) ?? true {
+      let rate = SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace)
+      results.append(try rate.measureRate())
+    }
     Report(results: results).printTable()
     if let json { try Report(results: results).writeJSON(to: URL(fileURLWithPath: json)) }
     let missed = results.filter { result in
