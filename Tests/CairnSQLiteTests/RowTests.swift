@@ -37,6 +37,23 @@ import Testing
     #expect(fixture.value(stored, "rating") == .null)
   }
 
+  @Test func shortReadsSeeEveryCommitAtOnce() throws {
+    let fixture = try StoreFixture()
+    let other = try fixture.another()
+    defer { try? other.close() }
+    var row = try fixture.insert([try fixture.row("Project", ["title": .string("0")])])[0]
+    for round in 1...50 {
+      let writer = round.isMultiple(of: 2) ? other : fixture.store
+      var request = SaveChangesRequest()
+      request.updates = [fixture.update(row, ["title": .string("\(round)")])]
+      _ = try fixture.receipt(writer.save(request))
+      for reader in [fixture.store, other] {
+        row = try #require(try reader.snapshots(for: [row.objectID])[0])
+        #expect(fixture.value(row, "title") == .string("\(round)"))
+      }
+    }
+  }
+
   @Test func transientValuesAreNotKept() throws {
     let fixture = try StoreFixture()
     let rows = try fixture.insert([
