@@ -9,7 +9,7 @@ public struct SyncEnvironment: Sendable {
   public enum Failpoint: String, Sendable, CaseIterable {
     case beforeCapture, beforeCaptureCommit, afterCaptureCommit
     case beforeExport, afterExport
-    case beforeImport, beforeImportCommit, afterImportCommit
+    case beforeImport, afterPlan, beforeImportCommit, afterImportCommit
     case beforeBootstrapCommit, afterBootstrapCommit
   }
 

@@ -151,7 +151,9 @@ struct CaptureWork {
   ) throws {
     guard let plan = plan(of: object) else { return }
     if try ledger.recordID(for: object) == nil {
-      // A row from before history; what this transaction did not write is older than sync.
+      // A row from before history; what this transaction did not write is older than sync. Or one
+      // that was deleted since by a commit of sync, which took its record with it.
+      guard try access.store.snapshots(for: [object]).first ?? nil != nil else { return }
       try insert(object, Stamp(clock: .beforeSync, store: ledger.storeID))
     }
     guard let id = try ledger.recordID(for: object), var entry = try ledger.record(id) else {

@@ -15,13 +15,21 @@ struct ChangeExporter {
   /// The next change set after the cursor; nil when the destination has everything.
   func next(after cursor: SyncCursor) throws -> ChangeSet? {
     try access.environment.reach(.beforeExport)
+    var missing: Set<RecordID> = []
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       guard ledger.head.sequence > cursor.position else { return nil }
       let range = try readRange(after: cursor, ledger)
-      if let set = try read(range, after: cursor, ledger) {
+      switch try read(range, after: cursor, ledger) {
+      case .set(let set):
         try access.environment.reach(.afterExport)
         return set
+      case .changed: break
+      case .missing(let now):
+        // All history has been captured in between: it does not tell where the rows went.
+        let lasting = now.intersection(missing)
+        if !lasting.isEmpty { try forget(lasting, ledger) }
+        missing = now
       }
       try HistoryCapture(access: access).run()
     }
@@ -96,10 +104,31 @@ struct ChangeExporter {
     return range
   }
 
-  /// - Returns: Nil when somebody changed what was being read.
+  /// Forgets records whose rows vanished without a trace in history, as when a program without
+  /// history deleted them.
+  ///
+  /// A delete is not made up from that: other stores keep the record, and a comparison shows it.
+  private func forget(_ ids: Set<RecordID>, _ ledger: Ledger) throws {
+    for id in ids.sorted() {
+      guard let entry = try ledger.record(id) else { continue }
+      if let object = ledger.objectID(for: entry) { ledger.setRecordID(nil, for: object) }
+      ledger.forget(id, sequence: entry.sequence)
+    }
+    _ = try access.commit(ledger)
+  }
+
+  /// What came of reading a range.
+  private enum Reading {
+    case set(ChangeSet)
+    /// Somebody changed what was being read.
+    case changed
+    /// There are no rows where these records should be.
+    case missing(Set<RecordID>)
+  }
+
   private func read(
     _ range: Range, after cursor: SyncCursor, _ ledger: Ledger
-  ) throws -> ChangeSet? {
+  ) throws -> Reading {
     var set = ChangeSet(
       source: ledger.storeID, after: cursor.position, upTo: range.upTo)
     let ids = range.records.sorted()
@@ -113,8 +142,10 @@ struct ChangeExporter {
     let reading = RowReading(ledger: ledger)
     try reading.prefetchReferences(of: rows.compactMap { $0 })
     var strangers: [ManagedObjectID] = []
+    let missing = zip(live, rows).filter { $0.1 == nil }.map(\.0.id)
+    if !missing.isEmpty { return .missing(Set(missing)) }
     for (item, row) in zip(live, rows) {
-      guard let row else { return nil }
+      guard let row else { continue }
       let values = try reading.values(of: row) { strangers.append($0) }
       set.records.append(item.entry.state(id: item.id, row: values))
     }
@@ -129,9 +160,9 @@ struct ChangeExporter {
     // A reference to a row that exists but is not captured: its insert comes next.
     if !strangers.isEmpty, try access.store.snapshots(for: strangers).contains(where: { $0 != nil })
     {
-      return nil
+      return .changed
     }
-    return try isStillCurrent(keys, Set(live.map(\.object)), ledger) ? set : nil
+    return try isStillCurrent(keys, Set(live.map(\.object)), ledger) ? .set(set) : .changed
   }
 
   /// Whether the entries and rows that were read belong together.

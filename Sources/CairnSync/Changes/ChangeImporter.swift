@@ -58,11 +58,14 @@ struct ChangeImporter {
     var collisions = 0
     while outcome.replans < StoreAccess.attempts {
       context.reset()
-      let ledger = try access.ledger()
-      guard case .done = ledger.head.bootstrap, try isCaptured(ledger) else {
+      var ledger = try access.ledger()
+      if try ledger.head.bootstrap != .done || !isCaptured(ledger) {
         try HistoryCapture(access: access).run()
-        outcome.replans += 1
-        continue
+        ledger = try access.ledger()
+        guard case .done = ledger.head.bootstrap else {
+          outcome.replans += 1
+          continue
+        }
       }
       if cursor != nil, try ledger.cursor(for: set.source).position != set.after {
         outcome.wasServed = true
@@ -75,13 +78,14 @@ struct ChangeImporter {
         let sorted = try sort(set, left, ledger)
         try plan.merge(sorted.accepted, sorted.links)
         for id in reconsidered { try plan.load(id) }
+        try access.environment.reach(.afterPlan)
         try application.changeObjects()
         try application.keepBooks(plan: plan, context: context)
         try quarantine(sorted.held, set.source, ledger)
         if let cursor { ledger.setCursor(cursor, for: set.source) }
         let conflicts = try ledger.journal(plan.conflicts, time: access.environment.now())
         try access.environment.reach(.beforeImportCommit)
-        guard try commit(ledger) else {
+        guard try isUntouched(plan, ledger), try commit(ledger) else {
           outcome.replans += 1
           continue
         }
@@ -134,6 +138,23 @@ struct ChangeImporter {
       after: ledger.head.captured, limit: 64, includesChanges: false)
     // What sync itself wrote needs no capture.
     return later.count < 64 && later.allSatisfy { $0.author == SyncConfiguration.author }
+  }
+
+  /// Whether no application has written, since the ledger was read, to a row that the commit is
+  /// about.
+  ///
+  /// Row versions do not show all of that: the objects are read after the plan was made, and a
+  /// write in between, whose stamp the plan does not know, would be overwritten unseen. A write
+  /// after the objects were read is a conflict of versions.
+  private func isUntouched(_ plan: ImportPlan, _ ledger: Ledger) throws -> Bool {
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: 0, includesChanges: true
+    ).filter { $0.author != SyncConfiguration.author }
+    guard !later.isEmpty else { return true }
+    var touched = Set(plan.items.values.compactMap(\.object))
+    touched.formUnion(context.updatedObjects.map(\.objectID))
+    touched.formUnion(context.deletedObjects.map(\.objectID))
+    return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
   }
 
   // MARK: What may come in

@@ -114,6 +114,8 @@ final class Fleet: Sendable {
     /// Percent of failpoints at which a pass is stopped.
     var crashes = 0
     var crashGenerator: SeededGenerator
+    /// What an application does the next time a pass comes to a failpoint.
+    var interruption: (at: SyncEnvironment.Failpoint, work: @Sendable () throws -> Void)?
   }
   private let state: Mutex<State>
   let coordinator: PersistentStoreCoordinator
@@ -134,12 +136,27 @@ final class Fleet: Sendable {
   func advance(_ milliseconds: UInt64) { state.withLock { $0.now += milliseconds } }
   func crash(percent: Int) { state.withLock { $0.crashes = percent } }
 
+  /// Lets an application do something in the middle of the next pass that gets there.
+  func interrupt(
+    at failpoint: SyncEnvironment.Failpoint, with work: @escaping @Sendable () throws -> Void
+  ) {
+    state.withLock { $0.interruption = (failpoint, work) }
+  }
+
   func environment(skew: Int64 = 0) -> SyncEnvironment {
     SyncEnvironment(
       now: { self.state.withLock { UInt64(Int64($0.now) + skew) } },
       random: { self.state.withLock { $0.random.next() } },
       sleep: { _ in },
-      reach: { _ in
+      reach: { failpoint in
+        let work = self.state.withLock { state -> (@Sendable () throws -> Void)? in
+          guard let interruption = state.interruption, interruption.at == failpoint else {
+            return nil
+          }
+          state.interruption = nil
+          return interruption.work
+        }
+        try work?()
         if self.state.withLock({ $0.crashGenerator.chance($0.crashes) }) { throw Stopped() }
       })
   }
