@@ -9,7 +9,7 @@ struct RowTable {
   private var mask = 0
 
   private static func spread(_ key: Int64) -> Int {
-    Int(truncatingIfNeeded: UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15 >> 20)
+    Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 20)
   }
 
   private func find(_ key: Int64) -> Int {

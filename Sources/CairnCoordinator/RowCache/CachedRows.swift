@@ -22,7 +22,7 @@ struct CachedRows {
   private var mask = 0
 
   private func home(_ key: Int64) -> Int {
-    Int(truncatingIfNeeded: UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15 >> 20) & mask
+    Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
   }
 
   private func find(_ key: Int64) -> Int {

@@ -95,14 +95,19 @@ import Testing
         let client = try daemon.client()
         while !progress.isOver {
           let own = (0..<10).map { "\(daemon.setup.name)\(batch)-\($0)" }
-          // A row that both import, with other values, and a dependency between the batch's rows.
-          let rows = own.enumerated().map { index, name -> [String: JSONValue] in
+          // Sections and maintainers that both make, dependencies on packages that both make, and
+          // one package that both write with other values.
+          var rows = own.enumerated().map { index, name -> [String: JSONValue] in
             [
               "name": .string(name), "section": ["name": .string("s\(batch % 7)")],
               "maintainer": ["name": .string("m\(index % 3)")],
               "dependencies": [["name": .string("shared\(batch % 5)")]],
             ]
           }
+          rows.append([
+            "name": .string("both\(batch % 4)"), "version": .string(own[0]),
+            "section": ["name": .string("s\(batch % 3)-\(daemon.setup.name)")],
+          ])
           _ = try client.call(
             ImportRecords.self,
             ImportRecords.Parameters(

@@ -115,7 +115,8 @@ final class Fleet: Sendable {
     var crashes = 0
     var crashGenerator: SeededGenerator
     /// What an application does the next time a pass comes to a failpoint.
-    var interruption: (at: SyncEnvironment.Failpoint, work: @Sendable () throws -> Void)?
+    var interruption:
+      (at: SyncEnvironment.Failpoint, site: String, work: @Sendable () throws -> Void)?
   }
   private let state: Mutex<State>
   let coordinator: PersistentStoreCoordinator
@@ -136,21 +137,27 @@ final class Fleet: Sendable {
   func advance(_ milliseconds: UInt64) { state.withLock { $0.now += milliseconds } }
   func crash(percent: Int) { state.withLock { $0.crashes = percent } }
 
-  /// Lets an application do something in the middle of the next pass that gets there.
+  /// Lets an application do something when work on a store next comes to a failpoint.
   func interrupt(
-    at failpoint: SyncEnvironment.Failpoint, with work: @escaping @Sendable () throws -> Void
+    _ site: Site, at failpoint: SyncEnvironment.Failpoint,
+    with work: @escaping @Sendable () throws -> Void
   ) {
-    state.withLock { $0.interruption = (failpoint, work) }
+    state.withLock { $0.interruption = (failpoint, site.name, work) }
   }
 
-  func environment(skew: Int64 = 0) -> SyncEnvironment {
+  /// Whether no interruption is waiting any more.
+  var wasInterrupted: Bool { state.withLock { $0.interruption == nil } }
+
+  func environment(skew: Int64 = 0, site: String = "") -> SyncEnvironment {
     SyncEnvironment(
       now: { self.state.withLock { UInt64(Int64($0.now) + skew) } },
       random: { self.state.withLock { $0.random.next() } },
       sleep: { _ in },
       reach: { failpoint in
         let work = self.state.withLock { state -> (@Sendable () throws -> Void)? in
-          guard let interruption = state.interruption, interruption.at == failpoint else {
+          guard let interruption = state.interruption, interruption.at == failpoint,
+            interruption.site == site
+          else {
             return nil
           }
           state.interruption = nil
@@ -190,7 +197,7 @@ final class Fleet: Sendable {
         schema: try SyncSchema(
           model: coordinator.managedObjectModel, defaultPolicy: configuration.deleteConflicts,
           policies: configuration.deleteConflictsByEntity),
-        environment: environment(skew: skew), configuration: configuration),
+        environment: environment(skew: skew, site: name), configuration: configuration),
       coordinator: coordinator)
     sites.withLock { $0[name] = site }
     return site

@@ -27,10 +27,11 @@ struct InterruptionTests {
     try a.write { context in try a.find("Item", "k", in: context).map(context.delete) }
     try HistoryCapture(access: a.access).run()
     fleet.advance(10)
-    fleet.interrupt(at: failpoint) {
+    fleet.interrupt(b, at: failpoint) {
       try b.write { try b.find("Item", "k", in: $0)?.setValue("late", forKey: "value") }
     }
     #expect(try fleet.settle([(a, b)]) < 40)
+    #expect(fleet.wasInterrupted)
     #expect(try b.picture() == ["item k late 1.0 ^- []"])
     #expect(try a.picture() == b.picture())
     #expect(try StoreComparison(local: a.access, replica: b.access).run(name: "b").isEqual)
@@ -55,7 +56,7 @@ struct InterruptionTests {
       try HistoryCapture(access: second.access).run()
       fleet.advance(10)
     }
-    fleet.interrupt(at: failpoint) {
+    fleet.interrupt(b, at: failpoint) {
       for site in [a, b] {
         try site.write { context in
           for tag in try site.all("Tag", in: context) {
@@ -65,6 +66,7 @@ struct InterruptionTests {
       }
     }
     #expect(try fleet.settle([(a, b)]) < 40)
+    #expect(fleet.wasInterrupted)
     #expect(try a.picture() == ["tag both-a noted", "tag both-b noted"])
     #expect(try b.picture() == a.picture())
     #expect(try StoreComparison(local: a.access, replica: b.access).run(name: "b").isEqual)
