@@ -13,17 +13,25 @@ struct InPlaceMigration {
   let progress: (@Sendable (Double) -> Void)?
 
   func run(_ connection: SQLiteConnection) throws {
-    progress?(0)
+    let pulse = MigrationPulse(report: progress ?? { _ in })
+    guard let handle = connection.database.sqliteConnection else {
+      return try migrate(connection, pulse)
+    }
+    try pulse.beat(on: handle) { try migrate(connection, pulse) }
+  }
+
+  private func migrate(_ connection: SQLiteConnection, _ pulse: MigrationPulse) throws {
+    pulse.advance(to: 0)
     try checkMandatoryAttributes(connection)
     registerFunctions(connection)
     let maxima = try keyMaxima(connection)
     let masks = try HistoryMigration.collect(plan, connection)
     try moveOldTables(connection)
     for statement in plan.destination.tableStatements() { try connection.execute(statement) }
-    progress?(0.2)
+    pulse.advance(to: 0.2)
     for statement in plan.rowStatements() { try run(statement, connection) }
     for statement in plan.linkStatements() { try connection.execute(statement) }
-    progress?(0.7)
+    pulse.advance(to: 0.7)
     for table in plan.sourceTables {
       try connection.execute("DROP TABLE IF EXISTS \(SQLMigrationPlan.oldName(of: table))")
     }
@@ -32,7 +40,7 @@ struct InPlaceMigration {
     try renumber(maxima, connection)
     try HistoryMigration.apply(masks, plan, connection)
     try writeFacts(connection)
-    progress?(1)
+    pulse.advance(to: 1)
   }
 
   private func run(_ fragment: SQLFragment, _ connection: SQLiteConnection) throws {
