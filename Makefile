@@ -4,7 +4,7 @@ SWIFT ?= swift
 CONFIGURATION ?= release
 DESTDIR ?=
 PREFIX ?= /usr
-BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --static-swift-stdlib --show-bin-path)
+BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
 .PHONY: demo test build bench bench-check lint format install deps check-consumers clean
 
@@ -17,10 +17,10 @@ test: deps
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(SWIFT) test --skip-build
 
-## Builds both programs; Swift's own libraries go into them, so that they run without a toolchain.
+## Builds both programs.
 build: deps
-	$(SWIFT) build -c $(CONFIGURATION) --static-swift-stdlib --product cairnd
-	$(SWIFT) build -c $(CONFIGURATION) --static-swift-stdlib --product cairnctl
+	$(SWIFT) build -c $(CONFIGURATION) --product cairnd
+	$(SWIFT) build -c $(CONFIGURATION) --product cairnctl
 
 ## Measures Cairn against raw SQLite and GRDB in one run.
 bench: deps
