@@ -142,6 +142,9 @@ import Testing
     let kind = SampleModel.toOne("type", type)
     let kinds = SampleModel.toMany("recipes", recipe)
     SampleModel.connect(kind, kinds)
+    // What the version hashes in the store tell of the model.
+    for relationship in [whole, picture, pictured, kind] { relationship.minCount = 1 }
+    pictured.isOptional = false
     func text(_ names: String...) -> [PropertyDescription] {
       names.map { AttributeDescription(name: $0, type: .string) }
     }
@@ -150,8 +153,9 @@ import Testing
         AttributeDescription(name: "thumbnailImage", type: .transformable), parts, picture, kind,
       ]
     ingredient.properties =
-      text("amount", "name") + [
-        AttributeDescription(name: "displayOrder", type: .integer16), whole,
+      text("amount") + [
+        AttributeDescription(name: "name", type: .string, isOptional: false),
+        AttributeDescription(name: "displayOrder", type: .integer16, isOptional: false), whole,
       ]
     image.properties = [AttributeDescription(name: "image", type: .transformable), pictured]
     type.properties = text("name") + [kinds]
@@ -171,6 +175,9 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy.path)
     #expect(try SQLiteStore.cachedModel(at: copy, options: StoreOptions()) == nil)
     let model = try recipesModel()
+    let metadata = try SQLiteStoreKind().metadata(at: copy, options: StoreOptions())
+    let hashes = try #require(metadata[StoreMetadataKey.versionHashes] as? [String: Data])
+    #expect(model.entityVersionHashesByName == hashes)
     let store = try StoreFixture.open(copy, model)
     let recipe = try #require(model.entitiesByName["Recipe"])
     let request = StoreFetchRequest(
