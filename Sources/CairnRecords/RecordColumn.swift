@@ -47,7 +47,10 @@ struct RecordColumn {
     var steps: [RelationshipDescription] = []
     var current = entity
     for (position, part) in parts.enumerated() {
-      if part.hasPrefix("@"), position > 0 {
+      if part.hasPrefix("@") {
+        guard steps.last?.isToMany == true,
+          Self.isAggregate(parts[position...], of: current)
+        else { throw unknown }
         source = .aggregate(ObjectExpression(forKeyPath: path))
         return
       }
@@ -69,6 +72,24 @@ struct RecordColumn {
       current = destination
     }
     throw unknown
+  }
+
+  /// Whether the operator exists and fits what it is given: callers name it, so nothing may be left
+  /// to be found out by evaluating it.
+  private static func isAggregate(
+    _ parts: ArraySlice<String>, of entity: EntityDescription
+  ) -> Bool {
+    guard let name = parts.first else { return false }
+    if name == "@count" { return parts.count == 1 }
+    guard ["@sum", "@avg", "@min", "@max"].contains(name), parts.count == 2,
+      let type = parts.last.flatMap({ entity.attributesByName[$0]?.attributeType })
+    else { return false }
+    switch type {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float: return true
+    case .string, .date: return name == "@min" || name == "@max"
+    case .boolean, .binaryData, .uuid, .uri, .transformable, .objectID, .composite, .undefined:
+      return false
+    }
   }
 
   private init(name: String, source: Source) {
@@ -105,7 +126,8 @@ struct RecordColumn {
       }
       return RecordCoding.json(current.storedValue(at: slot))
     case .aggregate(let expression):
-      return Self.json(expression.expressionValue(with: object, context: nil))
+      // What has no value, such as the sum of a column that overflows, is null.
+      return Self.json(try? expression.value(for: object))
     }
   }
 

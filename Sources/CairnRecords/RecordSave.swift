@@ -98,7 +98,9 @@ public struct RecordSave {
           reason: "a record ID is wanted, not \(json.kindName)")
       }
       if text.hasPrefix("#") {
-        guard let object = labels[String(text.dropFirst())] else {
+        guard let object = labels[String(text.dropFirst())],
+          relationship.destinationEntity.map(object.entity.isKindOf(entity:)) ?? false
+        else {
           throw ControlError.recordNotFound(entity: destination, id: text)
         }
         return object
