@@ -151,6 +151,9 @@ let package = Package(
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Golden"]),
+    .testTarget(
+      name: "CairnRecordsTests",
+      dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),
     .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
     .testTarget(name: "RepositoryShapeTests"),
   ],

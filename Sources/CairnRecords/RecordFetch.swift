@@ -67,9 +67,18 @@ public struct RecordFetch {
       request.affectedStores = stores
       do {
         return RecordCursor(fetch: self, context: context, objects: try context.fetch(request))
-      } catch let error as CoreDataError where error.code == .coreData {
+      } catch let error as PredicateEvaluationError {
         throw ControlError.invalidPredicate(
-          text: parameters.predicate ?? "", position: 0, reason: error.message)
+          text: parameters.predicate ?? "", position: 0, reason: error.reason)
+      } catch let error as CoreDataError {
+        switch error.code {
+        // The model lacks a key path, or a value is none that the operator takes.
+        case .coreData, .persistentStoreOperation:
+          throw ControlError.invalidPredicate(
+            text: parameters.predicate ?? "", position: 0, reason: error.message)
+        default:
+          throw ControlError(error, store: stores?.first?.url?.lastPathComponent ?? "") ?? error
+        }
       }
     }
   }
