@@ -68,6 +68,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     set { identity.identifier = newValue ?? identity.identifier }
   }
   /// The registered store type, such as `SQLite`.
+  ///
+  /// Subclasses must override it; only one that does not, wherever it is used, gets the trap.
   open var type: String { fatalError("\(Swift.type(of: self)) must override type") }
   open var isReadOnly: Bool {
     get { state.withLock { $0.isReadOnly } }
@@ -143,6 +145,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   open func save(_ request: SaveChangesRequest) throws -> SaveOutcome { abstract(#function) }
 
   private func abstract(_ function: String) -> Never {
+    // Only a subclass that leaves out what it must override; every call to it would trap.
     fatalError("\(Swift.type(of: self)) must override \(function)")
   }
 }

@@ -60,12 +60,14 @@ final class ContextConfinement: @unchecked Sendable {
   /// Runs the block on the queue and waits; inline when the caller is there already.
   func sync<Result>(_ block: () throws -> Result) rethrows -> Result {
     if isCurrent { return try block() }
+    // Which thread or queue runs a call is decided by the program's source.
     precondition(kind != .thread, "A confinement context can only be used by its own thread.")
     return try queue.sync { try owned(block) }
   }
 
   /// Runs the block on the queue some time later.
   func async(_ block: @escaping () -> Void) {
+    // Which thread or queue runs a call is decided by the program's source.
     precondition(kind != .thread, "Can only use perform on a context with a queue.")
     let work = Transferred(value: block)
     queue.async { self.owned(work.value) }
@@ -121,6 +123,7 @@ final class ContextConfinement: @unchecked Sendable {
     case .mainQueue: own = "the main queue"
     }
     let name = name.withLock { $0 }.map { " \"\($0)\"" } ?? ""
+    // Which thread or queue runs a call is decided by the program's source.
     fatalError(
       "Managed object context\(name) belongs to \(own) and was used from \(Self.here). Use the "
         + "context and its objects inside perform or performAndWait.")

@@ -31,6 +31,7 @@ enum FaultFiring {
     guard
       context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
+      // Only where the program turned shouldDeleteInaccessibleFaults off, or overrode this.
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
     }
     makeInaccessible(object, in: context)

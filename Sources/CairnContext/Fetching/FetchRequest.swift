@@ -39,6 +39,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
       case .nothing: return nil
       case .entity(let entity): return entity
       case .name(let name):
+        // Only the order of the program's own calls decides; Core Data raises here.
         fatalError(
           "This fetch request (for entity \(name)) was created with a string name and cannot "
             + "respond to -entity until used by a context.")

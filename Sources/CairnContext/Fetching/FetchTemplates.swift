@@ -52,6 +52,7 @@ extension EntityDescription {
     forEntityName entityName: String, into context: ManagedObjectContext
   ) -> ManagedObject {
     guard let entity = context.requiredModel.entitiesByName[entityName] else {
+      // A name in the program's source; names from outside are looked up in entitiesByName.
       fatalError(
         "+entityForName: could not find an entity named '\(entityName)' in this model.")
     }

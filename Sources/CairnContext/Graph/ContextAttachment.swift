@@ -15,6 +15,7 @@ struct ContextAttachment {
 
   func attach(to parent: ManagedObjectContext?) {
     if let parent, parent.concurrencyType == .confinementConcurrencyType {
+      // A context of the program's own making; data has no part in it.
       fatalError(
         "Parent NSManagedObjectContext must use either NSPrivateQueueConcurrencyType or NSMainQueueConcurrencyType."
       )
@@ -45,10 +46,12 @@ struct ContextAttachment {
       return
     }
     guard context.rowSource != nil else {
+      // The program switches it on before it attached the context.
       fatalError(
         "automaticallyMergesChangesFromParent needs a coordinator or a parent; set one first.")
     }
     guard context.concurrencyType != .confinementConcurrencyType else {
+      // The program made the context with that type itself.
       fatalError(
         "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
       )
@@ -63,6 +66,7 @@ extension ManagedObjectContext {
   /// The model of the coordinator, or a trap.
   final var requiredModel: ManagedObjectModel {
     guard let coordinator = persistentStoreCoordinator else {
+      // The program uses a context that it never attached; data has no part in it.
       fatalError("The context has no persistent store coordinator; set one, or a parent, first.")
     }
     return coordinator.managedObjectModel

@@ -12,6 +12,7 @@ extension ManagedObject {
 
   /// Sets the object a to-one relationship leads to; the inverse follows.
   public final func setDestination(_ destination: ManagedObject?, at slot: Int) {
+    // Slot numbers come from generated code; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount && layout.isToOneSlot[slot], "not a to-one slot")
     InverseMaintenance.setToOne(of: self, at: slot, to: destination)
   }
@@ -28,6 +29,7 @@ extension ManagedObject {
 
   /// An ordered relationship to be changed in place, by its index in the layout.
   public final func orderedMembers(ofToMany index: Int) -> ManagedObjectOrderedSet {
+    // Called by accessors generated for ordered relationships only.
     precondition(layout.toManys[index].isOrdered, "the relationship has no order")
     return ManagedObjectOrderedSet(object: self, index: index)
   }
@@ -59,6 +61,7 @@ extension ManagedObject {
 extension ManagedObjectOrderedSet {
   /// Inserts members so that they are at the positions afterwards; traps when the counts differ.
   public func insert(_ members: [ManagedObject], at positions: IndexSet) {
+    // Both lists are the caller's own; Core Data raises a range exception here.
     precondition(members.count == positions.count, "as many positions as members are needed")
     for (position, member) in zip(positions, members) { insert(member, at: position) }
   }
@@ -71,6 +74,7 @@ extension ManagedObjectOrderedSet {
 
   /// Replaces the members at the positions, in order; traps when the counts differ.
   public func replaceObjects(at positions: IndexSet, with members: [ManagedObject]) {
+    // Both lists are the caller's own; Core Data raises a range exception here.
     precondition(members.count == positions.count, "as many positions as members are needed")
     var list = array
     for (position, member) in zip(positions, members) { list[position] = member }

@@ -152,6 +152,7 @@ struct KeyAccess {
       store(try AttributeCoding.encode(value, for: attribute), at: slot, tracked: tracked)
     } catch {
       // Core Data raises an exception here, which no Swift program can catch either.
+      // Values from outside go through AttributeCoding or RecordCoding, which throw.
       fatalError("\(error)")
     }
   }

@@ -55,6 +55,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     }
     if entity.layout == nil { try? entity.managedObjectModel?.prepareForUse() }
     guard let layout = entity.layout else {
+      // An entity outside a usable model: models from files are validated before they get here.
       fatalError(
         "Entity \(entity.name ?? "without name") belongs to no model that can be used; add it to "
           + "a valid model and give that to a coordinator before making objects.")
@@ -125,6 +126,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       registry?.context?.confinement.check()
     #endif
     if let slots {
+      // Slot numbers come from generated code or the layout; a wrong one was written by hand.
       precondition(slot >= 0 && slot < slotCount, "slot out of range")
       return slots[slot]
     }
@@ -134,6 +136,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
   /// taken care of.
   public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
+    // Slot numbers come from generated code or the layout; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount, "slot out of range")
     if layout.isToOneSlot[slot] {
       var destination: ManagedObject?
@@ -238,12 +241,14 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// Called for a key that is not in the model; traps unless overridden.
   open func value(forUndefinedKey key: String) -> Any? {
+    // Keys from outside are looked up in the layout first; overridable, as in Core Data.
     fatalError(
       "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
   }
 
   /// Called for a key that is not in the model; traps unless overridden.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
+    // Keys from outside are looked up in the layout first; overridable, as in Core Data.
     fatalError(
       "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
   }

@@ -116,6 +116,7 @@ extension ManagedObject {
   /// Traps for a to-one relationship or an unknown name.
   public func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
     guard let index = layout.toManyByName[key] else {
+      // The name is the program's; names from outside are looked up in the layout first.
       fatalError(
         "\(key) is not a to-many relationship of entity \(entity.name ?? "?").")
     }

@@ -56,6 +56,7 @@ enum ObjectClasses {
   /// The one entity of the class in the model used last; traps when there is none.
   static func entity(of type: ManagedObject.Type) -> EntityDescription {
     guard let model = state.withLock({ $0.models.last?.model }) else {
+      // Only a program that asks before it has a stack; nothing from outside names classes.
       fatalError(
         "\(type) has no entity, because no model is in use yet; give a coordinator to a context "
           + "first.")
@@ -100,6 +101,7 @@ enum ObjectClasses {
       return className == name || className == qualified || className == "." + name
     }
     guard matches.count == 1 else {
+      // The program uses a class by its type that it did not bind to one entity.
       fatalError(
         "\(name) stands for \(matches.count) entities of the model "
           + "(\(matches.compactMap(\.name).sorted())); it must stand for exactly one. Use "

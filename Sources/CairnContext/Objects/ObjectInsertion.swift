@@ -7,12 +7,14 @@ struct ObjectInsertion {
   func insert(_ object: ManagedObject) {
     context.confinement.check()
     if object.entity.isAbstract {
+      // Who takes entity names from outside asks isAbstract first, as RecordWriting does.
       fatalError(
         "Cannot create an object of abstract entity \(object.entity.name ?? "?"); use one of its "
           + "subentities.")
     }
     if let registry = object.registry {
       guard registry === context.registry else {
+        // An object in two contexts is a mistake in the program; data cannot cause it.
         fatalError("The object \(object.objectID) is in another context already.")
       }
       if object.isDeleted { resurrect(object) }

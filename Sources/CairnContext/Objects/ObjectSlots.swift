@@ -6,6 +6,7 @@ extension ManagedObject {
   /// The context, or a trap for an object that has none.
   final var requiredContext: ManagedObjectContext {
     guard let context = registry?.context else {
+      // The program kept an object longer than its context: Core Data raises as well.
       fatalError(
         "An object of entity \(entity.name ?? "?") was used that belongs to no context: its "
           + "context has gone, or the object was deleted or forgotten by a reset.")
@@ -17,6 +18,7 @@ extension ManagedObject {
   final var firedSlots: UnsafeMutablePointer<AttributeValue> {
     if let slots { return slots }
     FaultFiring.fire(self)
+    // fire() always leaves values behind, null ones when reading failed.
     guard let slots else { fatalError("A fault of \(objectID) was fired without effect.") }
     return slots
   }

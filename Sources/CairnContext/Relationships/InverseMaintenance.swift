@@ -200,6 +200,7 @@ enum InverseMaintenance {
 
   static func slot(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
     guard let slot = object.layout.slotByName[relationship.name] else {
+      // Callers take the relationship from this object's own layout or its validated inverse.
       fatalError("\(object.entity.name ?? "?") has no to-one relationship \(relationship.name).")
     }
     return slot
@@ -207,6 +208,7 @@ enum InverseMaintenance {
 
   static func index(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
     guard let index = object.layout.toManyByName[relationship.name] else {
+      // Callers take the relationship from this object's own layout or its validated inverse.
       fatalError("\(object.entity.name ?? "?") has no to-many relationship \(relationship.name).")
     }
     return index

@@ -109,6 +109,7 @@ extension ManagedObject {
 
   private func requiredToMany(_ key: String) -> Int {
     guard let index = layout.toManyByName[key] else {
+      // The name is the program's; names from outside are looked up in the layout first.
       fatalError("\(key) is not a to-many relationship of entity \(entity.name ?? "?").")
     }
     return index

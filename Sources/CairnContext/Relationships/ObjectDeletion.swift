@@ -8,6 +8,7 @@ struct ObjectDeletion {
     context.confinement.check()
     guard object.registry === context.registry else {
       if object.registry == nil { return }
+      // Two contexts of one program mixed up; data has no part in it.
       fatalError(
         "An NSManagedObjectContext cannot delete objects in other contexts: \(object.objectID)")
     }

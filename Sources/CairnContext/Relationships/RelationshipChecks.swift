@@ -5,6 +5,7 @@ import CairnModel
 /// Core Data raises exceptions here; these trap with the same texts.
 enum RelationshipChecks {
   static func refuse(_ value: Any, for relationship: RelationshipDescription) -> Never {
+    // A value of the wrong class; records from outside are checked against the destination before.
     fatalError(
       "Unacceptable type of value for to-\(relationship.isToMany ? "many" : "one") relationship: "
         + "property = \"\(relationship.name)\"; desired type = "
@@ -22,6 +23,7 @@ enum RelationshipChecks {
       refuse(destination, for: relationship)
     }
     if let a = object.registry, let b = destination.registry, a !== b {
+      // Two contexts of one program mixed up; data has no part in it.
       fatalError(
         "Illegal attempt to establish a relationship '\(relationship.name)' between objects in "
           + "different contexts.")

@@ -54,6 +54,7 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
     let predicates = predicates ?? []
     let warnings = warnings ?? []
     guard predicates.count == warnings.count else {
+      // Model files are read into pairs; only a program can pass lists of two lengths.
       fatalError(
         "The number of validation predicates (\(predicates.count)) differs from the number of "
           + "warnings (\(warnings.count)) for property \(name).")

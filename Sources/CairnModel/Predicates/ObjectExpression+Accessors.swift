@@ -134,6 +134,7 @@ extension ObjectExpression {
   }
 
   private func unavailable(_ part: String) -> Never {
+    // A reader of foreign expressions asks expressionType first, as with Foundation.
     fatalError("-\(part) only defined for certain expressions, not for \(self)")
   }
 }

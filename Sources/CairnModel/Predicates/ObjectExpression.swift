@@ -65,6 +65,7 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
   public convenience init(forFunction name: String, arguments parameters: [Any]) {
     let nodes = ObjectExpression.nodes(of: parameters)
     guard let node = ExpressionNode.call(name, nodes) else {
+      // A name in the program's source; parsed text and archives take the throwing ways.
       fatalError("\(name) is not a supported method.")
     }
     self.init(node: node)
@@ -154,6 +155,7 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
     do {
       return try parse(format, arguments: arguments).node
     } catch {
+      // For formats and objects in the program's source; parse and value(for:) throw instead.
       fatalError("\(error)")
     }
   }
@@ -173,6 +175,7 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
     do {
       return try value(for: object, context: context)
     } catch {
+      // For formats and objects in the program's source; parse and value(for:) throw instead.
       fatalError("\(error)")
     }
   }

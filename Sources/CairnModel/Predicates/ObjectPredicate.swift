@@ -73,6 +73,7 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
     do {
       return try parse(format, arguments: arguments)
     } catch {
+      // For formats and objects in the program's source; parse and test throw instead.
       fatalError("\(error)")
     }
   }
@@ -111,6 +112,7 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
     do {
       return try test(object, substitutionVariables: bindings)
     } catch {
+      // For formats and objects in the program's source; parse and test throw instead.
       fatalError("\(error)")
     }
   }
@@ -157,6 +159,7 @@ extension ClusterMember {
   /// Becomes the object given, which must be of this class.
   package init(replacingWith made: some ClusterMember) {
     guard let member = made as? Self else {
+      // Only Compound- or ComparisonPredicate(format:) with a literal of the other kind.
       fatalError("A format string makes \(type(of: made)), which is not a \(Self.self).")
     }
     self = member

@@ -56,6 +56,7 @@ open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
     do {
       return try order(object1, object2)
     } catch {
+      // For the program's own descriptors; whoever sorts by names from outside calls order(_:_:).
       fatalError("\(error)")
     }
   }

@@ -61,6 +61,7 @@ public struct RowSnapshot: @unchecked Sendable {
 
   @inlinable public subscript(slot: Int) -> AttributeValue {
     storage.withUnsafeMutablePointers { header, slots in
+      // Slots are counted by the layout, also when a row is read; the bound keeps memory safe.
       precondition(slot >= 0 && slot < header.pointee.count, "slot out of range")
       return slots[slot]
     }
