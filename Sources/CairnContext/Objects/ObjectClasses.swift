@@ -64,7 +64,14 @@ enum ObjectClasses {
     return entity(of: type, in: model)
   }
 
+  /// Remembers a class under a name that models use for it.
+  static func learn(_ type: ManagedObject.Type, named name: String) {
+    state.withLock { $0.byClassName[name] = Entry(type: type) }
+    changes.wrappingAdd(1, ordering: .relaxed)
+  }
+
   static func type(for entity: EntityDescription) -> ManagedObject.Type {
+    GeneratedModules.load()
     let entityName = entity.name ?? ""
     if let entry = state.withLock({ $0.byEntityName[entityName] }) { return entry.type }
     guard let className = entity.managedObjectClassName, className != "NSManagedObject" else {
@@ -72,9 +79,7 @@ enum ObjectClasses {
     }
     // `.Name` is how Xcode writes "in the current module".
     let bare = className.hasPrefix(".") ? String(className.dropFirst()) : className
-    let last = bare.split(separator: ".").last.map(String.init) ?? bare
-    let known = state.withLock { $0.byClassName[bare] ?? $0.byClassName[last] }
-    if let known { return known.type }
+    if let known = state.withLock({ $0.byClassName[bare] }) { return known.type }
     var candidates = [bare]
     if !bare.contains(".") {
       candidates.append("\(ProcessInfo.processInfo.processName).\(bare)")
@@ -82,23 +87,32 @@ enum ObjectClasses {
     for candidate in candidates {
       if let type = NSClassFromString(candidate) as? ManagedObject.Type { return type }
     }
-    return ManagedObject.self
+    // The class may have moved to another module since the model was made.
+    guard let last = bare.split(separator: ".").last.map(String.init), last != bare else {
+      return ManagedObject.self
+    }
+    return state.withLock { $0.byClassName[last] }?.type ?? ManagedObject.self
   }
 
   /// The one entity of the model whose objects have the class; traps when there is none or more.
   static func entity(
     of type: ManagedObject.Type, in model: ManagedObjectModel
   ) -> EntityDescription {
+    GeneratedModules.load()
     learn(type)
     let name = String(describing: type)
     let qualified = String(reflecting: type)
     let registered = state.withLock { state in
       state.byEntityName.filter { $0.value.type == type }.map(\.key)
     }
+    let otherNames = state.withLock { state in
+      state.byClassName.filter { $0.value.type == type }.map(\.key)
+    }
     let matches = model.entities.filter { entity in
       if let entityName = entity.name, registered.contains(entityName) { return true }
       guard let className = entity.managedObjectClassName else { return false }
       return className == name || className == qualified || className == "." + name
+        || otherNames.contains(className)
     }
     guard matches.count == 1 else {
       // The program uses a class by its type that it did not bind to one entity.
@@ -118,6 +132,13 @@ extension ManagedObject {
   /// another module than the program and is not used before the first fetch.
   public class func registerClass(forEntityName name: String) {
     ObjectClasses.register(self, forEntityName: name)
+  }
+
+  /// Makes objects of entities that name this class in the model instances of `type`.
+  ///
+  /// For generated code, where a class has another name in Objective-C (`@objc(Name)`).
+  public static func registerClass(_ type: ManagedObject.Type, named name: String) {
+    ObjectClasses.learn(type, named: name)
   }
 
   /// Makes objects of the entity with this name instances of `type`.
