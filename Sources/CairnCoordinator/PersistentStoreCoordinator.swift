@@ -20,6 +20,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   let rows = RowCache()
   let remoteChanges = RemoteChangePosting()
   private let builtInKinds: [any StoreKind]
+  private let migrator: (any StoreMigrating)?
   private let queue = DispatchQueue(label: "cairn.coordinator")
   private let queueKey = DispatchSpecificKey<Bool>()
   private let externalLock = NSRecursiveLock()
@@ -32,9 +33,15 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   /// A coordinator that knows the given kinds of store and those registered for the process.
   ///
   /// Freezes the model when it is valid; a model with problems is refused when a store is added.
-  package init(managedObjectModel model: ManagedObjectModel, storeKinds: [any StoreKind]) {
+  ///
+  /// - Parameter migrator: Migrates what store types cannot migrate by themselves.
+  package init(
+    managedObjectModel model: ManagedObjectModel, storeKinds: [any StoreKind],
+    migrator: (any StoreMigrating)? = nil
+  ) {
     managedObjectModel = model
     builtInKinds = storeKinds
+    self.migrator = migrator
     super.init()
     queue.setSpecific(key: queueKey, value: true)
     // The error is thrown by the first `addPersistentStore`; an initialiser has no way to.
@@ -83,7 +90,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     }
     let opening = StoreOpening(
       model: managedObjectModel, kind: kind, configurationName: configuration, url: storeURL,
-      options: StoreOptions(options))
+      options: StoreOptions(options), migrator: migrator)
     let store = try opening.open()
     store.coordinatorReference = self
     guard state.withLock({ $0.registry.append(store) }) else {

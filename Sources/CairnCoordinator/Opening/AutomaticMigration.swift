@@ -2,24 +2,35 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// Brings a store of another model version to the coordinator's, in place, with an inferred
-/// mapping.
+/// Brings a store of another model version to the coordinator's.
 ///
-/// Finds the source model, refuses what would lose data unasked, then lets the store type do the
-/// work in one transaction.
+/// Finds the source model and refuses what would lose data unasked. A mapping model of the program
+/// comes first; else the store type does the work in place, in one transaction, with an inferred
+/// mapping.
 struct AutomaticMigration {
-  let kind: any StoreKind
-  let url: URL
-  let options: StoreOptions
-  let model: ManagedObjectModel
-  let metadata: [String: Any]
+  let request: StoreMigrationRequest
   let difference: VersionDifference
+  let migrator: (any StoreMigrating)?
+  private var url: URL { request.url }
+  private var options: StoreOptions { request.options }
+  private var model: ManagedObjectModel { request.model }
+  private var metadata: [String: Any] { request.metadata }
+
+  init(
+    request: StoreMigrationRequest, difference: VersionDifference,
+    migrator: (any StoreMigrating)?
+  ) {
+    self.request = request
+    self.difference = difference
+    self.migrator = migrator
+  }
 
   /// Migrates the file.
   ///
   /// - Throws: 134130 without a source model, or when the store knows more than the model and the
-  ///   program does not know that version; 134140 when inference was not asked for or the store
-  ///   type cannot do it; 134190 and 134110 from the store type. The file is as it was then.
+  ///   program does not know that version; 134140 when there is no mapping model and inference was
+  ///   not asked for, or the store type cannot do it; 134190 and 134110 from the store type, and
+  ///   what a mapping model's policies throw. The file is as it was then.
   func run() throws {
     guard !options.isReadOnly else {
       throw CoreDataError(
@@ -28,41 +39,56 @@ struct AutomaticMigration {
           + "is to be opened read-only.",
         userInfo: userInfo(reason: "A read-only store cannot be migrated."))
     }
-    guard options.infersMappingModel else {
-      throw CoreDataError(
-        .migrationMissingMappingModel,
-        "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), and "
-          + "there is no mapping model. Allow an inferred one with the option "
-          + "\(StoreOptionKey.inferMappingModel).",
-        userInfo: userInfo(reason: "Can't find mapping model for migration."))
+    let source: (model: ManagedObjectModel, isKnownToProgram: Bool)
+    do {
+      source = try sourceModel()
+      try source.model.prepareForUse()
+    } catch where !options.infersMappingModel {
+      throw missingMapping()
     }
-    guard let migrating = kind.storeClass as? any InPlaceMigrating.Type else {
-      throw CoreDataError(
-        .migrationMissingMappingModel,
-        "Stores of type \(kind.type) cannot be migrated in place.",
-        userInfo: userInfo(reason: "Can't find mapping model for migration."))
-    }
-    let source = try sourceModel(migrating)
-    try source.model.prepareForUse()
     if !source.isKnownToProgram { try refuseLoss(from: source.model) }
     report(0)
-    try migrating.migrateInPlace(at: url, from: source.model, to: model, options: options)
+    if let migrator, try migrator.migrate(request, from: source.model) {
+      report(1)
+      return
+    }
+    guard options.infersMappingModel else { throw missingMapping() }
+    guard let inPlace else {
+      throw CoreDataError(
+        .migrationMissingMappingModel,
+        "Stores of type \(request.kind.type) cannot be migrated in place.",
+        userInfo: userInfo(reason: "Can't find mapping model for migration."))
+    }
+    try inPlace.migrateInPlace(at: url, from: source.model, to: model, options: options)
     report(1)
   }
 
-  /// The model the store was written with: one the program gave, else the one the store remembers.
-  private func sourceModel(
-    _ migrating: any InPlaceMigrating.Type
-  ) throws -> (model: ManagedObjectModel, isKnownToProgram: Bool) {
+  private var inPlace: (any InPlaceMigrating.Type)? {
+    request.kind.storeClass as? any InPlaceMigrating.Type
+  }
+
+  private func missingMapping() -> CoreDataError {
+    CoreDataError(
+      .migrationMissingMappingModel,
+      "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), and "
+        + "there is no mapping model. Allow an inferred one with the option "
+        + "\(StoreOptionKey.inferMappingModel).",
+      userInfo: userInfo(reason: "Can't find mapping model for migration."))
+  }
+
+  /// The model the store was written with: one the program gave, one among its resources, or the
+  /// one the store remembers.
+  private func sourceModel() throws -> (model: ManagedObjectModel, isKnownToProgram: Bool) {
     let stored = VersionDifference.hashes(in: metadata)
     let given =
       options.dictionary[StoreOptionKey.migrationSourceModels] as? [ManagedObjectModel] ?? []
     if let model = given.first(where: { $0.entityVersionHashesByName == stored }) {
       return (model, true)
     }
+    if let model = migrator?.model(withEntityHashes: stored) { return (model, true) }
     var problem: (any Error)?
     do {
-      if let model = try migrating.cachedModel(at: url, options: options),
+      if let model = try inPlace?.cachedModel(at: url, options: options),
         model.entityVersionHashesByName == stored
       {
         return (model, false)

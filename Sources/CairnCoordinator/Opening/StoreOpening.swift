@@ -10,6 +10,7 @@ struct StoreOpening {
   let configurationName: String?
   let url: URL?
   let options: StoreOptions
+  let migrator: (any StoreMigrating)?
 
   /// The open store.
   ///
@@ -93,17 +94,33 @@ struct StoreOpening {
         userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
     }
     if options.ignoresVersioning { return }
-    let difference = VersionDifference(
+    if versionDifference(metadata).isEmpty { return }
+    try migrate(metadata, at: url)
+  }
+
+  private func versionDifference(_ metadata: [String: Any]) -> VersionDifference {
+    VersionDifference(
       storedHashes: VersionDifference.hashes(in: metadata), model: model,
       configurationName: namedConfiguration)
+  }
+
+  /// Stages first, then whatever automatic migration is left to do.
+  private func migrate(_ found: [String: Any], at url: URL) throws {
+    var metadata = found
+    func request() -> StoreMigrationRequest {
+      StoreMigrationRequest(
+        kind: kind, url: url, options: options, configurationName: namedConfiguration,
+        model: model, metadata: metadata)
+    }
+    if let migrator, try migrator.runStages(request()) {
+      metadata = try kind.metadata(at: url, options: options)
+    }
+    let difference = versionDifference(metadata)
     if difference.isEmpty { return }
     guard options.migratesAutomatically else {
       throw difference.incompatibility(
         of: url, metadata: metadata, configurationName: configurationName)
     }
-    try AutomaticMigration(
-      kind: kind, url: url, options: options, model: model, metadata: metadata,
-      difference: difference
-    ).run()
+    try AutomaticMigration(request: request(), difference: difference, migrator: migrator).run()
   }
 }

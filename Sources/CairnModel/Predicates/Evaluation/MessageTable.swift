@@ -12,6 +12,11 @@ enum MessageTable {
     to selector: SelectorName, of target: PredicateValue, arguments: [PredicateValue]
   ) throws -> PredicateValue {
     if target.isNull { return .null }
+    if case .object(let reference) = target, let object = reference.object as? any MessageAnswering
+    {
+      return PredicateValue(
+        try object.answer(to: selector.rawValue, arguments: arguments.map(\.anyValue)))
+    }
     if arguments.isEmpty, let result = property(selector, of: target) { return result }
     if arguments.count == 1, let result = try call(selector, target, arguments[0]) {
       return result

@@ -1,0 +1,56 @@
+import CairnModel
+import Foundation
+
+/// Writes the difference between two models down as mappings.
+struct MappingInference {
+  let difference: ModelDifference
+
+  func entityMappings() -> [EntityMapping] {
+    let kept = difference.entities.map(mapping)
+    let removed = difference.removedEntities.map { entity in
+      let mapping = EntityMapping()
+      mapping.name = "\(entity.name ?? "")To"
+      mapping.mappingType = .removeEntityMappingType
+      mapping.sourceEntityName = entity.name
+      mapping.sourceEntityVersionHash = entity.versionHash
+      return mapping
+    }
+    return kept + removed
+  }
+
+  private func mapping(_ change: ModelDifference.EntityChange) -> EntityMapping {
+    let mapping = EntityMapping()
+    let destination = change.destination
+    mapping.destinationEntityName = destination.name
+    mapping.destinationEntityVersionHash = destination.versionHash
+    guard let source = change.source else {
+      mapping.name = "To\(destination.name ?? "")"
+      mapping.mappingType = .addEntityMappingType
+      return mapping
+    }
+    mapping.name = "\(source.name ?? "")To\(destination.name ?? "")"
+    mapping.mappingType =
+      change.isChanged || change.isRenamed ? .transformEntityMappingType : .copyEntityMappingType
+    mapping.sourceEntityName = source.name
+    mapping.sourceEntityVersionHash = source.versionHash
+    mapping.sourceExpression = MappingExpressions.all(ofSourceEntity: source.name ?? "")
+    var attributes: [PropertyMapping] = []
+    var relationships: [PropertyMapping] = []
+    for property in change.properties where !property.destination.isTransient {
+      let name = property.destination.name
+      let origin = property.source.flatMap { $0.isTransient ? nil : $0.name }
+      switch property.destination {
+      case is DerivedAttributeDescription: continue
+      case is AttributeDescription:
+        attributes.append(PropertyMapping(name, origin.map(MappingExpressions.source)))
+      case is RelationshipDescription:
+        relationships.append(
+          PropertyMapping(name, origin.map { MappingExpressions.destinations(of: $0) }))
+      default: continue
+      }
+    }
+    mapping.attributeMappings = attributes
+    mapping.relationshipMappings = relationships
+    return mapping
+  }
+}

@@ -1,0 +1,135 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Evaluates the expressions of property mappings and puts the values into destination objects.
+struct MappingValues {
+  let manager: MigrationManager
+  let mapping: EntityMapping
+  let policy: EntityMigrationPolicy
+
+  /// Sets an attribute; without an expression it keeps its default.
+  ///
+  /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit.
+  func setAttribute(
+    _ property: PropertyMapping, of object: ManagedObject, source: ManagedObject
+  ) throws {
+    let name = property.name ?? ""
+    guard let attribute = object.entity.attributesByName[name] else {
+      throw failure(property, "\(object.entity.name ?? "") has no attribute \(name).")
+    }
+    guard let expression = property.valueExpression,
+      let slot = object.entity.layout.slotByName[name]
+    else { return }
+    let value = try value(of: expression, property, object, source)
+    do {
+      object.setStoredValue(try AttributeCoding.encode(value, for: attribute), at: slot)
+    } catch {
+      throw failure(property, "\(error)", error)
+    }
+  }
+
+  /// Sets a relationship to what the expression gives: an object, or a collection of objects.
+  ///
+  /// - Throws: As ``setAttribute(_:of:source:)``.
+  func setRelationship(
+    _ property: PropertyMapping, of object: ManagedObject, source: ManagedObject?
+  ) throws {
+    let name = property.name ?? ""
+    guard let relationship = object.entity.relationshipsByName[name] else {
+      throw failure(property, "\(object.entity.name ?? "") has no relationship \(name).")
+    }
+    guard let expression = property.valueExpression else { return }
+    let members = try objects(
+      in: value(of: expression, property, object, source), property: property)
+    for member in members {
+      guard let destination = relationship.destinationEntity,
+        member.entity.isKindOf(entity: destination),
+        member.managedObjectContext === manager.destinationContext
+      else {
+        throw failure(
+          property,
+          "an object of \(member.entity.name ?? "") cannot be the destination of \(name), which "
+            + "leads to \(relationship.destinationEntity?.name ?? "?").")
+      }
+    }
+    switch (relationship.isToMany, relationship.isOrdered) {
+    case (false, _):
+      guard members.count <= 1 else {
+        throw failure(property, "\(members.count) objects were found for a to-one relationship.")
+      }
+      object.setValue(members.first, forKey: name)
+    case (true, true): object.setValue(NSOrderedSet(array: members), forKey: name)
+    case (true, false): object.setValue(Set(members), forKey: name)
+    }
+  }
+
+  private func objects(in value: Any?, property: PropertyMapping) throws -> [ManagedObject] {
+    guard let value, !(value is NSNull) else { return [] }
+    if let object = value as? ManagedObject { return [object] }
+    guard let objects = ManagedObjects.list(value) else {
+      throw failure(property, "its value is no managed object and no collection of them.")
+    }
+    return objects
+  }
+
+  private func value(
+    of expression: ObjectExpression, _ property: PropertyMapping, _ object: ManagedObject,
+    _ source: ManagedObject?
+  ) throws -> Any? {
+    let variables = NSMutableDictionary()
+    variables[MigrationKey.manager] = manager
+    variables[MigrationKey.sourceObject] = source ?? NSNull()
+    variables[MigrationKey.destinationObject] = object
+    variables[MigrationKey.entityMapping] = mapping
+    variables[MigrationKey.propertyMapping] = property
+    variables[MigrationKey.entityPolicy] = policy
+    do {
+      return try expression.value(for: source, context: variables)
+    } catch let error as PredicateEvaluationError {
+      throw failure(property, error.reason, error)
+    }
+  }
+
+  private func failure(
+    _ property: PropertyMapping, _ reason: String, _ error: (any Error)? = nil
+  ) -> CoreDataError {
+    CoreDataError(
+      .entityMigrationPolicy,
+      "The mapping \(mapping.title) has no usable value for \(property.name ?? "?"): \(reason)",
+      userInfo: ["reason": reason], underlyingError: error)
+  }
+}
+
+/// The variables of mapping expressions, with Core Data's raw values.
+public enum MigrationKey {
+  public static let manager = "manager"
+  public static let sourceObject = "source"
+  public static let destinationObject = "destination"
+  public static let entityMapping = "entityMapping"
+  public static let propertyMapping = "propertyMapping"
+  public static let entityPolicy = "entityPolicy"
+}
+
+/// Collections of managed objects in whatever form expressions hold them.
+enum ManagedObjects {
+  /// The objects; nil when the value holds something else.
+  static func list(_ value: Any) -> [ManagedObject]? {
+    switch value {
+    case let object as ManagedObject: return [object]
+    case let objects as [ManagedObject]: return objects
+    case let objects as Set<ManagedObject>: return Array(objects)
+    case let objects as NSOrderedSet: return whole(objects.array)
+    case let objects as NSSet: return whole(objects.allObjects)
+    case let objects as [Any?]: return whole(objects.compactMap { $0 })
+    case let objects as Set<AnyHashable>: return whole(objects.map(\.base))
+    default: return nil
+    }
+  }
+
+  private static func whole(_ members: [Any]) -> [ManagedObject]? {
+    let objects = members.compactMap { $0 as? ManagedObject }
+    return objects.count == members.count ? objects : nil
+  }
+}

@@ -1,0 +1,194 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Brings the contents of one store into another of the next model version, object by object, as a
+/// mapping model and its policies say. Source: `NSMigrationManager`.
+///
+/// A manager and everything it hands out belong to the thread that migrates. It may be used again
+/// after ``reset()``.
+open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
+  public let sourceModel: ManagedObjectModel
+  public let destinationModel: ManagedObjectModel
+  /// Whether a store type that can change its files in place does so for inferred mappings, with
+  /// no object made and no policy called.
+  ///
+  /// Default true.
+  open var usesStoreSpecificMigrationManager = true
+  /// For the program's own use.
+  open var userInfo: [AnyHashable: Any]?
+  /// How much is done, 0…1.
+  open private(set) var migrationProgress: Float = 0
+  /// Cairn's own: called whenever ``migrationProgress`` changes, on the thread that migrates.
+  public var progressHandler: ((Float) -> Void)?
+
+  private var mapping: MappingModel?
+  private var current: EntityMapping?
+  private var contexts: (source: ManagedObjectContext, destination: ManagedObjectContext)?
+  private var associations = InstanceAssociations()
+  private var cancellation: (any Error)?
+
+  /// A manager for migrations from one model version to another.
+  public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
+    self.sourceModel = sourceModel
+    self.destinationModel = destinationModel
+    super.init()
+  }
+
+  /// The mapping that is worked off, an empty one before.
+  open var mappingModel: MappingModel { mapping ?? MappingModel() }
+
+  /// The entity mapping that is worked off; traps while no migration runs, as there is none.
+  open var currentEntityMapping: EntityMapping {
+    guard let current else {
+      // Only a program that asks outside a policy's methods.
+      fatalError("There is no current entity mapping: no migration is running.")
+    }
+    return current
+  }
+
+  /// The context of the source store; it has no store before and after the migration.
+  open var sourceContext: ManagedObjectContext { openContexts().source }
+
+  /// The context of the destination store; it has no store before and after the migration.
+  open var destinationContext: ManagedObjectContext { openContexts().destination }
+
+  private func openContexts() -> (source: ManagedObjectContext, destination: ManagedObjectContext) {
+    if let contexts { return contexts }
+    // Both are used together by the thread that migrates, so neither has a queue of its own.
+    let made = (
+      source: ManagedObjectContext(concurrencyType: .confinementConcurrencyType),
+      destination: ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    )
+    contexts = made
+    return made
+  }
+
+  /// Forgets everything of the migration before.
+  open func reset() {
+    contexts = nil
+    associations = InstanceAssociations()
+    mapping = nil
+    current = nil
+    cancellation = nil
+    migrationProgress = 0
+  }
+
+  /// Ends the running migration with an error, before its next object.
+  open func cancelMigrationWithError(_ error: any Error) { cancellation = error }
+
+  // MARK: Entities and instances
+
+  /// The source entity of a mapping.
+  open func sourceEntity(for mEntity: EntityMapping) -> EntityDescription? {
+    mEntity.sourceEntityName.flatMap { sourceModel.entitiesByName[$0] }
+  }
+
+  /// The destination entity of a mapping.
+  open func destinationEntity(for mEntity: EntityMapping) -> EntityDescription? {
+    mEntity.destinationEntityName.flatMap { destinationModel.entitiesByName[$0] }
+  }
+
+  /// Records that an object came of another, so that relationships find it.
+  open func associate(
+    sourceInstance: ManagedObject, withDestinationInstance destinationInstance: ManagedObject,
+    for entityMapping: EntityMapping
+  ) {
+    associations.associate(
+      sourceInstance, with: destinationInstance, mapping: entityMapping.title)
+  }
+
+  /// What a mapping made of source objects, in their order; of all of them when nil.
+  open func destinationInstances(
+    forEntityMappingName mappingName: String, sourceInstances: [ManagedObject]?
+  ) -> [ManagedObject] {
+    associations.destinations(mapping: mappingName, of: sourceInstances)
+  }
+
+  /// What destination objects were made of, in their order; of all of them when nil.
+  open func sourceInstances(
+    forEntityMappingName mappingName: String, destinationInstances: [ManagedObject]?
+  ) -> [ManagedObject] {
+    associations.sources(mapping: mappingName, of: destinationInstances)
+  }
+
+  // MARK: What expressions may ask
+
+  /// `$manager.sourceContext` and the like.
+  open func value(forKey key: String) -> Any? {
+    switch key {
+    case "sourceContext": return sourceContext
+    case "destinationContext": return destinationContext
+    case "sourceModel": return sourceModel
+    case "destinationModel": return destinationModel
+    case "userInfo": return userInfo
+    default: return nil
+    }
+  }
+
+  /// `FUNCTION($manager, "selector:", …)`.
+  ///
+  /// - Throws: 134170 for a message it does not know.
+  open func answer(to selector: String, arguments: [Any?]) throws -> Any? {
+    func text(_ index: Int) -> String { arguments.count > index ? arguments[index] as? String ?? "" : "" }
+    func objects(_ index: Int) -> [ManagedObject] {
+      arguments.count > index ? arguments[index].flatMap(ManagedObjects.list) ?? [] : []
+    }
+    switch selector {
+    case ManagerMessage.destinationInstancesByMapping:
+      return destinationInstances(forEntityMappingName: text(0), sourceInstances: objects(1))
+    case ManagerMessage.sourceInstancesByMapping:
+      return sourceInstances(forEntityMappingName: text(0), destinationInstances: objects(1))
+    case ManagerMessage.destinationInstancesByRelationship:
+      return associations.destinations(of: objects(1))
+    case ManagerMessage.sourceFetchRequest:
+      let request = FetchRequest<ManagedObject>(entityName: text(0))
+      request.predicate = try ObjectPredicate.parse(text(1))
+      request.includesSubentities = false
+      return request
+    default:
+      throw CoreDataError(
+        .entityMigrationPolicy, "A migration manager does not answer \"\(selector)\".")
+    }
+  }
+
+  // MARK: Migrating
+
+  /// Migrates with opened stores; saves the destination at the end.
+  ///
+  /// - Throws: What a policy threw, 134170 for a mapping that cannot be followed, what validation
+  ///   and saving throw, or the error of ``cancelMigrationWithError(_:)``.
+  func run(
+    _ mapping: MappingModel, from source: PersistentStoreCoordinator,
+    to destination: PersistentStoreCoordinator
+  ) throws {
+    mapping.deriveExpressions(from: sourceModel)
+    self.mapping = mapping
+    let contexts = openContexts()
+    contexts.source.persistentStoreCoordinator = source
+    contexts.destination.persistentStoreCoordinator = destination
+    defer {
+      current = nil
+      self.contexts = nil
+      associations = InstanceAssociations()
+    }
+    try MigrationPasses(manager: self, mappings: mapping.entityMappings ?? []).run()
+    contexts.destination.processPendingChanges()
+    try contexts.destination.save()
+    advance(to: 1)
+  }
+
+  func begin(_ mapping: EntityMapping) { current = mapping }
+
+  func advance(to fraction: Float) {
+    migrationProgress = fraction
+    progressHandler?(fraction)
+  }
+
+  /// - Throws: The error the migration was cancelled with.
+  func checkCancellation() throws {
+    if let cancellation { throw cancellation }
+  }
+}
