@@ -1,0 +1,159 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// One end of a migration: a store file, closed.
+package struct MigrationStore {
+  package let url: URL
+  package let kind: any StoreKind
+  package let options: StoreOptions
+
+  package init(url: URL, kind: any StoreKind, options: StoreOptions) {
+    self.url = url
+    self.kind = kind
+    self.options = options
+  }
+}
+
+/// Migrates one store file into another with a manager.
+///
+/// The source is only read. The destination is complete or not there: whatever fails, its files
+/// are removed.
+package struct StoreMigration {
+  let manager: MigrationManager
+  let storeKinds: [any StoreKind]
+
+  package init(manager: MigrationManager, storeKinds: [any StoreKind]) {
+    self.manager = manager
+    self.storeKinds = storeKinds
+  }
+
+  /// Migrates.
+  ///
+  /// - Parameter configurationName: The configuration whose entities the destination holds.
+  /// - Throws: 134150 when the source cannot be opened with the source model, 134160 when the
+  ///   destination cannot be made or holds something, and what the manager throws.
+  package func run(
+    _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore,
+    configurationName: String? = nil
+  ) throws {
+    try checkIsFree(destination)
+    do {
+      if try runInStore(mapping, from: source, to: destination) { return }
+      try runWithObjects(
+        mapping, from: source, to: destination, configurationName: configurationName)
+    } catch {
+      destination.removeFiles()
+      throw error
+    }
+  }
+
+  private func checkIsFree(_ store: MigrationStore) throws {
+    guard FileManager.default.fileExists(atPath: store.url.path) else { return }
+    let metadata = try wrapping(.migrationManagerDestinationStore, store, "be written to") {
+      try store.kind.metadata(at: store.url, options: store.options)
+    }
+    guard metadata.isEmpty else {
+      throw CoreDataError(
+        .migrationManagerDestinationStore,
+        "There is a store at \(store.url.path) already; a migration needs a place without one.",
+        userInfo: [NSFilePathErrorKey: store.url.path])
+    }
+  }
+
+  /// Lets a store type that can do it change a copy in place.
+  private func runInStore(
+    _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore
+  ) throws -> Bool {
+    guard mapping.isInferred, manager.usesStoreSpecificMigrationManager,
+      source.kind.type == destination.kind.type,
+      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type
+    else { return false }
+    try wrapping(.migrationManagerSourceStore, source, "be read") {
+      try destination.kind.replace(
+        at: destination.url, withStoreAt: source.url, options: source.options)
+    }
+    try inPlace.migrateInPlace(
+      at: destination.url, from: manager.sourceModel, to: manager.destinationModel,
+      options: destination.options)
+    manager.advance(to: 1)
+    return true
+  }
+
+  private func runWithObjects(
+    _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore,
+    configurationName: String?
+  ) throws {
+    var readOnly = source.options.dictionary
+    readOnly[StoreOptionKey.readOnly] = NSNumber(value: true)
+    let from = try open(
+      source, manager.sourceModel, readOnly, nil, .migrationManagerSourceStore, "be read")
+    defer { close(from) }
+    let to = try open(
+      destination, manager.destinationModel, destination.options.dictionary, configurationName,
+      .migrationManagerDestinationStore, "be made")
+    do {
+      try manager.run(mapping, from: from, to: to)
+    } catch {
+      close(to)
+      throw error
+    }
+    close(to)
+    try carryOver(from: source, to: destination)
+  }
+
+  private func open(
+    _ store: MigrationStore, _ model: ManagedObjectModel, _ options: [AnyHashable: Any],
+    _ configurationName: String?, _ code: CoreDataError.Code, _ doing: String
+  ) throws -> PersistentStoreCoordinator {
+    var options = options
+    options[StoreOptionKey.migrateAutomatically] = nil
+    options[StoreOptionKey.stagedMigrationManager] = nil
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model, storeKinds: [store.kind] + storeKinds)
+    try wrapping(code, store, doing) {
+      try coordinator.addPersistentStore(
+        ofType: store.kind.type, configurationName: configurationName, at: store.url,
+        options: options)
+    }
+    return coordinator
+  }
+
+  private func close(_ coordinator: PersistentStoreCoordinator) {
+    // Everything is saved; what closing a file may still report changes nothing.
+    for store in coordinator.persistentStores { try? coordinator.remove(store) }
+  }
+
+  /// The store stays the same store: its UUID and the program's own metadata.
+  private func carryOver(from source: MigrationStore, to destination: MigrationStore) throws {
+    let old = try source.kind.metadata(at: source.url, options: source.options)
+    var new = try destination.kind.metadata(at: destination.url, options: destination.options)
+    new.merge(old.filter { key, _ in new[key] == nil }) { current, _ in current }
+    new[StoreMetadataKey.uuid] = old[StoreMetadataKey.uuid]
+    try destination.kind.setMetadata(new, at: destination.url, options: destination.options)
+  }
+
+  private func wrapping<T>(
+    _ code: CoreDataError.Code, _ store: MigrationStore, _ doing: String, _ body: () throws -> T
+  ) throws -> T {
+    do {
+      return try body()
+    } catch let error as CoreDataError {
+      throw CoreDataError(
+        code, "The store \(store.url.path) cannot \(doing) for the migration: \(error.message)",
+        userInfo: [NSFilePathErrorKey: store.url.path], underlyingError: error)
+    }
+  }
+}
+
+extension MigrationStore {
+  /// Takes away what was made of a destination, also beside the file.
+  package func removeFiles() {
+    try? kind.destroy(at: url, options: options)
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: url.path + suffix)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Migrates stores when they are opened: by stages, by the program's mapping models, or object by
+/// object where the store type cannot do it in place.
+// Unchecked: the closure is given once by whoever makes the migrator and may be called on any
+// thread; the rest is immutable.
+package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
+  /// A container over one open store, for the handlers of stages.
+  package typealias MakeContainer = (ManagedObjectModel, MigrationStore) throws -> StageContainer
+  let storeKinds: [any StoreKind]
+  let makeContainer: MakeContainer
+
+  package init(storeKinds: [any StoreKind], makeContainer: @escaping MakeContainer) {
+    self.storeKinds = storeKinds
+    self.makeContainer = makeContainer
+  }
+
+  package func model(withEntityHashes hashes: [String: Data]) -> ManagedObjectModel? {
+    ProgramResources.model { $0.entityVersionHashesByName == hashes }
+  }
+
+  package func migrate(
+    _ request: StoreMigrationRequest, from source: ManagedObjectModel
+  ) throws -> Bool {
+    if let mapping = mapping(request, from: source) {
+      try replace(request, from: source, mapping: mapping)
+      return true
+    }
+    let isInPlace = request.kind.storeClass is any InPlaceMigrating.Type
+    guard !isInPlace, request.options.infersMappingModel else { return false }
+    try replace(
+      request, from: source,
+      mapping: MappingModel.inferredMappingModel(
+        forSourceModel: source, destinationModel: request.model))
+    return true
+  }
+
+  /// The mapping model that the options give, or one among the program's resources.
+  private func mapping(
+    _ request: StoreMigrationRequest, from source: ManagedObjectModel
+  ) -> MappingModel? {
+    let given =
+      request.options.dictionary[StoreOptionKey.migrationMappingModels] as? [MappingModel] ?? []
+    return given.first { $0.fits(source, request.model) }
+      ?? MappingModel(from: nil, forSourceModel: source, destinationModel: request.model)
+  }
+
+  /// Migrates into a file beside the store, then puts it in the store's place.
+  private func replace(
+    _ request: StoreMigrationRequest, from source: ManagedObjectModel, mapping: MappingModel
+  ) throws {
+    let folder = request.url.deletingLastPathComponent()
+    let name = ".\(request.url.lastPathComponent).migrating-\(UUID().uuidString)"
+    let store = MigrationStore(url: request.url, kind: request.kind, options: request.options)
+    let temporary = MigrationStore(
+      url: folder.appendingPathComponent(name), kind: request.kind, options: request.options)
+    let manager = MigrationManager(sourceModel: source, destinationModel: request.model)
+    let report = request.options.dictionary[StoreOptionKey.migrationProgress]
+    if let report = report as? @Sendable (Double) -> Void {
+      manager.progressHandler = { report(Double($0)) }
+    }
+    defer { temporary.removeFiles() }
+    try StoreMigration(manager: manager, storeKinds: storeKinds).run(
+      mapping, from: store, to: temporary, configurationName: request.configurationName)
+    try request.kind.replace(
+      at: request.url, withStoreAt: temporary.url, options: request.options)
+  }
+
+  package func runStages(_ request: StoreMigrationRequest) throws -> Bool {
+    let option = request.options.dictionary[StoreOptionKey.stagedMigrationManager]
+    guard let manager = option as? StagedMigrationManager else { return false }
+    try StagedMigration(manager: manager, request: request, migrator: self).run()
+    return true
+  }
+
+  /// Brings the file from one version to the next with an inferred mapping.
+  func migrateLightly(
+    _ request: StoreMigrationRequest, from source: ManagedObjectModel,
+    to destination: ManagedObjectModel
+  ) throws {
+    try source.prepareForUse()
+    try destination.prepareForUse()
+    if let inPlace = request.kind.storeClass as? any InPlaceMigrating.Type {
+      try inPlace.migrateInPlace(
+        at: request.url, from: source, to: destination, options: request.options)
+      return
+    }
+    try replace(
+      StoreMigrationRequest(
+        kind: request.kind, url: request.url, options: request.options,
+        configurationName: request.configurationName, model: destination,
+        metadata: request.metadata),
+      from: source,
+      mapping: MappingModel.inferredMappingModel(
+        forSourceModel: source, destinationModel: destination))
+  }
+}
