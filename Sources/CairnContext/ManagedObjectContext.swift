@@ -124,7 +124,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Runs the block on the context's queue some time later, then processes pending changes.
   open func perform(_ block: @escaping () -> Void) {
     confinement.async {
-      block()
+      CurrentContext.$context.withValue(self) { block() }
       self.processPendingChanges()
     }
   }
@@ -133,7 +133,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// May be nested.
   public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-    try confinement.sync(block)
+    try confinement.sync { try CurrentContext.$context.withValue(self) { try block() } }
   }
 
   /// Runs the block on the context's queue without blocking the caller's thread.
@@ -143,7 +143,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   public func perform<T>(
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
   ) async rethrows -> T {
-    try await ContextScheduling.run(block, on: self, schedule: schedule)
+    try await ContextScheduling.run(
+      { try CurrentContext.$context.withValue(self) { try block() } }, on: self,
+      schedule: schedule)
   }
 
   // MARK: Objects

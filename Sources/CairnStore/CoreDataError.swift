@@ -49,6 +49,8 @@ public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringC
 }
 
 extension CoreDataError.Code {
+  /// Foundation's code for what somebody cancelled.
+  public static let userCancelled = Self(rawValue: 3072)
   public static let managedObjectValidation = Self(rawValue: 1550)
   public static let managedObjectConstraintValidation = Self(rawValue: 1551)
   public static let validationMultipleErrors = Self(rawValue: 1560)

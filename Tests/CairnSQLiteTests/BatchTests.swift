@@ -14,7 +14,8 @@ import Testing
     let ids = try fixture.store.executeBatch(
       .insert(
         entity: fixture.entity("Project"),
-        rows: (0..<10).map { ["title": .string("\($0)")] }), author: "batch", contextName: nil)
+        rows: (0..<10).map { ["title": .string("\($0)")] }), author: "batch", contextName: nil
+    ).inserted
     #expect(ids.map(\.rowKey) == Array(1...10))
     #expect(try fixture.fetch("Project").count == 10)
     let history = try fixture.store.readHistory(HistoryReadRequest())
@@ -43,7 +44,8 @@ import Testing
           "age": ObjectExpression(format: "age * 10"),
           "rating": ObjectExpression(format: "age + 0.5"),
           "name": ObjectExpression(forConstantValue: "x"),
-        ]), author: nil, contextName: nil)
+        ]), author: nil, contextName: nil
+    ).updated
     #expect(ids.count == 2)
     #expect(
       try fixture.column(
@@ -85,7 +87,7 @@ import Testing
           StoreFetchRequest(
             entity: fixture.entity("Company"),
             predicate: ObjectPredicate(format: format, id))), author: nil, contextName: nil
-      ).count
+      ).deleted.count
     }
     let error = #expect(throws: CoreDataError.self) { _ = try delete("SELF == %@", bank.objectID) }
     #expect(error?.code == .validationRelationshipDeniedDelete)

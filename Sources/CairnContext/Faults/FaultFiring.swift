@@ -15,6 +15,7 @@ enum FaultFiring {
       become(object, snapshot)
       return
     }
+    if FetchBatch.fill(with: object, in: context) { return }
     if fillWithSiblings(object, in: context) { return }
     do {
       if let row = try read(object, in: context) {

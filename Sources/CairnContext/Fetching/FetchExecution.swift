@@ -1,3 +1,4 @@
+import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
@@ -12,19 +13,31 @@ struct FetchExecution {
     context.confinement.check()
     if let type = T.self as? ManagedObject.Type { ObjectClasses.learn(type) }
     let plan = try plan(of: request)
-    let results: [Any]
-    switch request.resultType {
-    case .managedObjectIDResultType: results = try objectIDs(plan)
-    case .countResultType: results = [NSNumber(value: try count(plan))]
-    case .dictionaryResultType:
-      results = try dictionaries(plan, columns: try FetchColumns(request: request, plan: plan))
-    default:
-      let objects = try objects(plan)
-      try prefetch(request.relationshipKeyPathsForPrefetching ?? [], of: objects)
-      if T.self == ManagedObject.self, let typed = objects as? [T] { return typed }
-      results = objects
+    return try reportingEvaluation {
+      if request.resultType == .managedObjectResultType {
+        let objects = try prefetched(try objects(plan), plan)
+        if T.self == ManagedObject.self, let typed = objects as? [T] { return typed }
+        return try typed(objects, request, plan)
+      }
+      return try typed(otherResults(of: request, plan), request, plan)
     }
-    return try results.map { result in
+  }
+
+  /// The results of a type that is not objects.
+  private func otherResults(of request: AnyFetchRequest, _ plan: FetchPlan) throws -> [Any] {
+    switch request.resultType {
+    case .managedObjectIDResultType: return try objectIDs(plan)
+    case .countResultType: return [NSNumber(value: try count(plan))]
+    default:
+      let columns = try FetchColumns(request: request, entity: plan.entity)
+      return try dictionaryRows(plan, columns).map(columns.dictionary(of:))
+    }
+  }
+
+  private func typed<T>(
+    _ results: [Any], _ request: AnyFetchRequest, _ plan: FetchPlan
+  ) throws -> [T] {
+    try results.map { result in
       if let typed = result as? T { return typed }
       throw CoreDataError(
         .coreData,
@@ -34,18 +47,60 @@ struct FetchExecution {
     }
   }
 
+  /// How many results the request would have.
   func count(of request: AnyFetchRequest) throws -> Int {
     context.confinement.check()
-    return try count(plan(of: request))
+    let plan = try plan(of: request)
+    return try reportingEvaluation {
+      guard request.resultType == .dictionaryResultType else { return try count(plan) }
+      return try dictionaryRows(plan, FetchColumns(request: request, entity: plan.entity)).count
+    }
   }
 
-  private func plan(of request: AnyFetchRequest) throws -> FetchPlan {
-    guard let coordinator = context.persistentStoreCoordinator else {
-      throw CoreDataError(
-        .coreData, "The context has no persistent store coordinator; set one before fetching.")
+  /// How the request would run.
+  func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
+    context.confinement.check()
+    let plan = try plan(of: request)
+    let overlay = request.resultType == .dictionaryResultType ? nil : overlay(for: plan)
+    let form: StoreFetchRequest.Result
+    switch request.resultType {
+    case .countResultType: form = overlay == nil ? .count : .objectIDs
+    case .dictionaryResultType:
+      form = .dictionaries(try FetchColumns(request: request, entity: plan.entity).storeColumns)
+    default: form = plan.rowForm
     }
-    return FetchPlan(
-      entity: try request.entity(in: coordinator.managedObjectModel), request: request)
+    guard let coordinator = context.persistentStoreCoordinator else { throw Self.noCoordinator }
+    var explanation = try coordinator.explain(
+      overlay == nil ? plan.storeRequest(form) : plan.unlimited(form), in: plan.stores)
+    explanation.pendingObjectCount = overlay?.count ?? 0
+    explanation.batchSize = plan.batchSize
+    if request.resultType == .managedObjectResultType {
+      explanation.prefetchedKeyPaths = plan.prefetching
+    }
+    return explanation
+  }
+
+  static var noCoordinator: CoreDataError {
+    CoreDataError(
+      .coreData, "The context has no persistent store coordinator; set one before fetching.")
+  }
+
+  func plan(of request: AnyFetchRequest) throws -> FetchPlan {
+    guard let coordinator = context.persistentStoreCoordinator else { throw Self.noCoordinator }
+    let entity = try request.entity(in: coordinator.managedObjectModel)
+    try FetchRules.check(request, entity: entity)
+    return try FetchPlan(entity: entity, request: request, in: context)
+  }
+
+  /// What evaluation in memory refuses is an error of the request.
+  private func reportingEvaluation<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as PredicateEvaluationError {
+      throw CoreDataError(
+        .persistentStoreOperation, "The fetch cannot be evaluated: \(error.reason)",
+        underlyingError: error)
+    }
   }
 
   // MARK: For a child context
@@ -69,24 +124,85 @@ struct FetchExecution {
     }
   }
 
+  // MARK: In two steps, for asynchronous fetches
+
+  /// What a store is asked for a request; to be run anywhere, on any thread.
+  func storeRequest(
+    for plan: FetchPlan, _ request: AnyFetchRequest
+  ) throws -> StoreFetchRequest {
+    if request.resultType == .dictionaryResultType {
+      let columns = try FetchColumns(request: request, entity: plan.entity)
+      return plan.storeRequest(.dictionaries(columns.storeColumns))
+    }
+    let isCount = request.resultType == .countResultType
+    guard overlay(for: plan) == nil else {
+      return plan.unlimited(isCount ? .objectIDs : plan.rowForm)
+    }
+    return plan.storeRequest(isCount ? .count : plan.rowForm)
+  }
+
+  /// The results over what a store answered, with unsaved changes as they are now.
+  func results<T>(
+    of request: FetchRequest<T>, _ plan: FetchPlan, from answer: StoreFetchResult,
+    isWindowed: Bool
+  ) throws -> [T] {
+    if let type = T.self as? ManagedObject.Type { ObjectClasses.learn(type) }
+    return try reportingEvaluation {
+      let overlay = request.resultType == .dictionaryResultType ? nil : overlay(for: plan)
+      switch request.resultType {
+      case .dictionaryResultType:
+        guard case .dictionaries(let rows) = answer else { return [] }
+        let columns = try FetchColumns(request: request, entity: plan.entity)
+        return try typed(rows.map(columns.dictionary(of:)), request, plan)
+      case .countResultType:
+        var count = 0
+        if case .count(let stored) = answer { count = stored }
+        if case .objectIDs(let ids) = answer {
+          count = plan.window(try overlay?.count(over: ids) ?? ids.count)
+        }
+        return try typed([NSNumber(value: count)], request, plan)
+      default: break
+      }
+      var objects = objects(from: answer, plan)
+      if let overlay { objects = try overlay.apply(to: objects) }
+      if !isWindowed { objects = plan.window(objects) }
+      if request.resultType == .managedObjectIDResultType {
+        return try typed(objects.map(\.objectID), request, plan)
+      }
+      divide(objects, plan)
+      return try typed(try prefetched(objects, plan), request, plan)
+    }
+  }
+
   // MARK: Forms
 
   private func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
-    guard let overlay = overlay(for: plan) else {
-      return try storedObjects(plan.storeRequest(plan.rowForm), plan)
+    let objects: [ManagedObject]
+    if let overlay = overlay(for: plan) {
+      let stored = self.objects(from: try read(plan.unlimited(plan.rowForm), plan), plan)
+      if plan.batchSize > 0 { divide(stored, plan) }
+      objects = plan.window(try overlay.apply(to: stored))
+    } else {
+      objects = self.objects(from: try read(plan.storeRequest(plan.rowForm), plan), plan)
     }
-    let stored = try storedObjects(plan.unlimited(plan.rowForm), plan)
-    return plan.window(try overlay.apply(to: stored))
+    divide(objects, plan)
+    return objects
+  }
+
+  private func divide(_ objects: [ManagedObject], _ plan: FetchPlan) {
+    FetchBatch.divide(objects, size: plan.batchSize, prefetching: plan.prefetching)
   }
 
   private func objectIDs(_ plan: FetchPlan) throws -> [ManagedObjectID] {
     guard let overlay = overlay(for: plan) else {
-      guard case .objectIDs(let ids) = try read(plan.storeRequest(.objectIDs), plan) else {
-        return []
+      // With property values wanted, the rows go to the coordinator's cache on the way.
+      switch try read(plan.storeRequest(plan.rowForm), plan) {
+      case .objectIDs(let ids): return ids
+      case .snapshots(let rows): return rows.map(\.objectID)
+      case .count, .dictionaries: return []
       }
-      return ids
     }
-    let stored = try storedObjects(plan.unlimited(plan.rowForm), plan)
+    let stored = objects(from: try read(plan.unlimited(plan.rowForm), plan), plan)
     return plan.window(try overlay.apply(to: stored)).map(\.objectID)
   }
 
@@ -99,20 +215,12 @@ struct FetchExecution {
     return plan.window(try overlay.count(over: ids))
   }
 
-  private func dictionaries(
-    _ plan: FetchPlan, columns: FetchColumns
-  ) throws -> [NSDictionary] {
+  private func dictionaryRows(
+    _ plan: FetchPlan, _ columns: FetchColumns
+  ) throws -> [[String: AttributeValue]] {
     let request = plan.storeRequest(.dictionaries(columns.storeColumns))
     guard case .dictionaries(let rows) = try read(request, plan) else { return [] }
-    return rows.map { row in
-      let dictionary = NSMutableDictionary(capacity: row.count)
-      for (key, value) in row {
-        if let value = AttributeCoding.decode(value, for: columns.attributes[key]) {
-          dictionary[key] = value
-        }
-      }
-      return dictionary
-    }
+    return rows
   }
 
   // MARK: Reading
@@ -131,13 +239,11 @@ struct FetchExecution {
       request, in: plan.stores, includingPending: plan.includesPendingChanges)
   }
 
-  /// The store's matches as objects of the context.
-  private func storedObjects(
-    _ request: StoreFetchRequest, _ plan: FetchPlan
-  ) throws -> [ManagedObject] {
+  /// What a store found as objects of the context.
+  private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
     context.releaseAbandonedRows()
     let lookup = ObjectLookup(context: context)
-    switch try read(request, plan) {
+    switch answer {
     case .objectIDs(let ids): return ids.map { lookup.object(found: $0) }
     case .count, .dictionaries: return []
     case .snapshots(let rows):
@@ -153,7 +259,7 @@ struct FetchExecution {
         } else if object.isFault {
           object.snapshot = row
         } else if plan.refreshesObjects, !object.hasChanges {
-          ObjectRefreshing(context: context).rebase(object, onto: row)
+          refresh(object, from: row)
         }
         if !plan.returnsFaults, object.isFault { FaultFiring.become(object, row) }
       }
@@ -162,76 +268,35 @@ struct FetchExecution {
     }
   }
 
-  private func prefetch(_ keyPaths: [String], of objects: [ManagedObject]) throws {
-    if keyPaths.isEmpty || objects.isEmpty { return }
-    try RelationshipPrefetching(context: context).prefetch(keyPaths, of: objects)
+  /// `shouldRefreshRefetchedObjects`: the object takes the row, and reads its to-many
+  /// relationships again when they are used.
+  private func refresh(_ object: ManagedObject, from row: RowSnapshot) {
+    let isNewer = object.snapshot?.version != row.version
+    for value in object.toManyValues { value?.unload(keepingChanges: true) }
+    ObjectRefreshing(context: context).rebase(object, onto: row)
+    if isNewer { context.pending.note(object, .eventRefreshed) }
+  }
+
+  /// The objects with their relationships read along, unless that waits for their batches.
+  private func prefetched(
+    _ objects: [ManagedObject], _ plan: FetchPlan
+  ) throws -> [ManagedObject] {
+    if plan.batchSize == 0, !plan.prefetching.isEmpty, !objects.isEmpty {
+      try RelationshipPrefetching(context: context).prefetch(plan.prefetching, of: objects)
+    }
+    return objects
   }
 }
 
-/// A fetch as the context runs it: the entity found, the predicate free of live objects.
-struct FetchPlan {
-  let entity: EntityDescription
-  let includesSubentities: Bool
-  /// As given, for evaluation in memory.
-  let predicate: ObjectPredicate?
-  let sortDescriptors: [ObjectSortDescriptor]
-  let limit: Int
-  let offset: Int
-  let stores: [PersistentStore]?
-  var includesPendingChanges: Bool
-  let returnsFaults: Bool
-  let refreshesObjects: Bool
-  let rowForm: StoreFetchRequest.Result
-
-  init(entity: EntityDescription, request: AnyFetchRequest) {
-    self.entity = entity
-    includesSubentities = request.includesSubentities
-    predicate = request.predicate
-    sortDescriptors = request.sortDescriptors ?? []
-    limit = max(request.fetchLimit, 0)
-    offset = max(request.fetchOffset, 0)
-    stores = request.affectedStores
-    includesPendingChanges = request.includesPendingChanges
-    returnsFaults = request.returnsObjectsAsFaults
-    refreshesObjects = request.shouldRefreshRefetchedObjects
-    rowForm = request.includesPropertyValues ? .snapshots : .objectIDs
-  }
-
-  init(_ request: StoreFetchRequest, stores: [PersistentStore]?) {
-    entity = request.entity
-    includesSubentities = request.includesSubentities
-    predicate = request.predicate
-    sortDescriptors = request.sortDescriptors
-    limit = request.limit
-    offset = request.offset
-    self.stores = stores
-    includesPendingChanges = true
-    returnsFaults = true
-    refreshesObjects = false
-    rowForm = .snapshots
-  }
-
-  func storeRequest(_ result: StoreFetchRequest.Result) -> StoreFetchRequest {
-    StoreFetchRequest(
-      entity: entity, includesSubentities: includesSubentities,
-      predicate: predicate?.resolvingObjects(), sortDescriptors: sortDescriptors, limit: limit,
-      offset: offset, result: result)
-  }
-
-  func unlimited(_ result: StoreFetchRequest.Result) -> StoreFetchRequest {
-    var request = storeRequest(result)
-    request.limit = 0
-    request.offset = 0
-    return request
-  }
-
-  func window(_ objects: [ManagedObject]) -> [ManagedObject] {
-    let rest = objects.dropFirst(offset)
-    return Array(limit > 0 ? rest.prefix(limit) : rest)
-  }
-
-  func window(_ count: Int) -> Int {
-    let rest = max(0, count - offset)
-    return limit > 0 ? min(limit, rest) : rest
+extension ManagedObjectContext {
+  /// How a fetch request would run: the SQL of each store, the indexes it uses, and what is left
+  /// for memory.
+  ///
+  /// Nothing is fetched. For a child context the answer is that of its root, which asks the
+  /// stores.
+  ///
+  /// - Throws: What ``fetch(_:)`` would throw before it reads a row.
+  public func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
+    try FetchExecution(context: self).explain(request)
   }
 }

@@ -3,7 +3,9 @@ import CairnStore
 import Foundation
 
 /// What a fetch can return: objects, object IDs, dictionaries and numbers.
-public protocol FetchRequestResult {}
+///
+/// Source: `NSFetchRequestResult`.
+public protocol FetchRequestResult: NSObjectProtocol {}
 
 extension ManagedObject: FetchRequestResult {}
 extension ManagedObjectID: FetchRequestResult {}
@@ -95,15 +97,26 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var fetchLimit = 0
   /// How many results to leave out at the beginning.
   open var fetchOffset = 0
-  /// A hint; results are the same whatever it is.
+  /// How many rows are read at a time, 0 for all at once.
+  ///
+  /// With a batch size the fetch reads object IDs only. The results are faults; the first use of
+  /// one of them reads its batch, so many rows at the same places of the result, with one query,
+  /// and the prefetched relationships of the batch with one more each. Results that nobody uses
+  /// cost an object without values and no row. Since a Swift array holds its elements, the objects
+  /// themselves are made at once, where Core Data's array makes them when they are touched; what
+  /// is read, and when, is the same.
+  ///
+  /// It has no effect on other results than objects, nor when it is not smaller than the limit.
   open var fetchBatchSize = 0
   open var resultType: FetchRequestResultType = .managedObjectResultType
   open var includesSubentities = true
   /// Whether rows are read, not only IDs.
+  ///
+  /// For object IDs as results it means that the rows are in the coordinator's cache afterwards.
   open var includesPropertyValues = true
   /// Whether unsaved changes show in the result.
   ///
-  /// No effect on dictionaries.
+  /// No effect on dictionaries, aggregates included: they show what the stores have.
   open var includesPendingChanges = true
   /// Whether objects not in the context yet stay faults (with their row at hand).
   open var returnsObjectsAsFaults = true
@@ -113,7 +126,11 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var relationshipKeyPathsForPrefetching: [String]?
   /// Whether objects in the context without changes take the values just read.
   open var shouldRefreshRefetchedObjects = false
-  /// The columns of dictionaries: names, key paths, or descriptions.
+  /// The columns of dictionaries: names, key paths through to-one relationships, or descriptions
+  /// of attributes, to-one relationships and expressions; nil for all attributes.
+  ///
+  /// For objects, the attributes that will be used: they must be the entity's, and the whole row
+  /// is read.
   open var propertiesToFetch: [Any]?
   /// The columns by which dictionaries are grouped.
   open var propertiesToGroupBy: [Any]?
@@ -142,6 +159,13 @@ open class AnyFetchRequest: PersistentStoreRequest {
     propertiesToGroupBy = other.propertiesToGroupBy
     havingPredicate = other.havingPredicate
   }
+
+  /// A request with the same values for results of any kind.
+  func withAnyResult() -> FetchRequest<any FetchRequestResult> {
+    let copy = FetchRequest<any FetchRequestResult>()
+    copy.copyValues(from: self)
+    return copy
+  }
 }
 
 /// A description of what to fetch.
@@ -149,8 +173,9 @@ open class AnyFetchRequest: PersistentStoreRequest {
 /// Source: `NSFetchRequest`.
 ///
 /// `ResultType` is a class of managed objects, `ManagedObjectID`, `NSDictionary`, `NSNumber`, or
-/// `any FetchRequestResult`.
-open class FetchRequest<ResultType>: AnyFetchRequest, NSCopying {
+/// `any FetchRequestResult`. A request belongs to whoever made it: change it on one thread at a
+/// time. It can be copied and archived; predicates are archived as their format.
+open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
   public override init() { super.init() }
 
   public convenience init(entityName: String) {
@@ -174,7 +199,24 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCopying {
     returnsDistinctResults = template.returnsDistinctResults
   }
 
-  open func copy(with zone: NSZone? = nil) -> Any {
+  /// Nil when the archive holds no fetch request, or one whose predicate is none.
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard FetchRequestArchiving.decode(self, from: coder) else { return nil }
+  }
+
+  open func encode(with coder: NSCoder) { FetchRequestArchiving.encode(self, with: coder) }
+
+  /// A generic class has no name that an archive could keep.
+  open override var classForKeyedArchiver: AnyClass? { ArchivedFetchRequest.self }
+
+  /// Runs the request in the context whose block is running.
+  ///
+  /// - Throws: 134060 outside of a block given to a context's `perform` or `performAndWait`, and
+  ///   what ``ManagedObjectContext/fetch(_:)`` throws.
+  open func execute() throws -> [ResultType] { try CurrentContext.required().fetch(self) }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = FetchRequest<ResultType>()
     copy.copyValues(from: self)
     return copy

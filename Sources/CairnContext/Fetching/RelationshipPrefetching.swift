@@ -26,7 +26,9 @@ struct RelationshipPrefetching {
     for object in objects where !object.isFault {
       if let slot = object.layout.slotByName[name], object.layout.isToOneSlot[slot] {
         if let target = InverseMaintenance.target(of: object, at: slot) {
-          object.companions.append(target)
+          if !object.companions.contains(where: { $0 === target }) {
+            object.companions.append(target)
+          }
           add(target)
         }
       } else if let index = object.layout.toManyByName[name] {
@@ -38,20 +40,37 @@ struct RelationshipPrefetching {
         }
       }
     }
-    if let first = owners.first, let index = first.layout.toManyByName[name],
-      let source = context.rowSource
-    {
-      let lists = try source.members(
-        of: first.layout.toManys[index], owners: owners.map(\.objectID))
-      for (owner, ids) in zip(owners, lists) {
-        guard let index = owner.layout.toManyByName[name] else { continue }
-        let members = ids.map { context.object(with: $0) }
-        let value = owner.toMany(index)
-        value.load(members)
-        value.current.forEach(add)
+    if let source = context.rowSource {
+      // Subentities may have relationships of the same name that are not the same.
+      for (_, group) in grouped(owners, name) {
+        guard let index = group[0].layout.toManyByName[name] else { continue }
+        let lists = try source.members(
+          of: group[0].layout.toManys[index], owners: group.map(\.objectID))
+        for (owner, ids) in zip(group, lists) {
+          guard let index = owner.layout.toManyByName[name] else { continue }
+          let value = owner.toMany(index)
+          value.load(ids.map { context.object(with: $0) })
+          value.current.forEach(add)
+        }
       }
     }
     try FaultFiring.fill(next)
     return next
+  }
+
+  private func grouped(
+    _ owners: [ManagedObject], _ name: String
+  ) -> [(RelationshipDescription, [ManagedObject])] {
+    var groups: [(RelationshipDescription, [ManagedObject])] = []
+    for owner in owners {
+      guard let index = owner.layout.toManyByName[name] else { continue }
+      let relationship = owner.layout.toManys[index]
+      if let place = groups.firstIndex(where: { $0.0 === relationship }) {
+        groups[place].1.append(owner)
+      } else {
+        groups.append((relationship, [owner]))
+      }
+    }
+    return groups
   }
 }

@@ -32,6 +32,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   final var looseValues: [String: Any]?
   /// Objects read along with this one by a prefetch; held so that they are there when asked for.
   final var companions: [ManagedObject] = []
+  /// The results of a fetch whose rows are read together with this one's.
+  final var batch: FetchBatch?
   final var registry: ObjectRegistry?
   final var pendingIndex: Int32 = -1
   final var flags: ObjectFlags = []

@@ -4,63 +4,77 @@ import CairnStore
 import Foundation
 
 /// Runs batch requests: turned into values, then executed by the stores.
+///
+/// A child context's name, author and merge policy count as much as those of a root; the objects
+/// of neither are touched.
 struct BatchExecution {
   let context: ManagedObjectContext
 
   func insert(_ request: BatchInsertRequest) throws -> BatchInsertResult {
-    let entity = try entity(named: request.entityName)
-    var rows = try (request.objectsToInsert ?? []).map { try row($0, of: entity) }
-    if let handler = request.dictionaryHandler {
-      let dictionary = NSMutableDictionary()
-      while true {
-        dictionary.removeAllObjects()
-        if handler(dictionary) { break }
-        var values: [String: Any] = [:]
-        for (key, value) in dictionary { if let key = key as? String { values[key] = value } }
-        rows.append(try row(values, of: entity))
-      }
+    let entity = try entity(request.entity, named: request.entityName)
+    let rows = try BatchRows(entity: entity, request: request).collect()
+    if rows.isEmpty { return BatchInsertResult(BatchOutcome(), request.resultType) }
+    let outcome = try execute(
+      .insert(entity: entity, rows: rows, duplicates: duplicateRule),
+      in: request.affectedStores)
+    return BatchInsertResult(outcome, request.resultType)
+  }
+
+  /// What the context's merge policy says about rows whose unique values are taken.
+  private var duplicateRule: BatchDuplicateRule {
+    switch context.mergePolicy.mergeType {
+    case .errorMergePolicyType: return .refuse
+    case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: return .overwrite
+    case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return .skip
     }
-    let ids =
-      rows.isEmpty
-      ? []
-      : try execute(.insert(entity: entity, rows: rows), in: request.affectedStores)
-    return BatchInsertResult(ids, request.resultType)
   }
 
   func update(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
-    let entity = try entity(named: request.entityName)
-    var values: [String: ObjectExpression] = [:]
-    for (key, value) in request.propertiesToUpdate ?? [:] {
-      let name = (key.base as? PropertyDescription)?.name ?? "\(key.base)"
-      guard let slot = entity.layout.slotByName[name] else {
-        throw unknown(name, of: entity)
-      }
-      if let expression = value as? ObjectExpression {
-        values[name] = expression
-      } else {
-        if let attribute = entity.layout.slots[slot].attribute {
-          try check(value, for: attribute)
-        }
-        let constant = (value as? ManagedObject)?.objectID ?? AttributeCoding.unwrapped(value)
-        values[name] = ObjectExpression(forConstantValue: constant)
-      }
+    let entity = try entity(nil, named: request.entityName)
+    guard let properties = request.propertiesToUpdate, !properties.isEmpty else {
+      throw CoreDataError(
+        .coreData,
+        "A batch update of \(request.entityName) needs propertiesToUpdate; it has none.")
     }
-    let ids = try execute(
+    var values: [String: ObjectExpression] = [:]
+    for (key, value) in properties {
+      guard let name = (key.base as? PropertyDescription)?.name ?? key.base as? String else {
+        throw CoreDataError(
+          .coreData,
+          "The keys of propertiesToUpdate are names and descriptions of properties, not "
+            + "\(type(of: key.base)).")
+      }
+      values[name] = try BatchRows.expression(value, forProperty: name, of: entity)
+    }
+    let predicate = try request.predicate.map {
+      try FetchExpressions.answering(in: $0, context: context).resolvingObjects()
+    }
+    let outcome = try execute(
       .update(
-        entity: entity, includesSubentities: request.includesSubentities,
-        predicate: request.predicate?.resolvingObjects(), values: values),
+        entity: entity, includesSubentities: request.includesSubentities, predicate: predicate,
+        values: values),
       in: request.affectedStores)
-    return BatchUpdateResult(ids, request.resultType)
+    return BatchUpdateResult(outcome, request.resultType)
   }
 
   func delete(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
-    let model = try coordinator().managedObjectModel
-    let plan = FetchPlan(
-      entity: try request.fetchRequest.entity(in: model), request: request.fetchRequest)
-    let ids = try execute(
-      .delete(plan.storeRequest(.objectIDs)),
-      in: request.affectedStores ?? request.fetchRequest.affectedStores)
-    return BatchDeleteResult(ids, request.resultType)
+    let fetch = request.fetchRequest
+    guard
+      fetch.resultType == .managedObjectResultType
+        || fetch.resultType == .managedObjectIDResultType
+    else {
+      throw CoreDataError(
+        .coreData,
+        "The fetch request of a batch delete must have the result type objects or object IDs.")
+    }
+    // A request for no objects deletes none.
+    if fetch.entityName == nil, request.isForNoObjects {
+      return BatchDeleteResult(BatchOutcome(), request.resultType)
+    }
+    let plan = try FetchExecution(context: context).plan(of: fetch)
+    let outcome = try execute(
+      .delete(plan.storeRequest(.objectIDs)), in: request.affectedStores ?? fetch.affectedStores)
+    return BatchDeleteResult(outcome, request.resultType)
   }
 
   // MARK: Parts
@@ -75,46 +89,26 @@ struct BatchExecution {
 
   private func execute(
     _ request: StoreBatchRequest, in stores: [PersistentStore]?
-  ) throws -> [ManagedObjectID] {
-    try coordinator().executeBatch(
-      request, in: stores, author: context.transactionAuthor, contextName: context.name,
-      by: context)
+  ) throws -> BatchOutcome {
+    do {
+      return try coordinator().executeBatch(
+        request, in: stores, author: context.transactionAuthor, contextName: context.name,
+        by: context)
+    } catch let error as PredicateEvaluationError {
+      throw CoreDataError(
+        .persistentStoreOperation, "The batch request cannot be evaluated: \(error.reason)",
+        underlyingError: error)
+    }
   }
 
-  private func entity(named name: String) throws -> EntityDescription {
-    guard let entity = try coordinator().managedObjectModel.entitiesByName[name] else {
+  private func entity(
+    _ entity: EntityDescription?, named name: String
+  ) throws -> EntityDescription {
+    let model = try coordinator().managedObjectModel
+    if let entity, entity.managedObjectModel === model { return entity }
+    guard let found = model.entitiesByName[name] else {
       throw CoreDataError(.coreData, "The model has no entity named \"\(name)\".")
     }
-    return entity
-  }
-
-  private func row(
-    _ values: [String: Any], of entity: EntityDescription
-  ) throws -> [String: AttributeValue] {
-    var row: [String: AttributeValue] = [:]
-    for (name, value) in values {
-      guard let slot = entity.layout.slotByName[name] else { throw unknown(name, of: entity) }
-      switch entity.layout.slots[slot].content {
-      case .attribute(let attribute): row[name] = try check(value, for: attribute)
-      case .toOne:
-        row[name] = (value as? any ObjectIdentifying).map { .object($0.objectID) } ?? .null
-      }
-    }
-    return row
-  }
-
-  @discardableResult
-  private func check(_ value: Any, for attribute: AttributeDescription) throws -> AttributeValue {
-    do {
-      return try AttributeCoding.encode(value, for: attribute)
-    } catch {
-      throw CoreDataError(.managedObjectValidation, "\(error)", underlyingError: error)
-    }
-  }
-
-  private func unknown(_ name: String, of entity: EntityDescription) -> CoreDataError {
-    CoreDataError(
-      .coreData,
-      "\(entity.name ?? "?") has no attribute or to-one relationship named \"\(name)\".")
+    return found
   }
 }

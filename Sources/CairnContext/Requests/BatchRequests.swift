@@ -23,119 +23,197 @@ public enum BatchDeleteRequestResultType: UInt, Sendable {
   case resultTypeCount = 2
 }
 
-/// Inserts rows inside the store, without objects.
+/// Inserts rows inside the store, without objects: one transaction, no validation, no hooks.
 ///
-/// Source: `NSBatchInsertRequest`.
+/// The rows come from one of three sources: dictionaries, a handler that fills a dictionary, a
+/// handler that fills an object. Attributes and to-one relationships (by object or object ID) can
+/// be given; what is not given takes the model's default.
+///
+/// When unique values of a row are in the store already, the context's merge policy decides: by
+/// property with the object's values winning, and overwrite, give the row that is there the new
+/// values; by property with the store's values winning, and rollback, leave the new row out; the
+/// error policy refuses the whole request with 133021. Source: `NSBatchInsertRequest`.
 open class BatchInsertRequest: PersistentStoreRequest {
   public let entityName: String
   public let entity: EntityDescription?
   /// The rows by property name.
   open var objectsToInsert: [[String: Any]]?
   /// Fills one row after the other; returns true when there are no more.
+  ///
+  /// The dictionary is the same one each time, emptied before. What it holds when the handler
+  /// returns true is not inserted.
   open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
+  /// Fills one row after the other; returns true when there are no more.
+  ///
+  /// The object is the same one each time, with default values. It belongs to no context; only
+  /// its attributes may be used. What it holds when the handler returns true is not inserted.
+  open var managedObjectHandler: ((ManagedObject) -> Bool)?
   open var resultType: BatchInsertRequestResultType = .statusOnly
+
+  private init(name: String, entity: EntityDescription?) {
+    entityName = name
+    self.entity = entity
+  }
+
+  /// A request without entity, which cannot be executed.
+  @available(*, deprecated, message: "Use an initialiser that names the entity.")
+  public convenience override init() { self.init(name: "", entity: nil) }
 
   public init(entityName: String, objects dictionaries: [[String: Any]]) {
     self.entityName = entityName
     entity = nil
     objectsToInsert = dictionaries
   }
+
   public init(entity: EntityDescription, objects dictionaries: [[String: Any]]) {
     entityName = entity.name ?? ""
     self.entity = entity
     objectsToInsert = dictionaries
   }
+
   public convenience init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
-    self.init(entityName: entityName, objects: [])
-    objectsToInsert = nil
+    self.init(name: entityName, entity: nil)
     dictionaryHandler = handler
   }
+
   public convenience init(
     entity: EntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
-    self.init(entity: entity, objects: [])
-    objectsToInsert = nil
+    self.init(name: entity.name ?? "", entity: entity)
     dictionaryHandler = handler
   }
+
+  public convenience init(
+    entityName: String, managedObjectHandler handler: @escaping (ManagedObject) -> Bool
+  ) {
+    self.init(name: entityName, entity: nil)
+    managedObjectHandler = handler
+  }
+
+  public convenience init(
+    entity: EntityDescription, managedObjectHandler handler: @escaping (ManagedObject) -> Bool
+  ) {
+    self.init(name: entity.name ?? "", entity: entity)
+    managedObjectHandler = handler
+  }
+
   open override var requestType: PersistentStoreRequestType { .batchInsertRequestType }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let copy = BatchInsertRequest(name: entityName, entity: entity)
+    copy.affectedStores = affectedStores
+    copy.objectsToInsert = objectsToInsert
+    copy.dictionaryHandler = dictionaryHandler
+    copy.managedObjectHandler = managedObjectHandler
+    copy.resultType = resultType
+    return copy
+  }
 }
 
-/// Updates rows inside the store, without objects.
+/// Gives rows new values inside the store, without objects: one transaction for each store, no
+/// validation, no hooks.
 ///
 /// Source: `NSBatchUpdateRequest`.
 open class BatchUpdateRequest: PersistentStoreRequest {
   public let entityName: String
+  private let knownEntity: EntityDescription?
+  /// Which rows; nil for all.
   open var predicate: ObjectPredicate?
   open var includesSubentities = true
   open var resultType: BatchUpdateRequestResultType = .statusOnlyResultType
-  /// New values by name or description: constants or expressions.
+  /// New values of attributes and to-one relationships, by name or description: constants, or
+  /// expressions over the row as it was.
   open var propertiesToUpdate: [AnyHashable: Any]?
 
-  public init(entityName: String) { self.entityName = entityName }
-  public convenience init(entity: EntityDescription) {
-    self.init(entityName: entity.name ?? "")
+  public init(entityName: String) {
+    self.entityName = entityName
+    knownEntity = nil
   }
+
+  public init(entity: EntityDescription) {
+    entityName = entity.name ?? ""
+    knownEntity = entity
+  }
+
+  /// The entity whose rows change; traps for a request that was made from a name, as in Core Data.
+  open var entity: EntityDescription {
+    guard let knownEntity else {
+      fatalError(
+        "This batch update request (for entity \(entityName)) was created with a string name and "
+          + "cannot respond to -entity.")
+    }
+    return knownEntity
+  }
+
   open override var requestType: PersistentStoreRequestType { .batchUpdateRequestType }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let copy =
+      knownEntity.map { BatchUpdateRequest(entity: $0) }
+      ?? BatchUpdateRequest(entityName: entityName)
+    copy.affectedStores = affectedStores
+    copy.predicate = predicate
+    copy.includesSubentities = includesSubentities
+    copy.resultType = resultType
+    copy.propertiesToUpdate = propertiesToUpdate
+    return copy
+  }
 }
 
-/// Deletes rows inside the store, without objects.
+/// Deletes rows inside the store, without objects: one transaction for each store, no hooks.
 ///
-/// Source: `NSBatchDeleteRequest`.
+/// Delete rules are followed: cascade takes the related rows along, deny makes the request fail,
+/// nullify empties the keys that point at deleted rows. Source: `NSBatchDeleteRequest`.
 open class BatchDeleteRequest: PersistentStoreRequest {
-  public let fetchRequest: AnyFetchRequest
+  private let request: FetchRequest<any FetchRequestResult>
   open var resultType: BatchDeleteRequestResultType = .resultTypeStatusOnly
 
-  public init(fetchRequest fetch: AnyFetchRequest) { fetchRequest = fetch }
-  /// Deletes these objects, all of one entity.
+  /// Deletes what a fetch finds, its order, limit and offset included.
+  public init(fetchRequest fetch: AnyFetchRequest) {
+    request = fetch.withAnyResult()
+    isForNoObjects = false
+  }
+
+  private init(_ request: FetchRequest<any FetchRequestResult>, isForNoObjects: Bool) {
+    self.request = request
+    self.isForNoObjects = isForNoObjects
+  }
+
+  /// Deletes these objects; traps unless they are all of one entity or of its subentities.
   public convenience init(objectIDs objects: [ManagedObjectID]) {
-    let fetch = FetchRequest<ManagedObjectID>()
-    fetch.entity = objects.first?.entity
+    let fetch = FetchRequest<any FetchRequestResult>()
+    if let entity = Self.commonEntity(of: objects) { fetch.entity = entity }
     fetch.predicate = ObjectPredicate(format: "SELF IN %@", objects)
-    self.init(fetchRequest: fetch)
+    self.init(fetch, isForNoObjects: objects.isEmpty)
   }
+
+  private static func commonEntity(of ids: [ManagedObjectID]) -> EntityDescription? {
+    guard var common = ids.first?.entity else { return nil }
+    for id in ids where !id.entity.isKindOf(entity: common) {
+      guard common.isKindOf(entity: id.entity) else {
+        fatalError(
+          "mismatched objectIDs in batch delete initializer: \(common.name ?? "?") and "
+            + "\(id.entity.name ?? "?")")
+      }
+      common = id.entity
+    }
+    return common
+  }
+
+  /// Whether it was made from an empty list of object IDs.
+  let isForNoObjects: Bool
+
+  /// A copy of the request that says what is deleted.
+  open var fetchRequest: FetchRequest<any FetchRequestResult> { request.withAnyResult() }
+
   open override var requestType: PersistentStoreRequestType { .batchDeleteRequestType }
-}
 
-/// The outcome of a batch insert: a `Bool`, object IDs, or a count.
-public final class BatchInsertResult: PersistentStoreResult {
-  public let result: Any?
-  public let resultType: BatchInsertRequestResultType
-  init(_ ids: [ManagedObjectID], _ type: BatchInsertRequestResultType) {
-    resultType = type
-    switch type {
-    case .statusOnly: result = true
-    case .objectIDs: result = ids
-    case .count: result = ids.count
-    }
-  }
-}
-
-/// The outcome of a batch update: a `Bool`, object IDs, or a count.
-public final class BatchUpdateResult: PersistentStoreResult {
-  public let result: Any?
-  public let resultType: BatchUpdateRequestResultType
-  init(_ ids: [ManagedObjectID], _ type: BatchUpdateRequestResultType) {
-    resultType = type
-    switch type {
-    case .statusOnlyResultType: result = true
-    case .updatedObjectIDsResultType: result = ids
-    case .updatedObjectsCountResultType: result = ids.count
-    }
-  }
-}
-
-/// The outcome of a batch delete: a `Bool`, object IDs, or a count.
-public final class BatchDeleteResult: PersistentStoreResult {
-  public let result: Any?
-  public let resultType: BatchDeleteRequestResultType
-  init(_ ids: [ManagedObjectID], _ type: BatchDeleteRequestResultType) {
-    resultType = type
-    switch type {
-    case .resultTypeStatusOnly: result = true
-    case .resultTypeObjectIDs: result = ids
-    case .resultTypeCount: result = ids.count
-    }
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let copy = BatchDeleteRequest(request.withAnyResult(), isForNoObjects: isForNoObjects)
+    copy.affectedStores = affectedStores
+    copy.resultType = resultType
+    return copy
   }
 }

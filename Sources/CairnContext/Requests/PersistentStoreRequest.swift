@@ -15,10 +15,14 @@ public enum PersistentStoreRequestType: UInt, Sendable {
 /// Something a context asks stores for.
 ///
 /// Source: `NSPersistentStoreRequest`.
-open class PersistentStoreRequest: NSObject {
+open class PersistentStoreRequest: NSObject, NSCopying {
   /// The stores it is restricted to; nil for all.
   open var affectedStores: [PersistentStore]?
   open var requestType: PersistentStoreRequestType { .fetchRequestType }
+
+  /// A request with the same values; the request itself where its class has nothing that can be
+  /// changed.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 /// What executing a request gave.

@@ -1,17 +1,18 @@
+import CairnCoordinator
 import CairnModel
 import CairnStore
 
-/// Runs the requests that `execute(_:)` takes, in the root context.
+/// Runs the requests that `execute(_:)` takes.
 struct RequestExecution {
   let context: ManagedObjectContext
 
   func execute(_ request: PersistentStoreRequest) throws -> PersistentStoreResult {
     context.confinement.check()
-    if let parent = context.parent, !(request is AnyFetchRequest) {
-      return try parent.performAndWait { try parent.execute(request) }
-    }
     switch request {
     case let request as PersistentHistoryChangeRequest:
+      if let parent = context.parent {
+        return try parent.performAndWait { try parent.execute(request) }
+      }
       return try HistoryExecution(context: context).execute(request)
     case let request as BatchInsertRequest:
       return try BatchExecution(context: context).insert(request)
@@ -19,10 +20,9 @@ struct RequestExecution {
       return try BatchExecution(context: context).update(request)
     case let request as BatchDeleteRequest:
       return try BatchExecution(context: context).delete(request)
+    case let request as AnyAsynchronousFetchRequest: return try request.begin(in: context)
     case let request as AnyFetchRequest:
-      let fetch = FetchRequest<Any>()
-      fetch.copyValues(from: request)
-      return FetchResult(try context.fetch(fetch))
+      return FetchResult(try context.fetch(request.withAnyResult()))
     default:
       throw CoreDataError(
         .persistentStoreUnsupportedRequestType,
@@ -33,6 +33,26 @@ struct RequestExecution {
 
 /// The results of a fetch request given to `execute(_:)`.
 public final class FetchResult: PersistentStoreResult {
-  public let finalResult: [Any]
-  init(_ finalResult: [Any]) { self.finalResult = finalResult }
+  public let finalResult: [any FetchRequestResult]
+  init(_ finalResult: [any FetchRequestResult]) { self.finalResult = finalResult }
+}
+
+extension PersistentStoreCoordinator {
+  /// Runs a request for a context of this coordinator.
+  ///
+  /// Call it on the context's queue.
+  ///
+  /// - Returns: What the context's `execute(_:)` returns; for a fetch request its results, as an
+  ///   array.
+  /// - Throws: 134060 for a context of another coordinator, and what `execute(_:)` throws.
+  public func execute(
+    _ request: PersistentStoreRequest, with context: ManagedObjectContext
+  ) throws -> Any {
+    guard context.persistentStoreCoordinator === self else {
+      throw CoreDataError(
+        .coreData, "The context belongs to another coordinator than the one asked.")
+    }
+    let result = try context.execute(request)
+    return (result as? FetchResult)?.finalResult ?? result
+  }
 }

@@ -65,16 +65,16 @@ extension PersistentStoreCoordinator {
   ///
   /// The row cache keeps the rows it has, as Core Data's does.
   ///
-  /// - Returns: The IDs of the rows it touched.
+  /// - Returns: The rows it touched, store by store.
   /// - Throws: 134091 when a store does not execute batches, 134030 when it is read-only, and what
   ///   the store throws.
   package func executeBatch(
     _ request: StoreBatchRequest, in stores: [PersistentStore]? = nil, author: String?,
     contextName: String?, by source: (any CoordinatorObserver)? = nil
-  ) throws -> [ManagedObjectID] {
+  ) throws -> BatchOutcome {
     let targets: [PersistentStore]
     switch request {
-    case .insert(let entity, _):
+    case .insert(let entity, _, _):
       let candidates = stores.map(RequestRouting.init(stores:)) ?? routing
       targets = [try candidates.storeForInserting(entity)]
     case .update(let entity, let includesSubentities, _, _):
@@ -94,22 +94,17 @@ extension PersistentStoreCoordinator {
       }
       return (store, executor)
     }
-    var touched: [ManagedObjectID] = []
+    var touched = BatchOutcome()
     for (store, executor) in executors {
-      let ids = try executor.executeBatch(request, author: author, contextName: contextName)
-      touched += ids
-      if ids.isEmpty { continue }
-      var (inserted, updated, deleted): ([ManagedObjectID], [ManagedObjectID], [ManagedObjectID])
-      (inserted, updated, deleted) = ([], [], [])
-      switch request {
-      case .insert: inserted = ids
-      case .update: updated = ids
-      case .delete: deleted = ids
-      }
+      let outcome = try executor.executeBatch(request, author: author, contextName: contextName)
+      if outcome.isEmpty { continue }
+      touched.inserted += outcome.inserted
+      touched.updated += outcome.updated
+      touched.deleted += outcome.deleted
       announce(
         CommitNotice(
-          store: store, origin: .batch, inserted: inserted, updated: updated, deleted: deleted,
-          transactionNumber: nil),
+          store: store, origin: .batch, inserted: outcome.inserted, updated: outcome.updated,
+          deleted: outcome.deleted, transactionNumber: nil),
         by: source)
     }
     return touched

@@ -19,7 +19,7 @@ struct ResultMerging {
     case .objectIDs:
       if request.sortDescriptors.isEmpty {
         let ids = try fetches.flatMap { fetch -> [ManagedObjectID] in
-          guard case .objectIDs(let ids) = try fetch(partial(.objectIDs)) else { return [] }
+          guard case .objectIDs(let ids) = try fetch(part) else { return [] }
           return ids
         }
         return .objectIDs(Array(window(ids)))
@@ -28,10 +28,7 @@ struct ResultMerging {
     case .dictionaries:
       // Groups and aggregates go across stores, so they are made from the rows of all.
       if fetches.isEmpty { return .dictionaries([]) }
-      var all = partial(.snapshots)
-      all.limit = 0
-      all.sortDescriptors = []
-      let rows = try fetches.flatMap { try snapshots(of: $0, all) }
+      let rows = try fetches.flatMap { try snapshots(of: $0) }
       var shape = request
       shape.predicate = nil
       return try query(shape, over: rows)
@@ -39,8 +36,7 @@ struct ResultMerging {
   }
 
   private func snapshots(_ fetches: [StoreFetch]) throws -> [RowSnapshot] {
-    let partial = partial(.snapshots)
-    let rows = try fetches.flatMap { try snapshots(of: $0, partial) }
+    let rows = try fetches.flatMap { try snapshots(of: $0) }
     var rest = request
     rest.predicate = nil
     rest.result = .snapshots
@@ -52,33 +48,44 @@ struct ResultMerging {
   private func query(
     _ request: StoreFetchRequest, over rows: [RowSnapshot]
   ) throws -> StoreFetchResult {
+    var request = request
+    // The stores told it of these rows already.
+    request.monitor = nil
     let result = try SnapshotQuery(request, source: source).run(over: rows)
     // Views cannot throw while a key is read: a store's error is kept and thrown here.
     if let error = source.error { throw error }
     return result
   }
 
-  private func snapshots(
-    of fetch: StoreFetch, _ request: StoreFetchRequest
-  ) throws -> [RowSnapshot] {
-    guard case .snapshots(let rows) = try fetch(request) else { return [] }
+  private func snapshots(of fetch: StoreFetch) throws -> [RowSnapshot] {
+    guard case .snapshots(let rows) = try fetch(part) else { return [] }
     return rows
   }
 
   private func count(_ fetch: StoreFetch) throws -> Int {
-    var all = partial(.count)
-    all.limit = 0
-    guard case .count(let count) = try fetch(all) else { return 0 }
+    guard case .count(let count) = try fetch(part) else { return 0 }
     return count
   }
 
-  /// What one store is asked: from its beginning, as many as the union could need.
-  private func partial(_ result: StoreFetchRequest.Result) -> StoreFetchRequest {
-    var partial = request
-    partial.result = result
-    partial.offset = 0
-    partial.limit = request.limit > 0 ? request.limit + max(request.offset, 0) : 0
-    return partial
+  private var part: StoreFetchRequest { Self.storePart(of: request) }
+
+  /// What one store of several is asked: from its beginning, as much as the union could need.
+  static func storePart(of request: StoreFetchRequest) -> StoreFetchRequest {
+    var part = request
+    part.offset = 0
+    switch request.result {
+    case .count: part.limit = 0
+    case .dictionaries:
+      part.result = .snapshots
+      part.limit = 0
+      part.sortDescriptors = []
+    case .snapshots, .objectIDs:
+      part.limit = request.limit > 0 ? request.limit + max(request.offset, 0) : 0
+      if case .objectIDs = request.result, !request.sortDescriptors.isEmpty {
+        part.result = .snapshots
+      }
+    }
+    return part
   }
 
   private func window<Row>(_ rows: [Row]) -> ArraySlice<Row> {

@@ -12,19 +12,20 @@ struct BatchDeletion {
     self.transaction = transaction
   }
 
-  func delete(_ request: StoreFetchRequest) throws -> [ManagedObjectID] {
+  func delete(_ request: StoreFetchRequest) throws -> BatchOutcome {
     let rows = try withCascades(try transaction.matches(request))
     let ids = Set(rows.map(\.objectID))
     let groups = Dictionary(grouping: rows) { lookup.schema.entity($0.objectID.entity).number }
       .sorted { $0.key < $1.key }.map(\.value)
     for group in groups { try checkDenied(group, deleted: ids) }
-    for group in groups { try nullify(group, deleted: ids) }
+    var nullified: [ManagedObjectID] = []
+    for group in groups { nullified += try nullify(group, deleted: ids) }
     for group in groups {
       let entity = lookup.schema.entity(group[0].objectID.entity)
       try transaction.rows.delete(keys: group.compactMap(\.objectID.rowKey), entity: entity)
       for row in group { try transaction.record(.delete, entity, row) }
     }
-    return rows.map(\.objectID)
+    return BatchOutcome(updated: nullified, deleted: rows.map(\.objectID))
   }
 
   /// The rows and everything that cascades from them.
@@ -80,7 +81,12 @@ struct BatchDeletion {
   }
 
   /// Takes deleted objects out of the to-one keys of objects that stay.
-  private func nullify(_ rows: [RowSnapshot], deleted: Set<ManagedObjectID>) throws {
+  ///
+  /// - Returns: The objects that were changed.
+  private func nullify(
+    _ rows: [RowSnapshot], deleted: Set<ManagedObjectID>
+  ) throws -> [ManagedObjectID] {
+    var changed: [ManagedObjectID] = []
     for relationship in relationships(of: rows[0]) where relationship.deleteRule == .nullify {
       guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
       let staying = try members(of: relationship, rows).flatMap { $0 }
@@ -90,14 +96,10 @@ struct BatchDeletion {
         guard let slot = entity.layout.slotByName[inverse.name],
           case .object(let owner) = member[slot], deleted.contains(owner)
         else { continue }
-        var values = member.values
-        values[slot] = .null
-        let changed = RowSnapshot.make(
-          objectID: member.objectID, version: member.version, values: values)
-        _ = try transaction.rows.update(
-          changed, slots: [slot], entity: entity, to: member.version + 1, expected: nil)
-        try transaction.record(.update, entity, changed, slots: [slot])
+        try transaction.change(member, to: [slot: .null])
+        changed.append(member.objectID)
       }
     }
+    return changed
   }
 }

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnStore
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -48,6 +49,27 @@ struct SQLiteConnection {
     }
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return statement.integer(0)
+  }
+
+  /// Runs a read that a monitor can stop even while SQLite looks for the next row.
+  func interruptible<Result>(
+    by monitor: FetchMonitor, _ body: () throws -> Result
+  ) throws -> Result {
+    let handle = database.sqliteConnection
+    sqlite3_progress_handler(
+      handle, 1000,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<FetchMonitor>.fromOpaque(context).takeUnretainedValue().isCancelled ? 1 : 0
+      }, Unmanaged.passUnretained(monitor).toOpaque())
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    do {
+      return try withExtendedLifetime(monitor, body)
+    } catch {
+      // What SQLite says of a statement that was stopped is of no interest.
+      try monitor.checkCancellation()
+      throw error
+    }
   }
 
   func hasTable(_ name: String) throws -> Bool {

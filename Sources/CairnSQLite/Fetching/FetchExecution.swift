@@ -20,8 +20,26 @@ struct FetchExecution {
     }
   }
 
+  // MARK: Statements
+
+  /// What ``run()`` sends to the database, in order.
+  var statements: [SQLFragment] {
+    if case .dictionaries = request.result {
+      guard let dictionary = plan.dictionary else { return [plan.rows()] }
+      if plan.remainder == nil { return [Self.select(dictionary, plan, keys: nil)] }
+      return [plan.rows(), Self.select(dictionary, plan, keys: [])]
+    }
+    if plan.limitsInMemory { return [plan.rows()] }
+    switch request.result {
+    case .snapshots: return [plan.rows()]
+    case .objectIDs: return [plan.keys()]
+    case .count: return [plan.count()]
+    case .dictionaries: return []
+    }
+  }
+
   /// A statement with the parameters of a fragment.
-  private func prepare(_ fragment: SQLFragment) throws -> SQLiteStatement {
+  func prepare(_ fragment: SQLFragment) throws -> SQLiteStatement {
     let statement = try lookup.connection.statement(fragment.sql)
     for (index, value) in fragment.bindings.enumerated() {
       statement.bind(value, at: Int32(index + 1))
@@ -34,6 +52,7 @@ struct FetchExecution {
     defer { statement.reset() }
     var result: [RowSnapshot] = []
     while try statement.step() {
+      try request.monitor?.noteRow()
       if let snapshot = lookup.reader.snapshot(statement, shape: plan.shape) {
         result.append(snapshot)
       }
@@ -46,6 +65,7 @@ struct FetchExecution {
     defer { statement.reset() }
     var result: [ManagedObjectID] = []
     while try statement.step() {
+      try request.monitor?.noteRow()
       let number = Int(truncatingIfNeeded: statement.integer(0))
       if let id = lookup.reader.objectID(entity: number, key: statement.integer(1)) {
         result.append(id)
@@ -77,6 +97,7 @@ struct FetchExecution {
     let graph = StoredGraph(lookup: lookup)
     var rows: [RowSnapshot] = []
     for snapshot in try snapshots() {
+      try request.monitor?.checkCancellation()
       let matches = try plan.remainder?.test(graph.view(snapshot)) ?? true
       try graph.checkReading()
       if matches { rows.append(snapshot) }
@@ -93,10 +114,32 @@ struct FetchExecution {
 
   private func dictionaries() throws -> [[String: AttributeValue]] {
     guard let dictionary = plan.dictionary else { return try dictionariesInMemory() }
+    let keys =
+      plan.remainder == nil ? nil : try matchingSnapshots().compactMap(\.objectID.rowKey)
+    let query = Self.select(dictionary, plan, keys: keys)
+    let statement = try prepare(query)
+    defer { statement.reset() }
+    var result: [[String: AttributeValue]] = []
+    while try statement.step() {
+      try request.monitor?.noteRow()
+      var row: [String: AttributeValue] = [:]
+      for column in dictionary.columns {
+        let value = value(of: column, statement)
+        if !value.isNull { row[column.key] = value }
+      }
+      result.append(row)
+    }
+    return result
+  }
+
+  /// The SELECT of a dictionary fetch.
+  ///
+  /// - Parameter keys: The rows there are, where memory decided that; the rest is SQL again.
+  private static func select(
+    _ dictionary: SQLDictionaryPlan, _ plan: SQLQueryPlan, keys: [Int64]?
+  ) -> SQLFragment {
     var query = dictionary.select + plan.body
-    if plan.remainder != nil {
-      // Memory decides which rows there are; the rest is SQL again, over their keys.
-      let keys = try matchingSnapshots().compactMap(\.objectID.rowKey)
+    if let keys {
       query =
         query + (plan.body.sql.contains(" WHERE ") ? " AND " : " WHERE ")
         + SQLFragment(
@@ -106,18 +149,7 @@ struct FetchExecution {
       query = query + " GROUP BY " + .joined(dictionary.groupBy, by: ", ")
     }
     if let having = dictionary.having { query = query + " HAVING " + having }
-    let statement = try prepare(plan.withLimit(plan.ordered(query)))
-    defer { statement.reset() }
-    var result: [[String: AttributeValue]] = []
-    while try statement.step() {
-      var row: [String: AttributeValue] = [:]
-      for column in dictionary.columns {
-        let value = value(of: column, statement)
-        if !value.isNull { row[column.key] = value }
-      }
-      result.append(row)
-    }
-    return result
+    return plan.withLimit(plan.ordered(query))
   }
 
   /// For columns or a HAVING clause that SQL cannot say: on all rows that match.

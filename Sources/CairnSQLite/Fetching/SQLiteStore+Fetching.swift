@@ -10,15 +10,69 @@ extension SQLiteStore {
     do {
       let plan = try SQLQueryPlan(request, schema: try schema)
       if !plan.limitsInMemory {
-        return try read { try FetchExecution(lookup: $0, request: request, plan: plan).run() }
+        return try read { try run(request, plan, $0) }
       }
-      return try readConsistently {
-        try FetchExecution(lookup: $0, request: request, plan: plan).run()
-      }
+      return try readConsistently { try run(request, plan, $0) }
     } catch let error as PredicateEvaluationError {
       throw CoreDataError(
         .persistentStoreOperation, "The fetch cannot be evaluated: \(error.reason)",
         underlyingError: error)
     }
+  }
+
+  private func run(
+    _ request: StoreFetchRequest, _ plan: SQLQueryPlan, _ lookup: RowLookup
+  ) throws -> StoreFetchResult {
+    let execution = FetchExecution(lookup: lookup, request: request, plan: plan)
+    guard let monitor = request.monitor else { return try execution.run() }
+    return try lookup.connection.interruptible(by: monitor) { try execution.run() }
+  }
+}
+
+extension SQLiteStore: FetchExplaining {
+  public func explain(_ request: StoreFetchRequest) throws -> StoreFetchExplanation {
+    let plan = try SQLQueryPlan(request, schema: try schema)
+    var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
+    result.statements = try readConsistently { lookup in
+      try FetchExecution(lookup: lookup, request: request, plan: plan).statements.map {
+        try Self.explain($0, lookup)
+      }
+    }
+    result.predicateInMemory = plan.remainder?.predicateFormat
+    result.sortInMemory = plan.memorySort.map(\.description)
+    result.makesDictionariesInMemory = plan.isDictionaryInMemory
+    result.limitsInMemory =
+      plan.limitsInMemory && plan.dictionary == nil && (request.limit > 0 || request.offset > 0)
+    return result
+  }
+
+  private static func explain(
+    _ fragment: SQLFragment, _ lookup: RowLookup
+  ) throws -> StoreFetchExplanation.Statement {
+    let statement = try lookup.connection.statement("EXPLAIN QUERY PLAN " + fragment.sql)
+    defer { statement.reset() }
+    for (index, value) in fragment.bindings.enumerated() {
+      statement.bind(value, at: Int32(index + 1))
+    }
+    // Columns: the step's number, the step it belongs to, nothing, and what it does.
+    var lines: [String] = []
+    var depths: [Int64: Int] = [:]
+    var indexes: [String] = []
+    while try statement.step() {
+      let depth = depths[statement.integer(1)].map { $0 + 1 } ?? 0
+      depths[statement.integer(0)] = depth
+      let text = statement.string(3)
+      lines.append(String(repeating: "  ", count: depth) + text)
+      if let index = index(in: text), !indexes.contains(index) { indexes.append(index) }
+    }
+    return .init(
+      sql: fragment.sql, parameters: fragment.bindings, queryPlan: lines, indexes: indexes)
+  }
+
+  /// The index that a line of a plan names: `SEARCH t0 USING INDEX name (column=?)`.
+  private static func index(in line: String) -> String? {
+    let words = line.split(separator: " ").map(String.init)
+    guard let place = words.firstIndex(of: "INDEX"), place + 1 < words.count else { return nil }
+    return words[place + 1]
   }
 }

@@ -86,7 +86,8 @@ struct DictionaryRows {
     case .keyPath, .evaluatedObject, .function: break
     default: return false
     }
-    return [.sum, .count, .min, .max, .average].contains(function)
+    return [.sum, .count, .min, .max, .average, .median, .mode, .standardDeviation]
+      .contains(function)
   }
 
   private static func hasAggregate(_ node: ExpressionNode) -> Bool {

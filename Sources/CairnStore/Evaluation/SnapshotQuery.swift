@@ -46,6 +46,7 @@ public struct SnapshotQuery {
     let predicate = request.predicate
     var found: [SnapshotView] = []
     for row in rows {
+      try request.monitor?.noteRow()
       let view = SnapshotView(row, source: source)
       if try predicate?.test(view) ?? true { found.append(view) }
     }

@@ -46,6 +46,8 @@ public struct StoreFetchRequest: Sendable {
   public var limit: Int
   public var offset: Int
   public var result: Result
+  /// Told of each row, and asked whether to go on.
+  public var monitor: FetchMonitor?
 
   public init(
     entity: EntityDescription, includesSubentities: Bool = true,

@@ -1,0 +1,201 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// A fetch that does not keep the context's queue waiting, whatever it returns.
+open class AnyAsynchronousFetchRequest: PersistentStoreRequest {
+  /// How many results the caller expects; the total of the progress until they are counted.
+  open var estimatedResultCount = 0
+
+  func begin(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult {
+    fatalError("\(type(of: self)) must be an AsynchronousFetchRequest.")
+  }
+}
+
+/// Called on the context's queue when an asynchronous fetch is done, failed or cancelled.
+public typealias PersistentStoreAsynchronousFetchResultCompletionBlock =
+  (AsynchronousFetchResult<any FetchRequestResult>) -> Void
+
+/// A fetch request that reads on another thread: `execute(_:)` returns at once, and the results
+/// come to the completion block on the context's queue.
+///
+/// When `Progress.current()` is set while it is executed, the result has a progress below it, which
+/// counts rows and can be cancelled. Source: `NSAsynchronousFetchRequest`.
+open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
+  /// What to fetch, as it was given; its values count when the request is executed.
+  public let fetchRequest: FetchRequest<ResultType>
+  private let completion: ((AsynchronousFetchResult<ResultType>) -> Void)?
+
+  public init(
+    fetchRequest request: FetchRequest<ResultType>,
+    completionBlock blk: ((AsynchronousFetchResult<ResultType>) -> Void)? = nil
+  ) {
+    fetchRequest = request
+    completion = blk
+    super.init()
+    affectedStores = request.affectedStores
+  }
+
+  open override var requestType: PersistentStoreRequestType { .fetchRequestType }
+
+  /// What is called at the end.
+  open var completionBlock: PersistentStoreAsynchronousFetchResultCompletionBlock? {
+    guard let completion else { return nil }
+    return { result in
+      if let typed = result as? AsynchronousFetchResult<ResultType> {
+        completion(typed)
+      } else {
+        completion(AsynchronousFetchResult(self, viewing: result))
+      }
+    }
+  }
+
+  open override func copy(with zone: NSZone? = nil) -> Any {
+    let request = AsynchronousFetchRequest(
+      fetchRequest: Self.copy(of: fetchRequest), completionBlock: completion)
+    request.estimatedResultCount = estimatedResultCount
+    request.affectedStores = affectedStores
+    return request
+  }
+
+  private static func copy(of request: FetchRequest<ResultType>) -> FetchRequest<ResultType> {
+    let copy = FetchRequest<ResultType>()
+    copy.copyValues(from: request)
+    return copy
+  }
+
+  // MARK: Running
+
+  override func begin(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult
+  {
+    guard context.concurrencyType != .confinementConcurrencyType else {
+      throw CoreDataError(
+        .coreData, "An asynchronous fetch needs a context with a queue, private or main.")
+    }
+    let request = Self.copy(of: fetchRequest)
+    if let affectedStores { request.affectedStores = affectedStores }
+    let execution = FetchExecution(context: context)
+    var plan = try execution.plan(of: request)
+    let progress = Progress.current() == nil ? nil : Progress(totalUnitCount: expectedCount)
+    let monitor = FetchMonitor(report: Self.reporting(to: progress))
+    progress?.isCancellable = true
+    progress?.cancellationHandler = { monitor.cancel() }
+    plan.monitor = monitor
+    let storeRequest = try execution.storeRequest(for: plan, request)
+    let result = AsynchronousFetchResult(
+      self, context: context, progress: progress, monitor: monitor)
+    let work = Transferred(
+      value: AsynchronousFetchWork(
+        request: request, plan: plan, storeRequest: storeRequest, result: result))
+    DispatchQueue.global(qos: .userInitiated).async {
+      let answer = Result { try work.value.read() }
+      context.perform { work.value.finish(answer) }
+    }
+    return result
+  }
+
+  private var expectedCount: Int64 { estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1 }
+
+  private static func reporting(to progress: Progress?) -> (@Sendable (Int) -> Void)? {
+    guard let progress else { return nil }
+    let carried = Transferred(value: progress)
+    return { carried.value.completedUnitCount = Int64($0) }
+  }
+
+  /// Tells the caller, on the context's queue.
+  fileprivate func complete(_ result: AsynchronousFetchResult<ResultType>) { completion?(result) }
+}
+
+/// One asynchronous fetch on its way: read on any thread, finished on the context's queue.
+private struct AsynchronousFetchWork<ResultType> {
+  let request: FetchRequest<ResultType>
+  let plan: FetchPlan
+  let storeRequest: StoreFetchRequest
+  let result: AsynchronousFetchResult<ResultType>
+
+  func read() throws -> StoreFetchResult {
+    try storeRequest.monitor?.checkCancellation()
+    guard let source = result.managedObjectContext.rowSource else { return .snapshots([]) }
+    return try source.fetch(
+      storeRequest, in: plan.stores, includingPending: plan.includesPendingChanges)
+  }
+
+  func finish(_ answer: Result<StoreFetchResult, any Error>) {
+    do {
+      try storeRequest.monitor?.checkCancellation()
+      let isWindowed = storeRequest.limit == plan.limit && storeRequest.offset == plan.offset
+      result.succeed(
+        try FetchExecution(context: result.managedObjectContext).results(
+          of: request, plan, from: answer.get(), isWindowed: isWindowed))
+    } catch {
+      result.fail(error)
+    }
+    result.fetchRequest.complete(result)
+  }
+}
+
+/// What comes of a request that a store works on in the background.
+///
+/// Everything but ``cancel()`` is to be used on the context's queue. Source:
+/// `NSPersistentStoreAsynchronousResult`.
+open class PersistentStoreAsynchronousResult: PersistentStoreResult {
+  /// The context that the request was given to.
+  public let managedObjectContext: ManagedObjectContext
+  /// What went wrong; nil until the request has failed, 3072 when it was cancelled.
+  open internal(set) var operationError: (any Error)?
+  /// How far the request is; nil when there was no current progress when it was executed.
+  public let progress: Progress?
+  let monitor: FetchMonitor
+
+  init(context: ManagedObjectContext, progress: Progress?, monitor: FetchMonitor) {
+    managedObjectContext = context
+    self.progress = progress
+    self.monitor = monitor
+  }
+
+  /// Stops the work as soon as possible; the request then ends without results.
+  ///
+  /// May be called from any thread.
+  open func cancel() {
+    monitor.cancel()
+    if let progress, !progress.isCancelled { progress.cancel() }
+  }
+}
+
+/// What comes of an asynchronous fetch.
+///
+/// Source: `NSAsynchronousFetchResult`.
+open class AsynchronousFetchResult<ResultType>: PersistentStoreAsynchronousResult {
+  public let fetchRequest: AsynchronousFetchRequest<ResultType>
+  /// The results; nil until they are there, and when there will be none.
+  open internal(set) var finalResult: [ResultType]?
+
+  init(
+    _ request: AsynchronousFetchRequest<ResultType>, context: ManagedObjectContext,
+    progress: Progress?, monitor: FetchMonitor
+  ) {
+    fetchRequest = request
+    super.init(context: context, progress: progress, monitor: monitor)
+  }
+
+  /// The same result under another type.
+  init(
+    _ request: AsynchronousFetchRequest<ResultType>,
+    viewing other: AsynchronousFetchResult<any FetchRequestResult>
+  ) {
+    fetchRequest = request
+    finalResult = other.finalResult?.compactMap { $0 as? ResultType }
+    super.init(
+      context: other.managedObjectContext, progress: other.progress, monitor: other.monitor)
+    operationError = other.operationError
+  }
+
+  func succeed(_ results: [ResultType]) {
+    finalResult = results
+    // Unknown totals are known now.
+    progress?.totalUnitCount = Int64(results.count)
+    progress?.completedUnitCount = Int64(results.count)
+  }
+
+  func fail(_ error: any Error) { operationError = error }
+}

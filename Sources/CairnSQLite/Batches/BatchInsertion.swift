@@ -1,0 +1,109 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+
+/// Inserts rows given by property name, and deals with those whose unique values are taken.
+struct BatchInsertion {
+  let transaction: BatchTransaction
+  let entity: SQLEntity
+  let duplicates: BatchDuplicateRule
+  private var lookup: RowLookup { transaction.lookup }
+
+  init(
+    transaction: BatchTransaction, entity: EntityDescription, duplicates: BatchDuplicateRule
+  ) {
+    self.transaction = transaction
+    self.entity = transaction.lookup.schema.entity(entity)
+    self.duplicates = duplicates
+  }
+
+  func insert(_ dictionaries: [[String: AttributeValue]]) throws -> BatchOutcome {
+    if entity.entity.isAbstract {
+      throw CoreDataError(
+        .persistentStoreOperation, "\(entity.name) is abstract; it has no objects of its own.")
+    }
+    let ids = try KeyReservation.reserve(
+      for: [EntityDescription](repeating: entity.entity, count: dictionaries.count), lookup)
+    var outcome = BatchOutcome()
+    outcome.inserted.reserveCapacity(dictionaries.count)
+    var overwritten: Set<ManagedObjectID> = []
+    for (id, dictionary) in zip(ids, dictionaries) {
+      var values = entity.layout.defaultValues
+      for (name, value) in dictionary { values[try transaction.slot(name, of: entity)] = value }
+      let row = RowSnapshot.make(objectID: id, version: 0, values: values)
+      guard let (other, constraint) = try duplicate(of: row) else {
+        try insert(row)
+        outcome.inserted.append(id)
+        continue
+      }
+      switch duplicates {
+      case .skip: continue
+      case .refuse: throw refusal(of: row, constraint)
+      case .overwrite:
+        try overwrite(other, with: dictionary)
+        if overwritten.insert(other.objectID).inserted { outcome.updated.append(other.objectID) }
+      }
+    }
+    // A row that came and was overwritten in the same batch is a new one.
+    let new = Set(outcome.inserted)
+    outcome.updated.removeAll(where: new.contains)
+    return outcome
+  }
+
+  private func insert(_ row: RowSnapshot) throws {
+    try transaction.rows.insert(row, entity: entity, version: 1)
+    try transaction.record(.insert, entity, row)
+    if !entity.derivedSlots.isEmpty {
+      try DerivedValues.refresh(entity, key: row.objectID.rowKey ?? 0, lookup)
+    }
+  }
+
+  /// The given columns replace those of the row that is there; what its entity lacks is left out.
+  private func overwrite(
+    _ other: RowSnapshot, with dictionary: [String: AttributeValue]
+  ) throws {
+    let target = lookup.schema.entity(other.objectID.entity)
+    var values: [Int: AttributeValue] = [:]
+    for (name, value) in dictionary {
+      guard let slot = target.layout.slotByName[name], target.slots[slot].column != nil else {
+        continue
+      }
+      values[slot] = value
+    }
+    try transaction.change(other, to: values)
+  }
+
+  // MARK: Duplicates
+
+  /// The stored row that has the unique values of a new one, and the constraint that says so.
+  private func duplicate(of row: RowSnapshot) throws -> (RowSnapshot, SQLConstraint)? {
+    if entity.constraints.isEmpty { return nil }
+    let root = lookup.schema.entity(number: entity.rootNumber) ?? entity
+    let shape = lookup.schema.shape(root, includingSubentities: true)
+    for constraint in entity.constraints
+    where !constraint.slots.contains(where: { row[$0].isNull }) {
+      let conditions = constraint.columns.map { "t0.\($0) = ?" }.joined(separator: " AND ")
+      let statement = try lookup.connection.statement(
+        "SELECT \(shape.list) FROM \(entity.table) t0 WHERE \(conditions) LIMIT 1")
+      defer { statement.reset() }
+      for (index, slot) in constraint.slots.enumerated() {
+        statement.bind(row[slot], at: Int32(index + 1))
+      }
+      if try statement.step(), let other = lookup.reader.snapshot(statement, shape: shape) {
+        return (other, constraint)
+      }
+    }
+    return nil
+  }
+
+  private func refusal(of row: RowSnapshot, _ constraint: SQLConstraint) -> CoreDataError {
+    let values = zip(constraint.names, constraint.slots).map { name, slot in
+      "\(name) = \(AttributeCoding.decode(row[slot]).map { "\($0)" } ?? "nil")"
+    }
+    return CoreDataError(
+      .managedObjectConstraintMerge,
+      "A batch insert has a \(entity.name) with \(values.joined(separator: ", ")), which another "
+        + "row has already; nothing was inserted. Give the context a merge policy to overwrite or "
+        + "to skip such rows.")
+  }
+}
