@@ -1,0 +1,9 @@
+// Apple's names of fetched results and query generations.
+import Cairn
+
+// Fetched results.
+public typealias NSFetchedResultsController = FetchedResultsController
+public typealias NSFetchedResultsControllerDelegate = FetchedResultsControllerDelegate
+public typealias NSFetchedResultsSectionInfo = FetchedResultsSectionInfo
+public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
+public typealias NSDiffableDataSourceSnapshotReference = DiffableDataSourceSnapshotReference
