@@ -45,6 +45,7 @@ open class FetchedResultsController<ResultType>: NSObject {
     sectionNameKeyPath: String?, cacheName name: String?
   ) {
     if fetchRequest.sortDescriptors?.isEmpty ?? true {
+      // Reached by: a program that makes the request so; Core Data raises here too.
       fatalError(
         "An instance of NSFetchedResultsController requires a fetch request with sort descriptors")
     }
@@ -111,9 +112,11 @@ open class FetchedResultsController<ResultType>: NSObject {
   /// The object at a section and a row; traps when there is none, as Core Data does.
   open func object(at indexPath: IndexPath) -> ResultType {
     guard let content = tracking.content else {
+      // Reached by: a program that asks for an object before it has fetched.
       fatalError("object(at:) needs results: call performFetch() first.")
     }
     guard let place = content.place(at: indexPath) else {
+      // Reached by: a program that asks for a row that is not there; Core Data raises here too.
       fatalError(
         "no object at index \(indexPath.row) in section at index \(indexPath.section)")
     }
@@ -131,6 +134,7 @@ open class FetchedResultsController<ResultType>: NSObject {
 
   private func cast(_ object: NSObject) -> ResultType {
     if let result = object as? ResultType { return result }
+    // Reached by: a program whose result type is not what its request gives.
     fatalError(
       "The fetch of \(tracking.request.entityName ?? "?") gives \(type(of: object)), not "
         + "\(ResultType.self). Check the request's resultType, and that the class in the model is "
