@@ -36,8 +36,10 @@ extension PersistentStoreCoordinator {
   public static func metadataForPersistentStore(
     ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
-    try metadataForPersistentStore(
-      ofType: storeType, at: url, options: options, storeKinds: BuiltInStores.kinds)
+    try CoreDataError.bridging {
+      try metadataForPersistentStore(
+        ofType: storeType, at: url, options: options, storeKinds: BuiltInStores.kinds)
+    }
   }
 
   /// The same with a typed store type.
@@ -55,9 +57,11 @@ extension PersistentStoreCoordinator {
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws {
-    try setMetadata(
-      metadata, forPersistentStoreOfType: storeType, at: url, options: options,
-      storeKinds: BuiltInStores.kinds)
+    try CoreDataError.bridging {
+      try setMetadata(
+        metadata, forPersistentStoreOfType: storeType, at: url, options: options,
+        storeKinds: BuiltInStores.kinds)
+    }
   }
 
   /// The same with a typed store type.

@@ -29,6 +29,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var faultError: (any Error)?
   /// The relationship whose members were listed last.
   final weak var lastLoadedMembers: ToManyValue?
+  /// Ordered sets handed out in this event, kept so that asking again costs nothing.
+  final var eventOrderedSets: [ManagedObjectOrderedSet] = []
   final var sidecar = SidecarPending()
   final var classes: [ManagedObject.Type?] = []
   final var classGeneration = -1
@@ -169,7 +171,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// - Throws: ``CoreDataError`` 133000 when there is no such object.
   open func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
-    try ObjectLookup(context: self).existingObject(with: objectID)
+    try CoreDataError.bridging {
+      try ObjectLookup(context: self).existingObject(with: objectID)
+    }
   }
   /// With `mergeChanges`, reads the object again and puts its unsaved changes on top; without,
   /// turns it into a fault and drops them.
@@ -199,7 +203,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Gives new objects their permanent IDs before they are saved.
   open func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     confinement.check()
-    try PermanentIDs(context: self).obtain(for: objects)
+    try CoreDataError.bridging { try PermanentIDs(context: self).obtain(for: objects) }
   }
   /// Asked when a fault's row is gone: true makes it a deleted object with nil values.
   open func shouldHandleInaccessibleFault(
@@ -221,7 +225,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// - Throws: ``CoreDataError``, among others 1560 with all validation errors and 133020 for
   ///   conflicts under the error policy. Everything stays pending then.
-  open func save() throws { try SavePipeline(context: self).save() }
+  open func save() throws {
+    try CoreDataError.bridging { try SavePipeline(context: self).save() }
+  }
   /// Goes back to the last saved state.
   open func rollback() { ChangeDiscarding(context: self).rollback() }
   /// Forgets all objects and changes.
@@ -233,18 +239,18 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Runs a fetch request.
   public func fetch<T>(_ request: FetchRequest<T>) throws -> [T] {
-    try FetchExecution(context: self).results(of: request)
+    try CoreDataError.bridging { try FetchExecution(context: self).results(of: request) }
   }
   /// The number of results a fetch request would have.
   public func count<T>(for request: FetchRequest<T>) throws -> Int {
-    try FetchExecution(context: self).count(of: request)
+    try CoreDataError.bridging { try FetchExecution(context: self).count(of: request) }
   }
   /// Runs a fetch, batch or history request.
   ///
   /// - Throws: ``CoreDataError``, 134091 for a request that no store here understands.
   @discardableResult
   open func execute(_ request: PersistentStoreRequest) throws -> PersistentStoreResult {
-    try RequestExecution(context: self).execute(request)
+    try CoreDataError.bridging { try RequestExecution(context: self).execute(request) }
   }
 
   // MARK: Merging

@@ -10,8 +10,10 @@ extension PersistentStoreCoordinator {
   public func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
-    try checkClosed(url, to: "destroyed")
-    try kind(ofType: storeType).destroy(at: url, options: StoreOptions(options))
+    try CoreDataError.bridging {
+      try checkClosed(url, to: "destroyed")
+      try kind(ofType: storeType).destroy(at: url, options: StoreOptions(options))
+    }
   }
 
   /// Overwrites a store with a copy of another; creates it when there is none.
@@ -22,11 +24,13 @@ extension PersistentStoreCoordinator {
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
     ofType storeType: String
   ) throws {
-    try checkClosed(destinationURL, to: "replaced")
     var options = sourceOptions ?? [:]
     options.merge(destinationOptions ?? [:]) { _, destination in destination }
-    try kind(ofType: storeType).replace(
-      at: destinationURL, withStoreAt: sourceURL, options: StoreOptions(options))
+    try CoreDataError.bridging {
+      try checkClosed(destinationURL, to: "replaced")
+      try kind(ofType: storeType).replace(
+        at: destinationURL, withStoreAt: sourceURL, options: StoreOptions(options))
+    }
   }
 
   /// The same with a typed store type.

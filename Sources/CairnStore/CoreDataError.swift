@@ -3,8 +3,15 @@ import Foundation
 
 /// What Cairn throws: Core Data's domain and code, what went wrong, where, and what to do.
 ///
-/// Bridged to `NSError` it has the domain `NSCocoaErrorDomain`, Core Data's code and its user info
-/// keys. Errors are equal when their codes are.
+/// The public verbs throw it as an `NSError` with the domain `NSCocoaErrorDomain`, Core Data's code
+/// and its user info keys, so that it can be caught in each of the ways programs do:
+///
+/// ```swift
+/// do { try context.save() }
+/// catch let error as CocoaError where error.code == .managedObjectMerge { … }
+/// catch let error as NSError { print(error.domain, error.code, error.userInfo) }
+/// catch let error as CoreDataError { print(error.code, error.message) }
+/// ```
 // Unchecked: `userInfo` can hold managed objects. They belong to the queue of the context that
 // throws the error, where Core Data allows them to be read; everything else in it is immutable.
 public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringConvertible,
@@ -16,6 +23,7 @@ public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringC
     public init(rawValue: Int) { self.rawValue = rawValue }
   }
 
+  /// Core Data's code.
   public let code: Code
   /// What is wrong, where, and what would be right.
   public let message: String
@@ -99,4 +107,7 @@ extension CoreDataError.Code {
   public static let inferredMappingModel = Self(rawValue: 134190)
   public static let externalRecordImport = Self(rawValue: 134200)
   public static let persistentHistoryTokenExpired = Self(rawValue: 134301)
+  public static let managedObjectModelReferenceNotFound = Self(rawValue: 134504)
+  public static let stagedMigrationFrameworkVersionMismatch = Self(rawValue: 134505)
+  public static let stagedMigrationBackwardMigration = Self(rawValue: 134506)
 }

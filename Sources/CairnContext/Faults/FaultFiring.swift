@@ -118,19 +118,25 @@ enum FaultFiring {
 
   /// Reads the members of one to-many relationship.
   static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
+    guard let ids = memberIDs(index, of: object) else { return }
     let context = object.requiredContext
-    context.confinement.check()
-    let relationship = object.layout.toManys[index]
-    var ids: [ManagedObjectID] = []
-    if let source = context.rowSource, !object.objectID.isTemporaryID || context.parent != nil {
-      do {
-        ids = try source.members(of: relationship, owners: [object.objectID])[0]
-      } catch {
-        context.faultError = error
-        return
-      }
-    }
     value.load(ids.map { context.object(with: $0) })
     context.lastLoadedMembers = value
+  }
+
+  /// The committed members of a to-many relationship, read without making objects of them; nil
+  /// when they cannot be read, which the next save reports.
+  static func memberIDs(_ index: Int, of object: ManagedObject) -> [ManagedObjectID]? {
+    let context = object.requiredContext
+    context.confinement.check()
+    guard let source = context.rowSource,
+      !object.objectID.isTemporaryID || context.parent != nil
+    else { return [] }
+    do {
+      return try source.members(of: object.layout.toManys[index], owners: [object.objectID])[0]
+    } catch {
+      context.faultError = error
+      return nil
+    }
   }
 }

@@ -9,6 +9,7 @@ struct ChangeProcessing {
   func process() -> [ManagedObject] {
     context.confinement.check()
     context.releaseAbandonedRows()
+    if !context.eventOrderedSets.isEmpty { context.eventOrderedSets = [] }
     guard !context.isProcessing else { return [] }
     context.isProcessing = true
     if context.propagatesDeletesAtEndOfEvent { DeletePropagation(context: context).run() }

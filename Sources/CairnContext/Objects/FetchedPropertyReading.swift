@@ -15,7 +15,14 @@ struct FetchedPropertyReading {
     request.predicate = template.predicate?.withSubstitutionVariables([
       "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
     ])
-    let found = (try? context.fetch(request)) ?? []
+    let found: [ManagedObject]
+    do {
+      found = try context.fetch(request)
+    } catch {
+      // A property read cannot throw; the next save reports that something could not be read.
+      context.faultError = error
+      return []
+    }
     object.looseValues = object.looseValues ?? [:]
     object.looseValues?[key] = found
     return found

@@ -7,7 +7,8 @@ extension ManagedObject {
   /// The object a to-one relationship leads to, by the slot of the layout; fires the fault.
   public final func destination(at slot: Int) -> ManagedObject? {
     guard case .object(let id) = storedValue(at: slot) else { return nil }
-    return requiredContext.object(with: id)
+    // Without a context, after a save deleted the object, there is nowhere to find others.
+    return registry?.context?.object(with: id)
   }
 
   /// Sets the object a to-one relationship leads to; the inverse follows.
@@ -25,13 +26,6 @@ extension ManagedObject {
   /// The members of an ordered relationship, in order, by its index in the layout; loads it.
   public final func orderedMemberSet(ofToMany index: Int) -> NSOrderedSet {
     NSOrderedSet(array: loadedToMany(index).order)
-  }
-
-  /// An ordered relationship to be changed in place, by its index in the layout.
-  public final func orderedMembers(ofToMany index: Int) -> ManagedObjectOrderedSet {
-    // Called by accessors generated for ordered relationships only.
-    precondition(layout.toManys[index].isOrdered, "the relationship has no order")
-    return ManagedObjectOrderedSet(object: self, index: index)
   }
 
   /// Makes the members of the to-many relationship exactly those of a set; nil empties it.
@@ -55,29 +49,5 @@ extension ManagedObject {
       }
       return member
     }
-  }
-}
-
-extension ManagedObjectOrderedSet {
-  /// Inserts members so that they are at the positions afterwards; traps when the counts differ.
-  public func insert(_ members: [ManagedObject], at positions: IndexSet) {
-    // Both lists are the caller's own; Core Data raises a range exception here.
-    precondition(members.count == positions.count, "as many positions as members are needed")
-    for (position, member) in zip(positions, members) { insert(member, at: position) }
-  }
-
-  /// Removes the members at the positions.
-  public func removeObjects(at positions: IndexSet) {
-    let list = array
-    for position in positions { remove(list[position]) }
-  }
-
-  /// Replaces the members at the positions, in order; traps when the counts differ.
-  public func replaceObjects(at positions: IndexSet, with members: [ManagedObject]) {
-    // Both lists are the caller's own; Core Data raises a range exception here.
-    precondition(members.count == positions.count, "as many positions as members are needed")
-    var list = array
-    for (position, member) in zip(positions, members) { list[position] = member }
-    setArray(list)
   }
 }

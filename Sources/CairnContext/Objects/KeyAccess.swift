@@ -1,6 +1,12 @@
 import CairnModel
 import Foundation
 
+/// The value of a transformable attribute that its transformer refused; reported by validation.
+struct RefusedValue {
+  let value: Any?
+  let reason: String
+}
+
 /// Reading and writing an object's properties by name, on top of its slots.
 struct KeyAccess {
   let object: ManagedObject
@@ -8,6 +14,7 @@ struct KeyAccess {
   // MARK: Reading
 
   func value(forKey key: String) -> Any? {
+    if let accessor = type(of: object).keyAccessors[key] { return accessor.value(in: object) }
     object.willAccessValue(forKey: key)
     defer { object.didAccessValue(forKey: key) }
     if let slot = object.layout.slotByName[key] { return value(at: slot) }
@@ -22,7 +29,9 @@ struct KeyAccess {
       return object.slots == nil ? nil : value(at: slot)
     }
     if let index = object.layout.toManyByName[key] {
-      return collection(of: object.loadedToMany(index))
+      return object.layout.toManys[index].isOrdered
+        ? ManagedObjectOrderedSet(object: object, index: index, isPrimitive: true)
+        : ManagedObjectSet(object: object, index: index, isPrimitive: true)
     }
     return otherValue(forKey: key, value: { object.slots == nil ? nil : value(at: $0) })
   }
@@ -31,11 +40,14 @@ struct KeyAccess {
     let content = object.layout.slots[slot].content
     switch content {
     case .toOne:
-      guard case .object(let id) = object.storedValue(at: slot) else { return nil }
-      return object.requiredContext.object(with: id)
+      return object.destination(at: slot)
     case .attribute(let attribute):
       if attribute.attributeType == .undefined { return object.looseValues?[attribute.name] }
-      return AttributeCoding.decode(object.storedValue(at: slot), for: attribute)
+      let value = AttributeCoding.decode(object.storedValue(at: slot), for: attribute)
+      if value == nil, attribute.attributeType == .transformable {
+        return (object.looseValues?[object.layout.slots[slot].name] as? RefusedValue)?.value
+      }
+      return value
     }
   }
 
@@ -51,13 +63,8 @@ struct KeyAccess {
     case "entity": return object.entity
     default: break
     }
-    let leaves = compositeLeaves(key)
-    if !leaves.isEmpty {
-      var result: [String: Any] = [:]
-      for (path, slot) in leaves {
-        if let value = value(slot) { Self.put(value, at: path[...], in: &result) }
-      }
-      return result.isEmpty ? nil : result
+    if let leaves = object.layout.composites[key] {
+      return composite(key, leaves, value: value)
     }
     if object.layout.fetchedProperties[key] != nil {
       return FetchedPropertyReading(object: object).value(forKey: key)
@@ -65,33 +72,27 @@ struct KeyAccess {
     return object.value(forUndefinedKey: key)
   }
 
-  /// The slots of a composite attribute with their paths below it.
-  private func compositeLeaves(_ key: String) -> [(path: [String], slot: Int)] {
-    guard object.entity.attributesByName[key] is CompositeAttributeDescription else { return [] }
-    let prefix = key + "."
-    return object.layout.slots.enumerated().compactMap { slot, description in
-      guard description.name.hasPrefix(prefix) else { return nil }
-      let path = description.name.dropFirst(prefix.count).split(separator: ".").map(String.init)
-      return (path, slot)
+  /// A composite attribute as the dictionary of its elements; nil when none has a value.
+  func composite(_ key: String, _ leaves: [Int], value: (Int) -> Any?) -> [String: Any]? {
+    var result: [String: Any] = [:]
+    for slot in leaves {
+      guard let value = value(slot) else { continue }
+      KeyPathAccess.put(value, at: path(to: slot), in: &result)
     }
+    return result.isEmpty ? nil : result
   }
 
-  private static func put(
-    _ value: Any, at path: ArraySlice<String>, in dictionary: inout [String: Any]
-  ) {
-    guard let first = path.first else { return }
-    if path.count == 1 {
-      dictionary[first] = value
-    } else {
-      var nested = dictionary[first] as? [String: Any] ?? [:]
-      put(value, at: path.dropFirst(), in: &nested)
-      dictionary[first] = nested
-    }
+  /// The steps from a composite attribute to a leaf of it.
+  private func path(to slot: Int) -> ArraySlice<Substring> {
+    object.layout.slots[slot].name.split(separator: ".").dropFirst()
   }
 
   // MARK: Writing
 
   func setValue(_ value: Any?, forKey key: String) {
+    if let accessor = type(of: object).keyAccessors[key] {
+      return accessor.set(value, forKey: key, in: object)
+    }
     if let slot = object.layout.slotByName[key] {
       switch object.layout.slots[slot].content {
       case .attribute(let attribute): set(value, for: attribute, at: slot, tracked: true)
@@ -116,25 +117,29 @@ struct KeyAccess {
         store(destination.map { .object($0.objectID) } ?? .null, at: slot, tracked: false)
       }
     } else if let index = object.layout.toManyByName[key] {
-      let members = members(value, for: object.layout.toManys[index])
-      let holder = object.loadedToMany(index)
-      let wanted = Set(members)
-      for member in holder.current where !wanted.contains(member) { _ = holder.remove(member) }
-      for member in members { _ = holder.add(member) }
-      holder.reorder(members)
+      object.setPrimitiveMembers(
+        members(value, for: object.layout.toManys[index]), toMany: index)
     } else {
       setOtherValue(value, forKey: key, tracked: false)
     }
   }
 
   private func setOtherValue(_ value: Any?, forKey key: String, tracked: Bool) {
-    let leaves = compositeLeaves(key)
-    guard !leaves.isEmpty else { return object.setValue(value, forUndefinedKey: key) }
-    let dictionary = AttributeCoding.unwrapped(value) as? [String: Any] ?? [:]
-    for (path, slot) in leaves {
+    guard let leaves = object.layout.composites[key] else {
+      return object.setValue(value, forUndefinedKey: key)
+    }
+    let given = AttributeCoding.unwrapped(value)
+    let dictionary = given as? [String: Any]
+    if let given, dictionary == nil {
+      // As for every other attribute; the value comes from the program.
+      fatalError(
+        "Unacceptable type of value for attribute: property = \"\(key)\"; desired type = "
+          + "NSDictionary; given type = \(type(of: given)); value = \(given).")
+    }
+    for slot in leaves {
       guard case .attribute(let attribute) = object.layout.slots[slot].content else { continue }
       var part: Any? = dictionary
-      for step in path { part = (part as? [String: Any])?[step] }
+      for step in path(to: slot) { part = (part as? [String: Any])?[String(step)] }
       set(part, for: attribute, at: slot, tracked: tracked)
     }
   }
@@ -149,7 +154,17 @@ struct KeyAccess {
       return
     }
     do {
-      store(try AttributeCoding.encode(value, for: attribute), at: slot, tracked: tracked)
+      let encoded = try AttributeCoding.encode(value, for: attribute)
+      store(encoded, at: slot, tracked: tracked)
+      if attribute.attributeType == .transformable {
+        object.looseValues?[object.layout.slots[slot].name] = nil
+      }
+    } catch  where attribute.attributeType == .transformable {
+      // A transformer may refuse what depends on data; validation reports it.
+      store(.null, at: slot, tracked: tracked)
+      object.looseValues = object.looseValues ?? [:]
+      object.looseValues?[object.layout.slots[slot].name] = RefusedValue(
+        value: value, reason: "\(error)")
     } catch {
       // Core Data raises an exception here, which no Swift program can catch either.
       // Values from outside go through AttributeCoding or RecordCoding, which throw.
@@ -198,38 +213,5 @@ struct KeyAccess {
     case let set as Set<AnyHashable>: return set.map { member($0.base, for: relationship) }
     default: RelationshipChecks.refuse(value, for: relationship)
     }
-  }
-}
-
-extension ManagedObject {
-  /// The value at the end of a key path, such as `department.name`.
-  ///
-  /// A to-many step on the way gives the set of its members' values.
-  public func value(forKeyPath keyPath: String) -> Any? {
-    guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
-    if layout.slotByName[keyPath] != nil { return value(forKey: keyPath) }
-    let rest = String(keyPath[keyPath.index(after: dot)...])
-    switch value(forKey: String(keyPath[..<dot])) {
-    case let next as ManagedObject: return next.value(forKeyPath: rest)
-    case let members as Set<ManagedObject>:
-      return Set(members.compactMap { $0.value(forKeyPath: rest) as? AnyHashable })
-    case let members as NSOrderedSet:
-      return members.compactMap { ($0 as? ManagedObject)?.value(forKeyPath: rest) as? AnyHashable }
-    case let composite as [String: Any]:
-      return rest.split(separator: ".").reduce(composite as Any?) { part, step in
-        (part as? [String: Any])?[String(step)]
-      }
-    default: return nil
-    }
-  }
-
-  /// Sets the value at the end of a key path through to-one relationships; does nothing when a
-  /// step on the way is nil.
-  public func setValue(_ value: Any?, forKeyPath keyPath: String) {
-    guard let dot = keyPath.firstIndex(of: "."), layout.slotByName[keyPath] == nil else {
-      return setValue(value, forKey: keyPath)
-    }
-    let next = self.value(forKey: String(keyPath[..<dot])) as? ManagedObject
-    next?.setValue(value, forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
   }
 }

@@ -154,6 +154,16 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     loadedToMany(index).current.map(\.objectID)
   }
 
+  // MARK: What a subclass implements itself
+
+  /// Properties that the class implements and key-value access goes through, by key; see
+  /// ``KeyAccessor``.
+  ///
+  /// Keys may be those of the model or others. Return a stored dictionary where speed matters.
+  open class var keyAccessors: [String: KeyAccessor] { [:] }
+  /// Rules of the class beyond the model's, by key; see ``KeyValidator``.
+  open class var keyValidators: [String: KeyValidator] { [:] }
+
   // MARK: Access and change announcements
 
   /// Announces a read; fires the fault.
@@ -167,17 +177,11 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   open func didAccessValue(forKey key: String?) {}
 
   /// Announces a change made through ``setPrimitiveValue(_:forKey:)``: the object counts as
-  /// changed.
-  open func willChangeValue(forKey key: String) {
-    if let slot = layout.slotByName[key] {
-      prepareToWrite(slot)
-    } else {
-      noteChange()
-    }
-  }
+  /// changed, and the inverse of a relationship follows when the change ends.
+  open func willChangeValue(forKey key: String) { ChangeAnnouncement.begin(key, of: self) }
 
   /// Ends a change.
-  open func didChangeValue(forKey key: String) {}
+  open func didChangeValue(forKey key: String) { ChangeAnnouncement.end(key, of: self) }
 
   /// Announces a change of a to-many relationship made through its primitive value.
   open func willChangeValue(
@@ -231,7 +235,50 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     KeyAccess(object: self).setValue(value, forKey: key)
   }
 
+  /// The value at the end of a key path, such as `department.name` or `books.@sum.pages`.
+  ///
+  /// A step over the members of a relationship gives the collection of their values: a set for a
+  /// set, an ordered set for an ordered one, without those that have none. The operators `@count`,
+  /// `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects`, `@distinctUnionOfObjects`,
+  /// `@unionOfArrays`, `@distinctUnionOfArrays` and `@distinctUnionOfSets` apply to the collection
+  /// on their left. A step from nil is nil. Traps for a key that a step does not have, as
+  /// ``value(forUndefinedKey:)`` does.
+  open func value(forKeyPath keyPath: String) -> Any? {
+    KeyPathAccess.value(of: self, keyPath[...])
+  }
+
+  /// Sets the value at the end of a key path, such as `department.name` or, for an element of a
+  /// composite attribute, `address.city`.
+  ///
+  /// A step over a relationship to many sets the value of each member. Does nothing when a step on
+  /// the way is nil.
+  open func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    KeyPathAccess.set(value, keyPath, of: self)
+  }
+
+  /// Sets several properties; `NSNull` stands for nil.
+  open func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
+      setValue(AttributeCoding.unwrapped(value), forKey: key)
+    }
+  }
+
+  /// The values of several properties by name; `NSNull` stands for nil.
+  open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { a, _ in a })
+  }
+
+  /// Called when nil is set, by key, for a property of ``keyAccessors`` that has no nil; traps
+  /// unless overridden.
+  open func setNilValueForKey(_ key: String) {
+    // Core Data raises here; a class with such properties overrides this.
+    fatalError(
+      "[<\(type(of: self))> setNilValueForKey]: could not set nil as the value for the key \(key).")
+  }
+
   /// The stored value of a property without announcements and without firing the fault.
+  ///
+  /// A to-many relationship comes as a set whose changes are not announced and have no inverses.
   open func primitiveValue(forKey key: String) -> Any? {
     KeyAccess(object: self).primitiveValue(forKey: key)
   }
@@ -263,21 +310,30 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   ///
   /// - Throws: ``CoreDataError``.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
-    try PropertyValidation(object: self).validate(value, forKey: key)
+    try CoreDataError.bridging {
+      try PropertyValidation(object: self).validate(value, forKey: key)
+    }
+    if let validator = type(of: self).keyValidators[key] { try validator.check(self, &value) }
   }
 
   /// Checks an object that is about to be inserted.
   ///
   /// Overrides call super first.
-  open func validateForInsert() throws { try ObjectValidation.validateProperties(of: self) }
+  open func validateForInsert() throws {
+    try CoreDataError.bridging { try ObjectValidation.validateProperties(of: self) }
+  }
   /// Checks an object that is about to be updated.
   ///
   /// Overrides call super first.
-  open func validateForUpdate() throws { try ObjectValidation.validateProperties(of: self) }
+  open func validateForUpdate() throws {
+    try CoreDataError.bridging { try ObjectValidation.validateProperties(of: self) }
+  }
   /// Checks that no Deny rule forbids the deletion.
   ///
   /// Overrides call super first.
-  open func validateForDelete() throws { try ObjectValidation.validateDeletion(of: self) }
+  open func validateForDelete() throws {
+    try CoreDataError.bridging { try ObjectValidation.validateDeletion(of: self) }
+  }
 
   /// Prints identity and, when they have been read, values.
   ///

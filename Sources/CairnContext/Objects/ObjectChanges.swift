@@ -5,7 +5,9 @@ import Foundation
 extension ManagedObject {
   /// Whether a persistent property differs from what is stored.
   public final var hasPersistentChangedValues: Bool {
-    if flags.contains(.inserted) { return !changedSlots.isEmpty || hasChangedMembers }
+    if flags.contains(.inserted) {
+      return changedSlots.members.contains { !layout.slots[$0].isTransient } || hasChangedMembers
+    }
     return !persistentlyChangedSlots.isEmpty || hasChangedMembers
   }
 
@@ -23,8 +25,8 @@ extension ManagedObject {
       {
         continue
       }
-      let name = layout.slots[slot].name
-      result[name] = value(forKey: name) ?? NSNull()
+      let name = propertyName(ofSlot: slot)
+      if result[name] == nil { result[name] = value(forKey: name) ?? NSNull() }
     }
     for (index, value) in toManyValues.enumerated() where value?.hasChanges == true {
       let name = layout.toManys[index].name
@@ -39,8 +41,11 @@ extension ManagedObject {
     var result: [String: Any] = [:]
     guard let context = registry?.context else { return result }
     var members: [Int: [ManagedObject]] = [:]
+    var oldLeaves: [Int: AttributeValue] = [:]
     for change in context.events.changes(of: self) {
       switch change {
+      case .slot(let slot, let old) where layout.slots[slot].name.contains("."):
+        oldLeaves[slot] = old
       case .slot(let slot, let old): result[layout.slots[slot].name] = boxed(old, slot: slot)
       case .added(let index, let member):
         members[index, default: loadedToMany(index).current].removeAll { $0 === member }
@@ -55,7 +60,22 @@ extension ManagedObject {
       }
     }
     for (index, list) in members { result[layout.toManys[index].name] = collection(list, index) }
+    for name in Set(oldLeaves.keys.map(propertyName)) {
+      result[name] = boxedComposite(name) { oldLeaves[$0] ?? firedSlots[$0] }
+    }
     return result
+  }
+
+  /// The name of the property that a slot is, or is a leaf of.
+  private final func propertyName(ofSlot slot: Int) -> String {
+    let name = layout.slots[slot].name
+    return name.firstIndex(of: ".").map { String(name[..<$0]) } ?? name
+  }
+
+  private final func boxedComposite(_ name: String, _ value: (Int) -> AttributeValue) -> Any {
+    KeyAccess(object: self).composite(name, layout.composites[name] ?? []) { slot in
+      AttributeCoding.decode(value(slot), for: layout.slots[slot].attribute)
+    } ?? NSNull()
   }
 
   /// The values last fetched or saved, by name; nil as `NSNull`.
@@ -64,16 +84,20 @@ extension ManagedObject {
   public func committedValues(forKeys keys: [String]?) -> [String: Any] {
     var result: [String: Any] = [:]
     if hasNoRow {
-      for slot in layout.persistentSlots { result[layout.slots[slot].name] = NSNull() }
+      for slot in layout.persistentSlots { result[propertyName(ofSlot: slot)] = NSNull() }
       return keys.map { keys in result.filter { keys.contains($0.key) } } ?? result
     }
     _ = firedSlots
     guard let snapshot else { return result }
     let wanted = keys.map(Set.init)
     for slot in layout.persistentSlots {
-      let name = layout.slots[slot].name
+      let name = propertyName(ofSlot: slot)
       if let wanted, !wanted.contains(name) { continue }
-      result[name] = boxed(snapshot[slot], slot: slot)
+      if layout.composites[name] == nil {
+        result[name] = boxed(snapshot[slot], slot: slot)
+      } else if result[name] == nil {
+        result[name] = boxedComposite(name) { snapshot[$0] }
+      }
     }
     for (index, relationship) in layout.toManys.enumerated() {
       if let wanted {
@@ -120,6 +144,15 @@ extension ManagedObject {
       fatalError(
         "\(key) is not a to-many relationship of entity \(entity.name ?? "?").")
     }
-    return memberIDs(ofToMany: index)
+    if let holder = touchedToMany(index), holder.isLoaded || hasNoRow {
+      return memberIDs(ofToMany: index)
+    }
+    guard let ids = FaultFiring.memberIDs(index, of: self) else { return [] }
+    guard let holder = touchedToMany(index), holder.hasChanges else { return ids }
+    let removed = Set(holder.removed.map { ObjectIDRef($0.object.objectID) })
+    var seen = removed
+    return (ids + holder.added.map(\.object.objectID)).filter {
+      seen.insert(ObjectIDRef($0)).inserted
+    }
   }
 }

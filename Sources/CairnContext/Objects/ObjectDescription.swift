@@ -4,9 +4,12 @@ import Foundation
 /// The text of a managed object, in the form Core Data prints.
 enum ObjectDescription {
   static func text(of object: ManagedObject) -> String {
-    let address = String(UInt(bitPattern: ObjectIdentifier(object).hashValue), radix: 16)
-    return "<\(type(of: object)): 0x\(address)> (entity: \(object.entity.name ?? "?"); id: "
-      + "\(object.objectID); data: \(data(of: object)))"
+    "<\(type(of: object)): \(address(of: object))> (entity: \(object.entity.name ?? "?"); id: "
+      + "\(address(of: object.objectID)) \(object.objectID); data: \(data(of: object)))"
+  }
+
+  private static func address(of object: AnyObject) -> String {
+    "0x" + String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
   }
 
   private static func data(of object: ManagedObject) -> String {

@@ -128,7 +128,13 @@ extension ManagedObject {
   /// The holder of a to-many relationship with all members.
   final func loadedToMany(_ index: Int) -> ToManyValue {
     let value = toMany(index)
-    if !value.isLoaded { FaultFiring.load(value, index: index, of: self) }
+    if value.isLoaded { return value }
+    if registry?.context == nil {
+      // After a save deleted the object nothing more can be read.
+      value.load([])
+    } else {
+      FaultFiring.load(value, index: index, of: self)
+    }
     return value
   }
 

@@ -23,6 +23,21 @@ final class ToManyValue {
   private var rememberedOrder: [ManagedObject]?
   /// Whether anything was set, even without effect.
   var isTouched = false
+  /// Ordered sets that show the members.
+  private(set) var followers: [Follower] = []
+
+  struct Follower {
+    weak var set: ManagedObjectOrderedSet?
+  }
+
+  func addFollower(_ set: ManagedObjectOrderedSet) {
+    followers.removeAll { $0.set == nil }
+    followers.append(Follower(set: set))
+  }
+
+  private func follow(_ step: (ManagedObjectOrderedSet) -> Void) {
+    for follower in followers { if let set = follower.set { step(set) } }
+  }
 
   init(isOrdered: Bool) { self.isOrdered = isOrdered }
 
@@ -57,6 +72,7 @@ final class ToManyValue {
       rememberedOrder = nil
       isReordered = true
     }
+    follow { $0.followAll(order) }
   }
 
   /// Goes back to not loaded.
@@ -94,6 +110,7 @@ final class ToManyValue {
       if members.contains(where: isGone) {
         members = members.filter { !isGone($0) }
         order.removeAll(where: isGone)
+        follow { $0.followAll(order) }
       }
       committed = current
     }
@@ -105,7 +122,7 @@ final class ToManyValue {
     added.remove(ObjectRef(object))
     removed.remove(ObjectRef(object))
     guard isLoaded, members.remove(object) != nil else { return }
-    if isOrdered { order.removeAll { $0 === object } }
+    removeFromOrder(object)
     committed.removeAll { $0 === object }
   }
 
@@ -113,7 +130,7 @@ final class ToManyValue {
   func admit(_ object: ManagedObject) {
     guard isLoaded, !removed.contains(ObjectRef(object)) else { return }
     if !committed.contains(where: { $0 === object }) { committed.append(object) }
-    if members.insert(object).inserted, isOrdered { order.append(object) }
+    if members.insert(object).inserted, isOrdered { insertIntoOrder(object, at: order.count) }
     added.remove(ObjectRef(object))
   }
 
@@ -128,10 +145,10 @@ final class ToManyValue {
       guard members.insert(object).inserted else { return false }
       if isOrdered {
         if let position, position < order.count {
-          order.insert(object, at: position)
+          insertIntoOrder(object, at: position)
           isReordered = true
         } else {
-          order.append(object)
+          insertIntoOrder(object, at: order.count)
         }
       }
       if removed.remove(ObjectRef(object)) == nil {
@@ -153,7 +170,7 @@ final class ToManyValue {
     isTouched = true
     if isLoaded {
       guard members.remove(object) != nil else { return false }
-      if isOrdered { order.removeAll { $0 === object } }
+      removeFromOrder(object)
       if added.remove(ObjectRef(object)) == nil { removed.append(ObjectRef(object)) }
       return true
     }
@@ -169,7 +186,20 @@ final class ToManyValue {
   func reorder(_ objects: [ManagedObject]) {
     guard isOrdered, isLoaded else { return }
     isTouched = true
-    if !zip(order, objects).allSatisfy({ $0 === $1 }) { isReordered = true }
+    if order.count == objects.count, zip(order, objects).allSatisfy({ $0 === $1 }) { return }
+    isReordered = true
     order = objects
+    follow { $0.followAll(order) }
+  }
+
+  private func insertIntoOrder(_ object: ManagedObject, at position: Int) {
+    order.insert(object, at: position)
+    if !followers.isEmpty { follow { $0.followInsertion(of: object, at: position) } }
+  }
+
+  private func removeFromOrder(_ object: ManagedObject) {
+    guard isOrdered, let position = order.firstIndex(where: { $0 === object }) else { return }
+    order.remove(at: position)
+    if !followers.isEmpty { follow { $0.followRemoval(at: position) } }
   }
 }

@@ -30,11 +30,14 @@ enum ObjectValidation {
       return
     }
     let layout = object.layout
-    if layout.ruledSlots.isEmpty, layout.ruledToManys.isEmpty { return }
+    if layout.ruledSlots.isEmpty, layout.ruledToManys.isEmpty, layout.ruledComposites.isEmpty {
+      return
+    }
     var errors = ValidationErrors()
     let checks = PropertyValidation(object: object)
     for slot in layout.ruledSlots { errors.collect { try checks.validate(slot: slot) } }
     for index in layout.ruledToManys { errors.collect { try checks.validate(toMany: index) } }
+    validateComposites(of: object, checks, &errors)
     try errors.throwIfAny()
   }
 
@@ -60,7 +63,20 @@ enum ObjectValidation {
         }
       }
     }
+    validateComposites(of: object, checks, &errors)
     try errors.throwIfAny()
+  }
+
+  /// Composites as a whole; their elements are validated as slots.
+  private static func validateComposites(
+    of object: ManagedObject, _ checks: PropertyValidation, _ errors: inout ValidationErrors
+  ) {
+    for composite in object.layout.ruledComposites {
+      errors.collect {
+        let value = object.value(forKey: composite.name)
+        try checks.check(composite, value: value, key: composite.name)
+      }
+    }
   }
 
   /// `validateValue` may replace the value; a replacement is stored.
@@ -116,10 +132,12 @@ struct ValidationErrors {
 
   mutating func add(_ error: any Error) {
     // Several errors at once are several errors of ours.
-    if let nested = (error as? CoreDataError), nested.code == .validationMultipleErrors,
+    let nested = error as NSError
+    if nested.domain == CoreDataError.errorDomain,
+      nested.code == CoreDataError.Code.validationMultipleErrors.rawValue,
       let details = nested.userInfo["NSDetailedErrors"] as? [any Error]
     {
-      errors += details
+      for detail in details { add(detail) }
     } else {
       errors.append(error)
     }
@@ -134,6 +152,6 @@ struct ValidationErrors {
     if errors.count == 1 { throw first }
     throw CoreDataError(
       .validationMultipleErrors, "Multiple validation errors occurred.",
-      userInfo: ["NSDetailedErrors": errors])
+      userInfo: ["NSDetailedErrors": errors.map { $0.asCocoaError as NSError }])
   }
 }

@@ -15,17 +15,33 @@ struct PropertyValidation {
       try check(relationship, count: Self.count(value), value: value)
     case is FetchedPropertyDescription: return
     default:
-      if value == nil {
-        try checkPresence(of: property)
-      } else {
-        try checkPredicates(of: property, value: value)
-      }
+      try check(property, value: value, key: key)
     }
+  }
+
+  /// The rules of an attribute.
+  func check(_ property: PropertyDescription, value: Any?, key: String) throws {
+    if value == nil {
+      if let attribute = property as? AttributeDescription {
+        try checkRefusal(of: attribute, key: key)
+      }
+      if !property.isOptional { throw missing(property, key: key) }
+    } else {
+      try checkPredicates(of: property, value: value, key: key)
+    }
+  }
+
+  /// A value that could not be encoded when it was set is reported now.
+  private func checkRefusal(of attribute: AttributeDescription, key: String) throws {
+    guard let refused = object.looseValues?[key] as? RefusedValue else { return }
+    throw error(
+      .managedObjectValidation, attribute, refused.reason, value: refused.value, key: key)
   }
 
   /// The same for a slot, without boxing values that no rule asks about.
   func validate(slot: Int) throws {
     let isNull = object.firedSlots[slot].isNull
+    let name = object.layout.slots[slot].name
     switch object.layout.slots[slot].content {
     case .toOne(let relationship):
       if isNull, !relationship.isOptional { throw missing(relationship) }
@@ -33,12 +49,14 @@ struct PropertyValidation {
         try checkPredicates(of: relationship, value: object.value(forKey: relationship.name))
       }
     case .attribute(let attribute):
-      let isLoose = attribute.attributeType == .undefined
-      if isNull, !isLoose {
-        if !attribute.isOptional { throw missing(attribute) }
+      if attribute.attributeType == .undefined {
+        try check(attribute, value: object.looseValues?[name], key: name)
+      } else if isNull {
+        try checkRefusal(of: attribute, key: name)
+        if !attribute.isOptional { throw missing(attribute, key: name) }
       } else if !attribute.validationPredicates.isEmpty {
         let value = AttributeCoding.decode(object.firedSlots[slot], for: attribute)
-        try checkPredicates(of: attribute, value: value)
+        try checkPredicates(of: attribute, value: value, key: name)
       }
     }
   }
@@ -66,14 +84,10 @@ struct PropertyValidation {
 
   // MARK: Rules
 
-  private func checkPresence(of property: PropertyDescription) throws {
-    if !property.isOptional { throw missing(property) }
-  }
-
-  private func missing(_ property: PropertyDescription) -> CoreDataError {
+  private func missing(_ property: PropertyDescription, key: String? = nil) -> CoreDataError {
     error(
       .validationMissingMandatoryProperty, property, "\(label(of: property)) is a required value.",
-      value: nil)
+      value: nil, key: key)
   }
 
   private func check(
@@ -104,7 +118,9 @@ struct PropertyValidation {
     try checkPredicates(of: relationship, value: value)
   }
 
-  private func checkPredicates(of property: PropertyDescription, value: Any?) throws {
+  private func checkPredicates(
+    of property: PropertyDescription, value: Any?, key: String? = nil
+  ) throws {
     for (predicate, warning) in zip(property.validationPredicates, property.validationWarnings) {
       let holds: Bool
       do {
@@ -113,19 +129,18 @@ struct PropertyValidation {
         throw error(
           .managedObjectValidation, property,
           "\(label(of: property)) cannot be validated: \(underlying)", value: value,
-          predicate: predicate)
+          predicate: predicate, key: key)
       }
       if holds { continue }
       if let code = (warning as? NSNumber)?.intValue {
         throw error(
           .init(rawValue: code), property, Self.text(code, label(of: property)), value: value,
-          predicate: predicate)
+          predicate: predicate, key: key)
       }
       let text = "\(warning)"
-      let localized = object.entity.managedObjectModel?.localizationDictionary?[
-        "ErrorString/\(text)"]
       throw error(
-        .managedObjectValidation, property, localized ?? text, value: value, predicate: predicate)
+        .managedObjectValidation, property, model?.localizedErrorString(text) ?? text,
+        value: value, predicate: predicate, key: key)
     }
   }
 
@@ -145,18 +160,17 @@ struct PropertyValidation {
   }
 
   private func label(of property: PropertyDescription) -> String {
-    let dictionary = object.entity.managedObjectModel?.localizationDictionary
-    let key = "Property/\(property.name)"
-    return dictionary?["\(key)/Entity/\(object.entity.name ?? "")"] ?? dictionary?[key]
-      ?? property.name
+    model?.localizedName(of: property, in: object.entity) ?? property.name
   }
+
+  private var model: ManagedObjectModel? { object.entity.managedObjectModel }
 
   private func error(
     _ code: CoreDataError.Code, _ property: PropertyDescription, _ message: String, value: Any?,
-    predicate: ObjectPredicate? = nil
+    predicate: ObjectPredicate? = nil, key: String? = nil
   ) -> CoreDataError {
     var info: [String: Any] = [
-      "NSValidationErrorObject": object, "NSValidationErrorKey": property.name,
+      "NSValidationErrorObject": object, "NSValidationErrorKey": key ?? property.name,
     ]
     if let value { info["NSValidationErrorValue"] = value }
     if let predicate { info["NSValidationErrorPredicate"] = predicate }

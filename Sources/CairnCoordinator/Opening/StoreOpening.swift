@@ -16,6 +16,10 @@ struct StoreOpening {
   ///
   /// - Throws: ``ModelError`` or ``CoreDataError``; the file is as it was then.
   func open() throws -> PersistentStore {
+    try CoreDataError.bridging { try openStore() }
+  }
+
+  private func openStore() throws -> PersistentStore {
     try model.prepareForUse()
     try checkConfiguration()
     if kind.keepsFiles { try checkFile() }

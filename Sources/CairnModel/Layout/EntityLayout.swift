@@ -32,7 +32,7 @@ public final class EntityLayout: @unchecked Sendable {
     }
   }
 
-  public unowned(unsafe) let entity: EntityDescription
+  public unowned let entity: EntityDescription
   /// The entity's number in SQL stores, from 1, depth first.
   public let number: Int
   /// The number of the entity at the top of the inheritance tree; row keys are unique below it.
@@ -48,6 +48,10 @@ public final class EntityLayout: @unchecked Sendable {
   package let ruledToManys: [Int]
   /// Whether a relationship of the entity forbids deletion.
   package let deniesDeletion: Bool
+  /// The slots of the leaves of each composite attribute, by the attribute's name.
+  package let composites: [String: [Int]]
+  /// The composite attributes that must have a value.
+  package let ruledComposites: [CompositeAttributeDescription]
   /// To-many relationships, inherited ones first.
   public let toManys: [RelationshipDescription]
   /// Fetched properties by name.
@@ -67,6 +71,8 @@ public final class EntityLayout: @unchecked Sendable {
     var slots: [Slot] = []
     var toManys: [RelationshipDescription] = []
     var fetched: [String: FetchedPropertyDescription] = [:]
+    var composites: [String: [Int]] = [:]
+    var ruledComposites: [CompositeAttributeDescription] = []
     var chain: [EntityDescription] = []
     var next: EntityDescription? = entity
     while let current = next {
@@ -76,8 +82,13 @@ public final class EntityLayout: @unchecked Sendable {
     for ancestor in chain {
       for property in ancestor.declaredProperties.sorted(by: { $0.name < $1.name }) {
         if let composite = property as? CompositeAttributeDescription {
+          let first = slots.count
           Self.appendLeaves(
             of: composite, path: composite.name, isTransient: composite.isTransient, to: &slots)
+          composites[composite.name] = Array(first..<slots.count)
+          if !composite.isOptional || !composite.validationPredicates.isEmpty {
+            ruledComposites.append(composite)
+          }
         } else if let attribute = property as? AttributeDescription {
           slots.append(
             Slot(
@@ -106,7 +117,9 @@ public final class EntityLayout: @unchecked Sendable {
       case .attribute(let attribute): property = attribute
       case .toOne(let relationship): property = relationship
       }
+      // A transformer may refuse a value.
       return !property.isOptional || !property.validationPredicates.isEmpty
+        || slots[slot].attribute?.attributeType == .transformable
     }
     ruledToManys = toManys.indices.filter { index in
       let relationship = toManys[index]
@@ -119,6 +132,8 @@ public final class EntityLayout: @unchecked Sendable {
     // Numbers are given depth first, so an ancestor has its layout before its descendants.
     rootNumber = entity.superentity?.layout?.rootNumber ?? number
     self.toManys = toManys
+    self.composites = composites
+    self.ruledComposites = ruledComposites
     fetchedProperties = fetched
     slotByName = Dictionary(
       slots.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -42,6 +42,7 @@ open class AttributeDescription: PropertyDescription, @unchecked Sendable {
   private var explicitValueClassName: String?
 
   public override init() { super.init() }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   /// An attribute in one line.
   public convenience init(
@@ -98,6 +99,7 @@ open class DerivedAttributeDescription: AttributeDescription, @unchecked Sendabl
   package var filteringPredicate: ObjectPredicate? { willSet { willChange() } }
 
   public override init() { super.init() }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   override func makeEmptyCopy() -> PropertyDescription { DerivedAttributeDescription() }
 
@@ -120,6 +122,7 @@ open class CompositeAttributeDescription: AttributeDescription, @unchecked Senda
     super.init()
     attributeType = .composite
   }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   package override func freeze() {
     super.freeze()

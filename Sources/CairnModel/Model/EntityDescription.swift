@@ -7,8 +7,8 @@ import Foundation
 /// May be changed until its model is used by a coordinator; then it is immutable and may be used
 /// on any thread.
 open class EntityDescription: ModelElement, @unchecked Sendable {
-  /// The model that holds the entity.
-  public internal(set) unowned(unsafe) var managedObjectModel: ManagedObjectModel!
+  /// The model that holds the entity; nil before it is part of one, and when the model has gone.
+  public internal(set) weak var managedObjectModel: ManagedObjectModel!
 
   /// The entity's name, unique in its model.
   open var name: String? { willSet { willChange() } }
@@ -51,7 +51,9 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   // MARK: Inheritance
 
   /// The entity this one inherits from.
-  public internal(set) unowned(unsafe) var superentity: EntityDescription?
+  ///
+  /// Belongs to the same model, which must be kept while its entities are used.
+  public internal(set) unowned var superentity: EntityDescription?
   /// The entities that inherit directly from this one.
   ///
   /// Setting it links both directions.
@@ -145,7 +147,21 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The version hash, kept once the model is in use.
   let hashCache = VersionHashCache()
 
+  /// What Spotlight would show for an object; kept, and without behaviour here.
+  open var coreSpotlightDisplayNameExpression = ObjectExpression(forConstantValue: nil) {
+    willSet { willChange() }
+  }
+
   public override init() { super.init() }
+
+  /// An editable entity from an archive; it belongs to no model.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard let entity = ElementCoding.entity(from: coder) else { return nil }
+    entity.copyContents(to: self)
+  }
+
+  override func makeCopy() -> ModelElement { copyEntity() }
 
   /// An entity in one line, with its own properties.
   public convenience init(name: String, properties: [PropertyDescription] = []) {

@@ -16,6 +16,7 @@ open class ExpressionDescription: PropertyDescription, @unchecked Sendable {
   }
 
   public override init() { super.init() }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   override func makeEmptyCopy() -> PropertyDescription { ExpressionDescription() }
 

@@ -18,7 +18,7 @@ open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
   public let propertyName: String?
   open var collationType: FetchIndexElementType { willSet { willChange() } }
   open var isAscending: Bool = true { willSet { willChange() } }
-  public internal(set) unowned(unsafe) var indexDescription: FetchIndexDescription?
+  public internal(set) weak var indexDescription: FetchIndexDescription?
 
   public init(property: PropertyDescription, collationType: FetchIndexElementType) {
     self.property = property
@@ -33,6 +33,18 @@ open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
     super.init()
     self.isAscending = isAscending
   }
+
+  /// An editable element from an archive; it knows its property by name.
+  public required init?(coder: NSCoder) {
+    guard let element = ElementCoding.element(from: coder) else { return nil }
+    property = element.property
+    propertyName = element.propertyName
+    collationType = element.collationType
+    super.init(coder: coder)
+    isAscending = element.isAscending
+  }
+
+  override func makeCopy() -> ModelElement { copyElement() }
 }
 
 /// A named index on properties of an entity.
@@ -44,7 +56,7 @@ open class FetchIndexDescription: ModelElement, @unchecked Sendable {
     willSet { willChange() }
     didSet { for element in elements { element.indexDescription = self } }
   }
-  public internal(set) unowned(unsafe) var entity: EntityDescription?
+  public internal(set) weak var entity: EntityDescription?
   /// Limits the index to some rows.
   open var partialIndexPredicate: ObjectPredicate? { willSet { willChange() } }
 
@@ -54,6 +66,18 @@ open class FetchIndexDescription: ModelElement, @unchecked Sendable {
     super.init()
     for element in self.elements { element.indexDescription = self }
   }
+
+  /// An editable index from an archive; it belongs to no entity.
+  public required init?(coder: NSCoder) {
+    guard let index = ElementCoding.index(from: coder) else { return nil }
+    name = index.name
+    elements = index.elements
+    super.init(coder: coder)
+    for element in elements { element.indexDescription = self }
+    partialIndexPredicate = index.partialIndexPredicate
+  }
+
+  override func makeCopy() -> ModelElement { copyIndex() }
 
   package override func freeze() {
     super.freeze()

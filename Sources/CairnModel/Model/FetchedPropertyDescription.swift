@@ -32,6 +32,7 @@ open class FetchedPropertyDescription: PropertyDescription, @unchecked Sendable 
   public var template: FetchRequestTemplate? { willSet { willChange() } }
 
   public override init() { super.init() }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   override func makeEmptyCopy() -> PropertyDescription { FetchedPropertyDescription() }
 

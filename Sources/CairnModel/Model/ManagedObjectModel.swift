@@ -11,7 +11,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
   /// Setting it replaces everything.
   open var entities: [EntityDescription] = [] {
     willSet { willChange() }
-    didSet { for entity in entities { entity.managedObjectModel = self } }
+    didSet { adopt(entities) }
   }
   public var entitiesByName: [String: EntityDescription] {
     if let frozenEntitiesByName { return frozenEntitiesByName }
@@ -64,9 +64,34 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
 
   public override init() { super.init() }
 
-  /// Makes everything in another model part of this one; the other must not be used any more.
+  /// An editable model from an archive.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard let model = ElementCoding.model(from: coder) else { return nil }
+    takeContents(of: model)
+  }
+
+  override func makeCopy() -> ModelElement { copyModel() }
+
+  /// Core Data raises for an entity that is part of another model, too: it would have two owners.
+  private func adopt(_ entities: [EntityDescription]) {
+    for entity in entities {
+      if let owner = entity.managedObjectModel, owner !== self,
+        owner.entities.contains(where: { $0 === entity })
+      {
+        // The program builds the models; files are read into entities of their own.
+        fatalError(
+          "The entity \(entity.name ?? "without name") belongs to another model; add a copy of it.")
+      }
+      entity.managedObjectModel = self
+    }
+  }
+
+  /// Makes everything in another model part of this one; the other is empty afterwards.
   package func takeContents(of other: ManagedObjectModel) {
-    entities = other.entities
+    let taken = other.entities
+    other.entities = []
+    entities = taken
     entityNamesByConfiguration = other.entityNamesByConfiguration
     versionIdentifiers = other.versionIdentifiers
     localizationDictionary = other.localizationDictionary

@@ -9,6 +9,12 @@ extension EntityDescription {
   /// their destinations and inverses by name only; ``ManagedObjectModel/copyModel()`` links them.
   public func copyEntity() -> EntityDescription {
     let copy = EntityDescription()
+    copyContents(to: copy)
+    return copy
+  }
+
+  /// Gives another entity copies of everything that is the entity's own.
+  func copyContents(to copy: EntityDescription) {
     copy.name = name
     copy.managedObjectClassName = explicitClassName
     copy.isAbstract = isAbstract
@@ -18,26 +24,39 @@ extension EntityDescription {
     if let explicitRenamingIdentifier { copy.renamingIdentifier = explicitRenamingIdentifier }
     copy.properties = declaredProperties.map { $0.copyProperty() }
     copy.uniquenessConstraints = constraintNames
-    return copy
+    copy.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
+    copyIndexes(to: copy)
   }
 
   /// Copies of the indexes, whose elements name properties of `copy`.
   fileprivate func copyIndexes(to copy: EntityDescription) {
     let properties = copy.propertiesByName
     copy.indexes = indexes.map { index in
-      let elements = index.elements.map { element in
-        let part = FetchIndexElementDescription(
-          propertyName: element.propertyName ?? "", collationType: element.collationType,
-          isAscending: element.isAscending)
-        part.property =
-          (element.property as? ExpressionDescription)?.copyProperty()
-          ?? properties[element.propertyName ?? ""]
-        return part
+      let result = index.copyIndex()
+      for element in result.elements where element.property == nil {
+        element.property = properties[element.propertyName ?? ""]
       }
-      let result = FetchIndexDescription(name: index.name, elements: elements)
-      result.partialIndexPredicate = index.partialIndexPredicate
       return result
     }
+  }
+}
+
+extension FetchIndexDescription {
+  /// A new, editable index that belongs to no entity; its elements name properties.
+  func copyIndex() -> FetchIndexDescription {
+    let result = FetchIndexDescription(name: name, elements: elements.map { $0.copyElement() })
+    result.partialIndexPredicate = partialIndexPredicate
+    return result
+  }
+}
+
+extension FetchIndexElementDescription {
+  /// A new, editable element that belongs to no index; of properties it knows the name.
+  func copyElement() -> FetchIndexElementDescription {
+    let copy = FetchIndexElementDescription(
+      propertyName: propertyName ?? "", collationType: collationType, isAscending: isAscending)
+    copy.property = (property as? ExpressionDescription)?.copyProperty()
+    return copy
   }
 }
 
@@ -144,7 +163,7 @@ extension ManagedObjectModel {
     return ManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
   }
 
-  private class func modelURLs(in bundles: [Bundle]) -> [URL] {
+  class func modelURLs(in bundles: [Bundle]) -> [URL] {
     bundles.flatMap { bundle in
       ["momd", "mom", "xcdatamodeld", "xcdatamodel"].flatMap { kind in
         bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []

@@ -5,11 +5,28 @@ import Foundation
 // Unchecked: the mutable phase belongs to the one thread that builds the model; `freeze` ends it
 // before the model is handed to a coordinator, and every setter traps from then on. What is
 // computed lazily afterwards is guarded by mutexes.
-open class ModelElement: NSObject, @unchecked Sendable {
+open class ModelElement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Whether the model is in use and can no longer be changed.
   public private(set) var isFrozen = false
 
   package override init() { super.init() }
+
+  // MARK: Copying and archiving
+
+  /// A deep, editable copy; see ``makeCopy()``.
+  public final func copy(with zone: NSZone? = nil) -> Any { makeCopy() }
+
+  /// A deep, editable copy of the element that is part of nothing.
+  func makeCopy() -> ModelElement { ModelElement() }
+
+  /// Elements can be archived securely: as a compiled model, whose reader makes no classes by name.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Writes the element; fails the coder for what archives cannot hold, such as a block predicate.
+  public final func encode(with coder: NSCoder) { ElementCoding.encode(self, with: coder) }
+
+  /// Subclasses of the library take their values from the archive after this.
+  public required init?(coder: NSCoder) { super.init() }
 
   /// Ends the mutable phase of this element (subclasses end that of their parts too).
   package func freeze() { isFrozen = true }

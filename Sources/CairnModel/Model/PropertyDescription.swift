@@ -5,7 +5,7 @@ import Foundation
 /// May be changed until its model is used by a coordinator. Source: `NSPropertyDescription`.
 open class PropertyDescription: ModelElement, @unchecked Sendable {
   /// The entity that declares the property; nil until it has been added to one.
-  public internal(set) unowned(unsafe) var entity: EntityDescription!
+  public internal(set) weak var entity: EntityDescription!
 
   /// The property's name, unique within its entity and the entity's ancestors.
   open var name: String = "" { willSet { willChange() } }
@@ -67,6 +67,15 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
   let hashCache = VersionHashCache()
 
   public override init() { super.init() }
+
+  /// An editable property from an archive; it belongs to no entity and knows others by name.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard let property = ElementCoding.property(from: coder) else { return nil }
+    property.copyValues(to: self)
+  }
+
+  override func makeCopy() -> ModelElement { copyProperty() }
 
   /// A new, editable property with the same values that belongs to no entity.
   open func copyProperty() -> PropertyDescription {

@@ -27,9 +27,11 @@ extension DeleteRule {
 /// Source: `NSRelationshipDescription`.
 open class RelationshipDescription: PropertyDescription, @unchecked Sendable {
   /// The entity of the members; objects of its subentities are accepted too.
-  public unowned(unsafe) var destinationEntity: EntityDescription? { willSet { willChange() } }
+  ///
+  /// Belongs to the same model, which must be kept while its relationships are used.
+  open unowned var destinationEntity: EntityDescription? { willSet { willChange() } }
   /// The relationship of the destination that leads back here; set it on both sides.
-  public unowned(unsafe) var inverseRelationship: RelationshipDescription? {
+  open unowned var inverseRelationship: RelationshipDescription? {
     willSet { willChange() }
   }
   /// The largest number of members; 1 makes the relationship to-one, 0 means unlimited.
@@ -56,6 +58,7 @@ open class RelationshipDescription: PropertyDescription, @unchecked Sendable {
   package var inverseRelationshipName: String?
 
   public override init() { super.init() }
+  public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   override func makeEmptyCopy() -> PropertyDescription { RelationshipDescription() }
 

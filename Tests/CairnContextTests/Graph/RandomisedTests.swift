@@ -293,7 +293,7 @@ private final class Twin {
       return PlainRecord(
         text: object.text("name"), sets: ["books": keys("books"), "friends": keys("friends")])
     case .book:
-      let chapters = object.mutableOrderedSetValue(forKey: "chapters").array
+      let chapters = object.mutableOrderedSetValue(forKey: "chapters").members
       return PlainRecord(
         text: object.text("title"), number: object.number("pages"),
         one: object.one("author").map(key(of:)), sets: ["tags": keys("tags")],

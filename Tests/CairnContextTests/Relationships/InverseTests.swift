@@ -58,7 +58,7 @@ import Testing
       let book = context.make("Book")
       let chapters = (0..<3).map { _ in context.make("Chapter") }
       for chapter in chapters { chapter.setValue(book, forKey: "book") }
-      #expect(book.mutableOrderedSetValue(forKey: "chapters").array == chapters)
+      #expect(book.mutableOrderedSetValue(forKey: "chapters").members == chapters)
     }
   }
 

@@ -83,7 +83,7 @@ import Testing
     try stack.use { context in
       let book = try #require(try context.all("Book").first)
       #expect(Set(book.many("tags").compactMap { $0.text("label") }) == ["x", "y"])
-      let chapters = book.mutableOrderedSetValue(forKey: "chapters").array
+      let chapters = book.mutableOrderedSetValue(forKey: "chapters").members
       #expect(chapters.compactMap { $0.text("title") } == ["three", "two", "one"])
       book.mutableOrderedSetValue(forKey: "chapters").moveObjects(at: [2], to: 0)
       book.mutableSetValue(forKey: "tags").removeAllObjects()
@@ -91,7 +91,7 @@ import Testing
     }
     try stack.use { context in
       let book = try #require(try context.all("Book").first)
-      let chapters = book.mutableOrderedSetValue(forKey: "chapters").array
+      let chapters = book.mutableOrderedSetValue(forKey: "chapters").members
       #expect(chapters.compactMap { $0.text("title") } == ["one", "three", "two"])
       #expect(book.many("tags").isEmpty)
       #expect(try context.all("Tag").allSatisfy { $0.many("works").isEmpty })

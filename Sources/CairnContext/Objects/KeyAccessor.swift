@@ -1,0 +1,113 @@
+import CairnModel
+import Foundation
+
+/// A property that a subclass implements itself, as key-value access reaches it.
+///
+/// Swift on Linux cannot look methods up by name, so a class lists those of its properties that
+/// `value(forKey:)`, `setValue(_:forKey:)`, key paths, predicates in memory and validation are to
+/// go through:
+///
+/// ```swift
+/// final class Run: ManagedObject {
+///   override class var keyAccessors: [String: KeyAccessor] { ["processID": .init(\Run.processID)] }
+///   var processID: Int32 { get { … } set { … } }
+///   override func setNilValueForKey(_ key: String) { processID = 0 }
+/// }
+/// ```
+///
+/// The property must not be implemented with `value(forKey:)` of the same key, which would call
+/// itself; ``ManagedObject/primitiveValue(forKey:)`` and the slot accessors are for that.
+public struct KeyAccessor: Sendable {
+  let read: @Sendable (ManagedObject) -> Any?
+  /// Nil for a property that cannot be set.
+  let write: (@Sendable (ManagedObject, Any?) -> Outcome)?
+
+  enum Outcome {
+    case done
+    /// Nil was to be put into a property that has no nil.
+    case nilRefused
+    case wrongType(desired: String)
+  }
+
+  /// A property that can be read and set.
+  public init<Object: ManagedObject, Value>(
+    _ keyPath: ReferenceWritableKeyPath<Object, Value> & Sendable
+  ) {
+    read = { ($0 as? Object).map { $0[keyPath: keyPath] as Any } }
+    write = { object, value in
+      guard let object = object as? Object else {
+        return .wrongType(desired: "\(Object.self)")
+      }
+      guard let value = AttributeCoding.unwrapped(value) else {
+        guard let optional = Value.self as? any NilHolding.Type,
+          let none = optional.noValue as? Value
+        else { return .nilRefused }
+        object[keyPath: keyPath] = none
+        return .done
+      }
+      guard let value = value as? Value else { return .wrongType(desired: "\(Value.self)") }
+      object[keyPath: keyPath] = value
+      return .done
+    }
+  }
+
+  /// A property that can only be read.
+  public init<Object: ManagedObject, Value>(reading keyPath: KeyPath<Object, Value> & Sendable) {
+    read = { ($0 as? Object).map { $0[keyPath: keyPath] as Any } }
+    write = nil
+  }
+
+  func value(in object: ManagedObject) -> Any? { AttributeCoding.unwrapped(read(object)) }
+
+  func set(_ value: Any?, forKey key: String, in object: ManagedObject) {
+    guard let write else { return object.setValue(value, forUndefinedKey: key) }
+    switch write(object, value) {
+    case .done: return
+    case .nilRefused: object.setNilValueForKey(key)
+    case .wrongType(let desired):
+      // Core Data raises for this; the value comes from the program.
+      fatalError(
+        "Unacceptable type of value for attribute: property = \"\(key)\"; desired type = "
+          + "\(desired); given type = \(value.map { "\(type(of: $0))" } ?? "nil"); value = "
+          + "\(value ?? "nil").")
+    }
+  }
+}
+
+/// Tells whether a type can say nil.
+private protocol NilHolding {
+  static var noValue: Any { get }
+}
+
+extension Optional: NilHolding {
+  fileprivate static var noValue: Any { Self.none as Any }
+}
+
+/// A rule of a subclass for one property: Core Data's `validate<Key>`.
+///
+/// A class lists its rules, because they cannot be found by their names on Linux:
+///
+/// ```swift
+/// final class Person: ManagedObject {
+///   override class var keyValidators: [String: KeyValidator] {
+///     ["name": .init(Person.validateName)]
+///   }
+///   func validateName(_ value: inout Any?) throws { … }
+/// }
+/// ```
+///
+/// A rule runs after the model's own for the property, and only when those hold. It may replace
+/// the value. What it throws takes part in the error of the save.
+public struct KeyValidator: Sendable {
+  let check: @Sendable (ManagedObject, inout Any?) throws -> Void
+
+  /// A rule that is a method of the class.
+  public init<Object: ManagedObject>(
+    _ method: @escaping @Sendable (Object) -> (inout Any?) throws -> Void
+  ) {
+    check = { object, value in
+      guard let object = object as? Object else { return }
+      try method(object)(&value)
+    }
+  }
+}

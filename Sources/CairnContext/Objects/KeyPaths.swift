@@ -1,0 +1,85 @@
+import CairnModel
+import Foundation
+
+/// Following a key path through objects, collections and composites.
+enum KeyPathAccess {
+  static func value(of start: Any?, _ path: Substring) -> Any? {
+    guard let start = AttributeCoding.unwrapped(start), !path.isEmpty else { return start }
+    if path.first == "@" { return applied(String(path), to: start) }
+    if let object = start as? ManagedObject, object.layout.slotByName[String(path)] != nil {
+      return object.value(forKey: String(path))
+    }
+    let (key, rest) = split(path)
+    return value(of: step(from: start, key: key), rest)
+  }
+
+  private static func split(_ path: Substring) -> (key: String, rest: Substring) {
+    guard let dot = path.firstIndex(of: ".") else { return (String(path), "") }
+    return (String(path[..<dot]), path[path.index(after: dot)...])
+  }
+
+  private static func step(from value: Any, key: String) -> Any? {
+    switch value {
+    case let object as ManagedObject: return object.value(forKey: key)
+    case let ordered as NSOrderedSet:
+      let values = ordered.compactMap { self.value(of: $0, key[...]) }
+      return NSOrderedSet(array: values)
+    case let members as Set<AnyHashable>:
+      return Set(members.compactMap { self.value(of: $0.base, key[...]) as? AnyHashable })
+    case let members as [Any]: return members.map { self.value(of: $0, key[...]) ?? NSNull() }
+    case let dictionary as [String: Any]: return dictionary[key]
+    default: return applied(key, to: value)
+    }
+  }
+
+  /// Operators, and the few properties that plain values have, are those of predicates.
+  private static func applied(_ path: String, to value: Any) -> Any? {
+    do {
+      return try KeyPathReading.value(of: PredicateValue(value), keyPath: path).anyValue
+    } catch {
+      // Core Data raises here; key paths from outside are checked before they are evaluated.
+      fatalError("\(error)")
+    }
+  }
+
+  static func set(_ value: Any?, _ keyPath: String, of object: ManagedObject) {
+    guard let dot = keyPath.firstIndex(of: "."), object.layout.slotByName[keyPath] == nil else {
+      return object.setValue(value, forKey: keyPath)
+    }
+    let key = String(keyPath[..<dot])
+    let rest = keyPath[keyPath.index(after: dot)...]
+    if object.layout.composites[key] != nil {
+      // An element that is composite itself.
+      var whole = object.value(forKey: key) as? [String: Any] ?? [:]
+      put(value, at: rest.split(separator: ".")[...], in: &whole)
+      return object.setValue(whole, forKey: key)
+    }
+    for next in objects(in: object.value(forKey: key)) {
+      next.setValue(value, forKeyPath: String(rest))
+    }
+  }
+
+  /// The managed objects that a step leads to.
+  private static func objects(in value: Any?) -> [ManagedObject] {
+    switch value {
+    case let object as ManagedObject: return [object]
+    case let ordered as NSOrderedSet: return ordered.compactMap { $0 as? ManagedObject }
+    case let members as Set<ManagedObject>: return Array(members)
+    case let members as [ManagedObject]: return members
+    default: return []
+    }
+  }
+
+  static func put(
+    _ value: Any?, at path: ArraySlice<Substring>, in dictionary: inout [String: Any]
+  ) {
+    guard let first = path.first.map(String.init) else { return }
+    if path.count == 1 {
+      dictionary[first] = AttributeCoding.unwrapped(value)
+    } else {
+      var nested = dictionary[first] as? [String: Any] ?? [:]
+      put(value, at: path.dropFirst(), in: &nested)
+      dictionary[first] = nested
+    }
+  }
+}
