@@ -35,6 +35,13 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var classes: [ManagedObject.Type?] = []
   final var classGeneration = -1
   final var isProcessing = false
+  /// While undo or redo takes an event back.
+  final var isReplaying = false
+  final var isSaving = false
+  final var isResolvingConflicts = false
+  /// Whether insertions and deletions are logged for undo.
+  final var recordsUndo = false
+  final let undoHolds = UndoHolds()
   final var isProcessingScheduled = false
   final var assignments: [ObjectRef: PersistentStore] = [:]
   final var retained: Set<ObjectRef> = []
@@ -127,7 +134,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open func perform(_ block: @escaping () -> Void) {
     confinement.async {
       CurrentContext.$context.withValue(self) { block() }
-      self.processPendingChanges()
+      self.endEvent()
     }
   }
 
@@ -213,6 +220,23 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: Changes
 
+  /// Records each event of the context, so that it can be undone.
+  ///
+  /// Nil by default. The undo manager belongs to the context's queue. Saving does not clear it;
+  /// ``rollback()`` and ``reset()`` do.
+  open var undoManager: UndoManager? { didSet { replaceUndoManager(oldValue) } }
+  /// Takes back what was done last; does nothing without an undo manager.
+  open func undo() {
+    confinement.check()
+    processPendingChanges()
+    undoManager?.undo()
+  }
+  /// Does again what was undone last; does nothing without an undo manager.
+  open func redo() {
+    confinement.check()
+    processPendingChanges()
+    undoManager?.redo()
+  }
   /// Whether there is anything to be saved.
   open var hasChanges: Bool { !pending.isEmpty }
   open var insertedObjects: Set<ManagedObject> { Set(pending.objects(.inserted)) }

@@ -53,8 +53,15 @@ final class ContextConfinement: @unchecked Sendable {
   /// Whether the caller may use the context directly.
   var isCurrent: Bool {
     if owner.load(ordering: .acquiring) == Self.currentThread { return true }
-    guard kind == .mainQueue else { return false }
-    return Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainQueueKey) == true
+    return kind == .mainQueue && Self.isOnMainQueue
+  }
+
+  /// Whether the caller is on the main thread or queue.
+  ///
+  /// With `dispatchMain()` the main queue has no thread of its own.
+  static var isOnMainQueue: Bool {
+    _ = markMainQueue
+    return Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueKey) == true
   }
 
   /// Runs the block on the queue and waits; inline when the caller is there already.
@@ -109,9 +116,7 @@ final class ContextConfinement: @unchecked Sendable {
   /// Where the caller is, for people.
   private static var here: String {
     if let other = DispatchQueue.getSpecific(key: queueNameKey) { return other }
-    if Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueKey) == true {
-      return "the main queue"
-    }
+    if isOnMainQueue { return "the main queue" }
     return "another queue or thread (\(Thread.current))"
   }
 

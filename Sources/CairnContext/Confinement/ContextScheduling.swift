@@ -19,7 +19,7 @@ enum ContextScheduling {
     return await withCheckedContinuation { continuation in
       context.confinement.async {
         let result = Transferred(value: Result { try work.value() })
-        context.processPendingChanges()
+        context.endEvent()
         continuation.resume(returning: result)
       }
     }

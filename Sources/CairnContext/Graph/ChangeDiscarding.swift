@@ -84,6 +84,8 @@ struct ChangeDiscarding {
   }
 
   private func clearIntentions() {
+    context.undoManager?.forgetAllActions()
+    context.events.removeAll()
     context.sidecar.removeAll()
     context.faultError = nil
     context.assignments = [:]

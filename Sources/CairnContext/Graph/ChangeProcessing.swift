@@ -1,6 +1,6 @@
 import CairnModel
 
-/// Ends an event: follows delete rules, sorts what happened, tells observers.
+/// Ends an event: follows delete rules, sorts what happened, hands it to undo, tells observers.
 struct ChangeProcessing {
   let context: ManagedObjectContext
 
@@ -17,15 +17,19 @@ struct ChangeProcessing {
     let objects = context.pending.takeEvent()
     if objects.isEmpty { return [] }
 
+    context.recordUndo(context.events.current)
+    // What observers change belongs to the next event.
+    let told = context.events.beginTelling()
     var changes = ObjectChangeSets()
     var unsaved: [ManagedObject] = []
     for object in objects {
-      changes.add(object)
+      // An object that undo has made clean again has changed all the same.
+      changes.add(object, evenIfClean: context.isReplaying)
       object.flags.subtract(.event)
       if object.hasChanges { unsaved.append(object) }
     }
     ContextNotifications(context: context).postDidChange(changes)
-    context.events.removeAll()
+    context.events.endTelling(told)
     if context.pending.unpropagatedDeletes.isEmpty { detachDiscarded(objects) }
     return unsaved
   }
@@ -46,12 +50,14 @@ struct ObjectChangeSets {
   var updated: [ManagedObject] = []
   var deleted: [ManagedObject] = []
   var refreshed: [ManagedObject] = []
+  var invalidated: [ManagedObject] = []
 
   var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+      && invalidated.isEmpty
   }
 
-  mutating func add(_ object: ManagedObject) {
+  mutating func add(_ object: ManagedObject, evenIfClean: Bool) {
     let flags = object.flags
     if flags.contains(.discarded) {
       // Inserted and deleted within one event: nobody needs to know.
@@ -62,7 +68,9 @@ struct ObjectChangeSets {
       inserted.append(object)
     } else {
       if flags.contains(.eventRefreshed) { refreshed.append(object) }
-      if flags.contains(.eventUpdated), object.hasChanges { updated.append(object) }
+      if flags.contains(.eventUpdated), object.hasChanges || evenIfClean {
+        updated.append(object)
+      }
     }
   }
 }

@@ -96,7 +96,7 @@ extension ManagedObjectContext {
     confinement.async {
       guard let context = reference.context else { return }
       context.isProcessingScheduled = false
-      context.processPendingChanges()
+      context.endEvent()
     }
   }
 }

@@ -4,15 +4,23 @@ import CairnModel
 /// `changedValuesForCurrentEvent()` and of one step of undo.
 ///
 /// Changes of objects inserted in the same event are not logged, because taking back the
-/// insertion takes them back too.
+/// insertion takes them back too. Insertions and deletions are logged only for undo.
 struct EventLog {
   enum Change {
     /// A slot and the value it had.
     case slot(Int, old: AttributeValue)
+    /// A transient property of undefined type, by slot, and the value it had.
+    case loose(Int, old: Any?)
     /// A member that came into a to-many relationship, by index.
     case added(Int, ManagedObject)
     /// A member that left a to-many relationship, and its position when that is ordered.
     case removed(Int, ManagedObject, position: Int?)
+    /// An ordered relationship, by index, and the order it had.
+    case reordered(Int, old: [ManagedObject])
+    /// The object came into the context.
+    case insertion
+    /// The object is to go.
+    case deletion
   }
 
   struct Entry {
@@ -20,16 +28,50 @@ struct EventLog {
     let change: Change
   }
 
-  private(set) var entries: [Entry] = []
+  private var entries: [Entry] = []
+  /// Where the current event begins; before it is what observers are being told about.
+  private var start = 0
+  /// The entries of each object, as far as somebody has asked.
+  private var index: [ObjectRef: [Int]] = [:]
+  private var indexedCount = 0
 
   mutating func append(_ object: ManagedObject, _ change: Change) {
     entries.append(Entry(object: object, change: change))
   }
 
-  mutating func removeAll() { entries.removeAll(keepingCapacity: entries.count < 1024) }
+  /// What happened in the current event.
+  var current: ArraySlice<Entry> { entries[start...] }
+
+  /// Ends the event; its entries stay until ``endTelling(_:)``, for observers.
+  mutating func beginTelling() -> Int {
+    let count = entries.count - start
+    start = entries.count
+    return count
+  }
+
+  /// Forgets the entries of the event that observers were told about.
+  mutating func endTelling(_ count: Int) {
+    (index, indexedCount) = ([:], 0)
+    // An observer may have rolled back.
+    let count = min(count, start)
+    if count == entries.count {
+      entries.removeAll(keepingCapacity: count < 1024)
+      start = 0
+      return
+    }
+    entries.removeSubrange((start - count)..<start)
+    start -= count
+  }
+
+  mutating func removeAll() { self = EventLog() }
 
   /// The changes of one object, newest first.
-  func changes(of object: ManagedObject) -> [Change] {
-    entries.reversed().filter { $0.object === object }.map(\.change)
+  mutating func changes(of object: ManagedObject) -> [Change] {
+    // Asked for many objects of a large event, so each entry is looked at once.
+    while indexedCount < entries.count {
+      index[ObjectRef(entries[indexedCount].object), default: []].append(indexedCount)
+      indexedCount += 1
+    }
+    return (index[ObjectRef(object)] ?? []).reversed().map { entries[$0].change }
   }
 }

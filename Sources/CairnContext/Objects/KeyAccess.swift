@@ -148,7 +148,10 @@ struct KeyAccess {
     _ value: Any?, for attribute: AttributeDescription, at slot: Int, tracked: Bool
   ) {
     if attribute.attributeType == .undefined {
-      if tracked { object.prepareToWrite(slot) }
+      if tracked {
+        object.writeLoose(AttributeCoding.unwrapped(value), at: slot)
+        return
+      }
       object.looseValues = object.looseValues ?? [:]
       object.looseValues?[attribute.name] = AttributeCoding.unwrapped(value)
       return

@@ -57,6 +57,9 @@ extension ManagedObject {
           list.append(member)
         }
         members[index] = list
+      case .loose(let slot, let old): result[layout.slots[slot].name] = old ?? NSNull()
+      case .reordered(let index, let old): members[index] = old
+      case .insertion, .deletion: break
       }
     }
     for (index, list) in members { result[layout.toManys[index].name] = collection(list, index) }

@@ -20,12 +20,19 @@ struct ObjectInsertion {
       if object.isDeleted { resurrect(object) }
       return
     }
+    if object.snapshot != nil || !object.toManyValues.isEmpty { object.becomeNew() }
     object.registry = context.registry
     context.registry.add(object)
+    if context.retainsRegisteredObjects { context.retained.insert(ObjectRef(object)) }
     context.pending.mark(object, as: .inserted)
-    context.pending.note(object, .eventInserted)
+    note(object)
     context.scheduleProcessing()
     object.awakeFromInsert()
+  }
+
+  private func note(_ object: ManagedObject) {
+    context.pending.note(object, .eventInserted)
+    if context.recordsUndo { context.events.append(object, .insertion) }
   }
 
   /// `insert(_:)` of an object that was deleted and not yet saved takes the deletion back.
@@ -33,10 +40,24 @@ struct ObjectInsertion {
     if object.flags.contains(.discarded) {
       object.flags.remove(.discarded)
       context.pending.mark(object, as: .inserted)
-      context.pending.note(object, .eventInserted)
+      note(object)
     } else if object.flags.contains(.deleted) {
       context.pending.mark(object, as: .updated)
-      context.pending.note(object, .eventInserted)
+      note(object)
     }
+  }
+}
+
+extension ManagedObject {
+  /// Nothing of the object is stored any more: all its values are changes.
+  final func becomeNew() {
+    if slots == nil {
+      adoptSlots(of: layout.defaultValues)
+    } else if !flags.contains(.ownsSlots) {
+      adoptSlots(of: currentValues)
+    }
+    snapshot = nil
+    for slot in layout.persistentSlots { changedSlots.insert(slot) }
+    for value in toManyValues { value?.becomeUncommitted() }
   }
 }

@@ -100,6 +100,17 @@ extension ManagedObject {
     changedSlots.insert(slot)
   }
 
+  /// Sets a transient property of undefined type, whose value is in no slot.
+  final func writeLoose(_ value: Any?, at slot: Int) {
+    let name = layout.slots[slot].name
+    prepareToWrite(slot)
+    if flags.isDisjoint(with: .awaking), !flags.isSuperset(of: [.inserted, .eventInserted]) {
+      registry?.context?.events.append(self, .loose(slot, old: looseValues?[name]))
+    }
+    looseValues = looseValues ?? [:]
+    looseValues?[name] = value
+  }
+
   /// The object counts as changed.
   final func noteChange() {
     if flags.contains(.awaking) { return }

@@ -117,6 +117,30 @@ final class ToManyValue {
     dropChanges()
   }
 
+  /// No row stands behind the object any more: all members are additions.
+  func becomeUncommitted() {
+    if !isLoaded { load([]) }
+    committed = []
+    added = OrderedSet(current.map(ObjectRef.init))
+    removed.removeAll()
+    rememberedOrder = nil
+    isReordered = false
+  }
+
+  /// Forgets a change of the order that led back to the committed one.
+  func settle() {
+    guard isLoaded, added.isEmpty, removed.isEmpty else { return }
+    if isReordered, order.elementsEqual(committed, by: ===) { isReordered = false }
+    if !isReordered { isTouched = false }
+  }
+
+  /// Takes members out without a change.
+  func drop(where isGone: (ManagedObject) -> Bool) {
+    for object in current where isGone(object) { forget(object) }
+    for reference in added where isGone(reference.object) { added.remove(reference) }
+    for reference in removed where isGone(reference.object) { removed.remove(reference) }
+  }
+
   /// Takes a member that does not exist any more out of everything, without a change.
   func forget(_ object: ManagedObject) {
     added.remove(ObjectRef(object))

@@ -12,6 +12,11 @@ struct DeletePropagation {
       for object in objects where !object.flags.contains(.inaccessible) && object.isDeleted {
         propagate(from: object)
       }
+      // At the end of an event they leave with it; at a save their event is long over.
+      for object in objects
+      where object.flags.contains(.discarded) && !object.flags.contains(.inEvent) {
+        ChangeDiscarding(context: context).detach(object)
+      }
     }
   }
 
@@ -22,7 +27,12 @@ struct DeletePropagation {
       else { continue }
       apply(relationship, from: object, to: [target])
     }
-    for (index, relationship) in object.layout.toManys.enumerated() where follows(relationship) {
+    for (index, relationship) in object.layout.toManys.enumerated() {
+      guard follows(relationship) else {
+        // Once the row is gone its members could not be read any more for an undo.
+        if context.recordsUndo { _ = object.loadedToMany(index) }
+        continue
+      }
       let members = object.loadedToMany(index).current
       apply(relationship, from: object, to: members)
       if relationship.isManyToMany {

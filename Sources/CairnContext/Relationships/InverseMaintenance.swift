@@ -92,7 +92,10 @@ enum InverseMaintenance {
     var seen = Set<ObjectRef>()
     let unique = members.filter { seen.insert(ObjectRef($0)).inserted }
     object.noteChange()
-    object.loadedToMany(index).reorder(unique)
+    let value = object.loadedToMany(index)
+    let old = value.order
+    value.reorder(unique)
+    if !old.elementsEqual(unique, by: ===) { log(object, .reordered(index, old: old)) }
   }
 
   /// Whether the relationship has the member.
@@ -137,7 +140,7 @@ enum InverseMaintenance {
 
   // MARK: One side only
 
-  private static func insert(
+  static func insert(
     _ member: ManagedObject, into object: ManagedObject, at index: Int, position: Int?
   ) {
     guard !object.flags.contains(.awaking) else { return }
@@ -147,7 +150,7 @@ enum InverseMaintenance {
     }
   }
 
-  private static func remove(
+  static func remove(
     _ member: ManagedObject, from object: ManagedObject, at index: Int
   ) {
     guard !object.flags.contains(.awaking) else { return }

@@ -17,6 +17,7 @@ struct ObjectDeletion {
     // Deleting needs the committed values, for the version and for what history keeps of them.
     _ = object.firedSlots
     guard !object.isDeleted else { return }
+    if context.recordsUndo { context.events.append(object, .deletion) }
     if object.isInserted {
       context.pending.note(object, .eventDeleted)
       context.pending.remove(object)

@@ -30,8 +30,9 @@ struct SavePipeline {
         "Objects could not be read since the last save or rollback, so their values are not known. "
           + "Roll back or reset the context and try again.", underlyingError: error)
     }
-    let notifications = ContextNotifications(context: context)
-    notifications.postWillSave()
+    context.isSaving = true
+    defer { context.isSaving = false }
+    ContextNotifications(context: context).postWillSave()
     try sendWillSave()
     try ObjectValidation.validate(context.pending.objects)
     if let parent = context.parent {
@@ -87,7 +88,8 @@ struct SavePipeline {
       }
     }
     completion.finish()
-    context.registry.forgetTemporaryIDs()
+    // What undo brings back may refer to them.
+    if !context.recordsUndo { context.registry.forgetTemporaryIDs() }
   }
 
   /// The stores that the changes concern, in the coordinator's order.
@@ -129,20 +131,27 @@ struct SavePipeline {
         completion.add(unit, receipt: receipt)
         return true
       case .conflicts(let conflicts):
-        try ConflictResolution(context: context).resolve(conflicts, of: unit)
+        try resolving { try ConflictResolution(context: context).resolve(conflicts, of: unit) }
       case .constraintViolations(let violations):
-        try ConstraintResolution(context: context).resolve(violations)
+        try resolving { try ConstraintResolution(context: context).resolve(violations) }
       case .sidecarChanged(let key):
         throw CoreDataError(
           .persistentStoreSaveConflicts,
           "The entry that the save requires in the sidecar map \(key.map) has changed.",
           userInfo: ["CairnSidecarKey": key])
       }
-      // Resolving may have deleted objects.
-      context.processPendingChanges()
     }
     throw CoreDataError(
       .managedObjectMerge,
       "The save met new conflicts \(Self.maximumAttempts) times in a row; try again later.")
+  }
+
+  /// What a merge policy changes is nothing that the user did and could take back.
+  private func resolving(_ body: () throws -> Void) throws {
+    context.isResolvingConflicts = true
+    defer { context.isResolvingConflicts = false }
+    try body()
+    // Resolving may have deleted objects.
+    context.processPendingChanges()
   }
 }
