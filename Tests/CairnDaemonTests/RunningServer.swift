@@ -44,7 +44,7 @@ final class RunningServer: Sendable {
 
   deinit { task.cancel() }
 
-  func client(timeout: Duration = .seconds(10)) throws -> ControlClient {
+  func client(timeout: Duration = .seconds(60)) throws -> ControlClient {
     try ControlClient(socket: socket, timeout: timeout)
   }
 
@@ -57,7 +57,7 @@ final class RunningServer: Sendable {
 
 /// Looks again and again until the condition holds or the time is over.
 func eventually(
-  within limit: Duration = .seconds(10), _ condition: @Sendable () throws -> Bool
+  within limit: Duration = .seconds(60), _ condition: @Sendable () throws -> Bool
 ) async rethrows -> Bool {
   let deadline = ContinuousClock.now + limit
   while ContinuousClock.now < deadline {

@@ -71,7 +71,7 @@ final class Counter: Sendable {
 
 /// Looks again and again until the condition holds or the time is over.
 func eventually(
-  within limit: Duration = .seconds(5), _ condition: @Sendable () -> Bool
+  within limit: Duration = .seconds(60), _ condition: @Sendable () -> Bool
 ) async -> Bool {
   let deadline = ContinuousClock.now + limit
   while ContinuousClock.now < deadline {

@@ -34,12 +34,12 @@ import Testing
     let folder = try TemporaryFolder()
     let listener = try UnixListener(path: folder.file("s"))
     let client = try UnixStream(connectingTo: folder.file("s"))
-    let server = try #require(try listener.accept(timeout: .seconds(5)))
+    let server = try #require(try listener.accept(timeout: .seconds(60)))
     #expect(try server.peerCredentials() == PeerCredentials.own)
     try client.write(Array("hello".utf8))
-    #expect(try server.read(timeout: .seconds(5)) == Array("hello".utf8))
+    #expect(try server.read(timeout: .seconds(60)) == Array("hello".utf8))
     client.close()
-    #expect(try server.read(timeout: .seconds(5)).isEmpty)
+    #expect(try server.read(timeout: .seconds(60)).isEmpty)
   }
 
   @Test func readingGivesUpWhenTheTimeIsOver() throws {

@@ -78,7 +78,8 @@ struct EngineEventLog {
     let troubled = status.replicas.count {
       switch $0.phase {
       case .waiting, .failed: true
-      case .opening, .migrating, .ready, .syncing, .paused, .removed: false
+      case .opening, .ready, .syncing: $0.lastError != nil
+      case .migrating, .paused, .removed: false
       }
     }
     let count = status.replicas.count

@@ -81,13 +81,18 @@ public actor GroupEngine: DaemonEngine {
   }
 
   private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
-    let running = try current()
-    try running.engine.addReplica(
-      section.replicaConfiguration, isPaused: paused.contains(section.name))
-    replicas[section.name] = (section, origin)
-    let engine = running.engine
+    let engine = try current().engine
     let name = section.name
+    // Watched first, so that nothing written after the first pass has begun is missed.
     watches.watch(name, path: section.path) { engine.poke(replica: name) }
+    do {
+      try engine.addReplica(
+        section.replicaConfiguration, isPaused: paused.contains(section.name))
+    } catch {
+      watches.stop(name)
+      throw error
+    }
+    replicas[name] = (section, origin)
   }
 
   /// Returns when every replica marked as required is open.

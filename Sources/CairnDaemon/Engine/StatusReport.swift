@@ -87,7 +87,22 @@ struct StatusReport {
       line.state = .firstSync
       line.progress = StatusProgress(done: Int(progress * 100), total: 100)
     }
+    if let error = replica.lastError, Self.isTryingAgain(replica.phase), line.state != .firstSync {
+      // The trouble lasts until an attempt has succeeded: it must not vanish and come back each
+      // time one is made.
+      line.state = .unavailable
+      line.nextAttempt = .now
+      line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
+    }
     return line
+  }
+
+  /// Whether an attempt is under way, or about to be, rather than waited for or ruled out.
+  private static func isTryingAgain(_ phase: ReplicaPhase) -> Bool {
+    switch phase {
+    case .opening, .ready, .syncing: true
+    case .migrating, .waiting, .paused, .failed, .removed: false
+    }
   }
 
   func stores(origins: [String: StoreDescription.Origin]) -> [StoreDescription] {

@@ -36,7 +36,9 @@ final class StoreWatches: Sendable {
       watches[name]?.watch = watch
       return true
     }
-    if !isWanted { watch.cancel() }
+    guard isWanted else { return watch.cancel() }
+    // What was written between the store's opening and the watch nobody has noticed.
+    missing.onChange()
   }
 
   func stop(_ name: String) {

@@ -66,6 +66,7 @@ public struct DaemonProcess: Sendable {
     _ configuration: DaemonConfiguration, _ activation: SocketActivation,
     _ destination: LogDestination, _ logger: Logger
   ) async throws {
+    let watch = await SignalWatch()
     let host = EngineHost()
     let conductor = DaemonConductor(notifier: notifier, logger: logger, loader: loader)
     let dispatcher = ControlDispatcher(
@@ -93,7 +94,7 @@ public struct DaemonProcess: Sendable {
     let running = Task { try await group.run() }
     await conductor.connect(
       shutdown: { await group.triggerGracefulShutdown() }, abort: { running.cancel() })
-    let signals = Task { await SignalWatch.run(conductor) }
+    let signals = Task { await watch.run(conductor) }
     defer { signals.cancel() }
     do {
       try await running.value

@@ -75,7 +75,7 @@ final class Daemon: Sendable {
     started.standardInput = FileHandle.nullDevice
     try started.run()
     process.withLock { $0 = started }
-    let isUp = await eventually(within: .seconds(30)) {
+    let isUp = await eventually(within: .seconds(60)) {
       guard self.isRunning else { return true }
       switch try? self.status().state {
       case .serving, .degraded: return true
@@ -97,7 +97,7 @@ final class Daemon: Sendable {
 
   /// Waits until the process has ended.
   func exitCode() async -> Int32 {
-    let ended = await eventually(within: .seconds(20)) { !self.isRunning }
+    let ended = await eventually(within: .seconds(60)) { !self.isRunning }
     #expect(ended, "cairnd does not end: \(log(last: 10))")
     return process.withLock { $0.map { $0.isRunning ? -1 : $0.terminationStatus } ?? -1 }
   }
@@ -122,12 +122,12 @@ final class Daemon: Sendable {
 
   // MARK: Speaking to it
 
-  func client(timeout: Duration = .seconds(20)) throws -> ControlClient {
+  func client(timeout: Duration = .seconds(60)) throws -> ControlClient {
     try ControlClient(socket: socket, timeout: timeout)
   }
 
   func status() throws -> DaemonStatus {
-    try client(timeout: .seconds(5)).call(GetStatus.self, NoValues()).status
+    try client().call(GetStatus.self, NoValues()).status
   }
 
   func replica(_ name: String) throws -> ReplicaStatus? {

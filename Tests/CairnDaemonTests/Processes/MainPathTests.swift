@@ -32,7 +32,7 @@ import Testing
     let id = try #require(section.output.split(whereSeparator: \.isNewline).last)
     let inserted = try await daemon.ctl("insert", "Package", "name=extra", "section=\(id)")
     #expect(inserted.code == 0, "\(inserted.errors)")
-    #expect(try await daemon.ctl("wait", "--timeout", "20").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     let verified = try await daemon.ctl("verify")
     #expect(verified.code == 0, "\(verified.output)\(verified.errors)")
     let found = try await daemon.ctl(
@@ -65,7 +65,7 @@ import Testing
     #expect(await daemon.stop() == 0)
     try await daemon.start()
     try await daemon.ctl("insert", "Section", "name=libs")
-    #expect(try await daemon.ctl("wait", "--for", "late", "--timeout", "20").code == 0)
+    #expect(try await daemon.ctl("wait", "--for", "late", "--timeout", "60").code == 0)
     #expect(try await daemon.values("Section", "name", store: "late") == ["libs"])
 
     #expect(try await daemon.ctl("store", "remove", "late").code == 0)
@@ -88,7 +88,7 @@ import Testing
     let refused = try await daemon.ctl("wait", "--for", "near", "--timeout", "5")
     #expect(refused.code == 1 && refused.errors.contains("paused"), "\(refused.errors)")
     #expect(try await daemon.ctl("resume").output == "resumed near\n")
-    #expect(try await daemon.ctl("wait", "--timeout", "20").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(try await daemon.values("Section", "name", store: "near") == ["libs"])
     daemon.kill()
     try await daemon.start()
@@ -145,7 +145,7 @@ import Testing
     #expect(try await eventually { try daemon.replica("near")?.state == .inSync })
     for round in 0..<3 {
       try application.insert("Section", ["name": "by hand \(round)"])
-      let arrived = try await eventually(within: .seconds(10)) {
+      let arrived = try await eventually {
         try ApplicationStore(
           model: daemon.setup.model, path: daemon.folder.file("near.sqlite"), isReadOnly: true
         ).values("Section", "name").contains("by hand \(round)")
@@ -165,7 +165,7 @@ import Testing
     try await daemon.start()
     #expect(try daemon.status().state == .serving)
     try await daemon.ctl("insert", "Section", "name=libs")
-    #expect(try await daemon.ctl("wait", "--for", "near", "--timeout", "20").code == 0)
+    #expect(try await daemon.ctl("wait", "--for", "near", "--timeout", "60").code == 0)
     #expect(try await eventually { try daemon.replica("usb")?.state == .unavailable })
     let usb = try #require(try daemon.replica("usb"))
     #expect(usb.nextAttempt != nil && usb.problem?.message.contains("usb") == true)
@@ -176,13 +176,13 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: folder.file("usb"), withIntermediateDirectories: false)
     #expect(
-      try await eventually(within: .seconds(15)) { try daemon.replica("usb")?.state == .inSync })
+      try await eventually { try daemon.replica("usb")?.state == .inSync })
     #expect(try await daemon.values("Section", "name", store: "usb") == ["libs"])
     // It is watched from now on like any other: nothing else would notice within the hour.
     try ApplicationStore(model: daemon.setup.model, path: folder.file("usb/r.sqlite"))
       .insert("Section", ["name": "on the stick"])
     #expect(
-      try await eventually(within: .seconds(10)) {
+      try await eventually {
         try ApplicationStore(model: daemon.setup.model, path: daemon.localPath, isReadOnly: true)
           .values("Section", "name").contains("on the stick")
       })

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func killedAtRandomWhileBothImportTheyEndEqualAndNothingAnsweredIsLost() async throws {
     let given = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0 ... .max)
@@ -66,7 +66,7 @@ import Testing
 
     // Twice each: what the second took over from the first has to come back too.
     for daemon in daemons + daemons {
-      let waited = try await daemon.ctl("wait", "--timeout", "60")
+      let waited = try await daemon.ctl("wait", "--timeout", "120")
       #expect(waited.code == 0, "seed \(seed): \(waited.errors) \(daemon.log(last: 5))")
     }
     for entity in ["Package", "Section", "Maintainer"] {

@@ -58,7 +58,7 @@ struct SyncEngineTests {
     }
   }
 
-  static let patience = Duration.seconds(30)
+  static let patience = Duration.seconds(60)
 
   @Test func everythingCommittedBeforeAWaitIsInTheReplicaAfterIt() async throws {
     let scratch = try Scratch()
