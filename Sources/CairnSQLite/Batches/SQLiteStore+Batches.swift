@@ -96,7 +96,7 @@ final class BatchTransaction {
     for (slot, value) in values { all[slot] = value }
     let slots = values.keys.sorted()
     let new = RowSnapshot.make(objectID: row.objectID, version: row.version, values: all)
-    _ = try rows.update(new, slots: slots, entity: entity, to: row.version + 1, expected: nil)
+    _ = try rows.update(new, slots: slots, entity: entity, to: row.version &+ 1, expected: nil)
     try record(.update, entity, new, slots: slots)
     if !entity.derivedSlots.isEmpty {
       try DerivedValues.refresh(entity, key: row.objectID.rowKey ?? 0, lookup)

@@ -20,6 +20,7 @@ struct SQLiteConnection {
   var database: Database {
     switch source {
     case .database(let database): return database
+    // Writes and schema reads get a database by their type; rows are read through statement(_:).
     case .held: fatalError("A held reader only runs prepared statements.")
     }
   }
@@ -70,6 +71,24 @@ struct SQLiteConnection {
       try monitor.checkCancellation()
       throw error
     }
+  }
+
+  /// The greatest key that was given out in a table: what the counter says or what is there.
+  ///
+  /// A counter that a damaged file has lost is restored from the table.
+  ///
+  /// - Throws: ``CoreDataError`` for numbers near the end of what there is: only a damaged file has
+  ///   them, and counting on from there would overflow.
+  func lastKey(ofEntity number: Int, table: String) throws -> Int64 {
+    let counter = try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(number)) ?? 0
+    let last = max(counter, try integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0)
+    guard last < Int64.max - 1 << 32 else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The file is damaged: the keys of table \(table) have come to \(last), and there are no "
+          + "more. Restore the store from a backup.")
+    }
+    return last
   }
 
   func hasTable(_ name: String) throws -> Bool {

@@ -116,9 +116,7 @@ struct HistoryWriter {
   }
 
   private func maximum(of number: Int, _ table: String) throws -> Int64 {
-    max(
-      try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(number)) ?? 0,
-      try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0)
+    try connection.lastKey(ofEntity: number, table: table)
   }
 
   private func setMaximum(_ value: Int64, of number: Int) throws {

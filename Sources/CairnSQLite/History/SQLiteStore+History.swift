@@ -26,11 +26,7 @@ extension SQLiteStore: HistoryKeeping {
   }
 
   private static func lastNumber(_ connection: SQLiteConnection) throws -> Int64 {
-    max(
-      try connection.integer("SELECT MAX(Z_PK) FROM ATRANSACTION") ?? 0,
-      try connection.integer(
-        "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(HistoryTables.transactionNumber))
-        ?? 0)
+    try connection.lastKey(ofEntity: HistoryTables.transactionNumber, table: "ATRANSACTION")
   }
 
   /// A position is expired when transactions after it have been purged, and unknown when the store
@@ -38,7 +34,7 @@ extension SQLiteStore: HistoryKeeping {
   private func checkNotExpired(_ number: Int64, _ connection: SQLiteConnection) throws {
     let last = try Self.lastNumber(connection)
     let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") ?? last + 1
-    guard number + 1 < first || number > last else { return }
+    guard number > last || number + 1 < first else { return }
     throw CoreDataError(
       .persistentHistoryTokenExpired,
       "History after transaction \(number) is not there: the store at \(path) keeps transactions "

@@ -94,10 +94,8 @@ struct InPlaceMigration {
   private func keyMaxima(_ connection: SQLiteConnection) throws -> [Int: Int64] {
     var result: [Int: Int64] = [:]
     for entity in plan.source.entities where entity.superNumber == 0 {
-      result[entity.number] = max(
-        try connection.integer(
-          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(entity.number)) ?? 0,
-        try connection.integer("SELECT MAX(Z_PK) FROM \(entity.table)") ?? 0)
+      result[entity.number] = try connection.lastKey(
+        ofEntity: entity.number, table: entity.table)
     }
     return result
   }

@@ -81,7 +81,8 @@ struct RowLookup {
     for (position, owner) in owners.enumerated() {
       if let key = owner.rowKey { positions[key, default: []].append(position) }
     }
-    if query.isEmpty { return result }
+    guard !query.isEmpty, let destination = relationship.destinationEntity else { return result }
+    let possible = schema.entity(destination).subtree
     let one = positions.count == 1
     let statement = try connection.statement(one ? query.single : query.many)
     defer { statement.reset() }
@@ -92,9 +93,10 @@ struct RowLookup {
     }
     while try statement.step() {
       let number = Int(truncatingIfNeeded: statement.integer(1))
-      guard let member = reader.objectID(entity: number, key: statement.integer(2)) else {
-        continue
-      }
+      // Only a damaged file has members of an entity that the relationship does not lead to.
+      guard possible.contains(number),
+        let member = reader.objectID(entity: number, key: statement.integer(2))
+      else { continue }
       for position in positions[statement.integer(0)] ?? [] { result[position].append(member) }
     }
     return result

@@ -25,7 +25,7 @@ struct RowReader {
     _ statement: SQLiteStatement, shape: SQLRowShape, first: Int32 = 0
   ) -> RowSnapshot? {
     let number = Int(truncatingIfNeeded: statement.integer(first))
-    let index = number - shape.firstNumber
+    let index = number &- shape.firstNumber
     guard index >= 0, index < shape.reads.count, let entity = schema.entity(number: number) else {
       return nil
     }
@@ -62,7 +62,8 @@ struct RowReader {
     var number = destination
     if companion >= 0, !statement.isNull(companion) {
       let exact = Int(truncatingIfNeeded: statement.integer(companion))
-      if schema.entity(number: exact) != nil { number = exact }
+      // Only a damaged file names an entity that the relationship does not lead to.
+      if schema.entity(number: destination)?.subtree.contains(exact) == true { number = exact }
     }
     return objectID(entity: number, key: key).map { .object($0) } ?? .null
   }

@@ -24,17 +24,10 @@ enum KeyReservation {
   }
 
   /// The first of `count` new keys of a table.
-  ///
-  /// A counter that a damaged file has lost is restored
-  /// from the table.
   static func reserve(
     _ count: Int64, root: SQLEntity, _ connection: SQLiteConnection
   ) throws -> Int64 {
-    let highest =
-      max(
-        try connection.integer(
-          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(root.number)) ?? 0,
-        try connection.integer("SELECT MAX(Z_PK) FROM \(root.table)") ?? 0)
+    let highest = try connection.lastKey(ofEntity: root.number, table: root.table)
     let statement = try connection.statement(
       "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?1, ?2, 0, ?3) "
         + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = ?3")

@@ -130,7 +130,8 @@ final class SaveTransaction {
       let snapshot = update.snapshot
       let entity = entity(snapshot)
       let slots = update.changedSlots.filter { entity.slots[$0].column != nil }
-      updateVersions.append(snapshot.version + 1)
+      // Versions come out of files: one at the end of what there is begins anew.
+      updateVersions.append(snapshot.version &+ 1)
       do {
         try write(update, slots: slots, entity: entity)
       } catch {
@@ -147,16 +148,16 @@ final class SaveTransaction {
     if update.overwritesConflicts {
       guard let stored = try rows.storedVersion(of: key, entity: entity) else {
         // The row was deleted by someone else; the decision is that it lives on.
-        try rows.insert(snapshot, entity: entity, version: snapshot.version + 1)
+        try rows.insert(snapshot, entity: entity, version: snapshot.version &+ 1)
         try history?.record(.insert, entity: entity, key: key)
         return
       }
-      let version = max(stored, snapshot.version) + 1
+      let version = max(stored, snapshot.version) &+ 1
       updateVersions[updateVersions.count - 1] = version
       _ = try rows.update(snapshot, slots: slots, entity: entity, to: version, expected: nil)
     } else {
       let isCurrent = try rows.update(
-        snapshot, slots: slots, entity: entity, to: snapshot.version + 1,
+        snapshot, slots: slots, entity: entity, to: snapshot.version &+ 1,
         expected: snapshot.version)
       guard isCurrent else {
         try addConflict(snapshot.objectID, expected: snapshot.version)

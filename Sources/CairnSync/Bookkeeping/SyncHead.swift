@@ -42,7 +42,7 @@ struct SyncHead: Hashable, Sendable {
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     guard try reader.byte() == 1 else { throw ByteReader.damaged }
-    sequence = try reader.fixed()
+    sequence = try reader.sequence()
     clock = HybridLogicalClock(last: ClockReading(bits: try reader.fixed()))
     captured = Int64(bitPattern: try reader.fixed())
     switch try reader.byte() {
@@ -78,7 +78,7 @@ struct SyncCursor: Hashable, Sendable {
   }
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    position = try reader.fixed()
-    streamingUntil = try reader.fixed()
+    position = try reader.sequence()
+    streamingUntil = try reader.sequence()
   }
 }

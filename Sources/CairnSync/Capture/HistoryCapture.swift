@@ -108,7 +108,9 @@ struct CaptureWork {
       change.objectID.entity.name.map { access.schema.entities[$0] != nil } ?? false
     }
     guard !changes.isEmpty else { return }
-    let milliseconds = UInt64(max(0, transaction.date.timeIntervalSince1970 * 1000))
+    // The date comes out of a file, where it can be anything.
+    let milliseconds = UInt64(
+      min(max(0, transaction.date.timeIntervalSince1970 * 1000), 0x1p47))
     let reading = ledger.head.clock.tick(
       milliseconds: milliseconds, limit: access.latestCredibleTime)
     let stamp = Stamp(clock: reading, store: ledger.storeID)

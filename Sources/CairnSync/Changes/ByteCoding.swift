@@ -85,6 +85,12 @@ public struct ByteReader {
     position += 8
     return value
   }
+  /// A number of the change order: so small that it can be counted on from for ever.
+  public mutating func sequence() throws -> UInt64 {
+    let value = try fixed()
+    guard value < 1 << 62 else { throw Self.damaged }
+    return value
+  }
   public mutating func varint() throws -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0

@@ -55,12 +55,12 @@ struct ChangeExporter {
     func take(_ entries: [(key: Data, value: Data)]) throws {
       for (key, value) in entries {
         var reader = ByteReader(key)
-        range.upTo = max(range.upTo, try reader.fixed())
+        range.upTo = max(range.upTo, try reader.sequence())
         let kind = try reader.byte()
         let rest = key.dropFirst(9)
         if kind == SyncKey.movedKind {
           var number = ByteReader(value)
-          needed = max(needed, try number.fixed())
+          needed = max(needed, try number.sequence())
           continue
         }
         if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination {
