@@ -26,7 +26,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// The ID under which the next object is materialised; see `ManagedObject.init`.
   final var birth: ManagedObjectID?
   /// What went wrong the last time a fault could not be read.
-  final var faultError: (any Error)?
+  package final var faultError: (any Error)?
   /// The relationship whose members were listed last.
   final weak var lastLoadedMembers: ToManyValue?
   /// Ordered sets handed out in this event, kept so that asking again costs nothing.

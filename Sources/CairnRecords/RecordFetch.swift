@@ -71,14 +71,14 @@ public struct RecordFetch {
         throw ControlError.invalidPredicate(
           text: parameters.predicate ?? "", position: 0, reason: error.reason)
       } catch let error as CoreDataError {
-        switch error.code {
         // The model lacks a key path, or a value is none that the operator takes.
-        case .coreData, .persistentStoreOperation:
+        if error.code == .coreData
+          || error.underlyingError is PredicateEvaluationError
+        {
           throw ControlError.invalidPredicate(
             text: parameters.predicate ?? "", position: 0, reason: error.message)
-        default:
-          throw ControlError(error, store: stores?.first?.url?.lastPathComponent ?? "") ?? error
         }
+        throw ControlError(error, store: stores?.first?.url?.lastPathComponent ?? "") ?? error
       }
     }
   }
@@ -92,7 +92,7 @@ public struct RecordFetch {
     let ids = Array(wanted)
     let names = Dictionary(
       zip(ids, try naming.names(of: ids)), uniquingKeysWith: { first, _ in first })
-    return objects.map { object in
+    let rows = objects.map { object in
       var row: [String: JSONValue] = [
         "id": names[object.objectID].map { .string($0) } ?? .null,
         "entity": .string(object.entity.name ?? ""),
@@ -100,6 +100,9 @@ public struct RecordFetch {
       for column in columns { row[column.name] = column.value(of: object, names: names) }
       return row
     }
+    // Reading a value cannot throw: what could not be read is not without a value.
+    if let error = objects.first?.managedObjectContext?.faultError { throw error }
+    return rows
   }
 }
 

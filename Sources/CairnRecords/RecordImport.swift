@@ -116,10 +116,9 @@ public struct RecordImport {
     }
     switch json {
     case .string(let id):
-      guard let objectID = try naming.object(named: id, entity: destination),
-        objectID.entity.isKindOf(entity: destination),
-        let object = try? context.existingObject(with: objectID)
-      else { throw ControlError.recordNotFound(entity: destination.name ?? "", id: id) }
+      guard let object = try naming.record(named: id, entity: destination, in: context) else {
+        throw ControlError.recordNotFound(entity: destination.name ?? "", id: id)
+      }
       return object
     case .object(let members):
       return try finder.findOrCreate(destination, members: members)

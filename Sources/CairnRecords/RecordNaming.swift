@@ -14,6 +14,23 @@ public protocol RecordNaming: Sendable {
   func object(named name: String, entity: EntityDescription) throws -> ManagedObjectID?
 }
 
+extension RecordNaming {
+  /// The record of that name, nil when there is none.
+  ///
+  /// - Throws: what reading it threw: a file that cannot be read is not one without the record.
+  func record(
+    named name: String, entity: EntityDescription, in context: ManagedObjectContext
+  ) throws -> ManagedObject? {
+    guard let id = try object(named: name, entity: entity), id.entity.isKindOf(entity: entity)
+    else { return nil }
+    do {
+      return try context.existingObject(with: id)
+    } catch let error as CoreDataError where error.code == .managedObjectReferentialIntegrity {
+      return nil
+    }
+  }
+}
+
 /// Names objects by their URIs.
 public struct URINaming: RecordNaming {
   private let coordinator: PersistentStoreCoordinator

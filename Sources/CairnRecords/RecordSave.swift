@@ -80,10 +80,9 @@ public struct RecordSave {
     _ entityName: String, _ id: String, in context: ManagedObjectContext
   ) throws -> ManagedObject {
     let entity = try RecordWriting(entityNamed: entityName, in: model).entity
-    guard let objectID = try naming.object(named: id, entity: entity),
-      objectID.entity.isKindOf(entity: entity),
-      let object = try? context.existingObject(with: objectID)
-    else { throw ControlError.recordNotFound(entity: entityName, id: id) }
+    guard let object = try naming.record(named: id, entity: entity, in: context) else {
+      throw ControlError.recordNotFound(entity: entityName, id: id)
+    }
     return object
   }
 

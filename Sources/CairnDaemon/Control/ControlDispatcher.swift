@@ -35,7 +35,11 @@ struct ControlDispatcher: Sendable {
     } catch is CancellationError {
       return ControlReply(failure: .notReady(state: "draining", reason: "the call was cut short"))
     } catch {
-      return unexpected(error, call)
+      guard let answer = ControlError(describing: error, store: "local") else {
+        return unexpected(error, call)
+      }
+      log(answer, call, caller)
+      return ControlReply(failure: answer)
     }
   }
 

@@ -1,6 +1,8 @@
 // Between the daemon's words and those of sync.
 
 import CairnControl
+import CairnRecords
+import CairnStore
 import CairnSync
 import Foundation
 
@@ -80,6 +82,24 @@ extension ControlError {
       .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
+    }
+  }
+}
+
+extension ControlError {
+  /// What a verb threw, as an answer to its caller; nil for what nobody has declared.
+  ///
+  /// - Parameter store: The store that the verb works on, for errors that do not know it.
+  init?(describing error: any Error, store: String) {
+    switch error {
+    case let error as ControlError: self = error
+    case let error as SyncError: self = ControlError(error, replica: store)
+    case let error as CoreDataError:
+      self =
+        ControlError(error, store: store)
+        ?? .storeUnavailable(
+          name: store, code: String(error.code.rawValue), reason: error.message)
+    default: return nil
     }
   }
 }

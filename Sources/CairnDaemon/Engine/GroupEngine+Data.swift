@@ -24,9 +24,13 @@ extension GroupEngine {
       naming: RecordIDNaming(engine: running.engine))
     let context = running.newContext(named: "cairnctl")
     let cursor = try await context.perform { try fetch.start(in: context, stores: [store]) }
-    while let batch = try await context.perform({ try cursor.next() }) {
-      try await rows(batch)
-      try Task.checkCancellation()
+    do {
+      while let batch = try await context.perform({ try cursor.next() }) {
+        try await rows(batch)
+        try Task.checkCancellation()
+      }
+    } catch {
+      throw ControlError(describing: error, store: parameters.store ?? "local") ?? error
     }
   }
 

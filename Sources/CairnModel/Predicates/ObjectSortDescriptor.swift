@@ -76,7 +76,12 @@ open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
       case (let a?, let b?): result = customComparator(a, b)
       }
     } else {
-      result = ValueSorting.compare(first, second, by: selector ?? .compare)
+      let selector = selector ?? .compare
+      guard ValueSorting.supports(selector) else {
+        throw PredicateEvaluationError(
+          .unsupportedSelector, "unsupported NSSortDescriptor selector: \(selector.rawValue)")
+      }
+      result = ValueSorting.compare(first, second, by: selector)
     }
     return ascending ? result : result.reversed
   }

@@ -47,6 +47,8 @@ package enum ValueSorting {
     case .localizedCaseInsensitiveCompare:
       return a.compare(b, options: .caseInsensitive, locale: .current)
     case .localizedStandardCompare: return a.localizedStandardCompare(b)
+    // Sort descriptors and messages ask supports(_:) first; what is left is a comparator that the
+    // program called with a selector of its own.
     default: fatalError("unsupported NSSortDescriptor selector: \(selector.rawValue)")
     }
   }
