@@ -52,11 +52,15 @@ let package = Package(
         .product(name: "Collections", package: "swift-collections"),
       ]),
     .target(name: "CRuntime"),
+    // From one model version to another, object by object.
+    .target(
+      name: "CairnMigration",
+      dependencies: ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"]),
     .target(
       name: "Cairn",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSQLite",
-        "CairnAtomicStores",
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
+        "CairnSQLite", "CairnAtomicStores",
       ]),
     .target(name: "CoreData", dependencies: ["Cairn"]),
     .target(
@@ -131,6 +135,11 @@ let package = Package(
       name: "CairnCoordinatorTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
+      ]),
+    .testTarget(
+      name: "CairnMigrationTests",
+      dependencies: [
+        "Cairn", "CairnMigration", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
       ]),
     .testTarget(
       name: "CairnTests",

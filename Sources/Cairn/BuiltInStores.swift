@@ -1,5 +1,6 @@
 import CairnAtomicStores
 import CairnCoordinator
+import CairnMigration
 import CairnModel
 import CairnSQLite
 import CairnStore
@@ -21,7 +22,9 @@ extension PersistentStoreCoordinator {
   /// The model can no longer be changed. A model with problems is refused, with all of them, when
   /// the first store is added.
   public convenience init(managedObjectModel model: ManagedObjectModel) {
-    self.init(managedObjectModel: model, storeKinds: BuiltInStores.kinds)
+    self.init(
+      managedObjectModel: model, storeKinds: BuiltInStores.kinds,
+      migrator: StoreMigrator.ofProgram)
   }
 
   /// The store types that can be added: the built-in and the registered ones, sorted.

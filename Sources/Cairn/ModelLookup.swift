@@ -1,3 +1,4 @@
+import CairnMigration
 import CairnModel
 import CairnStore
 import Foundation
@@ -13,23 +14,9 @@ struct ModelLookup {
   let name: String
   let folders: [URL]
 
-  init(name: String, folders: [URL] = ModelLookup.programFolders) {
+  init(name: String, folders: [URL] = ProgramResources.folders) {
     self.name = name
     self.folders = folders
-  }
-
-  /// The places where a program keeps its resources.
-  static var programFolders: [URL] {
-    var folders: [URL] = []
-    if let resources = Bundle.main.resourceURL { folders.append(resources) }
-    guard let executable = Bundle.main.executableURL else { return folders }
-    let folder = executable.resolvingSymlinksInPath().deletingLastPathComponent()
-    folders.append(folder)
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names.sorted() where name.hasSuffix(".resources") || name.hasSuffix(".bundle") {
-      folders.append(folder.appendingPathComponent(name))
-    }
-    return folders
   }
 
   /// The model.

@@ -11,12 +11,20 @@ public enum StoreOptionKey {
   public static let ignoreVersioning = "NSIgnorePersistentStoreVersioningOption"
   public static let migrateAutomatically = "NSMigratePersistentStoresAutomaticallyOption"
   public static let inferMappingModel = "NSInferMappingModelAutomaticallyOption"
+  /// A `StagedMigrationManager`.
+  public static let stagedMigrationManager = "NSPersistentStoreStagedMigrationManagerOptionKey"
+  /// Accepted; Cairn does everything when the store is opened.
+  public static let deferredLightweightMigration =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
   public static let historyTracking = "NSPersistentHistoryTrackingKey"
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
   public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
   public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
   /// Cairn's own: models that may describe the store as it is now, tried as migration sources.
   public static let migrationSourceModels = "CairnMigrationSourceModels"
+  /// Cairn's own: mapping models (`[MappingModel]`) that come before those among the program's
+  /// resources.
+  public static let migrationMappingModels = "CairnMigrationMappingModels"
   /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
   public static let migrationProgress = "CairnMigrationProgress"
 }

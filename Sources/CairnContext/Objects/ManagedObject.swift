@@ -290,7 +290,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// Called for a key that is not in the model; traps unless overridden.
   open func value(forUndefinedKey key: String) -> Any? {
-    // Keys from outside are looked up in the layout first; overridable, as in Core Data.
+    if flags.remove(.probed) != nil { return nil }
+    // Keys from outside are read with readValue(forKey:); overridable, as in Core Data.
     fatalError(
       "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
   }

@@ -31,6 +31,9 @@ struct ObjectFlags: OptionSet {
   /// Inside `awakeFromFetch`, where values are set without counting as changes.
   static let awaking = Self(rawValue: 1 << 14)
 
+  /// Asked for a key that may not exist; cleared when it does not.
+  static let probed = Self(rawValue: 1 << 15)
+
   static let pending: Self = [.inserted, .updated, .deleted]
   static let event: Self = [
     .inEvent, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,

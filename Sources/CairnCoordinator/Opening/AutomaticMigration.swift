@@ -43,7 +43,7 @@ struct AutomaticMigration {
     do {
       source = try sourceModel()
       try source.model.prepareForUse()
-    } catch where !options.infersMappingModel {
+    } catch  where !options.infersMappingModel {
       throw missingMapping()
     }
     if !source.isKnownToProgram { try refuseLoss(from: source.model) }

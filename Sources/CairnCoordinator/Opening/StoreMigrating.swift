@@ -33,4 +33,16 @@ package struct StoreMigrationRequest {
   package let model: ManagedObjectModel
   /// What the file says of itself.
   package let metadata: [String: Any]
+
+  package init(
+    kind: any StoreKind, url: URL, options: StoreOptions, configurationName: String?,
+    model: ManagedObjectModel, metadata: [String: Any]
+  ) {
+    self.kind = kind
+    self.url = url
+    self.options = options
+    self.configurationName = configurationName
+    self.model = model
+    self.metadata = metadata
+  }
 }

@@ -17,8 +17,9 @@ public enum EntityMappingType: UInt, Sendable, CaseIterable {
   case transformEntityMappingType = 5
 }
 
-/// How the objects of one destination entity come to be from those of a source entity. Source:
-/// `NSEntityMapping`.
+/// How the objects of one destination entity come to be from those of a source entity.
+///
+/// Source: `NSEntityMapping`.
 ///
 /// Filled by one thread before the migration; not changed while it runs.
 open class EntityMapping: NSObject {

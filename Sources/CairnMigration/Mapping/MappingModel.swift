@@ -2,8 +2,9 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// How to bring a store from one version of a model to another, entity by entity in order. Source:
-/// `NSMappingModel`.
+/// How to bring a store from one version of a model to another, entity by entity in order.
+///
+/// Source: `NSMappingModel`.
 ///
 /// Made in code, inferred, or read from Xcode's `.xcmappingmodel`. Filled by one thread before the
 /// migration; not changed while it runs.

@@ -1,7 +1,9 @@
 import CairnModel
 import Foundation
 
-/// How one property of a destination object gets its value. Source: `NSPropertyMapping`.
+/// How one property of a destination object gets its value.
+///
+/// Source: `NSPropertyMapping`.
 ///
 /// Filled by one thread before the migration; not changed while it runs.
 open class PropertyMapping: NSObject {

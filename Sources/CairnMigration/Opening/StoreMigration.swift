@@ -113,7 +113,7 @@ package struct StoreMigration {
     options[StoreOptionKey.stagedMigrationManager] = nil
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [store.kind] + storeKinds)
-    try wrapping(code, store, doing) {
+    _ = try wrapping(code, store, doing) {
       try coordinator.addPersistentStore(
         ofType: store.kind.type, configurationName: configurationName, at: store.url,
         options: options)

@@ -4,7 +4,9 @@ import CairnStore
 import Foundation
 
 /// Makes the destination objects of one entity mapping; subclass it where expressions are not
-/// enough. Source: `NSEntityMigrationPolicy`.
+/// enough.
+///
+/// Source: `NSEntityMigrationPolicy`.
 ///
 /// One instance works for one mapping, on the manager's queue, in this order:
 /// ``begin(_:with:)``; ``createDestinationInstances(forSource:in:manager:)`` for each source object;

@@ -5,7 +5,9 @@ import CairnStore
 import Foundation
 
 /// Brings the contents of one store into another of the next model version, object by object, as a
-/// mapping model and its policies say. Source: `NSMigrationManager`.
+/// mapping model and its policies say.
+///
+/// Source: `NSMigrationManager`.
 ///
 /// A manager and everything it hands out belong to the thread that migrates. It may be used again
 /// after ``reset()``.
@@ -132,7 +134,9 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   ///
   /// - Throws: 134170 for a message it does not know.
   open func answer(to selector: String, arguments: [Any?]) throws -> Any? {
-    func text(_ index: Int) -> String { arguments.count > index ? arguments[index] as? String ?? "" : "" }
+    func text(_ index: Int) -> String {
+      arguments.count > index ? arguments[index] as? String ?? "" : ""
+    }
     func objects(_ index: Int) -> [ManagedObject] {
       arguments.count > index ? arguments[index].flatMap(ManagedObjects.list) ?? [] : []
     }

@@ -9,7 +9,9 @@ struct MigrationPasses {
   let mappings: [EntityMapping]
 
   func run() throws {
-    let steps = try mappings.map { (mapping: $0, policy: try EntityMigrationPolicy.policy(for: $0)) }
+    let steps = try mappings.map {
+      (mapping: $0, policy: try EntityMigrationPolicy.policy(for: $0))
+    }
     let total = Float(max(steps.count * 3, 1))
     var done: Float = 0
     func each(_ work: (EntityMapping, EntityMigrationPolicy) throws -> Void) throws {

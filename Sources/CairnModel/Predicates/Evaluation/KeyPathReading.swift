@@ -73,7 +73,7 @@ package enum KeyPathReading {
       if key == "entity" { return .object(ObjectReference(identified.objectID.entity)) }
     }
     if let readable = object as? any KeyValueReading {
-      return PredicateValue(readable.value(forKey: key))
+      return PredicateValue(try readable.readValue(forKey: key))
     }
     throw noSuchKey(key, of: .object(ObjectReference(object)))
   }
