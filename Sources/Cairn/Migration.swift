@@ -24,6 +24,11 @@ extension StoreMigrator {
   }
 }
 
+extension StagedMigrationManager {
+  /// The store at this moment, for the handlers of a stage; nil outside them.
+  public var container: PersistentContainer? { stageContainer as? PersistentContainer }
+}
+
 extension MigrationManager {
   /// Migrates a store into a new one, on the calling thread.
   ///

@@ -14,8 +14,10 @@ import Testing
     "CairnAtomicStores": ["CairnModel", "CairnStore"],
     "CairnCoordinator": ["CairnModel", "CairnStore"],
     "CairnContext": ["CairnModel", "CairnStore", "CairnCoordinator"],
+    "CairnMigration": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
     "Cairn": [
-      "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSQLite",
+      "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
+      "CairnSQLite",
       "CairnAtomicStores",
     ],
     "CoreData": ["Cairn"],
@@ -69,7 +71,8 @@ import Testing
   @Test func theLibraryLinksNeitherNIONorSystemd() {
     let library: Set<String> = [
       "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnAtomicStores",
-      "CairnCoordinator", "CairnContext", "Cairn", "CoreData", "CairnPlatform", "CairnSync",
+      "CairnCoordinator", "CairnContext", "CairnMigration", "Cairn", "CoreData", "CairnPlatform",
+      "CairnSync",
     ]
     for file in Self.sources where library.contains(file.target) {
       for module in file.imports {

@@ -70,7 +70,12 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       at: request.url, withStoreAt: temporary.url, options: request.options)
   }
 
-  package func runStages(_ request: StoreMigrationRequest) throws -> Bool { false }
+  package func runStages(_ request: StoreMigrationRequest) throws -> Bool {
+    let option = request.options.dictionary[StoreOptionKey.stagedMigrationManager]
+    guard let manager = option as? StagedMigrationManager else { return false }
+    try StagedMigration(manager: manager, request: request, migrator: self).run()
+    return true
+  }
 
   /// Brings the file from one version to the next with an inferred mapping.
   func migrateLightly(

@@ -1,0 +1,147 @@
+// Staged migration of real stores: core-data-semantics chapter 22.6.
+
+import Cairn
+import Foundation
+import Testing
+
+@Suite struct StagedMigrationTests {
+  /// Versions of a book: a full name, then also two parts, then only the parts.
+  private static func version(_ number: Int) -> ManagedObjectModel {
+    var attributes = [Shelf.attribute("title", .string)]
+    if number <= 2 { attributes.append(Shelf.attribute("author", .string)) }
+    if number >= 2 {
+      attributes += [Shelf.attribute("first", .string), Shelf.attribute("last", .string)]
+    }
+    if number >= 4 { attributes.append(Shelf.attribute("shelf", .string)) }
+    let model = ManagedObjectModel()
+    model.entities = [Shelf.entity("Book", attributes)]
+    return model
+  }
+
+  private struct Failure: Error {}
+
+  private func reference(_ number: Int) -> ManagedObjectModelReference {
+    let model = Self.version(number)
+    return ManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+  }
+
+  /// Stages 1 → 2, with the names split after it, and 2 → 3 → 4.
+  private func manager(
+    splitting: @escaping (ManagedObjectContext) throws -> Void = Self.split
+  ) -> StagedMigrationManager {
+    let split = CustomMigrationStage(migratingFrom: reference(1), to: reference(2))
+    split.didMigrateHandler = { manager, stage in
+      let container = try #require(manager.container)
+      #expect(manager.currentStage === stage)
+      let context = container.newBackgroundContext()
+      try context.performAndWait {
+        try splitting(context)
+        try context.save()
+      }
+    }
+    return StagedMigrationManager([
+      split,
+      LightweightMigrationStage([2, 3, 4].map { Self.version($0).versionChecksum }),
+    ])
+  }
+
+  private static func split(_ context: ManagedObjectContext) throws {
+    for book in try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")) {
+      let words = (book.value(forKey: "author") as? String ?? "").split(separator: " ")
+      book.setValue(words.first.map(String.init), forKey: "first")
+      book.setValue(words.last.map(String.init), forKey: "last")
+    }
+  }
+
+  private func options(_ manager: StagedMigrationManager) -> [AnyHashable: Any] {
+    [
+      StoreOptionKey.migrateAutomatically: NSNumber(value: true),
+      StoreOptionKey.inferMappingModel: NSNumber(value: true),
+      StoreOptionKey.stagedMigrationManager: manager,
+      StoreOptionKey.migrationSourceModels: (1...4).map(Self.version),
+    ]
+  }
+
+  private func store(in folder: URL, version: Int = 1) throws -> URL {
+    let url = folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+    try Shelf.with(Self.version(version), "SQLite", url) { context throws in
+      let book = EntityDescription.insertNewObject(forEntityName: "Book", into: context)
+      book.setValue("Solaris", forKey: "title")
+      if version <= 2 { book.setValue("Stanisław Lem", forKey: "author") }
+      try context.save()
+    }
+    return url
+  }
+
+  @Test func handlersSeeTheStoreBetweenTheSteps() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try store(in: folder)
+    try Shelf.with(Self.version(4), "SQLite", url, options(manager())) { context throws in
+      let book = try #require(
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")).first)
+      #expect(book.value(forKey: "last") as? String == "Lem")
+      #expect(book.entity.attributesByName["author"] == nil)
+    }
+  }
+
+  @Test func aFailedStageLeavesTheStoreAtTheOneBefore() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try store(in: folder)
+    #expect(throws: Failure.self) {
+      try Shelf.with(
+        Self.version(4), "SQLite", url, options(manager(splitting: { _ in throw Failure() }))
+      ) { _ in }
+    }
+    // The schema step was committed by itself, the names are still whole.
+    try Shelf.with(Self.version(2), "SQLite", url) { context throws in
+      let book = try #require(
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")).first)
+      #expect(book.value(forKey: "author") as? String == "Stanisław Lem")
+    }
+  }
+
+  @Test func stagesThatAreDoneAreSkipped() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try store(in: folder, version: 3)
+    let manager = manager(splitting: { _ in throw Failure() })
+    try Shelf.with(Self.version(4), "SQLite", url, options(manager)) { context throws in
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 1)
+    }
+    #expect(manager.currentStage == nil && manager.container == nil)
+  }
+
+  @Test func aStoreOfAnotherVersionIsRefused() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try Shelf.store(in: folder)
+    #expect(
+      Shelf.code { try Shelf.with(Self.version(4), "SQLite", url, options(manager())) { _ in } }
+        == .managedObjectModelReferenceNotFound)
+  }
+
+  @Test func aStoreNewerThanTheProgramIsRefusedAndUnchanged() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try store(in: folder, version: 4)
+    #expect(
+      Shelf.code { try Shelf.with(Self.version(2), "SQLite", url, options(manager())) { _ in } }
+        == .stagedMigrationBackwardMigration)
+    try Shelf.with(Self.version(4), "SQLite", url) { context throws in
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 1)
+    }
+  }
+
+  @Test func aModelThatIsNowhereIsNamed() throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = try store(in: folder, version: 2)
+    var given = options(manager())
+    given[StoreOptionKey.migrationSourceModels] = [Self.version(2)]
+    #expect(
+      Shelf.code { try Shelf.with(Self.version(4), "SQLite", url, given) { _ in } }
+        == .managedObjectModelReferenceNotFound)
+  }
+}
