@@ -39,6 +39,7 @@ struct AutomaticMigration {
           + "is to be opened read-only.",
         userInfo: userInfo(reason: "A read-only store cannot be migrated."))
     }
+    if inPlace == nil, migrator == nil { throw cannotMigrate() }
     let source: (model: ManagedObjectModel, isKnownToProgram: Bool)
     do {
       source = try sourceModel()
@@ -53,18 +54,20 @@ struct AutomaticMigration {
       return
     }
     guard options.infersMappingModel else { throw missingMapping() }
-    guard let inPlace else {
-      throw CoreDataError(
-        .migrationMissingMappingModel,
-        "Stores of type \(request.kind.type) cannot be migrated in place.",
-        userInfo: userInfo(reason: "Can't find mapping model for migration."))
-    }
+    guard let inPlace else { throw cannotMigrate() }
     try inPlace.migrateInPlace(at: url, from: source.model, to: model, options: options)
     report(1)
   }
 
   private var inPlace: (any InPlaceMigrating.Type)? {
     request.kind.storeClass as? any InPlaceMigrating.Type
+  }
+
+  private func cannotMigrate() -> CoreDataError {
+    CoreDataError(
+      .migrationMissingMappingModel,
+      "Stores of type \(request.kind.type) cannot be migrated in place.",
+      userInfo: userInfo(reason: "Can't find mapping model for migration."))
   }
 
   private func missingMapping() -> CoreDataError {

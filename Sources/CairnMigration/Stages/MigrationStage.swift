@@ -1,7 +1,9 @@
 import CairnModel
 import Foundation
 
-/// One step of a staged migration. Source: `NSMigrationStage`.
+/// One step of a staged migration.
+///
+/// Source: `NSMigrationStage`.
 ///
 /// Use ``LightweightMigrationStage`` and ``CustomMigrationStage``.
 open class MigrationStage: NSObject {
@@ -11,7 +13,9 @@ open class MigrationStage: NSObject {
   public override init() { super.init() }
 }
 
-/// Model versions between which an inferred mapping suffices. Source: `NSLightweightMigrationStage`.
+/// Model versions between which an inferred mapping suffices.
+///
+/// Source: `NSLightweightMigrationStage`.
 open class LightweightMigrationStage: MigrationStage {
   /// `ManagedObjectModel.versionChecksum` of the versions, oldest first.
   public let versionChecksums: [String]
@@ -26,8 +30,9 @@ open class LightweightMigrationStage: MigrationStage {
   public convenience init(_ checksums: [String]) { self.init(versionChecksums: checksums) }
 }
 
-/// A step from one version to the next with work of the program before and after it. Source:
-/// `NSCustomMigrationStage`.
+/// A step from one version to the next with work of the program before and after it.
+///
+/// Source: `NSCustomMigrationStage`.
 ///
 /// The step itself is an inferred mapping. The handlers run on the thread that opens the store.
 open class CustomMigrationStage: MigrationStage {

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Which steps lead from a store's version to the program's. A pure value.
+/// Which steps lead from a store's version to the program's.
+///
+/// A pure value.
 struct StagePlan: Equatable {
   /// What is known of one stage.
   enum Stage: Equatable {

@@ -36,7 +36,8 @@ struct StagedMigration {
       switch stage {
       case let stage as LightweightMigrationStage: return .lightweight(stage.versionChecksums)
       case let stage as CustomMigrationStage:
-        return .custom(from: stage.currentModel.versionChecksum, to: stage.nextModel.versionChecksum)
+        return .custom(
+          from: stage.currentModel.versionChecksum, to: stage.nextModel.versionChecksum)
       default:
         throw CoreDataError(
           .migration, "A stage must be a LightweightMigrationStage or a CustomMigrationStage.")
