@@ -34,6 +34,7 @@ import Testing
     "cairnd": ["CairnDaemon", "CairnControl"],
     "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform"],
     "CairnPlatform": ["CPlatform"],
+    "CairnSwiftSource": [],
     "cairn-modelgen": ["CairnModel"],
   ]
 

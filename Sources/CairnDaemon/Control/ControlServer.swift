@@ -108,7 +108,7 @@ final class ControlServer: Service {
       logger.event(
         .callRefused, "too many connections",
         metadata: ["clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)"])
-      Task { await Self.turnAway(asyncChannel) }
+      Task { await Self.turnAway(channel, asyncChannel) }
       return
     }
     let caller = ControlCaller(
@@ -126,11 +126,18 @@ final class ControlServer: Service {
     channel.closeFuture.whenComplete { _ in task.cancel() }
   }
 
-  private static func turnAway(_ channel: ControlConnection.Channel) async {
+  /// Says that there is no room, then reads what the caller still sends until it hangs up: a socket
+  /// closed with unread bytes would lose the answer.
+  private static func turnAway(
+    _ channel: any Channel, _ connection: ControlConnection.Channel
+  ) async {
+    let end = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
     let reply = ControlReply(failure: .busy(reason: "too many connections"))
-    try? await channel.executeThenClose { _, outbound in
+    try? await connection.executeThenClose { inbound, outbound in
       try await outbound.write(ByteBuffer(bytes: MessageFraming.frame(reply.message)))
+      for try await _ in inbound {}
     }
+    end.cancel()
   }
 
   private func drain() async {

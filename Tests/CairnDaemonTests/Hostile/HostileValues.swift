@@ -117,7 +117,7 @@ struct HostileValues {
   private static let numbers: [JSONValue] = [
     0, -1, 1, 256, 32768, -32769, 2_147_483_648, .integer(.max), .integer(.min),
     .integer(1 << 53), .number(0.5), .number(-0.0), .number(1e308), .number(-1e308),
-    .number(5e-324), .number(1e19), .number(9.2233720368547758e18),
+    .number(.leastNonzeroMagnitude), .number(1e19), .number(9.2233720368547758e18),
   ]
 
   private static let shapes: [JSONValue] = [
