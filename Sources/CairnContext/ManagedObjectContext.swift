@@ -20,6 +20,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   let registry = ObjectRegistry()
   /// For work that may come too late for the context.
   let reference = ContextReference()
+  let lockForConfinement = NSRecursiveLock()
   final var pending = PendingChanges()
   final var events = EventLog()
   final var rowSource: (any RowSource)?
@@ -51,11 +52,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// A context with a queue of the given kind.
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
     concurrencyType = ct
-    switch ct {
-    case .confinementConcurrencyType: confinement = ContextConfinement(kind: .thread)
-    case .privateQueueConcurrencyType: confinement = ContextConfinement(kind: .privateQueue)
-    case .mainQueueConcurrencyType: confinement = ContextConfinement(kind: .mainQueue)
-    }
+    confinement = ContextConfinement(ct)
     super.init()
     registry.context = self
     reference.context = self
@@ -64,6 +61,25 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// A context with a queue of the given kind.
   public convenience init(_ type: ConcurrencyType) {
     self.init(concurrencyType: type.rawValue)
+  }
+
+  /// A context of the thread that makes it.
+  @available(*, deprecated, message: "Use init(concurrencyType:).")
+  public override convenience init() {
+    self.init(concurrencyType: .confinementConcurrencyType)
+  }
+
+  /// What ``encode(with:)`` wrote: the kind of queue, the name and the settings.
+  ///
+  /// Coordinator and parent are not archived; set one before use.
+  public required init?(coder: NSCoder) {
+    guard let kind = Self.concurrencyType(in: coder) else { return nil }
+    concurrencyType = kind
+    confinement = ContextConfinement(kind)
+    super.init()
+    registry.context = self
+    reference.context = self
+    takeSettings(from: coder)
   }
 
   deinit {
@@ -101,8 +117,15 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var transactionAuthor: String?
   /// What happens when rows changed since they were read.
   ///
-  /// Default: an error.
-  open var mergePolicy: MergePolicy = .error
+  /// Default: an error. A ``MergePolicy``; of type `Any` as at Apple. Anything else traps.
+  open var mergePolicy: Any = MergePolicy.error {
+    didSet {
+      if mergePolicy is MergePolicy { return }
+      // A value in the program's source.
+      fatalError("mergePolicy must be a MergePolicy, not \(type(of: mergePolicy)).")
+    }
+  }
+  final var policy: MergePolicy { mergePolicy as? MergePolicy ?? .error }
   /// Seconds after which a cached row is read again; negative, the default, for never.
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
@@ -141,6 +164,14 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Runs the block on the context's queue and waits.
   ///
   /// May be nested.
+  open func performAndWait(_ block: () -> Void) {
+    confinement.sync { CurrentContext.$context.withValue(self) { block() } }
+  }
+
+  /// Runs the block on the context's queue, waits, and returns what it returns.
+  ///
+  /// May be nested.
+  @discardableResult
   public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     try confinement.sync { try CurrentContext.$context.withValue(self) { try block() } }
   }
@@ -202,10 +233,10 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     retained.insert(ObjectRef(object))
   }
   /// Decides the store that a new object will be saved to.
+  ///
+  /// Traps for an object that is in another store already.
   open func assign(_ object: Any, to store: PersistentStore) {
-    confinement.check()
-    guard let object = object as? ManagedObject else { return }
-    assignments[ObjectRef(object)] = store
+    StoreAssignment(context: self).assign(object, to: store)
   }
   /// Gives new objects their permanent IDs before they are saved.
   open func obtainPermanentIDs(for objects: [ManagedObject]) throws {
@@ -217,6 +248,17 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     _ fault: ManagedObject, for oid: ManagedObjectID,
     triggeredByProperty property: PropertyDescription?
   ) -> Bool { shouldDeleteInaccessibleFaults }
+
+  /// Counts a change of an object that it did not announce itself.
+  ///
+  /// Core Data observes its objects with this method; here they tell the context themselves.
+  open func observeValue(
+    forKeyPath keyPath: String?, of object: Any?, change: [String: Any]?,
+    context: UnsafeMutableRawPointer?
+  ) {
+    guard let object = object as? ManagedObject, object.registry === registry else { return }
+    object.noteChange()
+  }
 
   // MARK: Changes
 
@@ -291,7 +333,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// `updated`, `deleted` (or the `…_objectIDs` keys).
   ///
   /// May be called anywhere.
-  public class func mergeChanges(
+  open class func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
     into contexts: [ManagedObjectContext]
   ) {

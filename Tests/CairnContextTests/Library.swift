@@ -161,6 +161,18 @@ final class Stack: Sendable {
       options: history ? [StoreOptionKey.historyTracking: true] : nil)
   }
 
+  /// Runs the body in a context with another coordinator on the same file.
+  func useElsewhere(_ body: (ManagedObjectContext) throws -> Void) throws {
+    let other = PersistentStoreCoordinator(
+      managedObjectModel: Library.model(), storeKinds: [SQLiteStoreKind()])
+    let twin = try other.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: store.url, options: nil)
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = other
+    try context.performAndWait { try body(context) }
+    try other.remove(twin)
+  }
+
   func context(policy: MergePolicy = .error) -> ManagedObjectContext {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator

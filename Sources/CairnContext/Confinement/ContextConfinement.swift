@@ -4,10 +4,10 @@ import Synchronization
 
 /// The queue of a context: runs its blocks, knows whether the caller is on it, and traps when not.
 ///
-/// The check is on in debug builds. `CAIRN_CONCURRENCY_DEBUG=1` or the launch argument
-/// `-com.apple.CoreData.ConcurrencyDebug 1` turns it on in release builds (there it covers the
-/// context's methods and the firing of faults), `CAIRN_CONCURRENCY_DEBUG=0` turns it off.
-// Unchecked: `queue` and `kind` are immutable, `owner` is atomic, `name` is inside a mutex.
+/// The check is on in debug builds. The launch argument `-com.apple.CoreData.ConcurrencyDebug 1`, or
+/// the environment variable of that name or `CAIRN_CONCURRENCY_DEBUG`, turns it on in release
+/// builds, where it covers the context's methods and the firing of faults; with 0 it is off.
+// Unchecked: `queue` and `kind` are immutable, `owner` is atomic, `name` guards itself.
 final class ContextConfinement: @unchecked Sendable {
   enum Kind {
     case thread
@@ -19,24 +19,26 @@ final class ContextConfinement: @unchecked Sendable {
   private let queue: DispatchQueue
   /// The thread that runs a block of the context now, 0 when none does.
   private let owner = Atomic<Int>(0)
-  private let name = Mutex<String?>(nil)
+  private let name = ContextName()
 
-  init(kind: Kind) {
-    self.kind = kind
-    switch kind {
-    case .privateQueue:
+  init(_ type: ManagedObjectContextConcurrencyType) {
+    switch type {
+    case .privateQueueConcurrencyType:
+      kind = .privateQueue
       queue = DispatchQueue(label: "Cairn.ManagedObjectContext")
-      queue.setSpecific(key: Self.queueNameKey, value: "the private queue of another context")
-    case .mainQueue:
+      queue.setSpecific(key: Self.queueNameKey, value: name)
+    case .mainQueueConcurrencyType:
+      kind = .mainQueue
       queue = .main
       _ = Self.markMainQueue
-    case .thread:
+    case .confinementConcurrencyType:
+      kind = .thread
       queue = DispatchQueue(label: "Cairn.ManagedObjectContext.unused")
       owner.store(Self.currentThread, ordering: .relaxed)
     }
   }
 
-  private static let queueNameKey = DispatchSpecificKey<String>()
+  private static let queueNameKey = DispatchSpecificKey<ContextName>()
   private static let mainQueueKey = DispatchSpecificKey<Bool>()
   private static let markMainQueue: Void = DispatchQueue.main.setSpecific(
     key: mainQueueKey, value: true)
@@ -46,7 +48,7 @@ final class ContextConfinement: @unchecked Sendable {
     Int(bitPattern: ObjectIdentifier(Thread.current)) | 1
   }
 
-  func setName(_ newName: String?) { name.withLock { $0 = newName } }
+  func setName(_ newName: String?) { name.set(newName) }
 
   // MARK: Running
 
@@ -88,14 +90,15 @@ final class ContextConfinement: @unchecked Sendable {
 
   // MARK: Checking
 
+  private static let switchName = "com.apple.CoreData.ConcurrencyDebug"
+
   static let isChecking: Bool = {
-    switch ProcessInfo.processInfo.environment["CAIRN_CONCURRENCY_DEBUG"] {
-    case "0": return false
-    case "1": return true
-    default: break
-    }
+    let environment = ProcessInfo.processInfo.environment
     let arguments = ProcessInfo.processInfo.arguments
-    if let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
+    for name in ["CAIRN_CONCURRENCY_DEBUG", switchName] {
+      if let value = environment[name] { return value != "0" }
+    }
+    if let index = arguments.firstIndex(of: "-" + switchName),
       index + 1 < arguments.count
     {
       return arguments[index + 1] != "0"
@@ -115,7 +118,9 @@ final class ContextConfinement: @unchecked Sendable {
 
   /// Where the caller is, for people.
   private static var here: String {
-    if let other = DispatchQueue.getSpecific(key: queueNameKey) { return other }
+    if let other = DispatchQueue.getSpecific(key: queueNameKey) {
+      return "the private queue of\(other.quoted ?? " another") context"
+    }
     if isOnMainQueue { return "the main queue" }
     return "another queue or thread (\(Thread.current))"
   }
@@ -127,12 +132,19 @@ final class ContextConfinement: @unchecked Sendable {
     case .privateQueue: own = "its private queue"
     case .mainQueue: own = "the main queue"
     }
-    let name = name.withLock { $0 }.map { " \"\($0)\"" } ?? ""
     // Which thread or queue runs a call is decided by the program's source.
     fatalError(
-      "Managed object context\(name) belongs to \(own) and was used from \(Self.here). Use the "
+      "Managed object context\(name.quoted ?? "") belongs to \(own) and was used from \(Self.here). Use the "
         + "context and its objects inside perform or performAndWait.")
   }
+}
+
+/// A context's name, for messages from other queues.
+final class ContextName: Sendable {
+  private let name = Mutex<String?>(nil)
+  func set(_ newName: String?) { name.withLock { $0 = newName } }
+  /// With a space before it.
+  var quoted: String? { name.withLock { $0 }.map { " \"\($0)\"" } }
 }
 
 /// Carries a value to a context's queue.

@@ -8,15 +8,38 @@ struct ObjectLookup {
   func object(with asked: ManagedObjectID) -> ManagedObject {
     context.confinement.check()
     if let object = context.registry.object(for: asked) { return object }
-    let id = local(context.registry.current(asked))
-    if id !== asked, let object = context.registry.object(for: id) { return object }
-    return materialise(id)
+    let id = local(context.currentID(asked))
+    return registered(id) ?? materialise(id)
   }
 
   /// The object for an ID that a fetch of this context has just found.
   func object(found id: ManagedObjectID) -> ManagedObject {
     if id.isTemporaryID { return object(with: id) }
-    return context.registry.object(for: id) ?? materialise(id)
+    return registered(id) ?? materialise(id)
+  }
+
+  /// The object for an ID if there is one, under whatever ID it is registered.
+  func registered(_ id: ManagedObjectID) -> ManagedObject? {
+    if let object = context.registry.object(for: id) { return object }
+    guard context.rowSource is ParentRows else {
+      let now = context.registry.current(id)
+      return now === id ? nil : context.registry.object(for: now)
+    }
+    return registeredInChild(id)
+  }
+
+  /// In a child an object keeps its temporary ID when it is saved, until the permanent one comes
+  /// along here.
+  private func registeredInChild(_ id: ManagedObjectID) -> ManagedObject? {
+    if id.isTemporaryID {
+      let now = context.currentID(id)
+      return now === id ? nil : context.registry.object(for: now)
+    }
+    guard let old = context.rowSource?.temporaryID(of: id),
+      let object = context.registry.object(for: old)
+    else { return nil }
+    context.registry.replaceTemporaryID(of: object, by: id)
+    return object
   }
 
   func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
@@ -46,7 +69,7 @@ struct ObjectLookup {
   /// The object for a row: registered already, or a fault that has the row at hand.
   func object(for row: RowSnapshot) -> (object: ManagedObject, isNew: Bool) {
     let id = row.objectID
-    if let object = context.registry.object(for: id) { return (object, false) }
+    if let object = registered(id) { return (object, false) }
     let object = materialise(id)
     object.snapshot = row
     return (object, true)
@@ -74,5 +97,20 @@ struct ObjectLookup {
         || !coordinator.persistentStores.contains(where: { $0.identity === id.storeIdentity })
     else { return id }
     return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
+  }
+}
+
+extension ManagedObjectContext {
+  /// The ID that an object has now: the permanent one, once it was saved here or further up.
+  final func currentID(_ id: ManagedObjectID) -> ManagedObjectID {
+    guard id.isTemporaryID else { return id }
+    let known = registry.current(id)
+    return known === id ? rowSource?.permanentID(of: id) ?? id : known
+  }
+
+  /// The value with a reference spelled as it is now.
+  final func currentValue(_ value: AttributeValue) -> AttributeValue {
+    guard case .object(let id) = value, id.isTemporaryID else { return value }
+    return .object(currentID(id))
   }
 }

@@ -27,6 +27,8 @@ final class ObjectRegistry: @unchecked Sendable {
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors: [UInt64: ManagedObjectID] = [:]
+    /// The way back, while there are children.
+    var predecessors: [ObjectIDRef: ManagedObjectID] = [:]
     /// Whether some child context may still use the temporary IDs of saved objects.
     var hasChildren = false
     /// Rows that objects gave up on being freed; released in the row cache in batches.
@@ -80,7 +82,10 @@ final class ObjectRegistry: @unchecked Sendable {
     let old = object.objectID
     remove(object, id: old)
     if case .temporary(let number) = old.key {
-      state.withLock { $0.successors[number] = id }
+      state.withLock { state in
+        state.successors[number] = id
+        if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
+      }
     }
     object.objectID = id
     add(object)
@@ -90,6 +95,11 @@ final class ObjectRegistry: @unchecked Sendable {
   func current(_ id: ManagedObjectID) -> ManagedObjectID {
     guard case .temporary(let number) = id.key else { return id }
     return state.withLock { $0.successors[number] } ?? id
+  }
+
+  /// The temporary ID that an object had before it was saved, for children that know it.
+  func predecessor(of id: ManagedObjectID) -> ManagedObjectID? {
+    state.withLock { $0.predecessors.isEmpty ? nil : $0.predecessors[ObjectIDRef(id)] }
   }
 
   /// From now on the temporary IDs of saved objects are remembered.
@@ -103,10 +113,13 @@ final class ObjectRegistry: @unchecked Sendable {
   /// Forgets everything.
   func removeAll() {
     state.withLock { state in
-      let (abandoned, hasChildren) = (state.abandonedRows, state.hasChildren)
-      state = State()
-      state.abandonedRows = abandoned
-      state.hasChildren = hasChildren
+      var new = State()
+      new.abandonedRows = state.abandonedRows
+      new.hasChildren = state.hasChildren
+      if state.hasChildren {
+        (new.successors, new.predecessors) = (state.successors, state.predecessors)
+      }
+      state = new
     }
   }
 

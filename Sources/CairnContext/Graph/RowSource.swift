@@ -17,6 +17,10 @@ protocol RowSource: AnyObject {
   ) throws -> StoreFetchResult
   func retainRows(_ ids: [ManagedObjectID])
   func releaseRows(_ ids: [ManagedObjectID])
+  /// The ID an object had before it was saved further up, where that is remembered for children.
+  func temporaryID(of id: ManagedObjectID) -> ManagedObjectID?
+  /// The ID an object got when it was saved further up.
+  func permanentID(of id: ManagedObjectID) -> ManagedObjectID?
 }
 
 /// Rows from the coordinator's row cache and its stores.
@@ -43,6 +47,8 @@ final class CoordinatorRows: RowSource {
 
   func retainRows(_ ids: [ManagedObjectID]) { coordinator.retainRows(ids) }
   func releaseRows(_ ids: [ManagedObjectID]) { coordinator.releaseRows(ids) }
+  func temporaryID(of id: ManagedObjectID) -> ManagedObjectID? { nil }
+  func permanentID(of id: ManagedObjectID) -> ManagedObjectID? { nil }
 }
 
 /// Rows made from the objects of a parent context, unsaved changes included.
@@ -53,7 +59,7 @@ final class ParentRows: RowSource {
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
     try parent.performAndWait {
-      let objects = ids.map { parent.object(with: parent.registry.current($0)) }
+      let objects = ids.map { parent.object(with: $0) }
       try FaultFiring.fill(objects, maximumAge: maximumAge)
       return zip(ids, objects).map { asked, object in
         guard !object.isFault, !object.isDeleted else { return nil }
@@ -75,7 +81,7 @@ final class ParentRows: RowSource {
   ) throws -> [[ManagedObjectID]] {
     parent.performAndWait {
       owners.map { owner in
-        let object = parent.object(with: parent.registry.current(owner))
+        let object = parent.object(with: owner)
         if object.isFault { FaultFiring.fire(object) }
         if object.isDeleted { return [] }
         guard let index = object.layout.toManyByName[relationship.name] else { return [] }
@@ -96,4 +102,13 @@ final class ParentRows: RowSource {
   // The parent's objects hold the rows.
   func retainRows(_ ids: [ManagedObjectID]) {}
   func releaseRows(_ ids: [ManagedObjectID]) {}
+
+  // The registries guard themselves, so these need no turn on the parent's queue.
+  func temporaryID(of id: ManagedObjectID) -> ManagedObjectID? {
+    parent.registry.predecessor(of: id) ?? parent.rowSource?.temporaryID(of: id)
+  }
+  func permanentID(of id: ManagedObjectID) -> ManagedObjectID? {
+    let known = parent.registry.current(id)
+    return known === id ? parent.rowSource?.permanentID(of: id) : known
+  }
 }

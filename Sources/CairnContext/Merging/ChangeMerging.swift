@@ -81,7 +81,7 @@ struct ChangeMerging {
 
   private func update(_ ids: [ManagedObjectID]) {
     let refreshing = ObjectRefreshing(context: context)
-    let objects = ids.compactMap { context.registry.object(for: $0) }
+    let objects = ids.compactMap { ObjectLookup(context: context).registered($0) }
     let realised = objects.filter { !$0.isFault && !$0.isDeleted }
     let rows =
       (try? context.rowSource?.rows(
@@ -100,13 +100,14 @@ struct ChangeMerging {
   }
 
   private func delete(_ id: ManagedObjectID) {
-    guard let object = context.registry.object(for: id), !object.flags.contains(.deletedElsewhere)
+    guard let object = ObjectLookup(context: context).registered(id),
+      !object.flags.contains(.deletedElsewhere)
     else { return }
     forgetReferences(to: object)
     // Unsaved changes of an object that is gone cannot be saved; under the error policy the save
     // has to say so.
     if object.isUpdated, object.hasPersistentChangedValues,
-      context.mergePolicy.mergeType == .errorMergePolicyType
+      context.policy.mergeType == .errorMergePolicyType
     {
       return
     }

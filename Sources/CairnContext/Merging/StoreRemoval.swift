@@ -6,6 +6,8 @@ struct StoreRemoval {
 
   func forget(_ identity: StoreIdentity) {
     let objects = context.registry.objects.filter { $0.objectID.storeIdentity === identity }
+    // What undo would bring back belongs nowhere any more.
+    context.undoManager?.removeAllActions(withTarget: context)
     if objects.isEmpty { return }
     for object in objects {
       ChangeDiscarding(context: context).detach(object)

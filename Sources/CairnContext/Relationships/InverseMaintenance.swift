@@ -181,11 +181,18 @@ enum InverseMaintenance {
       let inverse = relationship.inverseRelationship, inverse.isToMany,
       let context = object.registry?.context
     else { return }
-    if case .object(let id) = old, let owner = context.registry.object(for: id) {
-      owner.touchedToMany(index(of: inverse, in: owner))?.forget(object)
+    func owner(_ value: AttributeValue) -> ManagedObject? {
+      guard case .object(let id) = value else { return nil }
+      return ObjectLookup(context: context).registered(id)
     }
-    if case .object(let id) = new, let owner = context.registry.object(for: id) {
-      owner.touchedToMany(index(of: inverse, in: owner))?.admit(object)
+    let (former, latter) = (owner(old), owner(new))
+    // The same object under its permanent ID is no change.
+    if former === latter { return }
+    if let former {
+      former.touchedToMany(self.index(of: inverse, in: former))?.forget(object)
+    }
+    if let latter {
+      latter.touchedToMany(self.index(of: inverse, in: latter))?.admit(object)
     }
   }
 

@@ -22,7 +22,7 @@ struct BatchExecution {
 
   /// What the context's merge policy says about rows whose unique values are taken.
   private var duplicateRule: BatchDuplicateRule {
-    switch context.mergePolicy.mergeType {
+    switch context.policy.mergeType {
     case .errorMergePolicyType: return .refuse
     case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: return .overwrite
     case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return .skip

@@ -5,13 +5,18 @@ import CairnStore
 struct ConflictResolution {
   let context: ManagedObjectContext
 
-  func resolve(_ conflicts: [RowConflict], of unit: SaveUnit) throws {
-    let list = conflicts.map { conflict in
-      MergeConflict(
-        source: context.object(with: conflict.objectID), stored: conflict.persisted,
-        oldVersion: conflict.expectedVersion)
+  /// - Parameter cached: What the row cache had for each of them before it learned of the newer
+  ///   rows.
+  func resolve(_ conflicts: [RowConflict], cached: [RowSnapshot?]) throws {
+    let list = zip(conflicts, cached).map { conflict, cached in
+      let object = context.object(with: conflict.objectID)
+      // Saved through the same coordinator, so the cache has it already.
+      let isKnown = cached?.version == conflict.persisted?.version
+      return MergeConflict(
+        source: object, oldVersion: conflict.expectedVersion, cached: cached,
+        stored: isKnown ? nil : conflict.persisted, row: conflict.persisted)
     }
-    try context.mergePolicy.resolve(mergeConflicts: list)
+    try context.policy.resolve(mergeConflicts: list)
   }
 }
 
@@ -26,7 +31,7 @@ struct ConflictMerging {
   func merge(_ conflict: MergeConflict) {
     let object = conflict.sourceObject
     guard let context = object.registry?.context else { return }
-    switch (object.flags.contains(.deleted), conflict.stored) {
+    switch (object.flags.contains(.deleted), conflict.row) {
     case (false, let row?): update(object, onto: row)
     case (false, nil): updateOfDeleted(object, in: context)
     case (true, let row?): delete(object, of: row, in: context)

@@ -22,7 +22,7 @@ struct ConstraintResolution {
           object.snapshot.map { SnapshotValues.dictionary(of: $0) } ?? [:]
         })
     }
-    try context.mergePolicy.resolve(mergeConflicts: list)
+    try context.policy.resolve(mergeConflicts: list)
   }
 }
 

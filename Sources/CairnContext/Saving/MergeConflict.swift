@@ -4,21 +4,25 @@ import Foundation
 
 /// An object whose row was changed or deleted by somebody else since it was read.
 ///
-/// Source: `NSMergeConflict`.
+/// There are two kinds. When a context of the same coordinator saved the row,
+/// ``cachedSnapshot`` has the newer values and ``persistedSnapshot`` is nil. When the store has a
+/// row that the coordinator did not know, ``cachedSnapshot`` has what it believed,
+/// ``persistedSnapshot`` the newer values, and ``objectSnapshot`` is nil. For a deleted row the
+/// newer values are nil and ``newVersionNumber`` is 0. Source: `NSMergeConflict`.
 open class MergeConflict: NSObject {
   /// The object that was to be saved.
   public let sourceObject: ManagedObject
-  /// The values the object's changes are based on.
+  /// The values the object's changes are based on, by name.
   public let objectSnapshot: [String: Any]?
-  /// The newer values in the coordinator's row cache.
+  /// The values in the coordinator's row cache, or in the parent context.
   public let cachedSnapshot: [String: Any]?
-  /// The newer values in the store.
+  /// The values in the store.
   public let persistedSnapshot: [String: Any]?
   /// The version of the newer row, 0 when the row was deleted.
   public let newVersionNumber: Int
   public let oldVersionNumber: Int
-  /// The newer row itself.
-  let stored: RowSnapshot?
+  /// The newer row itself; nil when it was deleted.
+  let row: RowSnapshot?
 
   public init(
     source srcObject: ManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
@@ -30,18 +34,24 @@ open class MergeConflict: NSObject {
     persistedSnapshot = persnap
     newVersionNumber = newvers
     oldVersionNumber = oldvers
-    stored = nil
+    // A conflict that the program describes is about the row as it is now.
+    let source = newvers == 0 ? nil : srcObject.registry?.context?.rowSource
+    row = (try? source?.rows(for: [srcObject.objectID], maximumAge: 0))?.first ?? nil
   }
 
-  init(source: ManagedObject, stored: RowSnapshot?, oldVersion: Int64) {
+  init(
+    source: ManagedObject, oldVersion: Int64, cached: RowSnapshot?, stored: RowSnapshot?,
+    row: RowSnapshot?
+  ) {
+    let isKnownToCoordinator = stored == nil && (row == nil) == (cached == nil)
     sourceObject = source
-    objectSnapshot = source.snapshot.map { SnapshotValues.dictionary(of: $0) }
-    let values = stored.map { SnapshotValues.dictionary(of: $0) }
-    cachedSnapshot = values
-    persistedSnapshot = values
-    newVersionNumber = stored.map { Int(max($0.version, 1)) } ?? 0
+    objectSnapshot =
+      isKnownToCoordinator ? source.snapshot.map { SnapshotValues.dictionary(of: $0) } : nil
+    cachedSnapshot = cached.map { SnapshotValues.dictionary(of: $0) }
+    persistedSnapshot = stored.map { SnapshotValues.dictionary(of: $0) }
+    newVersionNumber = row.map { Int(max($0.version, 1)) } ?? 0
     oldVersionNumber = Int(oldVersion)
-    self.stored = stored
+    self.row = row
   }
 
   open override var description: String {

@@ -35,7 +35,9 @@ struct ParentSaving {
   private func clean(_ object: ManagedObject) {
     object.changedSlots.removeAll()
     for value in object.toManyValues { value?.commit { $0.isDeleted } }
-    if !object.isFault { object.snapshot = ParentRows.row(of: object, under: object.objectID) }
+    // Slots that are still shared are those of the committed values already.
+    guard object.flags.contains(.ownsSlots) else { return }
+    object.snapshot = ParentRows.row(of: object, under: object.objectID)
   }
 
   // MARK: Conflicts
@@ -43,28 +45,42 @@ struct ParentSaving {
   /// An object conflicts when the parent's values are not those the child's changes are based on.
   private func resolveConflicts() throws {
     var conflicts: [MergeConflict] = []
-    for object in context.pending.objects where !object.isInserted {
+    let changed = context.pending.objects.filter { !$0.isInserted && $0.snapshot != nil }
+    let rows = try context.rowSource?.rows(for: changed.map(\.objectID), maximumAge: nil) ?? []
+    for (object, row) in zip(changed, rows) {
       guard let base = object.snapshot else { continue }
-      let row = try context.rowSource?.rows(for: [object.objectID], maximumAge: nil)[0]
       if let row {
-        let isSame = object.layout.persistentSlots.allSatisfy {
-          row[$0].isSameStoredValue(as: base[$0])
-        }
-        if !isSame {
+        if !isSame(row, base, object.layout) {
           conflicts.append(
-            MergeConflict(source: object, stored: row, oldVersion: base.version))
+            MergeConflict(
+              source: object, oldVersion: base.version, cached: row, stored: nil, row: row))
         }
       } else if !object.flags.contains(.deleted) {
-        conflicts.append(MergeConflict(source: object, stored: nil, oldVersion: base.version))
+        conflicts.append(
+          MergeConflict(
+            source: object, oldVersion: base.version, cached: nil, stored: nil, row: nil))
       }
     }
-    if !conflicts.isEmpty { try context.mergePolicy.resolve(mergeConflicts: conflicts) }
+    if conflicts.isEmpty { return }
+    context.isResolvingConflicts = true
+    defer { context.isResolvingConflicts = false }
+    try context.policy.resolve(mergeConflicts: conflicts)
     context.processPendingChanges()
+  }
+
+  /// References may be spelled with a temporary ID on one side and the permanent one on the other.
+  private func isSame(_ a: RowSnapshot, _ b: RowSnapshot, _ layout: EntityLayout) -> Bool {
+    layout.persistentSlots.allSatisfy { slot in
+      a[slot].isSameStoredValue(as: b[slot])
+        || context.currentValue(a[slot]).isSameStoredValue(as: context.currentValue(b[slot]))
+    }
   }
 
   // MARK: On the parent's queue
 
   private func push(_ objects: [ManagedObject]) {
+    // What happened in the parent before is an event of its own.
+    parent.processPendingChanges()
     // First every new object, so that references find their destinations.
     for object in objects where object.isInserted { bringIn(object) }
     for object in objects where !object.flags.contains(.deleted) { update(object) }
@@ -75,41 +91,79 @@ struct ParentSaving {
   }
 
   private func counterpart(of object: ManagedObject) -> ManagedObject {
-    parent.object(with: parent.registry.current(object.objectID))
+    parent.object(with: object.objectID)
   }
 
+  /// An object that undo has brought back here may be waiting there to be deleted.
   private func bringIn(_ object: ManagedObject) {
-    guard parent.registry.object(for: object.objectID) == nil else { return }
+    let id = parent.currentID(object.objectID)
+    if let known = ObjectLookup(context: parent).registered(id) {
+      if !known.isDeleted, !(known.isFault && !id.isTemporaryID && !isStored(known)) { return }
+      if !known.flags.isDisjoint(with: [.deleted, .discarded]),
+        !known.flags.contains(.inaccessible)
+      {
+        parent.insert(known)
+        return
+      }
+      ChangeDiscarding(context: parent).detach(known)
+    }
     let new = type(of: object).init(entity: object.entity, insertInto: nil)
-    new.objectID = object.objectID
+    new.objectID = id
     ObjectInsertion(context: parent).insert(new)
   }
 
+  private func isStored(_ object: ManagedObject) -> Bool {
+    try? FaultFiring.fill([object], maximumAge: parent.maximumRowAge)
+    return !object.isFault
+  }
+
   private func update(_ object: ManagedObject) {
-    guard let slots = object.slots else { return updateMembers(of: object) }
     let target = counterpart(of: object)
-    if target.isDeleted { return }
-    let changed = object.isInserted ? Array(0..<object.slotCount) : object.changedSlots.members
-    for slot in changed {
-      if !target.firedSlots[slot].isSameStoredValue(as: slots[slot]) {
-        target.write(slots[slot], at: slot)
+    if let slots = object.slots {
+      if target.isFault { _ = target.firedSlots }
+      if target.isDeleted { return }
+      let changed = object.isInserted ? Array(0..<object.slotCount) : object.changedSlots.members
+      for slot in changed {
+        let value = parent.currentValue(slots[slot])
+        if !target.firedSlots[slot].isSameStoredValue(as: value) { target.write(value, at: slot) }
       }
+      copyLooseValues(from: object, to: target)
     }
-    updateMembers(of: object)
+    if target.isDeleted { return }
+    for (index, value) in object.toManyValues.enumerated() {
+      guard let value, value.hasChanges else { continue }
+      updateMembers(of: target, at: index, from: object)
+    }
+  }
+
+  private func copyLooseValues(from object: ManagedObject, to target: ManagedObject) {
+    for slot in object.changedSlots.members
+    where object.layout.slots[slot].attribute?.attributeType == .undefined {
+      target.writeLoose(object.looseValues?[object.layout.slots[slot].name], at: slot)
+    }
   }
 
   /// Both sides of a relationship changed in the child, so each is copied by itself.
-  private func updateMembers(of object: ManagedObject) {
-    let target = counterpart(of: object)
-    for (index, value) in object.toManyValues.enumerated() {
-      guard let value, value.hasChanges else { continue }
-      let holder = target.toMany(index)
-      target.noteChange()
-      for reference in value.removed { _ = holder.remove(counterpart(of: reference.object)) }
-      for reference in value.added { _ = holder.add(counterpart(of: reference.object)) }
-      if value.isOrdered, value.isLoaded {
-        target.loadedToMany(index).reorder(value.order.map(counterpart))
+  private func updateMembers(of target: ManagedObject, at index: Int, from object: ManagedObject) {
+    let value = object.toMany(index)
+    target.noteChange()
+    if object.isInserted {
+      // The parent may know the object from before it was deleted.
+      let wanted = Set(object.loadedToMany(index).current.map { ObjectRef(counterpart(of: $0)) })
+      for member in target.loadedToMany(index).current where !wanted.contains(ObjectRef(member)) {
+        InverseMaintenance.remove(member, from: target, at: index)
       }
+    }
+    for reference in value.removed {
+      InverseMaintenance.remove(counterpart(of: reference.object), from: target, at: index)
+    }
+    for reference in value.added {
+      let member = counterpart(of: reference.object)
+      InverseMaintenance.insert(member, into: target, at: index, position: nil)
+    }
+    if value.isOrdered {
+      let order = object.loadedToMany(index).order.map(counterpart)
+      InverseMaintenance.reorder(target, at: index, to: order)
     }
   }
 }

@@ -126,12 +126,18 @@ struct SavePipeline {
         completion.add(unit, receipt: nil)
         return false
       }
-      switch try coordinator.save(unit.request, in: store, by: context) {
+      var cached: [RowSnapshot?] = []
+      let outcome = try coordinator.save(unit.request, in: store, by: context) { conflicts in
+        cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+      }
+      switch outcome {
       case .saved(let receipt):
         completion.add(unit, receipt: receipt)
         return true
       case .conflicts(let conflicts):
-        try resolving { try ConflictResolution(context: context).resolve(conflicts, of: unit) }
+        try resolving {
+          try ConflictResolution(context: context).resolve(conflicts, cached: cached)
+        }
       case .constraintViolations(let violations):
         try resolving { try ConstraintResolution(context: context).resolve(violations) }
       case .sidecarChanged(let key):

@@ -42,9 +42,9 @@ struct ReturningObjects {
   ///
   /// - Returns: The row, when somebody else has brought it back meanwhile.
   private func takePlace(of object: ManagedObject) -> RowSnapshot? {
-    let id = context.registry.current(object.objectID)
+    let id = context.currentID(object.objectID)
     if object.registry != nil { return nil }
-    guard let other = context.registry.object(for: id) else { return nil }
+    guard let other = ObjectLookup(context: context).registered(id) else { return nil }
     if other.isFault { try? FaultFiring.fill([other], maximumAge: context.maximumRowAge) }
     let row = other.isDeleted || other.isFault ? nil : other.snapshot
     ObjectRefreshing(context: context).turnIntoFault(other)
@@ -54,7 +54,7 @@ struct ReturningObjects {
 
   private func insertAgain(_ object: ManagedObject, over row: RowSnapshot?) {
     if object.registry == nil {
-      object.objectID = context.registry.current(object.objectID)
+      object.objectID = context.currentID(object.objectID)
       object.registry = context.registry
       context.registry.add(object)
     }
@@ -73,8 +73,8 @@ struct ReturningObjects {
   /// The value with IDs as they are now; nil for a reference to an object that is not there.
   static func usable(_ value: AttributeValue, in context: ManagedObjectContext) -> AttributeValue {
     guard case .object(let old) = value else { return value }
-    let id = context.registry.current(old)
-    if let target = context.registry.object(for: id) {
+    let id = context.currentID(old)
+    if let target = ObjectLookup(context: context).registered(id) {
       return target.isDeleted ? .null : .object(target.objectID)
     }
     return id.isTemporaryID && context.parent == nil ? .null : .object(id)

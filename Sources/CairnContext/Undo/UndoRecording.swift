@@ -39,7 +39,10 @@ extension ManagedObjectContext: UndoObserver {
     guard confinement.isCurrent, concurrencyType != .confinementConcurrencyType else {
       return false
     }
-    confinement.async(block)
+    confinement.async { [weak self] in
+      // Without the context the queue has no say in the undo manager any more.
+      if self != nil { block() }
+    }
     return true
   }
 }

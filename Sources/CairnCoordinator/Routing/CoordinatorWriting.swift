@@ -18,11 +18,13 @@ extension PersistentStoreCoordinator {
   /// Then the row cache has the new rows, observers are told, and remote change notifications go
   /// out.
   ///
-  /// - Parameter source: The observer that asks for it, named to the others.
+  /// - Parameters:
+  ///   - source: The observer that asks for it, named to the others.
+  ///   - noteConflicts: Called with conflicts before the row cache learns of the newer rows.
   /// - Throws: 134030 for a store that is read-only or not here, and what the store throws.
   package func save(
     _ request: SaveChangesRequest, in store: PersistentStore,
-    by source: (any CoordinatorObserver)? = nil
+    by source: (any CoordinatorObserver)? = nil, noteConflicts: ([RowConflict]) -> Void = { _ in }
   ) throws -> SaveOutcome {
     try checkWritable(store)
     let outcome = try store.save(request)
@@ -38,6 +40,7 @@ extension PersistentStoreCoordinator {
           transactionNumber: receipt.transactionNumber),
         by: source)
     case .conflicts(let conflicts):
+      noteConflicts(conflicts)
       // The cache's row is what the save was based on: what the store has is newer.
       let persisted = conflicts.compactMap(\.persisted)
       let gone = conflicts.filter { $0.persisted == nil }.map(\.objectID)

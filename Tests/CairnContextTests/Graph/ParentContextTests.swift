@@ -92,7 +92,7 @@ import Testing
       author.setValue("child", forKey: "name")
       parent.performAndWait { parent.object(with: id).setValue("parent", forKey: "name") }
       #expect(throws: CoreDataError.self) { try child.save() }
-      child.mergePolicy = .mergeByPropertyObjectTrump
+      child.mergePolicy = MergePolicy.mergeByPropertyObjectTrump
       try child.save()
     }
     parent.performAndWait { #expect(parent.object(with: id).text("name") == "child") }

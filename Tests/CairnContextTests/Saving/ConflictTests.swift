@@ -43,7 +43,7 @@ import Testing
       let list = error.userInfo["conflictList"] as? [MergeConflict]
       #expect(list?.first?.sourceObject === book)
       #expect(list?.first?.objectSnapshot?["title"] as? String == "old")
-      #expect(list?.first?.persistedSnapshot?["title"] as? String == "theirs")
+      #expect(list?.first?.cachedSnapshot?["title"] as? String == "theirs")
       #expect(context.hasChanges && book.text("title") == "mine")
     }
   }

@@ -1,0 +1,20 @@
+import Foundation
+
+/// What Core Data kept for old programs.
+extension ManagedObjectContext: NSLocking {
+  /// Keeps other threads out of a confinement context until ``unlock()``.
+  ///
+  /// May be nested. Contexts with a queue need no lock.
+  @available(*, deprecated, message: "Use perform or performAndWait.")
+  public func lock() { lockForConfinement.lock() }
+
+  /// Lets other threads in again.
+  @available(*, deprecated, message: "Use perform or performAndWait.")
+  public func unlock() { lockForConfinement.unlock() }
+
+  /// Locks unless another thread has the lock.
+  ///
+  /// - Returns: Whether the lock was taken.
+  @available(*, deprecated, message: "Use perform or performAndWait.")
+  public func tryLock() -> Bool { lockForConfinement.try() }
+}
