@@ -70,6 +70,14 @@ open class ComparisonPredicate: ObjectPredicate, @unchecked Sendable {
     super.init(node: .comparison(comparison))
   }
 
+  public required init?(coder: NSCoder) {
+    guard case .comparison(let comparison)? = PredicateArchive.predicate(from: coder) else {
+      return nil
+    }
+    self.comparison = comparison
+    super.init(node: .comparison(comparison))
+  }
+
   open var predicateOperatorType: Operator { comparison.type }
   open var comparisonPredicateModifier: Modifier { comparison.modifier }
   open var leftExpression: ObjectExpression { ObjectExpression(node: comparison.left) }

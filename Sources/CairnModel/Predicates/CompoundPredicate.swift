@@ -13,12 +13,17 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
   }
 
   private let members: [PredicateNode]
+  /// The members as they were given; nil when they were parsed.
+  private let given: [ObjectPredicate]?
   open var compoundPredicateType: LogicalType { type }
   private let type: LogicalType
 
-  package init(type: LogicalType, members: [PredicateNode]) {
+  package init(
+    type: LogicalType, members: [PredicateNode], given: [ObjectPredicate]? = nil
+  ) {
     self.type = type
     self.members = members
+    self.given = given
     super.init(node: .compound(type, members))
   }
 
@@ -30,7 +35,36 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
     if type == .not, members.count != 1 {
       self.init(type: .not, members: [.compound(.or, members)])
     } else {
-      self.init(type: type, members: members)
+      self.init(type: type, members: members, given: subpredicates)
+    }
+  }
+
+  private static let typeKey = "CairnCompoundType"
+  private static let countKey = "CairnSubpredicateCount"
+
+  public required init?(coder: NSCoder) {
+    guard
+      let type = LogicalType(rawValue: UInt(max(0, coder.decodeInteger(forKey: Self.typeKey))))
+    else { return nil }
+    var members: [PredicateNode] = []
+    for index in 0..<max(0, coder.decodeInteger(forKey: Self.countKey)) {
+      guard let member = PredicateArchive.predicate(from: coder, member: index) else { return nil }
+      members.append(member)
+    }
+    guard type != .not || members.count == 1 else { return nil }
+    self.type = type
+    self.members = members
+    given = nil
+    super.init(node: .compound(type, members))
+  }
+
+  open override func encode(with coder: NSCoder) {
+    coder.encode(Int(type.rawValue), forKey: Self.typeKey)
+    coder.encode(members.count, forKey: Self.countKey)
+    // Not as objects: Foundation's archiver on Linux takes equal objects for one, and a compound of
+    // one member equals that member.
+    for (index, member) in members.enumerated() {
+      PredicateArchive.encode(member, with: coder, member: index)
     }
   }
 
@@ -47,5 +81,5 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
   }
 
   /// The members, each an ``ObjectPredicate``.
-  open var subpredicates: [Any] { members.map { ObjectPredicate.make($0) } }
+  open var subpredicates: [Any] { given ?? members.map { ObjectPredicate.make($0) } }
 }

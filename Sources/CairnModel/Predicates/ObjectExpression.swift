@@ -5,7 +5,9 @@ import Foundation
 ///
 /// Immutable, may be used on any thread unless it mentions managed objects.
 // Unchecked: immutable after initialisation.
-open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
+open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
+  @unchecked Sendable
+{
   /// The kinds of expressions, with Foundation's raw values.
   public enum ExpressionType: UInt, Sendable, Hashable, CaseIterable {
     case constantValue = 0
@@ -34,6 +36,41 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
     self.node = node
     super.init()
   }
+
+  /// For subclasses; by itself the evaluated object, any key, or the nil constant.
+  ///
+  /// The other kinds have parts that only their own initialisers take; asking for one here is a
+  /// programmer's error and traps.
+  public init(expressionType type: ExpressionType) {
+    switch type {
+    case .evaluatedObject: node = .evaluatedObject
+    case .anyKey: node = .anyKey
+    case .constantValue: node = .constant(.null)
+    case .variable, .keyPath, .function, .unionSet, .intersectSet, .minusSet, .subquery,
+      .aggregate, .block, .conditional, .fetchRequest, .variableAssignment:
+      fatalError("An expression of the type \(type) needs an initialiser with its parts.")
+    }
+    super.init()
+  }
+
+  /// An expression from a keyed archive; nil when the archive holds none.
+  public required init?(coder: NSCoder) {
+    guard let node = PredicateArchive.expression(from: coder) else { return nil }
+    self.node = node
+    super.init()
+  }
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Writes the expression to a keyed archive.
+  ///
+  /// Blocks and managed objects cannot be archived; the coder then fails.
+  open func encode(with coder: NSCoder) {
+    PredicateArchive.encode(node, with: coder)
+  }
+
+  /// The expression itself, which never changes.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// A fixed value; nil is the nil constant.
   public convenience init(forConstantValue obj: Any?) {
@@ -139,6 +176,17 @@ open class ObjectExpression: NSObject, ClusterMember, @unchecked Sendable {
   /// As ``init(format:_:)``, with the arguments in an array.
   public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
     self.init(node: ObjectExpression.parseOrTrap(expressionFormat, arguments))
+  }
+
+  /// As ``init(format:_:)``, with the arguments in a C argument list, of the types that the
+  /// directives name.
+  public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
+    do {
+      let arguments = try VariadicArguments.read(argList, for: expressionFormat)
+      self.init(node: try ObjectExpression.parse(expressionFormat, arguments: arguments).node)
+    } catch {
+      fatalError("\(error)")
+    }
   }
 
   /// An expression from its format string.

@@ -11,7 +11,9 @@ import Foundation
 /// which belong to their context's queue. A format string gives a ``ComparisonPredicate`` or
 /// ``CompoundPredicate`` where it describes one.
 // Unchecked: immutable after initialisation.
-open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
+open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
+  @unchecked Sendable
+{
   private let storedNode: PredicateNode
 
   package init(node: PredicateNode) {
@@ -49,6 +51,36 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
   public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
     self.init(replacingWith: Self.parseOrTrap(predicateFormat, arguments ?? []))
   }
+
+  /// As ``init(format:_:)``, with the arguments in a C argument list, of the types that the
+  /// directives name: `%d` takes a C `int`, `%ld` an `Int`, `%@` and `%K` an object.
+  public convenience init(format predicateFormat: String, arguments argList: CVaListPointer) {
+    do {
+      let arguments = try VariadicArguments.read(argList, for: predicateFormat)
+      self.init(replacingWith: try Self.parse(predicateFormat, arguments: arguments))
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// A predicate from a keyed archive; nil when the archive holds none.
+  public required init?(coder: NSCoder) {
+    guard let node = PredicateArchive.predicate(from: coder) else { return nil }
+    storedNode = node
+    super.init()
+  }
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Writes the predicate to a keyed archive.
+  ///
+  /// Blocks and managed objects cannot be archived; the coder then fails.
+  open func encode(with coder: NSCoder) {
+    PredicateArchive.encode(node, with: coder)
+  }
+
+  /// The predicate itself, which never changes.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// A predicate from its format string.
   ///
@@ -140,8 +172,11 @@ open class ObjectPredicate: NSObject, ClusterMember, @unchecked Sendable {
   /// The predicate with `$variables` replaced by values.
   ///
   /// Variables not named stay.
-  open func withSubstitutionVariables(_ variables: [String: Any]) -> ObjectPredicate {
-    ObjectPredicate.make(storedNode.substituting(variables.mapValues { PredicateValue($0) }))
+  open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+    let made = ObjectPredicate.make(
+      storedNode.substituting(variables.mapValues { PredicateValue($0) }))
+    // A programmer's own subclass knows no variables that could be replaced here.
+    return made as? Self ?? self
   }
 
   open override func isEqual(_ object: Any?) -> Bool {

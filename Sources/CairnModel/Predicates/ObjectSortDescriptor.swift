@@ -5,12 +5,14 @@ import Foundation
 /// Nil sorts before everything else. Immutable, may be used on any thread.
 // Unchecked: immutable after initialisation; as in Core Data, whoever gives a comparator promises
 // that it may be called on the queue that sorts.
-open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
+open class ObjectSortDescriptor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The key path of the values to compare; nil compares the objects themselves.
   public let key: String?
   public let ascending: Bool
   /// How values are compared, nil for a comparator.
   public let selector: SelectorName?
+  /// The Swift key path that ``key`` names, when the descriptor was made from one.
+  public let keyPath: AnyKeyPath?
   private let customComparator: Comparator?
 
   /// Sorts by `compare:`.
@@ -19,22 +21,75 @@ open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
   }
 
   /// - Parameter selector: one of the names of ``SelectorName``; nil means `compare:`.
-  public init(key: String?, ascending: Bool, selector: SelectorName?) {
+  public convenience init(key: String?, ascending: Bool, selector: SelectorName?) {
+    self.init(key: key, ascending: ascending, selector: selector, keyPath: nil)
+  }
+
+  /// Sorts by a closure; only in memory.
+  public convenience init(
+    key: String?, ascending: Bool, comparator cmptr: @escaping Comparator
+  ) {
+    self.init(key: key, ascending: ascending, keyPath: nil, comparator: cmptr)
+  }
+
+  package init(key: String?, ascending: Bool, selector: SelectorName?, keyPath: AnyKeyPath?) {
     self.key = key
     self.ascending = ascending
     self.selector = selector ?? .compare
+    self.keyPath = keyPath
     customComparator = nil
     super.init()
   }
 
-  /// Sorts by a closure; only in memory.
-  public init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+  package init(
+    key: String?, ascending: Bool, keyPath: AnyKeyPath?, comparator: @escaping Comparator
+  ) {
     self.key = key
     self.ascending = ascending
     selector = nil
-    customComparator = cmptr
+    self.keyPath = keyPath
+    customComparator = comparator
     super.init()
   }
+
+  // MARK: Archiving and copying
+
+  private static let keyKey = "NSKey"
+  private static let ascendingKey = "NSAscending"
+  private static let selectorKey = "NSSelector"
+
+  /// A sort descriptor from a keyed archive; nil when the archive holds none.
+  public required init?(coder: NSCoder) {
+    guard
+      let name = coder.decodeObject(of: NSString.self, forKey: Self.selectorKey) as String?
+    else { return nil }
+    key =
+      coder.containsValue(forKey: Self.keyKey)
+      ? coder.decodeObject(of: NSString.self, forKey: Self.keyKey) as String? : nil
+    ascending = coder.decodeBool(forKey: Self.ascendingKey)
+    selector = SelectorName(name)
+    keyPath = nil
+    customComparator = nil
+    super.init()
+  }
+
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Writes the descriptor to a keyed archive.
+  ///
+  /// A comparator cannot be archived; the coder then fails.
+  open func encode(with coder: NSCoder) {
+    guard let selector else {
+      coder.failWithError(PredicateArchive.unsupported("a comparator"))
+      return
+    }
+    if let key { coder.encode(key as NSString, forKey: Self.keyKey) }
+    coder.encode(ascending, forKey: Self.ascendingKey)
+    coder.encode(selector.rawValue as NSString, forKey: Self.selectorKey)
+  }
+
+  /// The descriptor itself, which never changes.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// For sort descriptors that were decoded; nothing to do.
   open func allowEvaluation() {}
@@ -65,8 +120,15 @@ open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
   ///
   /// - Throws: ``PredicateEvaluationError``.
   public final func order(_ object1: Any, _ object2: Any) throws -> ComparisonResult {
-    let first = try sortValue(of: object1)
-    let second = try sortValue(of: object2)
+    try order(values: sortValue(of: object1), sortValue(of: object2))
+  }
+
+  /// How two values of the key compare, the direction included.
+  ///
+  /// - Throws: ``PredicateEvaluationError`` for a selector that Cairn does not know.
+  package final func order(
+    values first: PredicateValue, _ second: PredicateValue
+  ) throws -> ComparisonResult {
     let result: ComparisonResult
     if let customComparator {
       switch (first.anyValue, second.anyValue) {
@@ -95,9 +157,11 @@ open class ObjectSortDescriptor: NSObject, @unchecked Sendable {
   /// The same order backwards; an ``ObjectSortDescriptor``.
   open var reversedSortDescriptor: Any {
     if let customComparator {
-      return ObjectSortDescriptor(key: key, ascending: !ascending, comparator: customComparator)
+      return ObjectSortDescriptor(
+        key: key, ascending: !ascending, keyPath: keyPath, comparator: customComparator)
     }
-    return ObjectSortDescriptor(key: key, ascending: !ascending, selector: selector)
+    return ObjectSortDescriptor(
+      key: key, ascending: !ascending, selector: selector, keyPath: keyPath)
   }
 
   open override func isEqual(_ object: Any?) -> Bool {

@@ -4,7 +4,8 @@ import Foundation
 ///
 /// A step over a collection reads the rest of the path from each member; the result is an array
 /// with one entry per member, null and duplicates included, as a join would give. A step from null
-/// is null, except that operators see an empty collection.
+/// is null, except that operators see an empty collection. Values that are not `KeyValueReading`
+/// are read by reflection, which sees stored properties only.
 package enum KeyPathReading {
   /// The value at the end of a key path.
   ///
@@ -75,7 +76,22 @@ package enum KeyPathReading {
     if let readable = object as? any KeyValueReading {
       return PredicateValue(try readable.readValue(forKey: key))
     }
+    if let entity = object as? EntityDescription {
+      if key == "name" { return PredicateValue(entity.name) }
+    } else if let value = property(key, of: object) {
+      return PredicateValue(value)
+    }
     throw noSuchKey(key, of: .object(ObjectReference(object)))
+  }
+
+  /// A stored property of an ordinary Swift value, which reflection can see.
+  private static func property(_ key: String, of object: Any) -> Any? {
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      if let child = current.children.first(where: { $0.label == key }) { return child.value }
+      mirror = current.superclassMirror
+    }
+    return nil
   }
 
   private static func noSuchKey(_ key: String, of value: PredicateValue) -> any Error {

@@ -107,6 +107,13 @@ struct EvaluationScope {
 
   private mutating func evaluate(_ comparison: ComparisonNode) throws -> Bool {
     let left = try value(of: comparison.left)
+    if let list = comparison.list {
+      switch comparison.modifier {
+      case .direct: return list.contains(left)
+      case .any: return try Self.members(of: left).contains { list.contains($0) }
+      case .all: return try Self.members(of: left).allSatisfy { list.contains($0) }
+      }
+    }
     let right = try value(of: comparison.right)
     switch comparison.modifier {
     case .direct: return try ComparisonOperators.holds(left, comparison, right)

@@ -3,13 +3,34 @@ import Foundation
 /// The functions over collections of numbers.
 ///
 /// Nulls are left out.
-enum Statistics {
-  static func sum(_ values: [PredicateValue]) throws -> PredicateValue {
-    try values.filter { !$0.isNull }.reduce(.integer(0)) { try Arithmetic.add($0, $1) }
+package enum Statistics {
+  /// The same whatever the order of the values: integers and decimals are added exactly, doubles
+  /// from the smallest to the largest.
+  ///
+  /// An integer, unless it is too large; a decimal of decimals; a double where one takes part.
+  package static func sum(_ values: [PredicateValue]) throws -> PredicateValue {
+    var integers: Int128 = 0
+    var decimals: Decimal?
+    var doubles: [Double] = []
+    for value in values where !value.isNull {
+      if let integer = NumberOrder.integer(of: value) {
+        integers += Int128(integer)
+      } else if case .decimal(let number) = value {
+        decimals = (decimals ?? 0) + number
+      } else {
+        doubles.append(try Arithmetic.double(value))
+      }
+    }
+    let whole = Int64(exactly: integers).map { PredicateValue.integer($0) }
+    let exact = whole ?? .number(Double(integers))
+    let total = try decimals.map { try Arithmetic.add(exact, .decimal($0)) } ?? exact
+    if doubles.isEmpty { return total }
+    let sum = doubles.sorted().reduce(0, +)
+    return .number(NumberOrder.double(of: total) + sum)
   }
 
   /// 0 of nothing; a double, or a decimal of decimals.
-  static func average(_ values: [PredicateValue]) throws -> PredicateValue {
+  package static func average(_ values: [PredicateValue]) throws -> PredicateValue {
     let values = values.filter { !$0.isNull }
     if values.isEmpty { return .integer(0) }
     let total = try sum(values)

@@ -75,14 +75,15 @@ package enum ValueSorting {
     return a < b ? .orderedAscending : (a == b ? .orderedSame : .orderedDescending)
   }
 
-  private static func sortKey(of id: ManagedObjectID?) -> (String, String, Int, UInt64, String) {
-    guard let id else { return ("", "", 0, 0, "") }
+  /// By store, then key as a database sorts rows; the entity only tells hierarchies apart.
+  private static func sortKey(of id: ManagedObjectID?) -> (String, Int, UInt64, String, String) {
+    guard let id else { return ("", 0, 0, "", "") }
     let store = id.storeIdentity?.identifier ?? ""
     let entity = id.entity.name ?? ""
     switch id.key {
-    case .row(let number): return (store, entity, 0, UInt64(bitPattern: number), "")
-    case .reference(let text): return (store, entity, 1, 0, text)
-    case .temporary(let number): return (store, entity, 2, number, "")
+    case .row(let number): return (store, 0, UInt64(bitPattern: number), "", entity)
+    case .reference(let text): return (store, 1, 0, text, entity)
+    case .temporary(let number): return (store, 2, number, "", entity)
     }
   }
 }

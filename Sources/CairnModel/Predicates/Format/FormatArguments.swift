@@ -26,6 +26,14 @@ struct FormatArguments {
     return values[index - 1]
   }
 
+  /// The next argument if it is a predicate; otherwise it stays.
+  mutating func takePredicate() -> PredicateNode? {
+    guard let values, index < values.count, let predicate = values[index] as? ObjectPredicate
+    else { return nil }
+    index += 1
+    return predicate.node
+  }
+
   /// The text for `%K`.
   mutating func keyPath() throws -> String {
     guard case .string(let path) = PredicateValue(try next()), !path.isEmpty else {
@@ -49,6 +57,8 @@ struct FormatArguments {
         if case .boolean = value { return .constant(value) }
         return .constant(.integer(number))
       }
+      // Larger than a signed integer, as `%llu` can be.
+      if case .decimal(let number) = value, number == number.rounded() { return .constant(value) }
       throw Problem(reason: "the argument must be an integer")
     case .double:
       if case .decimal = value { return .constant(value) }
@@ -66,5 +76,15 @@ struct FormatArguments {
       if case .string = value { return .constant(value) }
       throw Problem(reason: "the argument must be a string")
     }
+  }
+}
+
+extension Decimal {
+  /// The number without its fraction.
+  fileprivate func rounded() -> Decimal {
+    var number = self
+    var result = Decimal()
+    NSDecimalRound(&result, &number, 0, .plain)
+    return result
   }
 }

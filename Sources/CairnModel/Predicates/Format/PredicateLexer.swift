@@ -46,6 +46,9 @@ struct PredicateLexer {
     switch scalar {
     case "'", "\"": return .string(try quoted(by: scalar))
     case "0"..."9": return try number()
+    case "%" where peek(1) == "%":
+      position += 2
+      return .symbol(.modulus)
     case "%": return .placeholder(try placeholder())
     case "$":
       position += 1

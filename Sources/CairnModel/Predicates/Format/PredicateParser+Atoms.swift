@@ -15,6 +15,9 @@ extension PredicateParser {
     case .double(let number): return try constant(.double(number), at: position)
     case .placeholder(let placeholder):
       advance()
+      if placeholder == .object, let node = arguments.takePredicate() {
+        return try item(.predicate(node), at: position)
+      }
       let node = try withArguments(at: position) { try $0.expression(placeholder) }
       return try item(.expression(node), at: position)
     case .variable(let name): return try variable(name, at: position)

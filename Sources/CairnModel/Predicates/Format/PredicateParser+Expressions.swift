@@ -53,6 +53,7 @@ extension PredicateParser {
     case .symbol(.minus): return (.function(.subtract), .sum)
     case .symbol(.times): return (.function(.multiply), .product)
     case .symbol(.divide): return (.function(.divide), .product)
+    case .symbol(.modulus): return (.function(.modulus), .product)
     case .symbol(.power): return (.function(.power), .power)
     default: return nil
     }

@@ -44,6 +44,8 @@ enum FormatSymbol: String, CaseIterable, Sendable {
   case times = "*"
   case power = "**"
   case divide = "/"
+  /// A percent sign, doubled as in every format.
+  case modulus = "%%"
   case and = "&"
   case or = "|"
   case xor = "^"

@@ -14,12 +14,19 @@ package indirect enum PredicateNode: Hashable, Sendable {
 /// One comparison of two expressions.
 package struct ComparisonNode: Hashable, Sendable {
   package var left: ExpressionNode
-  package var right: ExpressionNode
+  package var right: ExpressionNode {
+    didSet { list = nil }
+  }
   package var modifier: ComparisonPredicate.Modifier
   package var type: ComparisonPredicate.Operator
-  package var options: ComparisonPredicate.Options
+  package var options: ComparisonPredicate.Options {
+    didSet { list = nil }
+  }
   /// The method to call, only for `customSelector`.
   package var selector: SelectorName?
+  /// The constants of a long `IN`, so that each object costs one look-up and not one comparison a
+  /// constant; nil for everything else.
+  private(set) package var list: ConstantList?
 
   package init(
     _ left: ExpressionNode, _ type: ComparisonPredicate.Operator, _ right: ExpressionNode,
@@ -32,6 +39,21 @@ package struct ComparisonNode: Hashable, Sendable {
     self.type = type
     self.options = options
     self.selector = selector
+    if type == .in { list = ConstantList(right, options: options) }
+  }
+
+  package static func == (a: ComparisonNode, b: ComparisonNode) -> Bool {
+    a.type == b.type && a.modifier == b.modifier && a.options == b.options
+      && a.selector == b.selector && a.left == b.left && a.right == b.right
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(left)
+    hasher.combine(right)
+    hasher.combine(modifier)
+    hasher.combine(type)
+    hasher.combine(options)
+    hasher.combine(selector)
   }
 }
 

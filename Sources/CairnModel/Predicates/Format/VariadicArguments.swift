@@ -1,0 +1,87 @@
+import Foundation
+
+/// Takes the arguments of a format string out of a C argument list.
+///
+/// The C library reads the list: it prints every argument to text, objects as their address. That
+/// works wherever there is a C library, whatever the layout of its lists.
+enum VariadicArguments {
+  private static let separator = "\n"
+
+  /// The arguments in the order of the format's directives.
+  ///
+  /// The caller promises, as with every C format, that the list holds what the format names, and
+  /// that objects live until this returns.
+  ///
+  /// - Throws: ``PredicateFormatError`` when the format cannot be read.
+  static func read(_ list: CVaListPointer, for format: String) throws -> [Any?] {
+    let directives = try PredicateLexer.directives(of: format)
+    if directives.isEmpty { return [] }
+    let text = print(directives.map(\.conversion).joined(separator: separator), list)
+    let parts = text.split(separator: Character(separator), omittingEmptySubsequences: false)
+    return zip(directives, parts).map { value($0, String($1)) }
+  }
+
+  private static func print(_ format: String, _ list: CVaListPointer) -> String {
+    // No conversion prints more than a double in hexadecimal, far less than 64 signs.
+    var buffer = [CChar](repeating: 0, count: 64 * format.utf8.count + 1)
+    let count = vsnprintf(&buffer, buffer.count, format, list)
+    return String(
+      decoding: buffer.prefix(max(0, Int(count))).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func value(_ directive: PredicateLexer.Directive, _ text: String) -> Any? {
+    switch directive.placeholder {
+    case .object, .keyPath:
+      guard let address = pointer(text) else { return nil }
+      return Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
+    case .string:
+      return pointer(text).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+    case .integer, .character:
+      if let number = Int64(text) { return number }
+      return UInt64(text)
+    case .double: return Double(text)
+    }
+  }
+
+  private static func pointer(_ text: String) -> UnsafeRawPointer? {
+    guard text.hasPrefix("0x"), let address = UInt(text.dropFirst(2), radix: 16) else { return nil }
+    return UnsafeRawPointer(bitPattern: address)
+  }
+}
+
+extension PredicateLexer {
+  /// One directive of a format string.
+  struct Directive {
+    var placeholder: FormatPlaceholder
+    /// How C prints the argument.
+    var conversion: String
+  }
+
+  /// The directives of a format string that take an argument, in order.
+  ///
+  /// - Throws: ``PredicateFormatError``.
+  static func directives(of text: String) throws -> [Directive] {
+    let scalars = Array(text.unicodeScalars)
+    return try tokens(of: text).compactMap { token in
+      guard case .placeholder(let placeholder) = token.kind else { return nil }
+      var modifiers = ""
+      var position = token.position + 1
+      while position < scalars.count, "hlqLztj".unicodeScalars.contains(scalars[position]) {
+        modifiers.unicodeScalars.append(scalars[position])
+        position += 1
+      }
+      switch placeholder {
+      case .object, .keyPath, .string:
+        return Directive(placeholder: placeholder, conversion: "%p")
+      case .character: return Directive(placeholder: placeholder, conversion: "%d")
+      case .double:
+        return Directive(placeholder: placeholder, conversion: modifiers == "L" ? "%La" : "%a")
+      case .integer:
+        let isSigned = position < scalars.count && "dDi".unicodeScalars.contains(scalars[position])
+        let length = modifiers.replacingOccurrences(of: "q", with: "ll")
+        return Directive(
+          placeholder: placeholder, conversion: "%\(length)\(isSigned ? "d" : "u")")
+      }
+    }
+  }
+}

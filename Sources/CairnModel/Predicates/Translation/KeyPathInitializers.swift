@@ -1,0 +1,45 @@
+import Foundation
+
+// Expressions and sort descriptors from Swift key paths.
+
+extension ObjectExpression {
+  /// The value at a key path: `ObjectExpression(forKeyPath: \Person.company?.name)`.
+  ///
+  /// The names of the steps must be known to ``KeyPathNames``; a path whose name is not known is a
+  /// programmer's error and traps.
+  public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+    self.init(node: .path(KeyPathNames.nameOrTrap(keyPath)))
+  }
+}
+
+extension ObjectSortDescriptor {
+  /// Sorts by the value at a key path: `ObjectSortDescriptor(keyPath: \Person.name, ascending: true)`.
+  ///
+  /// The names of the steps must be known to ``KeyPathNames``; a path whose name is not known is a
+  /// programmer's error and traps.
+  public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+    self.init(
+      key: KeyPathNames.nameOrTrap(keyPath), ascending: ascending, selector: nil,
+      keyPath: keyPath)
+  }
+
+  /// Sorts the values at a key path by a closure; only in memory.
+  public convenience init<Root, Value>(
+    keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
+  ) {
+    self.init(
+      key: KeyPathNames.nameOrTrap(keyPath), ascending: ascending, keyPath: keyPath,
+      comparator: cmptr)
+  }
+}
+
+extension KeyPathNames {
+  fileprivate static func nameOrTrap(_ keyPath: AnyKeyPath) -> String {
+    guard let name = name(of: keyPath) else {
+      fatalError(
+        "Could not extract a String from KeyPath \(keyPath): its name is not known. Generate the "
+          + "module's CairnKeyPathNames, or register the name with KeyPathNames.")
+    }
+    return name
+  }
+}
