@@ -11,18 +11,36 @@ public enum PropertyNames {
   ///
   /// A name that is added again replaces the older one.
   public static func add(_ names: [AnyKeyPath: String]) {
-    table.withLock { $0.names.merge(names) { $1 } }
+    table.withLock { $0.add(names) }
   }
 
   /// The key (or key path, `"owner.name"`) of the property, nil when nobody told.
+  ///
+  /// Longer paths are put together from the names of their steps; steps through optionals (`?` and
+  /// `!`) leave no trace, and stored properties need no table.
   public static func name(of keyPath: AnyKeyPath) -> String? {
     GeneratedModules.load()
-    return table.withLock { $0.names[keyPath] }
+    let steps = KeyPathText.steps(of: keyPath)
+    return table.withLock { table in
+      if let name = table.names[keyPath] { return name }
+      let names = steps.compactMap { table.steps[$0] ?? KeyPathText.property($0) }
+      return names.isEmpty || names.count < steps.count ? nil : names.joined(separator: ".")
+    }
   }
 
   // Unchecked: key paths are immutable, and the table is only used inside the mutex.
   private struct Table: @unchecked Sendable {
     var names: [AnyKeyPath: String] = [:]
+    /// Names by the text of a step, for the steps of longer paths.
+    var steps: [String: String] = [:]
+
+    mutating func add(_ added: [AnyKeyPath: String]) {
+      for (keyPath, name) in added {
+        names[keyPath] = name
+        let written = KeyPathText.steps(of: keyPath)
+        if written.count == 1 { steps[written[0]] = name }
+      }
+    }
   }
   private static let table = Mutex(Table())
 }

@@ -50,6 +50,11 @@ extension SQLCompiler {
     guard let key = id.rowKey, schema.contains(id.entity),
       schema.entity(id.entity).rootNumber == root
     else { return -1 }
+    if let store, let other = id.storeIdentity, other !== store,
+      other.identifier != store.identifier
+    {
+      return -1
+    }
     return key
   }
 
@@ -57,10 +62,6 @@ extension SQLCompiler {
     if case .object(let reference) = value,
       let entity = reference.object as? EntityDescription, schema.contains(entity)
     {
-      return SQLTerm(
-        SQLFragment("?", [.integer(Int64(schema.entity(entity).number))]), .entity)
-    }
-    if case .string(let name) = value, let entity = schema.model.entitiesByName[name] {
       return SQLTerm(
         SQLFragment("?", [.integer(Int64(schema.entity(entity).number))]), .entity)
     }
@@ -87,16 +88,14 @@ extension SQLCompiler {
     // only memory knows how; leave such lists to it.
     let terms = try values.map { try constant($0, for: term.kind) }
     let bindings = terms.flatMap(\.fragment.bindings)
-    let integers = bindings.compactMap { value -> Int64? in
-      if case .integer(let number) = value { return number }
-      return nil
-    }
-    if integers.count == bindings.count, bindings.count > 4 {
-      let json = "[" + integers.map(String.init).joined(separator: ",") + "]"
+    if bindings.count > 4, let json = Self.json(bindings, for: term.kind) {
       return term.fragment
         + SQLFragment(" IN (SELECT value FROM json_each(?))", [.string(json)])
     }
-    guard bindings.count <= 100_000 else { throw SQLUnsupported() }
+    guard bindings.count <= SQLQueryPlan.maximumParameters else { throw SQLUnsupported() }
+    if term.kind == .double || term.kind == .date, !bindings.allSatisfy(Self.isExactDouble) {
+      throw SQLUnsupported()
+    }
     // Padded to a power of two, so that lists of any length share a few statements.
     var padded = bindings
     if let last = bindings.last {
@@ -106,5 +105,48 @@ extension SQLCompiler {
     }
     let marks = [String](repeating: "?", count: padded.count).joined(separator: ", ")
     return term.fragment + SQLFragment(" IN (\(marks))", padded)
+  }
+
+  /// A column of doubles makes doubles of the integers in a list.
+  private static func isExactDouble(_ value: AttributeValue) -> Bool {
+    guard case .integer(let number) = value else { return true }
+    return Int64(exactly: Double(number)) == number
+  }
+
+  /// Integers or texts as one parameter, however many; nil for lists that JSON cannot hold exactly.
+  private static func json(_ values: [AttributeValue], for kind: SQLKind) -> String? {
+    var parts: [String] = []
+    parts.reserveCapacity(values.count)
+    for value in values {
+      switch (value, kind) {
+      case (.integer(let number), .integer), (.integer(let number), .boolean),
+        (.integer(let number), .object):
+        parts.append("\(number)")
+      case (.boolean(let flag), .integer), (.boolean(let flag), .boolean):
+        parts.append(flag ? "1" : "0")
+      case (.string(let text), .string):
+        guard let quoted = json(text) else { return nil }
+        parts.append(quoted)
+      default: return nil
+      }
+    }
+    return "[" + parts.joined(separator: ",") + "]"
+  }
+
+  /// A text in JSON; nil when it has a NUL, where SQLite would end it.
+  private static func json(_ text: String) -> String? {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\0": return nil
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\u{1}"..."\u{1F}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
   }
 }

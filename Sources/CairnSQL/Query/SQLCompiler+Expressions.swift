@@ -21,12 +21,15 @@ extension SQLCompiler {
       return try value(at: path, from: scope)
     case .keyPathOf(.evaluatedObject, let path): return try value(at: path, from: root)
     case .keyPathOf(.subquery(let collection, let variable, let predicate), let path):
-      guard path == "@count" else { throw SQLUnsupported() }
-      return try count(collection, variable, predicate)
+      let rest = path.split(separator: ".").map(String.init)
+      return try aggregate(toMany(collection), rest, filter: (variable, predicate))
+    case .element(let collection, .size):
+      return try aggregate(toMany(collection), ["@count"])
+    case .cast(let node, let type): return try cast(node, to: type)
     case .function(let function, let arguments): return try call(function, arguments)
     case .conditional(let condition, let first, let second):
       return try conditional(condition, first, second)
-    case .cast, .keyPathOf, .element, .message, .setOperation, .subquery, .aggregate, .anyKey,
+    case .keyPathOf, .element, .message, .setOperation, .subquery, .aggregate, .anyKey,
       .block, .assignment, .fetch:
       throw SQLUnsupported()
     }
@@ -40,44 +43,57 @@ extension SQLCompiler {
     }
   }
 
-  private func aggregate(_ members: SQLMembers, _ rest: [String]) throws -> SQLTerm {
+  /// An aggregate over the members of a relationship.
+  ///
+  /// - Parameter filter: the variable and condition of a SUBQUERY.
+  private func aggregate(
+    _ members: SQLMembers, _ rest: [String],
+    filter: (variable: String, predicate: PredicateNode)? = nil
+  ) throws -> SQLTerm {
     guard let name = rest.first, name.hasPrefix("@") else { throw SQLQueryError.toManyKey }
+    func condition(_ inner: SQLScope) throws -> SQLFragment? {
+      guard let filter else { return nil }
+      let outer = variables[filter.variable]
+      defer { variables[filter.variable] = outer }
+      variables[filter.variable] = inner
+      return try within(inner) { try self.condition(filter.predicate) }
+    }
     if name == "@count", rest.count == 1 {
-      let select = try select(members) { _ in ("COUNT(*)", nil) }
+      let select = try select(members) { ("COUNT(*)", try condition($0)) }
       return SQLTerm("(" + select + ")", .integer)
     }
     let path = rest.dropFirst().joined(separator: ".")
-    guard !path.isEmpty, ["@sum", "@avg", "@min", "@max"].contains(name) else {
-      throw SQLUnsupported()
-    }
+    guard !path.isEmpty, let function = Self.aggregates[name] else { throw SQLUnsupported() }
     var kind = SQLKind.null
     let select = try select(members) { inner in
       guard case .term(let value) = try resolve(path, from: inner) else {
         throw SQLQueryError.severalToManyKeys
       }
       kind = value.kind
-      return ("\(name.dropFirst().uppercased())(\(value.fragment.sql))", nil)
+      return ("\(function)(\(value.fragment.sql))", try condition(inner))
     }
     if name == "@min" || name == "@max" {
       guard kind.isOrdered else { throw SQLUnsupported() }
       return SQLTerm("(" + select + ")", kind)
     }
-    guard kind == .integer || kind == .double else { throw SQLUnsupported() }
-    return SQLTerm("IFNULL((" + select + "), 0)", name == "@sum" ? kind : .double)
+    guard kind.isInteger || kind == .double else { throw SQLUnsupported() }
+    let sum: SQLKind = kind.isInteger ? .integer : .double
+    return SQLTerm("IFNULL((" + select + "), 0)", name == "@sum" ? sum : .double)
   }
 
-  /// `SUBQUERY(collection, $variable, predicate).@count`.
-  private func count(
-    _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode
-  ) throws -> SQLTerm {
-    let members = try toMany(collection)
-    let outer = variables[variable]
-    defer { variables[variable] = outer }
-    let select = try select(members) { inner in
-      variables[variable] = inner
-      return ("COUNT(*)", try within(inner) { try condition(predicate) })
+  private static let aggregates = [
+    "@sum": SQLFunctionName.sum, "@avg": SQLFunctionName.average, "@min": "MIN", "@max": "MAX",
+  ]
+
+  /// Casts between numbers and dates, which are stored alike.
+  private func cast(_ node: ExpressionNode, to type: String) throws -> SQLTerm {
+    let term = try term(node)
+    switch (type, term.kind) {
+    case ("NSNumber", .date), ("NSNumber", .double): return SQLTerm(term.fragment, .double)
+    case ("NSNumber", .integer), ("NSString", .string), ("NSDate", .date): return term
+    case ("NSDate", .integer), ("NSDate", .double): return SQLTerm(term.fragment, .date)
+    default: throw SQLUnsupported()
     }
-    return SQLTerm("(" + select + ")", .integer)
   }
 
   /// The to-many relationship that an expression names, with nothing after it.
@@ -123,18 +139,23 @@ extension SQLCompiler {
     case .divide: return try arithmetic("/", arguments)
     case .bitwiseAnd: return try integers("&", arguments)
     case .bitwiseOr: return try integers("|", arguments)
+    case .leftShift: return try integers("<<", arguments)
+    case .rightShift: return try integers(">>", arguments)
+    case .onesComplement:
+      let inner = try term(arguments[0])
+      guard inner.kind.isInteger else { throw SQLUnsupported() }
+      return SQLTerm("(~" + inner.fragment + ")", .integer)
     case .now: return SQLTerm(SQLFragment("?", [.date(Date())]), .date)
     case .noIndex:
       let inner = try term(arguments[0])
       return SQLTerm("+" + inner.fragment, inner.kind, entityNumber: inner.entityNumber)
     case .uppercase, .lowercase, .canonical: return try registered(function, arguments, .string)
     case .length: return try registered(function, arguments, .integer)
-    case .squareRoot, .logarithm, .naturalLogarithm, .exponential, .floor, .ceiling, .absolute,
-      .truncate:
+    case .squareRoot, .logarithm, .naturalLogarithm, .exponential, .power:
       return try registered(function, arguments, .double)
-    case .median, .mode, .standardDeviation, .modulus, .power, .random, .randomBelow, .bitwiseXor,
-      .leftShift, .rightShift, .onesComplement:
-      throw SQLUnsupported()
+    case .floor, .ceiling, .absolute, .truncate, .modulus, .bitwiseXor:
+      return try registered(function, arguments, nil)
+    case .median, .mode, .standardDeviation, .random, .randomBelow: throw SQLUnsupported()
     }
   }
 
@@ -143,29 +164,37 @@ extension SQLCompiler {
   /// Decimals keep their digits only in memory.
   private func arithmetic(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
     let (a, b) = (try term(arguments[0]), try term(arguments[1]))
-    for kind in [a.kind, b.kind] where kind != .integer && kind != .double {
+    guard a.kind.isNumber, b.kind.isNumber, a.kind != .decimal, b.kind != .decimal else {
       throw SQLUnsupported()
     }
-    let kind: SQLKind = a.kind == .integer && b.kind == .integer ? .integer : .double
+    let kind: SQLKind = a.kind.isInteger && b.kind.isInteger ? .integer : .double
     return SQLTerm("(" + a.fragment + " \(sign) " + b.fragment + ")", kind)
   }
 
   private func integers(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
     let (a, b) = (try term(arguments[0]), try term(arguments[1]))
-    guard a.kind == .integer, b.kind == .integer else { throw SQLUnsupported() }
+    guard a.kind.isInteger, b.kind.isInteger else { throw SQLUnsupported() }
     return SQLTerm("(" + a.fragment + " \(sign) " + b.fragment + ")", .integer)
   }
 
   /// A function that the connection answers with the evaluator's own implementation.
+  ///
+  /// - Parameter kind: what it gives; nil for an integer of integers and a double of doubles.
   private func registered(
-    _ function: PredicateFunction, _ arguments: [ExpressionNode], _ kind: SQLKind
+    _ function: PredicateFunction, _ arguments: [ExpressionNode], _ kind: SQLKind?
   ) throws -> SQLTerm {
-    let argument = try term(arguments[0])
+    let terms = try arguments.map { try term($0) }
     let takesText = kind == .string || function == .length
-    guard takesText ? argument.kind == .string : argument.kind.isNumber, argument.kind != .decimal
-    else { throw SQLUnsupported() }
+    for term in terms {
+      guard takesText ? term.kind == .string : term.kind.isNumber, term.kind != .decimal
+      else { throw SQLUnsupported() }
+    }
+    let isInteger = terms.allSatisfy { $0.kind.isInteger }
+    if function == .bitwiseXor, !isInteger { throw SQLUnsupported() }
     return SQLTerm(
-      "\(SQLFunctionName.call)('\(function.rawValue)', " + argument.fragment + ")", kind)
+      "\(SQLFunctionName.call)('\(function.rawValue)', "
+        + .joined(terms.map(\.fragment), by: ", ") + ")",
+      kind ?? (isInteger ? .integer : .double))
   }
 
   /// `count:(SUBQUERY(…))`, or an aggregate over the rows of a dictionary fetch.
@@ -175,7 +204,8 @@ extension SQLCompiler {
     guard arguments.count == 1 else { throw SQLUnsupported() }
     if case .subquery(let collection, let variable, let predicate) = arguments[0] {
       guard function == .count else { throw SQLUnsupported() }
-      return try count(collection, variable, predicate)
+      return try aggregate(
+        toMany(collection), ["@count"], filter: (variable, predicate))
     }
     if let members = try? toMany(arguments[0]) {
       guard function == .count else { throw SQLUnsupported() }

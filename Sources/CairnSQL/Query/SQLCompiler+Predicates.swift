@@ -18,8 +18,8 @@ extension SQLCompiler {
       case .not:
         guard let member = members.first else { throw SQLUnsupported() }
         return "NOT IFNULL(" + (try condition(member)) + ", 0)"
-      case .and: return try compound(members, " AND ", empty: "1")
-      case .or: return try compound(members, " OR ", empty: "0")
+      case .and: return try compound(Self.flattened(members, .and), " AND ", empty: "1")
+      case .or: return try compound(Self.flattened(members, .or), " OR ", empty: "0")
       }
     }
   }
@@ -30,7 +30,23 @@ extension SQLCompiler {
     _ members: [PredicateNode], _ separator: String, empty: String
   ) throws -> SQLFragment {
     if members.isEmpty { return SQLFragment(empty) }
-    return "(" + .joined(try members.map { try condition($0) }, by: separator) + ")"
+    return "(" + .grouped(try members.map { try condition($0) }, by: separator) + ")"
+  }
+
+  /// The members of a compound, and of compounds of the same kind in it, which mean the same.
+  private static func flattened(
+    _ members: [PredicateNode], _ type: CompoundPredicate.LogicalType
+  ) -> [PredicateNode] {
+    var result: [PredicateNode] = []
+    var pending = Array(members.reversed())
+    while let node = pending.popLast() {
+      if case .compound(type, let inner) = node {
+        pending += inner.reversed()
+      } else {
+        result.append(node)
+      }
+    }
+    return result
   }
 
   private func condition(_ comparison: ComparisonNode) throws -> SQLFragment {
@@ -99,6 +115,9 @@ extension SQLCompiler {
   // MARK: Direct comparisons
 
   private func direct(_ comparison: ComparisonNode) throws -> SQLFragment {
+    if case .constant(.null) = comparison.right, comparison.type.needsRightSide {
+      throw SQLQueryError.missingRightSide
+    }
     switch comparison.type {
     case .contains:
       if let (members, rest) = try members(comparison.left) {
@@ -249,6 +268,12 @@ extension SQLCompiler {
 
   private func membership(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
     let isPlain = !StringFolding.changes(comparison.options)
+    if !isPlain, left.kind == .string, let values = comparison.right.constantMembers {
+      let folded = SQLTerm(
+        "\(SQLFunctionName.fold)(" + left.fragment + ", \(comparison.options.rawValue))", .string)
+      return try membership(
+        folded, in: values.map { $0.folded(options: comparison.options) })
+    }
     switch comparison.right {
     case .constant(.array(let members)) where isPlain:
       return try membership(left, in: members)
@@ -297,10 +322,67 @@ extension SQLCompiler {
       !prefix.isEmpty
     else { return call }
     // The range lets an index find the candidates.
-    let range = SQLFragment(
-      "\(left.fragment.sql) >= ? AND \(left.fragment.sql) <= ?",
-      left.fragment.bindings + [.string(prefix)] + left.fragment.bindings
-        + [.string(prefix + "\u{10FFFF}\u{10FFFF}")])
+    var range = SQLFragment(
+      "\(left.fragment.sql) >= ?", left.fragment.bindings + [.string(prefix)])
+    if let end = Self.successor(of: prefix) {
+      range =
+        range
+        + SQLFragment(
+          " AND \(left.fragment.sql) < ?", left.fragment.bindings + [.string(end)])
+    }
     return "(" + range + " AND " + call + ")"
+  }
+
+  /// The first text, in the order of bytes, that comes after everything with the prefix; nil when
+  /// nothing does.
+  private static func successor(of prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // The order of UTF-8 is that of scalars; surrogates are none.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      var result = String.UnicodeScalarView(scalars)
+      result.append(scalar)
+      return String(result)
+    }
+    return nil
+  }
+}
+
+extension ComparisonPredicate.Operator {
+  /// Whether nil on the right makes no sense to Core Data.
+  fileprivate var needsRightSide: Bool {
+    switch self {
+    case .in, .contains, .beginsWith, .endsWith, .like, .matches: return true
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo,
+      .customSelector, .between:
+      return false
+    }
+  }
+}
+
+extension ExpressionNode {
+  /// The members of a list of constants; nil for everything else.
+  fileprivate var constantMembers: [PredicateValue]? {
+    switch self {
+    case .constant(.array(let members)): return members
+    case .constant(.set(let members)): return Array(members)
+    case .aggregate(let nodes):
+      let values = nodes.compactMap { node -> PredicateValue? in
+        if case .constant(let value) = node { return value }
+        return nil
+      }
+      return values.count == nodes.count ? values : nil
+    case .constant, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function, .element, .cast,
+      .message, .setOperation, .subquery, .anyKey, .block, .conditional, .assignment, .fetch:
+      return nil
+    }
+  }
+}
+
+extension PredicateValue {
+  fileprivate func folded(options: ComparisonPredicate.Options) -> PredicateValue {
+    if case .string(let text) = self { return .string(StringFolding.fold(text, options: options)) }
+    return self
   }
 }

@@ -7,6 +7,8 @@ import CairnStore
 /// ``CoreDataError``.
 final class SQLCompiler {
   let schema: SQLSchema
+  /// The store asked; objects of other stores are in none of its rows. Nil when that cannot be.
+  let store: StoreIdentity?
   let names = SQLAliases()
   let root: SQLScope
   /// The rows that SUBQUERY variables stand for.
@@ -18,8 +20,9 @@ final class SQLCompiler {
   /// Whether aggregate functions over the rows are allowed: in the columns of a dictionary fetch.
   var allowsAggregates = false
 
-  init(schema: SQLSchema, entity: SQLEntity) {
+  init(schema: SQLSchema, entity: SQLEntity, store: StoreIdentity? = nil) {
     self.schema = schema
+    self.store = store
     root = SQLScope(alias: names.next(), entity: entity)
     scope = root
   }
@@ -44,6 +47,11 @@ final class SQLCompiler {
       }
       if prefix.isEmpty, part == "entity", isLast, entity.layout.slotByName["entity"] == nil {
         return .term(SQLTerm(SQLFragment("\(alias).Z_ENT"), .entity))
+      }
+      if prefix.isEmpty, part == "entity", parts[index...] == ["name"],
+        entity.layout.slotByName["entity"] == nil
+      {
+        return .term(entityName("\(alias).Z_ENT"))
       }
       if let slot = entity.layout.slotByName[name] {
         switch entity.slots[slot] {
@@ -87,6 +95,15 @@ final class SQLCompiler {
       prefix = name
     }
     throw SQLQueryError.unknownKeyPath(path, scope.entity)
+  }
+
+  /// The name of the entity with a number.
+  private func entityName(_ number: String) -> SQLTerm {
+    let cases = schema.model.entities.compactMap { entity -> SQLFragment? in
+      guard schema.contains(entity), let name = entity.name else { return nil }
+      return SQLFragment(" WHEN \(schema.entity(entity).number) THEN ?", [.string(name)])
+    }
+    return SQLTerm("(CASE \(number)" + .joined(cases, by: "") + " END)", .string)
   }
 
   func object(_ alias: String, _ entity: SQLEntity) -> SQLTerm {

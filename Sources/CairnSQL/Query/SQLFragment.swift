@@ -24,6 +24,41 @@ package struct SQLFragment: Sendable {
   package static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
     SQLFragment(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.bindings))
   }
+
+  /// As `joined`, with parentheses around groups of a long list: databases limit how deep an
+  /// expression may be, and a chain of one operator is as deep as it is long.
+  static func grouped(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
+    let size = 400
+    if parts.count <= size { return joined(parts, by: separator) }
+    let groups = stride(from: 0, to: parts.count, by: size).map { start in
+      "(" + joined(Array(parts[start..<min(start + size, parts.count)]), by: separator) + ")"
+    }
+    return grouped(groups, by: separator)
+  }
+
+  /// About how many places of a database's parser stack the text takes.
+  ///
+  /// SQLite's parser has 100, however large its other limits are.
+  var nesting: Int {
+    var weights: [Int] = []
+    var depth = 0
+    var deepest = 0
+    let bytes = Array(sql.utf8)
+    for (index, byte) in bytes.enumerated() {
+      if byte == UInt8(ascii: "(") {
+        let isSelect = bytes[(index + 1)...].starts(with: "SELECT".utf8)
+        let before = index > 0 ? bytes[index - 1] : UInt8(ascii: " ")
+        let isCall = before != UInt8(ascii: " ") && before != UInt8(ascii: "(")
+        let weight = isSelect ? 8 : (isCall ? 5 : 3)
+        weights.append(weight)
+        depth += weight
+        deepest = max(deepest, depth)
+      } else if byte == UInt8(ascii: ")") {
+        depth -= weights.popLast() ?? 0
+      }
+    }
+    return deepest
+  }
 }
 
 /// What an SQL expression gives.
@@ -60,15 +95,19 @@ enum SQLKind: Equatable, Sendable {
     }
   }
 
+  /// Dates are numbers too, of seconds since 2001.
   var isNumber: Bool {
     switch self {
-    case .integer, .boolean, .double, .decimal: return true
-    case .string, .date, .uuid, .url, .data, .opaqueData, .object, .entity, .null: return false
+    case .integer, .boolean, .double, .decimal, .date: return true
+    case .string, .uuid, .url, .data, .opaqueData, .object, .entity, .null: return false
     }
   }
 
+  /// Whether values are 64-bit integers.
+  var isInteger: Bool { self == .integer || self == .boolean }
+
   /// Whether SQLite orders such values as the evaluator does.
-  var isOrdered: Bool { isNumber || self == .string || self == .date }
+  var isOrdered: Bool { isNumber || self == .string }
 
   /// Whether values of both kinds can be equal, in SQL as in memory.
   func isComparable(to other: SQLKind) -> Bool {
@@ -101,6 +140,9 @@ struct SQLUnsupported: Error {}
 package enum SQLQueryError {
   package static func unknownKeyPath(_ path: String, _ entity: SQLEntity) -> CoreDataError {
     CoreDataError(.coreData, "keypath \(path) not found in entity \(entity.name)")
+  }
+  static var missingRightSide: CoreDataError {
+    CoreDataError(.coreData, "Invalid predicate: nil RHS")
   }
   static var toManyKey: CoreDataError {
     CoreDataError(.coreData, "to-many key not allowed here")

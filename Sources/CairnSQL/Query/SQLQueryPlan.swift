@@ -1,5 +1,6 @@
 import CairnModel
 import CairnStore
+import Foundation
 
 /// How a fetch is executed: a SELECT of candidate rows, and what is left for memory.
 package struct SQLQueryPlan {
@@ -20,13 +21,21 @@ package struct SQLQueryPlan {
   private let limit: Int
   private let offset: Int
 
+  /// The most parameters of one statement; SQLite as it comes takes 32,766.
+  package static let maximumParameters = 30_000
+  /// How deep SQL may nest; SQLite's parser has room for 100.
+  private static let maximumNesting = 75
+
+  /// - Parameter store: the store asked, so that objects of others match nothing.
   /// - Throws: ``CoreDataError`` for key paths the entity does not have and the like.
-  package init(_ request: StoreFetchRequest, schema: SQLSchema) throws {
+  package init(
+    _ request: StoreFetchRequest, schema: SQLSchema, store: StoreIdentity? = nil
+  ) throws {
     entity = schema.entity(request.entity)
     shape = schema.shape(entity, includingSubentities: request.includesSubentities)
     limit = max(0, request.limit)
     offset = max(0, request.offset)
-    let compiler = SQLCompiler(schema: schema, entity: entity)
+    let compiler = SQLCompiler(schema: schema, entity: entity, store: store)
     alias = compiler.root.alias
     var conditions: [SQLFragment] = []
     if let numbers = entity.numberCondition(
@@ -35,9 +44,16 @@ package struct SQLQueryPlan {
       conditions.append(SQLFragment(numbers))
     }
     var left: [PredicateNode] = []
+    var parameters = 0
     for member in Self.conjunction(request.predicate?.node) {
       do {
-        conditions.append(try compiler.condition(member))
+        let condition = try compiler.condition(member)
+        parameters += condition.bindings.count
+        guard parameters <= Self.maximumParameters, condition.nesting <= Self.maximumNesting else {
+          parameters -= condition.bindings.count
+          throw SQLUnsupported()
+        }
+        conditions.append(condition)
       } catch is SQLUnsupported {
         try compiler.checkKeyPaths(of: member)
         left.append(member)
@@ -45,7 +61,9 @@ package struct SQLQueryPlan {
     }
     remainder =
       left.isEmpty
-      ? nil : ObjectPredicate.make(left.count == 1 ? left[0] : .compound(.and, left))
+      ? nil
+      : ObjectPredicate.make(
+        (left.count == 1 ? left[0] : .compound(.and, left)).withStoredConstants)
     var columns: SQLDictionaryPlan?
     if case .dictionaries(let shape) = request.result {
       do {
@@ -74,16 +92,24 @@ package struct SQLQueryPlan {
     }
     ordering = order
     memorySort = sort
-    let filter = conditions.isEmpty ? SQLFragment("") : " WHERE " + .joined(conditions, by: " AND ")
+    let filter =
+      conditions.isEmpty ? SQLFragment("") : " WHERE " + .grouped(conditions, by: " AND ")
     body = " FROM \(entity.table) \(alias)\(compiler.root.joinClause)" + filter
   }
 
   /// The members of a top-level conjunction, so that each is judged by itself.
   private static func conjunction(_ node: PredicateNode?) -> [PredicateNode] {
     guard let node else { return [] }
-    if case .compound(.and, let members) = node { return members.flatMap(conjunction) }
-    if case .value(true) = node { return [] }
-    return [node]
+    var result: [PredicateNode] = []
+    var pending = [node]
+    while let node = pending.popLast() {
+      switch node {
+      case .compound(.and, let members): pending += members.reversed()
+      case .value(true): break
+      case .value, .comparison, .compound, .block: result.append(node)
+      }
+    }
+    return result
   }
 
   /// Whether limit and offset can only be applied after memory has had its say.
@@ -129,5 +155,35 @@ package struct SQLQueryPlan {
   package func slice<T>(_ list: [T]) -> [T] {
     let rest = list.dropFirst(offset)
     return limit == 0 ? Array(rest) : Array(rest.prefix(limit))
+  }
+}
+
+extension PredicateNode {
+  /// The predicate with its decimals rounded as the database rounds them, so that memory finds a
+  /// stored number by the number that was saved.
+  fileprivate var withStoredConstants: PredicateNode {
+    rewriting { node in
+      guard case .constant(let value) = node else { return node }
+      return .constant(value.asStored)
+    }
+  }
+}
+
+extension PredicateValue {
+  fileprivate var asStored: PredicateValue {
+    switch self {
+    case .decimal(let number):
+      // The shortest decimal that means the double; whole numbers are stored as they are.
+      if let whole = Int64("\(number)") { return .decimal(Decimal(whole)) }
+      guard let double = Double("\(number)"), let rounded = Decimal(string: "\(double)") else {
+        return self
+      }
+      return .decimal(rounded)
+    case .array(let members): return .array(members.map(\.asStored))
+    case .set(let members): return .set(Set(members.map(\.asStored)))
+    case .null, .boolean, .integer, .double, .string, .date, .data, .uuid, .url, .objectID, .object,
+      .dictionary:
+      return self
+    }
   }
 }

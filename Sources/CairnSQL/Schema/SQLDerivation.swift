@@ -100,6 +100,10 @@ package enum SQLFunctionName {
   package static let fold = "CairnFold"
   /// `CairnCompare(left, operator, right, options)`: the string operators of predicates.
   package static let compare = "CairnCompare"
-  /// `CairnCall(name, argument)`: a predefined function of one argument.
+  /// `CairnCall(name, argument…)`: a predefined function.
   package static let call = "CairnCall"
+  /// `CairnSum(column)`: the evaluator's sum, NULL of no values.
+  package static let sum = "CairnSum"
+  /// `CairnAverage(column)`: the evaluator's average, NULL of no values.
+  package static let average = "CairnAverage"
 }

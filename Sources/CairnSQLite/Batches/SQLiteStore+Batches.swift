@@ -65,7 +65,7 @@ final class BatchTransaction {
   func matches(_ request: StoreFetchRequest) throws -> [RowSnapshot] {
     var request = request
     request.result = .snapshots
-    let plan = try SQLQueryPlan(request, schema: lookup.schema)
+    let plan = try SQLQueryPlan(request, schema: lookup.schema, store: lookup.reader.identity)
     let result = try FetchExecution(lookup: lookup, request: request, plan: plan).run()
     guard case .snapshots(let rows) = result else { return [] }
     return rows

@@ -172,7 +172,7 @@ struct SQLiteStatement {
     }
   }
 
-  private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   // MARK: Columns
 

@@ -103,11 +103,9 @@ struct FetchExecution {
       if matches { rows.append(snapshot) }
     }
     if plan.memorySort.isEmpty { return rows }
-    let sorted = try rows.map(graph.view).sorted {
-      try plan.memorySort.areInIncreasingOrder($0, $1)
-    }
+    let sorted = try ObjectSorting.ordered(rows, by: plan.memorySort, reading: graph.view)
     try graph.checkReading()
-    return sorted.map(\.snapshot)
+    return sorted
   }
 
   // MARK: Dictionaries

@@ -8,7 +8,7 @@ import Foundation
 extension SQLiteStore {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     do {
-      let plan = try SQLQueryPlan(request, schema: try schema)
+      let plan = try SQLQueryPlan(request, schema: try schema, store: identity)
       if !plan.limitsInMemory {
         return try read { try run(request, plan, $0) }
       }
@@ -31,7 +31,7 @@ extension SQLiteStore {
 
 extension SQLiteStore: FetchExplaining {
   public func explain(_ request: StoreFetchRequest) throws -> StoreFetchExplanation {
-    let plan = try SQLQueryPlan(request, schema: try schema)
+    let plan = try SQLQueryPlan(request, schema: try schema, store: identity)
     var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
     result.statements = try readConsistently { lookup in
       try FetchExecution(lookup: lookup, request: request, plan: plan).statements.map {

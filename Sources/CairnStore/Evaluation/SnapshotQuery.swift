@@ -59,9 +59,7 @@ public struct SnapshotQuery {
   }
 
   private func sort<Row>(_ rows: inout [Row], reading object: (Row) -> Any) throws {
-    let descriptors = request.sortDescriptors
-    if descriptors.isEmpty { return }
-    try rows.sort { try descriptors.areInIncreasingOrder(object($0), object($1)) }
+    rows = try ObjectSorting.ordered(rows, by: request.sortDescriptors, reading: object)
   }
 
   /// Sorts grouped results; their columns can be sort keys.

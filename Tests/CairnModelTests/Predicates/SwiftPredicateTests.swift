@@ -25,21 +25,21 @@ class TranslatedItem: NSObject {
 
 final class TranslatedSubitem: TranslatedItem {}
 
-/// The table that a generator writes for its module; found by its name.
-final class CairnKeyPathNames: NSObject, KeyPathNaming {
-  static var keyPathNames: [AnyKeyPath: String] {
-    [
-      \TranslatedOwner.title: "title", \TranslatedItem.name: "name", \TranslatedItem.note: "note",
-      \TranslatedItem.age: "age", \TranslatedItem.score: "score", \TranslatedItem.isOpen: "isOpen",
-      \TranslatedItem.isHot: "isHot", \TranslatedItem.due: "due", \TranslatedItem.owner: "owner",
-      \TranslatedItem.parts: "parts", \TranslatedSubitem.owner: "owner",
-    ]
-  }
+/// What the generator writes for a module.
+private var generatedNames: [AnyKeyPath: String] {
+  [
+    \TranslatedOwner.title: "title", \TranslatedItem.name: "name", \TranslatedItem.note: "note",
+    \TranslatedItem.age: "age", \TranslatedItem.score: "score", \TranslatedItem.isOpen: "isOpen",
+    \TranslatedItem.isHot: "isHot", \TranslatedItem.due: "due", \TranslatedItem.owner: "owner",
+    \TranslatedItem.parts: "parts", \TranslatedSubitem.owner: "owner",
+  ]
 }
 
 /// Chapter 24.7 and II.12: Swift's predicates and sort descriptors become Cairn's.
 @Suite struct SwiftPredicateTests {
   private typealias Item = TranslatedItem
+
+  init() { PropertyNames.add(generatedNames) }
 
   private func text(_ predicate: Predicate<TranslatedItem>) throws -> String {
     try ObjectPredicate.translating(predicate).predicateFormat
@@ -185,11 +185,11 @@ final class CairnKeyPathNames: NSObject, KeyPathNaming {
   // MARK: Key paths
 
   @Test func keyPathsHaveTheirPropertysName() {
-    #expect(KeyPathNames.name(of: \Item.name) == "name")
-    #expect(KeyPathNames.name(of: \Item.owner?.title) == "owner.title")
-    #expect(KeyPathNames.name(of: \Item.owner!.title) == "owner.title")
-    #expect(KeyPathNames.name(of: \TranslatedSubitem.owner?.title) == "owner.title")
-    #expect(KeyPathNames.name(of: \Item.nameless) == nil)
+    #expect(PropertyNames.name(of: \Item.name) == "name")
+    #expect(PropertyNames.name(of: \Item.owner?.title) == "owner.title")
+    #expect(PropertyNames.name(of: \Item.owner!.title) == "owner.title")
+    #expect(PropertyNames.name(of: \TranslatedSubitem.owner?.title) == "owner.title")
+    #expect(PropertyNames.name(of: \Item.nameless) == nil)
     #expect(ObjectExpression(forKeyPath: \Item.owner?.title).keyPath == "owner.title")
     let descriptor = ObjectSortDescriptor(keyPath: \Item.age, ascending: false)
     #expect(descriptor.key == "age")
@@ -197,14 +197,14 @@ final class CairnKeyPathNames: NSObject, KeyPathNaming {
     #expect((descriptor.reversedSortDescriptor as? ObjectSortDescriptor)?.keyPath != nil)
   }
 
-  @Test func registeredNamesAreKnown() {
+  @Test func addedNamesAreKnown() {
     struct Local {
       var stored = 1
       var computed: Int { 2 }
     }
-    #expect(KeyPathNames.name(of: \Local.stored) == "stored")
-    KeyPathNames.register([\Local.computed: "calculated"])
-    #expect(KeyPathNames.name(of: \Local.computed) == "calculated")
+    #expect(PropertyNames.name(of: \Local.stored) == "stored")
+    PropertyNames.add([\Local.computed: "calculated"])
+    #expect(PropertyNames.name(of: \Local.computed) == "calculated")
   }
 
   @Test func swiftSortDescriptorsBecomeKeys() {

@@ -137,7 +137,8 @@ package enum TextSearch {
     return text.withUTF8 { text in part.withUTF8 { part in contains(text, part) } }
   }
 
-  private static func contains(
+  /// Whether one run of bytes is part of another.
+  package static func contains(
     _ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>
   ) -> Bool {
     guard let needle = part.baseAddress, let first = part.first else { return true }

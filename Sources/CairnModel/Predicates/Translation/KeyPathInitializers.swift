@@ -5,21 +5,21 @@ import Foundation
 extension ObjectExpression {
   /// The value at a key path: `ObjectExpression(forKeyPath: \Person.company?.name)`.
   ///
-  /// The names of the steps must be known to ``KeyPathNames``; a path whose name is not known is a
+  /// The names of the steps must be known to ``PropertyNames``; a path whose name is not known is a
   /// programmer's error and traps.
   public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
-    self.init(node: .path(KeyPathNames.nameOrTrap(keyPath)))
+    self.init(node: .path(PropertyNames.nameOrTrap(keyPath)))
   }
 }
 
 extension ObjectSortDescriptor {
   /// Sorts by the value at a key path: `ObjectSortDescriptor(keyPath: \Person.name, ascending: true)`.
   ///
-  /// The names of the steps must be known to ``KeyPathNames``; a path whose name is not known is a
+  /// The names of the steps must be known to ``PropertyNames``; a path whose name is not known is a
   /// programmer's error and traps.
   public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self.init(
-      key: KeyPathNames.nameOrTrap(keyPath), ascending: ascending, selector: nil,
+      key: PropertyNames.nameOrTrap(keyPath), ascending: ascending, selector: nil,
       keyPath: keyPath)
   }
 
@@ -28,17 +28,17 @@ extension ObjectSortDescriptor {
     keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
   ) {
     self.init(
-      key: KeyPathNames.nameOrTrap(keyPath), ascending: ascending, keyPath: keyPath,
+      key: PropertyNames.nameOrTrap(keyPath), ascending: ascending, keyPath: keyPath,
       comparator: cmptr)
   }
 }
 
-extension KeyPathNames {
+extension PropertyNames {
   fileprivate static func nameOrTrap(_ keyPath: AnyKeyPath) -> String {
     guard let name = name(of: keyPath) else {
       fatalError(
-        "Could not extract a String from KeyPath \(keyPath): its name is not known. Generate the "
-          + "module's CairnKeyPathNames, or register the name with KeyPathNames.")
+        "Could not extract a String from KeyPath \(keyPath): its name is not known. Let the "
+          + "build plugin generate its module's table, or add the name to PropertyNames.")
     }
     return name
   }

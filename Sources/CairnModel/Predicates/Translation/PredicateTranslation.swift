@@ -5,7 +5,7 @@ import Foundation
 extension ObjectPredicate {
   /// The meaning of a Swift predicate; nil when it cannot be translated.
   ///
-  /// ``translating(_:)`` says why not. Key paths need names, see ``KeyPathNames``.
+  /// ``translating(_:)`` says why not. Key paths need names, see ``PropertyNames``.
   public convenience init?<Input>(_ predicate: Predicate<Input>) where Input: NSObject {
     guard let made = try? ObjectPredicate.translating(predicate) else { return nil }
     self.init(replacingWith: made)

@@ -4,7 +4,7 @@ public struct PredicateTranslationError: Error, Hashable, Sendable, CustomString
   public enum Code: String, Sendable, Hashable {
     /// An operation that the format language does not have.
     case unsupportedOperation
-    /// A key path whose property name is not known to ``KeyPathNames``.
+    /// A key path whose property name is not known to ``PropertyNames``.
     case unknownKeyPath
     /// A constant that no store could hold.
     case unsupportedConstant

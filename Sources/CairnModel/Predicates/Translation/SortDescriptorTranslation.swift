@@ -5,12 +5,12 @@ import Foundation
 extension ObjectSortDescriptor {
   /// The order of one of Swift's sort descriptors.
   ///
-  /// A key path whose name ``KeyPathNames`` knows, with the standard comparators, becomes a key and
+  /// A key path whose name ``PropertyNames`` knows, with the standard comparators, becomes a key and
   /// a selector. Anything else becomes a comparator of whole objects, which sorts in memory and
   /// which stores refuse with an error.
   public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
     let ascending = sortDescriptor.order == .forward
-    if let keyPath = sortDescriptor.keyPath, let key = KeyPathNames.name(of: keyPath),
+    if let keyPath = sortDescriptor.keyPath, let key = PropertyNames.name(of: keyPath),
       let selector = SortTranslation.selector(of: sortDescriptor)
     {
       self.init(key: key, ascending: ascending, selector: selector, keyPath: keyPath)

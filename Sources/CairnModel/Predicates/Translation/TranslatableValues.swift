@@ -60,11 +60,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return .expression(
         count == "@count" && isText ? .function(.length, [start]) : start.appending(count))
     }
-    guard let name = KeyPathNames.name(of: keyPath) else {
+    guard let name = PropertyNames.name(of: keyPath) else {
       throw PredicateTranslationError(
         .unknownKeyPath,
-        "the name of \(keyPath) is not known; generate the module's CairnKeyPathNames, or register "
-          + "the name with KeyPathNames.")
+        "the name of \(keyPath) is not known; let the build plugin generate its module's "
+          + "table, or add the name to PropertyNames.")
     }
     return .expression(start.appending(name))
   }
