@@ -45,8 +45,11 @@ public struct KeyAccessor: Sendable {
         object[keyPath: keyPath] = none
         return .done
       }
-      guard let value = value as? Value else { return .wrongType(desired: "\(Value.self)") }
-      object[keyPath: keyPath] = value
+      // Numbers of any type go through NSNumber.
+      guard let converted = value as? Value ?? (value as? NSNumber) as? Value else {
+        return .wrongType(desired: "\(Value.self)")
+      }
+      object[keyPath: keyPath] = converted
       return .done
     }
   }

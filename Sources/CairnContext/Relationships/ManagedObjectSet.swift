@@ -5,6 +5,9 @@ import Foundation
 ///
 /// What ``ManagedObject/mutableSetValue(forKey:)`` gives. It shows the members as they are at each
 /// moment; inverses follow what is added and removed. Belongs to the queue of the object's context.
+///
+/// Foundation on Linux casts subclasses of `NSSet` to empty Swift sets: write ``members``,
+/// `allObjects` or `value(forKey:)` where a `Set` is wanted, not `as? Set<…>`.
 public final class ManagedObjectSet: NSMutableSet {
   private let owner: ManagedObject
   private let index: Int
@@ -44,6 +47,12 @@ public final class ManagedObjectSet: NSMutableSet {
   public override func objectEnumerator() -> NSEnumerator {
     (holder.current as NSArray).objectEnumerator()
   }
+  public override func isEqual(_ value: Any?) -> Bool {
+    if let other = value as? ManagedObjectSet { return members == other.members }
+    guard let other = value as? NSSet, other.count == count else { return false }
+    return holder.members.allSatisfy { other.contains($0) }
+  }
+  public override var hash: Int { count }
   public override var description: String { "\(NSSet(array: holder.current))" }
   public override func copy(with zone: NSZone? = nil) -> Any { NSSet(array: holder.current) }
   public override func mutableCopy(with zone: NSZone? = nil) -> Any {

@@ -100,3 +100,18 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
     copy.validationWarnings = validationWarnings
   }
 }
+
+/// The predicate of a fetched property may look at the property, `$FETCHED_PROPERTY.userInfo.key`.
+extension PropertyDescription: KeyValueReading {
+  public func value(forKey key: String) -> Any? {
+    switch key {
+    case "name": return name
+    case "userInfo": return userInfo
+    case "entity": return entity
+    case "isOptional": return isOptional
+    case "isTransient": return isTransient
+    case "renamingIdentifier": return renamingIdentifier
+    default: return nil
+    }
+  }
+}

@@ -23,7 +23,21 @@ open class SecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Send
 
   /// The archive of a value; nil when it cannot be archived securely.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
-    guard let value else { return nil }
+    // Foundation's archiver traps for what it cannot archive, so that is asked first.
+    guard let value, Self.isArchivable(value) else { return nil }
     return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+  }
+
+  /// Whether a value and all members of collections in it adopt secure coding.
+  private static func isArchivable(_ value: Any) -> Bool {
+    switch value {
+    case let array as NSArray: return array.allSatisfy(isArchivable)
+    case let set as NSSet: return set.allSatisfy(isArchivable)
+    case let set as NSOrderedSet: return set.allSatisfy(isArchivable)
+    case let dictionary as NSDictionary:
+      return dictionary.allSatisfy { isArchivable($0.key) && isArchivable($0.value) }
+    case let object as any NSSecureCoding: return type(of: object).supportsSecureCoding
+    default: return false
+    }
   }
 }
