@@ -19,21 +19,21 @@ final class Engine: ManagedObject {}
     return model
   }
 
-  private func type(ofMachineIn model: ManagedObjectModel) throws -> ManagedObject.Type {
-    try WorkshopStack(model: model).use { type(of: $0.make("Machine")) }
+  private func machineType(in model: ManagedObjectModel) throws -> ManagedObject.Type {
+    try WorkshopStack(model: model).use { Swift.type(of: $0.make("Machine")) }
   }
 
   @Test func theModelNamesTheClassOfAnEntitysObjects() throws {
     let module = String(reflecting: Robot.self)
-    #expect(try type(ofMachineIn: model(className: module)) == Robot.self)
-    #expect(try type(ofMachineIn: model(className: nil)) == ManagedObject.self)
-    #expect(try type(ofMachineIn: model(className: "NoSuchClass")) == ManagedObject.self)
+    #expect(try machineType(in: model(className: module)) == Robot.self)
+    #expect(try machineType(in: model(className: nil)) == ManagedObject.self)
+    #expect(try machineType(in: model(className: "NoSuchClass")) == ManagedObject.self)
   }
 
   @Test func oneEntityMayHaveAnotherClassInEachModel() throws {
     let (robot, engine) = (String(reflecting: Robot.self), String(reflecting: Engine.self))
-    #expect(try type(ofMachineIn: model(className: robot)) == Robot.self)
-    #expect(try type(ofMachineIn: model(className: engine)) == Engine.self)
+    #expect(try machineType(in: model(className: robot)) == Robot.self)
+    #expect(try machineType(in: model(className: engine)) == Engine.self)
   }
 
   @Test func settingNoClassBringsBackTheDefault() {
