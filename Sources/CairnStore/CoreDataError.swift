@@ -47,7 +47,7 @@ public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringC
   public var errorUserInfo: [String: Any] {
     var info = userInfo
     info[NSLocalizedDescriptionKey] = message
-    if let underlyingError { info[NSUnderlyingErrorKey] = underlyingError as NSError }
+    if let underlyingError { info[NSUnderlyingErrorKey] = underlyingError.asCocoaError as NSError }
     return info
   }
   public var description: String {

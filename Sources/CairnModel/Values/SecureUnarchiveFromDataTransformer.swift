@@ -36,8 +36,10 @@ open class SecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Send
     case let set as NSOrderedSet: return set.allSatisfy(isArchivable)
     case let dictionary as NSDictionary:
       return dictionary.allSatisfy { isArchivable($0.key) && isArchivable($0.value) }
-    case let object as any NSSecureCoding: return type(of: object).supportsSecureCoding
-    default: return false
+    default:
+      // Strings, numbers, dates and their like become Foundation's objects.
+      guard let object = (value as AnyObject) as? any NSSecureCoding else { return false }
+      return type(of: object).supportsSecureCoding
     }
   }
 }
