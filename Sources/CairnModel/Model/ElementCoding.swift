@@ -23,20 +23,23 @@ enum ElementCoding {
   private static func carrier(of element: ModelElement) -> ManagedObjectModel? {
     switch element {
     case let model as ManagedObjectModel: return model
-    case let entity as EntityDescription: return carrier(of: entity.copyEntity())
+    case let entity as EntityDescription: return carrier(ofEntity: entity.copyEntity())
     case let expression as ExpressionDescription:
       let part = FetchIndexElementDescription(property: expression, collationType: .binary)
-      return carrier(of: FetchIndexDescription(name: "index", elements: [part]).copyIndex())
+      return carrier(
+        ofIndex: FetchIndexDescription(name: "index", elements: [part]).copyIndex())
     case let property as PropertyDescription:
-      return carrier(of: EntityDescription(name: "Carrier", properties: [property.copyProperty()]))
+      return carrier(
+        ofEntity: EntityDescription(name: "Carrier", properties: [property.copyProperty()]))
     case let part as FetchIndexElementDescription:
-      return carrier(of: FetchIndexDescription(name: "index", elements: [part.copyElement()]))
-    case let index as FetchIndexDescription: return carrier(of: index.copyIndex())
+      return carrier(
+        ofIndex: FetchIndexDescription(name: "index", elements: [part.copyElement()]))
+    case let index as FetchIndexDescription: return carrier(ofIndex: index.copyIndex())
     default: return nil
     }
   }
 
-  private static func carrier(of index: FetchIndexDescription) -> ManagedObjectModel {
+  private static func carrier(ofIndex index: FetchIndexDescription) -> ManagedObjectModel {
     let entity = EntityDescription(name: "Carrier")
     // Readers look the indexed properties up.
     let names = index.elements.filter { $0.property == nil }.compactMap(\.propertyName)
@@ -47,7 +50,7 @@ enum ElementCoding {
     return model(with: entity, and: [:])
   }
 
-  private static func carrier(of entity: EntityDescription) -> ManagedObjectModel {
+  private static func carrier(ofEntity entity: EntityDescription) -> ManagedObjectModel {
     var others = [entity.name ?? "": entity]
     func other(_ name: String) -> EntityDescription {
       if let known = others[name] { return known }
