@@ -100,7 +100,7 @@ let package = Package(
     .executableTarget(
       name: "cairnctl",
       dependencies: [
-        "Cairn", "CairnControl", "CairnRecords", "CairnPlatform",
+        "Cairn", "CairnControl", "CairnRecords", "CairnPlatform", "CairnSwiftSource",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The kernel: files, locks, sockets, watches. The only Swift target that imports Glibc.
@@ -108,11 +108,15 @@ let package = Package(
     .target(name: "CPlatform"),
     .systemLibrary(
       name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    // Swift sources as text: what the build plugin reads in them, what porting edits.
+    .target(
+      name: "CairnSwiftSource", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
     // Class generation at build time.
     .executableTarget(
       name: "cairn-modelgen",
       dependencies: [
-        "CairnModel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CairnModel", "CairnSwiftSource",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .plugin(
       name: "CairnModelPlugin", capability: .buildTool(), dependencies: ["cairn-modelgen"]),
@@ -163,6 +167,8 @@ let package = Package(
     .testTarget(
       name: "CairnRecordsTests",
       dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),
+    .testTarget(
+      name: "CairnSwiftSourceTests", dependencies: ["CairnSwiftSource"], exclude: ["Fixtures"]),
     .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
     .testTarget(name: "RepositoryShapeTests"),
   ],

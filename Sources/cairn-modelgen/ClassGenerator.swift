@@ -41,7 +41,44 @@ struct ClassGenerator {
         ? classText(entity) + "\n" + extensionText(entity) : extensionText(entity)
     }
     let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
+    let registration = RegistrationText(name: source, statements: entities.flatMap(names)).lines
     return ([head + "\nimport Foundation\nimport \(module)\n"] + parts).joined(separator: "\n")
+      + registration.map { $0 + "\n" }.joined()
+  }
+
+  /// What the class and its properties, and those of objects it leads to, are called.
+  private func names(of entity: EntityDescription) -> [String] {
+    let type = escaped(EntityClass(entity: entity).name)
+    var lines = ["ManagedObject.registerClass(\(type).self, named: \(quoted(type)))"]
+    for property in generatedProperties(of: entity) {
+      let path = "\\\(type).\(escaped(property.name))"
+      lines.append("names[\(path)] = \(quoted(property.name))")
+      guard let relationship = property as? RelationshipDescription, !relationship.isToMany,
+        let destination = relationship.destinationEntity,
+        entities.contains(where: { $0 === destination })
+      else { continue }
+      for next in generatedProperties(of: destination).map(\.name) {
+        for step in ["?", "!"] {
+          lines.append(
+            "names[\(path)\(step).\(escaped(next))] = \(quoted("\(property.name).\(next)"))")
+        }
+      }
+    }
+    return lines
+  }
+
+  /// The properties that generated code declares for an entity's class and those above it.
+  private func generatedProperties(of entity: EntityDescription) -> [PropertyDescription] {
+    var found: [PropertyDescription] = []
+    var next: EntityDescription? = entity
+    while let one = next {
+      if entities.contains(where: { $0 === one }) {
+        found += EntityClass(entity: one).properties
+          .filter { property in !found.contains { $0.name == property.name } }
+      }
+      next = one.superentity
+    }
+    return found.sorted { $0.name < $1.name }
   }
 
   private func classText(_ entity: EntityDescription) -> String {

@@ -6,5 +6,5 @@ struct ModelGenerator: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cairn-modelgen",
     abstract: "Generates Swift classes from model files and prints the versions of models.",
-    subcommands: [GenerateCommand.self, HashesCommand.self])
+    subcommands: [GenerateCommand.self, CompanionCommand.self, HashesCommand.self])
 }

@@ -32,10 +32,10 @@ import Testing
     ],
     // Its version is the protocol's.
     "cairnd": ["CairnDaemon", "CairnControl"],
-    "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform"],
+    "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform", "CairnSwiftSource"],
     "CairnPlatform": ["CPlatform"],
     "CairnSwiftSource": [],
-    "cairn-modelgen": ["CairnModel"],
+    "cairn-modelgen": ["CairnModel", "CairnSwiftSource"],
   ]
 
   static let ownModules = Set(allowed.keys).union(["CPlatform", "CSystemd"])

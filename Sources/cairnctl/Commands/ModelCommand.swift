@@ -1,7 +1,8 @@
-// cairnctl model: the commands about models.
+// cairnctl model: the commands about models and the sources that use them.
 import ArgumentParser
 
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "model", abstract: "Look at the model.", subcommands: [ModelShowCommand.self])
+    commandName: "model", abstract: "Look at the model; port sources that use one.",
+    subcommands: [ModelShowCommand.self, ModelPortCommand.self])
 }

@@ -1,0 +1,320 @@
+/// Makes the edits that sources for Apple's platforms need before Swift on Linux compiles them.
+///
+/// Code that Linux does not compile (`#if canImport(UIKit)`) is left alone. The edits keep the source
+/// compiling on Apple's platforms; making them twice changes nothing.
+package struct SourcePorting {
+  private let source: SwiftText
+  private var edits: [SourceEdit] = []
+  private var remarks: [SourceProblem] = []
+  private var index = 0
+  /// For each open `#if`: whether its code is compiled on Linux, and what its branches before said.
+  private var conditionals: [(now: Bool?, before: [Bool?])] = []
+
+  private init(_ source: SwiftText) { self.source = source }
+
+  package static func port(_ source: SwiftText) -> PortedSource {
+    var porting = SourcePorting(source)
+    while porting.index < source.tokens.count { porting.step() }
+    return PortedSource(
+      source: source,
+      edits: porting.edits.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      remarks: porting.remarks.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+  }
+
+  private func token(_ offset: Int = 0) -> SwiftToken? {
+    let position = index + offset
+    return position >= 0 && position < source.tokens.count ? source.tokens[position] : nil
+  }
+  private var isForLinux: Bool { !conditionals.contains { $0.now == false } }
+
+  private mutating func remark(_ token: SwiftToken, _ reason: String) {
+    remarks.append(source.problem(at: token.range.lowerBound, reason))
+  }
+
+  private mutating func step() {
+    guard let token = token() else { return }
+    if token.kind == .pound {
+      if conditional(token) { return }
+      if isForLinux {
+        if token.text == "#keyPath" { return keyPath(token) }
+        if token.text == "#selector" { return selector(token) }
+      }
+    } else if isForLinux {
+      if token.isSymbol("@"), let name = self.token(1), name.kind == .identifier {
+        return attribute(token, name)
+      }
+      if token.isWord("dynamic"), isModifier { return remove(index...index) }
+      if token.isWord("import"), isStatement { return importDeclaration() }
+      if token.isWord("optional"),
+        self.token(1).map({ $0.isWord("func") || $0.isWord("var") }) == true
+      {
+        remark(
+          token,
+          "optional requirements exist only in Objective-C; make it required and give it "
+            + "an empty implementation in an extension of the protocol")
+      }
+      if ["NSKeyValueObservation", "AutoreleasingUnsafeMutablePointer"].contains(token.text),
+        token.kind == .identifier
+      {
+        absent(token)
+      }
+    }
+    index += 1
+  }
+
+  private mutating func absent(_ token: SwiftToken) {
+    if token.text == "NSKeyValueObservation" {
+      remark(
+        token,
+        "there is no key-value observing on Linux; observe the context's notifications, or "
+          + "override didChangeValue(forKey:)")
+    } else {
+      remark(
+        token,
+        "there is no AutoreleasingUnsafeMutablePointer on Linux; validation methods take "
+          + "inout Any? there")
+    }
+  }
+
+  // MARK: Conditions
+
+  private mutating func conditional(_ token: SwiftToken) -> Bool {
+    let end = source.endOfLine(token.range.lowerBound)
+    let text = source.text(token.range.upperBound..<end)
+    switch token.text {
+    case "#if":
+      let value = PlatformCondition.holdsOnLinux(text)
+      conditionals.append((value, [value]))
+    case "#elseif", "#else":
+      guard var last = conditionals.popLast() else { break }
+      let value = token.text == "#else" ? true : PlatformCondition.holdsOnLinux(text)
+      // A branch after one that holds is never compiled.
+      last.now = last.before.contains(true) ? false : value
+      if last.now == true, last.before.contains(nil) { last.now = nil }
+      last.before.append(value)
+      conditionals.append(last)
+    case "#endif": _ = conditionals.popLast()
+    default: return false
+    }
+    while let next = self.token(), next.range.lowerBound < end { index += 1 }
+    return true
+  }
+
+  // MARK: Removing
+
+  /// Removes tokens with the space behind them, and the line when nothing else is on it.
+  private mutating func remove(_ tokens: ClosedRange<Int>) {
+    var start = source.tokens[tokens.lowerBound].range.lowerBound
+    var end = source.tokens[tokens.upperBound].range.upperBound
+    let bytes = source.bytes
+    while end < bytes.count, bytes[end] == 32 || bytes[end] == 9 { end += 1 }
+    if source.tokens[tokens.lowerBound].startsLine, end < bytes.count, bytes[end] == 10 {
+      end += 1
+      while start > 0, bytes[start - 1] == 32 || bytes[start - 1] == 9 { start -= 1 }
+    }
+    edits.append(SourceEdit(range: start..<end, replacement: ""))
+    index = tokens.upperBound + 1
+  }
+
+  // MARK: Attributes and modifiers
+
+  private mutating func attribute(_ at: SwiftToken, _ name: SwiftToken) {
+    var last = index + 1
+    if let open = token(2), open.isSymbol("("), open.range.lowerBound == name.range.upperBound,
+      let close = source.closing(index + 2)
+    {
+      last = close
+    }
+    switch name.text {
+    case "objc": objc(at, last)
+    case "objcMembers": remove(index...(index + 1))
+    case "IBOutlet", "IBInspectable", "IBDesignable", "NSApplicationMain", "UIApplicationMain",
+      "IBSegueAction", "GKInspectable", "FetchRequest", "SectionedFetchRequest", "Published",
+      "ObservedObject", "StateObject":
+      remark(
+        at,
+        "@\(name.text) belongs to the user interface of Apple's platforms; move the declaration "
+          + "behind #if canImport(UIKit) or the like")
+      index = last + 1
+    default: index += 2
+    }
+  }
+
+  /// A name in Objective-C that is not the class's own is kept for Apple's platforms and for the
+  /// build plugin, which finds the class of an entity by it.
+  private mutating func objc(_ at: SwiftToken, _ last: Int) {
+    guard last > index + 1, let name = className(after: last + 1) else {
+      return remove(index...last)
+    }
+    let range = source.tokens[index + 2].range.upperBound..<source.tokens[last].range.lowerBound
+    let other = source.text(range).filter { !$0.isWhitespace }
+    guard other != name else { return remove(index...last) }
+    guard at.startsLine else {
+      remark(at, "put @objc(\(other)) on a line of its own, so that it can be kept for Apple")
+      index = last + 1
+      return
+    }
+    var start = at.range.lowerBound
+    while start > 0, source.bytes[start - 1] == 32 || source.bytes[start - 1] == 9 { start -= 1 }
+    let indent = source.text(start..<at.range.lowerBound)
+    var end = source.tokens[last].range.upperBound
+    while end < source.bytes.count, source.bytes[end] == 32 || source.bytes[end] == 9 { end += 1 }
+    let endsLine = end >= source.bytes.count || source.bytes[end] == 10
+    edits.append(
+      SourceEdit(
+        range: start..<end,
+        replacement: "\(indent)#if canImport(ObjectiveC)\n\(indent)@objc(\(other))\n\(indent)#endif"
+          + (endsLine ? "" : "\n" + indent)))
+    index = last + 1
+  }
+
+  /// The name of the class whose declaration goes on at a token.
+  private func className(after position: Int) -> String? {
+    var next = position
+    while next < source.tokens.count {
+      let token = source.tokens[next]
+      if token.isWord("class"), next + 1 < source.tokens.count,
+        !Self.declarations.contains(source.tokens[next + 1].text)
+      {
+        return source.tokens[next + 1].text
+      }
+      if token.isSymbol("@") {
+        next += 2
+      } else if token.kind == .identifier,
+        AccessLevel(rawValue: token.text) != nil || token.text == "final"
+      {
+        next += 1
+      } else if token.isSymbol("("), let close = source.closing(next) {
+        next = close + 1
+      } else {
+        return nil
+      }
+    }
+    return nil
+  }
+
+  private static let declarations: Set<String> = [
+    "var", "let", "func", "init", "subscript", "class", "static", "override", "final", "lazy",
+    "weak",
+    "convenience", "required", "unowned", "optional", "open", "public", "internal", "package",
+    "private", "fileprivate",
+  ]
+
+  /// Whether the word here is a modifier of a declaration.
+  private var isModifier: Bool {
+    guard let next = token(1), Self.declarations.contains(next.text) || next.isSymbol("@") else {
+      return false
+    }
+    guard let before = token(-1) else { return true }
+    return !before.isSymbol(".") && !before.isWord("let") && !before.isWord("var")
+      && !before.isWord("case") && !before.isSymbol("(") && !before.isSymbol(",")
+  }
+
+  private var isStatement: Bool {
+    guard let token = token() else { return false }
+    return token.startsLine || self.token(-1)?.isSymbol(";") == true
+      || self.token(-1)?.kind == .identifier
+  }
+
+  // MARK: Imports
+
+  private mutating func importDeclaration() {
+    let kinds = ["struct", "class", "enum", "protocol", "func", "let", "var", "typealias"]
+    var position = index + 1
+    if let kind = token(1), kinds.contains(kind.text) { position += 1 }
+    guard position < source.tokens.count else { return index += 1 }
+    let module = source.tokens[position]
+    var last = position
+    while last + 2 < source.tokens.count, source.tokens[last + 1].isSymbol("."),
+      source.tokens[last + 1].range.lowerBound == source.tokens[last].range.upperBound
+    {
+      last += 2
+    }
+    if module.text == "CoreData", last > position {
+      // The names are aliases there, and there are no submodules.
+      edits.append(
+        SourceEdit(
+          range: source.tokens[index + 1].range.lowerBound..<source.tokens[last].range.upperBound,
+          replacement: "CoreData"))
+    } else if let reason = UnavailableModules.reason(module.text) {
+      remark(module, reason)
+    }
+    index = last + 1
+  }
+
+  // MARK: Key paths and selectors
+
+  private mutating func keyPath(_ token: SwiftToken) {
+    guard self.token(1)?.isSymbol("(") == true, let close = source.closing(index + 1) else {
+      remark(token, "this #keyPath cannot be read")
+      return index += 1
+    }
+    let inside = source.tokens[(index + 2)..<close]
+    let names = inside.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    let dots = inside.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    guard !names.isEmpty, names.allSatisfy({ $0.kind == .identifier }),
+      dots.allSatisfy({ $0.isSymbol(".") }), dots.count == names.count - 1
+    else {
+      remark(token, "this #keyPath cannot be read; write the key path as a string")
+      return index = close + 1
+    }
+    // Types begin with capital letters, properties do not.
+    let path = names.map(\.text).drop { $0.first?.isUppercase ?? false || $0 == "self" }
+    guard !path.isEmpty, path.allSatisfy({ !($0.first?.isUppercase ?? false) }) else {
+      remark(
+        token, "it is not clear where the type ends and the key path begins; write it as a string")
+      return index = close + 1
+    }
+    edits.append(
+      SourceEdit(
+        range: token.range.lowerBound..<source.tokens[close].range.upperBound,
+        replacement: "\"\(path.joined(separator: "."))\""))
+    index = close + 1
+  }
+
+  private mutating func selector(_ token: SwiftToken) {
+    guard self.token(1)?.isSymbol("(") == true, let close = source.closing(index + 1) else {
+      remark(token, "this #selector cannot be read")
+      return index += 1
+    }
+    defer { index = close + 1 }
+    guard takesSelectors(index) else {
+      return remark(
+        token,
+        "Linux sends no Objective-C messages; pass a closure instead (for notifications "
+          + "addObserver(forName:object:queue:using:))")
+    }
+    guard let name = SelectorText.name(source.tokens[(index + 2)..<close]) else {
+      return remark(
+        token,
+        "the method's labels are not written; write #selector(Type.method(_:)) or "
+          + "Selector(\"method:\")")
+    }
+    edits.append(
+      SourceEdit(
+        range: token.range.lowerBound..<source.tokens[close].range.upperBound,
+        replacement: "Selector(\"\(name)\")"))
+  }
+
+  /// Whether the call around a token takes the name of a comparison, rather than of a message.
+  private func takesSelectors(_ position: Int) -> Bool {
+    var depth = 0
+    var next = position - 1
+    while next >= 0 {
+      let token = source.tokens[next]
+      if token.isSymbol(")") || token.isSymbol("]") || token.isSymbol("}") { depth += 1 }
+      if token.isSymbol("(") || token.isSymbol("[") || token.isSymbol("{") {
+        if depth == 0 {
+          let callee = next > 0 ? source.tokens[next - 1].text : ""
+          return [
+            "NSSortDescriptor", "NSComparisonPredicate", "NSExpression", "ObjectSortDescriptor",
+            "ComparisonPredicate", "ObjectExpression",
+          ].contains(callee)
+        }
+        depth -= 1
+      }
+      next -= 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import CairnSwiftSource
+import Foundation
+
+/// Writes the file that completes a target's own sources: what Linux lacks behind `@NSManaged`, and
+/// names that Foundation has too.
+struct CompanionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "companion",
+    abstract: "Writes what sources with @NSManaged properties need on Linux.")
+
+  @Argument(help: "The Swift files of the target.")
+  var sources: [String] = []
+
+  @Option(help: "The name of the target's module.")
+  var module: String
+
+  @Option(help: "The file to write.")
+  var output: String
+
+  @Option(help: "The module that generated code imports: Cairn or CoreData.")
+  var `import` = "CoreData"
+
+  func run() throws {
+    var problems: [SourceProblem] = []
+    var files: [FileDeclarations] = []
+    for path in sources.sorted() {
+      do {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        files.append(try DeclarationReader.read(SwiftText(path: path, bytes: Array(bytes))))
+      } catch let problem as SourceProblem {
+        problems.append(problem)
+      }
+    }
+    let generator = CompanionText(
+      module: SourceModule(name: module, files: files), importedModule: `import`)
+    let text = generator.text(&problems)
+    // The form that builds show as errors of the file.
+    for problem in problems {
+      let line = "\(problem.path):\(problem.line):\(problem.column): error: \(problem.reason)\n"
+      FileHandle.standardError.write(Data(line.utf8))
+    }
+    guard problems.isEmpty else { throw ExitCode.failure }
+    try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+  }
+}
