@@ -4,6 +4,8 @@ import Cairn
 // Store types.
 public let NSSQLiteStoreType = StoreTypeName.sqlite
 public let NSInMemoryStoreType = StoreTypeName.inMemory
+public let NSXMLStoreType = "XML"
+public let NSBinaryStoreType = "Binary"
 
 // Metadata.
 public let NSStoreTypeKey = StoreMetadataKey.type
@@ -11,6 +13,7 @@ public let NSStoreUUIDKey = StoreMetadataKey.uuid
 public let NSStoreModelVersionHashesKey = StoreMetadataKey.versionHashes
 public let NSStoreModelVersionIdentifiersKey = StoreMetadataKey.versionIdentifiers
 public let NSPersistentStoreModelVersionChecksumKey = StoreMetadataKey.versionChecksum
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 
 // Store options.
 public let NSReadOnlyPersistentStoreOption = StoreOptionKey.readOnly
@@ -26,10 +29,29 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   StoreOptionKey.remoteChangeNotification
 public let NSPersistentStoreConnectionPoolMaxSizeKey = StoreOptionKey.connectionPoolMaxSize
 public let NSPersistentStoreForceDestroyOption = StoreOptionKey.forceDestroy
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+public let NSPersistentStoreStagedMigrationManagerOptionKey =
+  "NSPersistentStoreStagedMigrationManagerOptionKey"
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+  "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+/// File protection classes are of Apple's file systems; the option is passed over.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+public let NSBinaryStoreInsecureDecodingCompatibilityOption =
+  "NSBinaryStoreInsecureDecodingCompatibilityOption"
+
+// Variables in the expressions of mapping models.
+public let NSMigrationManagerKey = "manager"
+public let NSMigrationSourceObjectKey = "source"
+public let NSMigrationDestinationObjectKey = "destination"
+public let NSMigrationEntityMappingKey = "entityMapping"
+public let NSMigrationPropertyMappingKey = "propertyMapping"
+public let NSMigrationEntityPolicyKey = "entityPolicy"
 
 // User info of a coordinator's notifications.
 public let NSAddedPersistentStoresKey = PersistentStoreKey.added
 public let NSRemovedPersistentStoresKey = PersistentStoreKey.removed
+public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStoresKey"
 public let NSPersistentStoreURLKey = PersistentStoreKey.storeURL
 public let NSPersistentHistoryTokenKey = PersistentStoreKey.historyToken
 
@@ -40,6 +62,7 @@ public let NSDeletedObjectsKey = "deleted"
 public let NSRefreshedObjectsKey = "refreshed"
 public let NSInvalidatedObjectsKey = "invalidated"
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"
 public let NSUpdatedObjectIDsKey = "updated_objectIDs"
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"

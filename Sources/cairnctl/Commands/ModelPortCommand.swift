@@ -33,7 +33,7 @@ struct ModelPortCommand: ParsableCommand {
         changed += 1
         if write {
           try replace(path, with: ported.bytes)
-          Output.line(TerminalText.oneLine("\(path): \(Output.count(ported.edits.count, "edit"))"))
+          Output.line(TerminalText.oneLine("\(path): \(Readable.count(ported.edits.count, "edit"))"))
         } else {
           Output.line(TerminalText.safe(String(ported.difference().dropLast())))
         }
@@ -43,7 +43,7 @@ struct ModelPortCommand: ParsableCommand {
       }
     }
     if !write, changed > 0 {
-      Output.note("\(Output.count(changed, "file")) would change; --write makes the edits")
+      Output.note("\(Readable.count(changed, "file")) would change; --write makes the edits")
     }
     if left > 0 { throw ExitCode(1) }
   }

@@ -4,7 +4,7 @@ import CoreData
 import Foundation
 import PortedKit
 
-var failures = 0
+nonisolated(unsafe) var failures = 0
 func expect(_ holds: Bool, _ rule: String, line: Int = #line) {
   if holds { return }
   failures += 1
@@ -56,8 +56,7 @@ item.friends = []
 item.addToFriends(NSSet(object: other))
 expect(item.friends.contains(other), "methods for members")
 folder.addToItems(other)
-folder.insertIntoItems(other, at: 0)
-folder.removeFromItems(at: 0)
+folder.removeFromItems(at: 1)
 folder.insertIntoItems(other, at: 0)
 folder.replaceItems(at: NSIndexSet(index: 0), with: [other])
 expect(folder.items?.array as? [Item] == [other, item], "ordered methods: \(folder.items as Any)")
