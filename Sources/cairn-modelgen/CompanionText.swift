@@ -92,6 +92,10 @@ struct CompanionText {
     return nil
   }
 
+  /// The functions behind a declaration.
+  ///
+  /// They are `dynamic`, as `@NSManaged` makes the declaration: the optimizer compares the two when it
+  /// reads them from another module.
   private func texts(
     of declaration: ManagedDeclaration, of type: TypeDeclaration, _ symbols: AccessorSymbols,
     _ access: String
@@ -104,9 +108,9 @@ struct CompanionText {
         let mark = "\(type.path.joined())_\(name)\(number == 0 ? "" : "_\(number)")"
         return [
           "  @_silgen_name(\"\(pair.getter)\")",
-          "  \(access)final func _get\(mark)() -> \(full) { managedValue(\(quoted(name))) }",
+          "  \(access)dynamic final func _get\(mark)() -> \(full) { managedValue(\(quoted(name))) }",
           "  @_silgen_name(\"\(pair.setter)\")",
-          "  \(access)final func _set\(mark)(_ value: __owned \(full)) {",
+          "  \(access)dynamic final func _set\(mark)(_ value: __owned \(full)) {",
           "    setManagedValue(value, \(quoted(name)))", "  }",
         ]
       }
@@ -118,7 +122,7 @@ struct CompanionText {
       return symbols.methods(of: declaration).enumerated().flatMap { number, symbol in
         [
           "  @_silgen_name(\"\(symbol)\")",
-          "  \(access)final func _call\(type.path.joined())_\(name)_\(number)(\(list)) {",
+          "  \(access)dynamic final func _call\(type.path.joined())_\(name)_\(number)(\(list)) {",
           "    performManagedMethod(\(quoted(name))\(arguments))", "  }",
         ]
       }
