@@ -40,14 +40,6 @@ public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClas
 public let NSBinaryStoreInsecureDecodingCompatibilityOption =
   "NSBinaryStoreInsecureDecodingCompatibilityOption"
 
-// Variables in the expressions of mapping models.
-public let NSMigrationManagerKey = "manager"
-public let NSMigrationSourceObjectKey = "source"
-public let NSMigrationDestinationObjectKey = "destination"
-public let NSMigrationEntityMappingKey = "entityMapping"
-public let NSMigrationPropertyMappingKey = "propertyMapping"
-public let NSMigrationEntityPolicyKey = "entityPolicy"
-
 // User info of a coordinator's notifications.
 public let NSAddedPersistentStoresKey = PersistentStoreKey.added
 public let NSRemovedPersistentStoresKey = PersistentStoreKey.removed
