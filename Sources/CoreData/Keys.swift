@@ -30,10 +30,6 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
 public let NSPersistentStoreConnectionPoolMaxSizeKey = StoreOptionKey.connectionPoolMaxSize
 public let NSPersistentStoreForceDestroyOption = StoreOptionKey.forceDestroy
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
-public let NSPersistentStoreStagedMigrationManagerOptionKey =
-  "NSPersistentStoreStagedMigrationManagerOptionKey"
-public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
-  "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// File protection classes are of Apple's file systems; the option is passed over.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
