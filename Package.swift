@@ -42,7 +42,8 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "CairnAtomicStores", dependencies: ["CairnModel", "CairnStore"]),
+    .target(
+      name: "CairnAtomicStores", dependencies: ["CairnModel", "CairnStore", "CairnPlatform"]),
     .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore"]),
     // Above the value line: objects, each owned by one queue.
     .target(

@@ -13,6 +13,8 @@ public struct FileFacts: Sendable, Equatable {
   public let size: Int64
   public let device: UInt64
   public let inode: UInt64
+  /// When the content was last changed, in nanoseconds since 1970.
+  public let modified: Int64
 
   /// Reads the facts of what `path` names, following links.
   public init(path: String) throws {
@@ -28,5 +30,6 @@ public struct FileFacts: Sendable, Equatable {
     size = Int64(information.st_size)
     device = UInt64(information.st_dev)
     inode = UInt64(information.st_ino)
+    modified = Int64(information.st_mtim.tv_sec) * 1_000_000_000 + Int64(information.st_mtim.tv_nsec)
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// One connection writes and several read, so that reads never wait for a save. Every method may
 /// be called from any thread.
 // Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
-open class SQLiteStore: PersistentStore, @unchecked Sendable {
+open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable {
   struct State {
     /// Nil until the store is opened and after it is closed.
     var database: (any DatabaseWriter)?

@@ -110,4 +110,6 @@ extension CoreDataError.Code {
   public static let managedObjectModelReferenceNotFound = Self(rawValue: 134504)
   public static let stagedMigrationFrameworkVersionMismatch = Self(rawValue: 134505)
   public static let stagedMigrationBackwardMigration = Self(rawValue: 134506)
+  /// Foundation's code for a file whose content is damaged.
+  public static let fileReadCorruptFile = Self(rawValue: 259)
 }

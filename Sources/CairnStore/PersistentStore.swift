@@ -9,6 +9,10 @@ public struct StoreConfiguration: Sendable {
   public let configurationName: String?
   public let url: URL?
   public let options: StoreOptions
+  /// The coordinator that opens the store, while the store is being made; stores refer to it
+  /// weakly afterwards.
+  package private(set) var coordinator: (AnyObject & Sendable)?
+
   public init(
     model: ManagedObjectModel, configurationName: String?, url: URL?, options: StoreOptions
   ) {
@@ -16,6 +20,13 @@ public struct StoreConfiguration: Sendable {
     self.configurationName = configurationName
     self.url = url
     self.options = options
+  }
+
+  /// The same, opened by a coordinator.
+  package func opened(by coordinator: (AnyObject & Sendable)?) -> StoreConfiguration {
+    var copy = self
+    copy.coordinator = coordinator
+    return copy
   }
 }
 
@@ -43,10 +54,13 @@ open class PersistentStore: NSObject, @unchecked Sendable {
 
   /// Makes the store without touching its file; ``loadMetadata()`` opens it.
   public required init(configuration: StoreConfiguration) {
-    self.configuration = configuration
+    self.configuration = configuration.opened(by: nil)
     identity = StoreIdentity(
       identifier: UUID().uuidString, model: configuration.model)
-    state = Mutex(State(url: configuration.url, isReadOnly: configuration.options.isReadOnly))
+    state = Mutex(
+      State(
+        url: configuration.url, isReadOnly: configuration.options.isReadOnly,
+        coordinator: configuration.coordinator))
     super.init()
     identity.store = self
   }
@@ -102,12 +116,42 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     set { state.withLock { $0.coordinator = newValue } }
   }
 
+  // MARK: Files
+
+  /// The metadata of the store at a URL, without opening it for use.
+  ///
+  /// Classes that are registered as store types override this when their stores are files.
+  ///
+  /// - Throws: 134060 when the class does not say how.
+  open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    throw CoreDataError(
+      .coreData, "\(self) does not tell the metadata of a store that is not open.",
+      userInfo: [NSFilePathErrorKey: url.path])
+  }
+
+  /// Replaces the metadata of the store at a URL at once.
+  ///
+  /// - Throws: 134060 when the class does not say how.
+  open class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    throw CoreDataError(
+      .coreData, "\(self) does not change the metadata of a store that is not open.",
+      userInfo: [NSFilePathErrorKey: url.path])
+  }
+
   // MARK: Life
 
   /// Opens the store, creating it when there is none, and reads its metadata and identifier.
   ///
   /// - Throws: ``CoreDataError``; nothing is created or changed then.
   open func loadMetadata() throws { abstract(#function) }
+
+  /// Everything that makes a new store object ready for use: ``loadMetadata()``, and what a kind
+  /// of store does besides.
+  ///
+  /// - Throws: As ``loadMetadata()``.
+  open func openStore() throws { try loadMetadata() }
 
   /// Closes files and connections.
   ///

@@ -11,6 +11,8 @@ public protocol StoreKind: Sendable {
   /// Whether a store is a file at its URL, which must exist or be creatable, and which one
   /// coordinator opens only once. Default true; stores in memory and on servers say no.
   var keepsFiles: Bool { get }
+  /// Whether one coordinator opens a URL only once. Default: when it ``keepsFiles``.
+  var claimsURL: Bool { get }
   /// The metadata of a store file, without opening it for use; empty for a file that is no store
   /// yet, such as an empty one.
   ///
@@ -26,6 +28,7 @@ public protocol StoreKind: Sendable {
 
 extension StoreKind {
   public var keepsFiles: Bool { true }
+  public var claimsURL: Bool { keepsFiles }
 }
 
 /// A store's metadata dictionary in a form that may cross threads.

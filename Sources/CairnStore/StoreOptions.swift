@@ -20,6 +20,16 @@ public enum StoreOptionKey {
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
   public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
   public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
+  public static let stagedMigrationManager = "NSPersistentStoreStagedMigrationManagerOptionKey"
+  public static let deferredLightweightMigration =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+  /// Ignored: Linux has no file protection classes.
+  public static let fileProtection = "NSPersistentStoreFileProtectionKey"
+  /// Ignored: Cairn's binary stores hold values, not archived objects.
+  public static let binaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+  /// Ignored, as ``binaryStoreSecureDecodingClasses``.
+  public static let binaryStoreInsecureDecodingCompatibility =
+    "NSBinaryStoreInsecureDecodingCompatibilityOption"
   /// Cairn's own: models that may describe the store as it is now, tried as migration sources.
   public static let migrationSourceModels = "CairnMigrationSourceModels"
   /// Cairn's own: mapping models (`[MappingModel]`) that come before those among the program's

@@ -11,7 +11,7 @@ import Testing
     "CairnStore": ["CairnModel"],
     "CairnSQL": ["CairnModel", "CairnStore"],
     "CairnSQLite": ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform"],
-    "CairnAtomicStores": ["CairnModel", "CairnStore"],
+    "CairnAtomicStores": ["CairnModel", "CairnStore", "CairnPlatform"],
     "CairnCoordinator": ["CairnModel", "CairnStore"],
     "CairnContext": ["CairnModel", "CairnStore", "CairnCoordinator"],
     "CairnMigration": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],

@@ -7,7 +7,7 @@ import Synchronization
 /// sidecar included. Type `InMemory`; the URL is ignored.
 // Unchecked: its mutable state is `tables`, inside a mutex. Predicates run on a copy, outside it.
 public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeeping,
-  @unchecked Sendable
+  UniquenessKeeping, @unchecked Sendable
 {
   private let tables = Mutex(MemoryTables())
 

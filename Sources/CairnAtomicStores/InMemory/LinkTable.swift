@@ -55,6 +55,35 @@ struct LinkTable {
     return id
   }
 
+  /// Takes one side of a relationship as a file has it.
+  mutating func load(
+    _ list: [ManagedObjectID], of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) {
+    if list.isEmpty { return }
+    let key = ObjectIdentifier(relationship)
+    if let inverse = relationship.inverseRelationship, !inverse.isToMany {
+      if relationship.isOrdered { orders[key, default: [:]][owner] = list }
+      return
+    }
+    members[key, default: [:]][owner] = list
+  }
+
+  /// Adds the links of a many-to-many relationship that only its own side knows to the inverse.
+  mutating func completeInverse(of relationship: RelationshipDescription) {
+    guard let inverse = relationship.inverseRelationship, inverse.isToMany else { return }
+    let owners = members[ObjectIdentifier(relationship)] ?? [:]
+    var known: [ManagedObjectID: Set<ManagedObjectID>] = [:]
+    let key = ObjectIdentifier(inverse)
+    for (owner, list) in owners.sorted(by: { ($0.key.rowKey ?? 0) < ($1.key.rowKey ?? 0) }) {
+      for member in list {
+        if known[member] == nil { known[member] = Set(members[key]?[member] ?? []) }
+        if known[member]?.insert(owner).inserted ?? false {
+          members[key, default: [:]][member, default: []].append(owner)
+        }
+      }
+    }
+  }
+
   /// Applies changes of links, on both sides where there are two.
   mutating func apply(_ changes: [SaveChangesRequest.LinkChange]) {
     for change in changes { link(change) }

@@ -11,6 +11,23 @@ struct MemoryTables {
   private var unique = UniqueIndex()
   private(set) var sidecar = SidecarMaps()
   var history = MemoryHistory()
+  /// How keys are given and whether uniqueness constraints are kept.
+  private let manner: Manner
+  /// The last key given, when all entities share one sequence.
+  private(set) var lastKey: Int64
+
+  /// What tells one kind of store from another.
+  enum Manner: Sendable {
+    /// Keys for each entity hierarchy; constraints are kept.
+    case inMemory
+    /// One sequence of keys for the whole store; no constraints, as in Core Data's file formats.
+    case wholeFile
+  }
+
+  init(manner: Manner = .inMemory, lastKey: Int64 = 0) {
+    self.manner = manner
+    self.lastKey = lastKey
+  }
 
   // MARK: Reading
 
@@ -37,7 +54,11 @@ struct MemoryTables {
   // MARK: Writing
 
   mutating func nextKey(for entity: EntityDescription) -> Int64 {
-    tables[ObjectIdentifier(entity.rootEntity), default: RowTable()].nextKey()
+    if manner == .wholeFile {
+      lastKey += 1
+      return lastKey
+    }
+    return tables[ObjectIdentifier(entity.rootEntity), default: RowTable()].nextKey()
   }
 
   /// Writes everything in the request, or nothing.
@@ -49,9 +70,12 @@ struct MemoryTables {
     if !conflicts.isEmpty { return .conflicts(conflicts) }
     let replaced = Set(
       request.updates.map(\.snapshot.objectID) + request.deletions.map(\.snapshot.objectID))
-    let violations = unique.violations(
-      writing: request.insertions.map(\.snapshot) + request.updates.map(\.snapshot),
-      replaced: replaced, stored: row)
+    let violations =
+      manner == .wholeFile
+      ? []
+      : unique.violations(
+        writing: request.insertions.map(\.snapshot) + request.updates.map(\.snapshot),
+        replaced: replaced, stored: row)
     if !violations.isEmpty { return .constraintViolations(violations) }
     for insertion in request.insertions where row(insertion.snapshot.objectID) != nil {
       throw CoreDataError(
@@ -101,7 +125,7 @@ struct MemoryTables {
     let row = Self.withoutTransientValues(row)
     links.update(from: self.row(row.objectID), to: row)
     tables[ObjectIdentifier(row.objectID.entity.rootEntity), default: RowTable()].set(row, at: key)
-    unique.insert(row)
+    if manner == .inMemory { unique.insert(row) }
   }
 
   private mutating func remove(_ id: ManagedObjectID) {
@@ -122,6 +146,42 @@ struct MemoryTables {
       values[slot] = .null
     }
     return .make(objectID: row.objectID, version: row.version, values: values)
+  }
+
+  // MARK: Whole files
+
+  /// Takes a row as a file has it.
+  mutating func load(_ row: RowSnapshot) {
+    write(row)
+    lastKey = max(lastKey, row.objectID.rowKey ?? 0)
+  }
+
+  /// Takes what a file says about one side of a to-many relationship.
+  mutating func load(
+    members: [ManagedObjectID], of relationship: RelationshipDescription, owner: ManagedObjectID
+  ) {
+    links.load(members, of: relationship, owner: owner)
+  }
+
+  /// Adds what a file says on one side of a relationship only to the other side.
+  mutating func completeInverses(of model: ManagedObjectModel) {
+    var seen: Set<ObjectIdentifier> = []
+    for entity in model.entities {
+      for relationship in entity.layout?.toManys ?? []
+      where seen.insert(ObjectIdentifier(relationship)).inserted {
+        links.completeInverse(of: relationship)
+      }
+    }
+  }
+
+  /// The keys up to this one are not given again.
+  mutating func reserveKeys(through key: Int64) { lastKey = max(lastKey, key) }
+
+  /// All rows, by ascending key.
+  var allRows: [RowSnapshot] {
+    tables.values.flatMap(\.inOrder).sorted {
+      ($0.objectID.rowKey ?? 0) < ($1.objectID.rowKey ?? 0)
+    }
   }
 
   // MARK: Derived attributes

@@ -83,15 +83,14 @@ struct RequestRouting {
       components.scheme?.lowercased() == "x-coredata",
       let host = components.host, !host.isEmpty
     else { return nil }
-    let parts = components.path.split(separator: "/", omittingEmptySubsequences: true)
-    guard parts.count == 2, let entity = model.entitiesByName[String(parts[0])],
+    let parts = components.percentEncodedPath.split(
+      separator: "/", omittingEmptySubsequences: true)
+    guard parts.count == 2, let name = parts[0].removingPercentEncoding,
+      let entity = model.entitiesByName[name], let key = ObjectKey(uriText: String(parts[1])),
       let store = stores.first(where: {
         $0.identity.identifier.caseInsensitiveCompare(host) == .orderedSame
-      }), store.holds(entity), parts[1].first == "p"
+      }), store.holds(entity)
     else { return nil }
-    let text = String(parts[1].dropFirst())
-    guard !text.isEmpty else { return nil }
-    let key: ObjectKey = Int64(text).map { .row($0) } ?? .reference(text)
     return ManagedObjectID(entity: entity, storeIdentity: store.identity, key: key)
   }
 }

@@ -9,6 +9,7 @@ import Synchronization
 public final class StoreIdentity: Sendable {
   private struct State {
     var identifier: String
+    var rowPrefix = "p"
     // Unsafe to touch outside the mutex; a weak reference is not Sendable by itself.
     weak var store: (AnyObject & Sendable)?
   }
@@ -28,6 +29,12 @@ public final class StoreIdentity: Sendable {
     set { state.withLock { $0.identifier = newValue } }
   }
 
+  /// What stands before row keys in URIs: `p`, or `z` in stores whose file names objects so.
+  package var rowPrefix: String {
+    get { state.withLock { $0.rowPrefix } }
+    set { state.withLock { $0.rowPrefix = newValue } }
+  }
+
   /// The open store, nil once it has been removed and released.
   package var store: (AnyObject & Sendable)? {
     get { state.withLock { $0.store } }
@@ -43,6 +50,40 @@ public enum ObjectKey: Hashable, Sendable {
   case temporary(UInt64)
   /// The reference object of an atomic or incremental store, as text.
   case reference(String)
+
+  /// The last part of an object URI, percent-encoded; see ``init(uriText:)``.
+  ///
+  /// References that read like a row key, or begin like one that was marked, are marked with an
+  /// apostrophe.
+  package func uriText(rowPrefix: String) -> String {
+    switch self {
+    case .row(let number): return "\(rowPrefix)\(number)"
+    case .temporary(let number): return "t\(number)"
+    case .reference(let text):
+      let marked = Int64(text) != nil || text.hasPrefix("'") ? "'" + text : text
+      return "p" + (marked.addingPercentEncoding(withAllowedCharacters: Self.uriCharacters) ?? "")
+    }
+  }
+
+  /// The permanent key that the last part of an object URI stands for, still percent-encoded; nil
+  /// when it is none.
+  package init?(uriText: String) {
+    guard let first = uriText.first, first == "p" || first == "z",
+      let text = String(uriText.dropFirst()).removingPercentEncoding, !text.isEmpty
+    else { return nil }
+    if let number = Int64(text) {
+      self = .row(number)
+    } else if first == "z" {
+      return nil
+    } else if text.hasPrefix("'") {
+      self = .reference(String(text.dropFirst()))
+    } else {
+      self = .reference(text)
+    }
+  }
+
+  private static let uriCharacters = CharacterSet.urlPathAllowed.subtracting(
+    CharacterSet(charactersIn: "/;%"))
 }
 
 /// The identity of a managed object, valid in every context of a coordinator.
@@ -97,15 +138,14 @@ public final class ManagedObjectID: NSObject, @unchecked Sendable {
     components.scheme = "x-coredata"
     let name = entity.name ?? ""
     switch key {
-    case .row(let number):
-      components.host = storeIdentity?.identifier ?? ""
-      components.path = "/\(name)/p\(number)"
     case .temporary(let number):
       components.host = ""
       components.path = "/\(name)/t\(Self.processUUID)\(number)"
-    case .reference(let text):
+    case .row, .reference:
       components.host = storeIdentity?.identifier ?? ""
-      components.path = "/\(name)/p\(text)"
+      let path = "/\(name)".addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
+      components.percentEncodedPath =
+        path + "/" + key.uriText(rowPrefix: storeIdentity?.rowPrefix ?? "p")
     }
     return components.url ?? URL(fileURLWithPath: "/")
   }

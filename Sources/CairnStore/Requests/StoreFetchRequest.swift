@@ -4,6 +4,7 @@ import CairnModel
 public struct StoreFetchRequest: Sendable {
   /// What comes back for each match.
   public enum Result: Sendable {
+    /// Rows; a store that reads them one by one may answer with object IDs.
     case snapshots
     case objectIDs
     case count

@@ -1,0 +1,75 @@
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// The file of a store: read whole, replaced whole, so that a crash leaves the old content or the
+/// new.
+struct WholeFile {
+  let url: URL
+
+  /// The path behind symbolic links, which stay.
+  var path: String { url.resolvingSymlinksInPath().path }
+  var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// What tells one state of the file from another; nil without a file.
+  var facts: FileFacts? { try? FileFacts(path: path) }
+
+  /// - Throws: 134080 when the file is missing or cannot be read.
+  func read() throws -> Data {
+    guard exists else {
+      throw CoreDataError(
+        .persistentStoreOpen, "There is no store at \(path).",
+        userInfo: [NSFilePathErrorKey: path])
+    }
+    do {
+      return try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      throw CoreDataError(
+        .persistentStoreOpen, "The store at \(path) cannot be read: \(error.localizedDescription)",
+        userInfo: [NSFilePathErrorKey: path], underlyingError: error)
+    }
+  }
+
+  /// Replaces the file, keeping its permissions; a new one is the user's own.
+  ///
+  /// - Parameter known: What the file must still be like, so that nobody else's changes are lost;
+  ///   nil when that does not matter. A file that has gone is written anew.
+  /// - Returns: What the file is like now.
+  /// - Throws: 134050 when somebody else has changed the file, 134030 when it cannot be written;
+  ///   the old file is untouched then.
+  @discardableResult
+  func write(_ data: Data, replacing known: FileFacts?? = .none) throws -> FileFacts? {
+    do {
+      // Held by the old file: whoever waits for it finds a new one and another content.
+      let lock = exists ? try AdvisoryLock.wait(path: path) : nil
+      defer { lock?.release() }
+      let now = facts
+      if let known, let now, known != now {
+        throw CoreDataError(
+          .persistentStoreSaveConflicts,
+          "The store at \(path) was changed by somebody else since it was read. Nothing was "
+            + "written; open it again and repeat the changes.",
+          userInfo: [NSFilePathErrorKey: path])
+      }
+      try AtomicFileWrite.replace(path: path, with: data, mode: now?.mode ?? 0o600)
+      return facts
+    } catch let error as PlatformError {
+      throw CoreDataError(
+        .persistentStoreSave, "The store at \(path) was not written: \(error).",
+        userInfo: [NSFilePathErrorKey: path], underlyingError: error)
+    }
+  }
+
+  /// - Throws: 134080 when the file cannot be removed.
+  func remove() throws {
+    guard exists else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+      try AtomicFileWrite.synchronize(folder: (path as NSString).deletingLastPathComponent)
+    } catch {
+      throw CoreDataError(
+        .persistentStoreOpen, "The store at \(path) cannot be removed: \(error)",
+        userInfo: [NSFilePathErrorKey: path], underlyingError: error)
+    }
+  }
+}
