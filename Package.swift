@@ -43,7 +43,11 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(
-      name: "CairnAtomicStores", dependencies: ["CairnModel", "CairnStore", "CairnPlatform"]),
+      name: "CairnAtomicStores",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnPlatform",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
     .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore"]),
     // Above the value line: objects, each owned by one queue.
     .target(
@@ -135,6 +139,11 @@ let package = Package(
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
         "CairnSQLite",
+      ]),
+    .testTarget(
+      name: "CairnAtomicStoresTests",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
       ]),
     .testTarget(
       name: "CairnCoordinatorTests",

@@ -12,6 +12,8 @@ import Foundation
 public enum BuiltInStores {
   public static let kinds: [any StoreKind] = [
     SQLiteStoreKind(),
+    XMLStoreKind(),
+    BinaryStoreKind(),
     InMemoryStoreKind(),
   ]
 }

@@ -76,7 +76,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     options: [AnyHashable: Any]? = nil
   ) throws -> PersistentStore {
     let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: builtInKinds)
-    let isExclusive = kind.keepsFiles && (storeURL.map(StoreRegistry.isExclusive) ?? false)
+    let isExclusive = kind.claimsURL && (storeURL.map(StoreRegistry.isExclusive) ?? false)
     if isExclusive, let storeURL {
       guard state.withLock({ $0.registry.reserve(storeURL) }) else {
         throw CoreDataError(
@@ -90,7 +90,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     }
     let opening = StoreOpening(
       model: managedObjectModel, kind: kind, configurationName: configuration, url: storeURL,
-      options: StoreOptions(options), migrator: migrator)
+      options: StoreOptions(options), migrator: migrator, coordinator: self)
     let store = try opening.open()
     store.coordinatorReference = self
     guard state.withLock({ $0.registry.append(store) }) else {

@@ -24,7 +24,7 @@ final class StoreProbe {
     store = kind.storeClass.init(
       configuration: StoreConfiguration(
         model: model, configurationName: nil, url: url, options: self.options))
-    try store.loadMetadata()
+    try store.openStore()
   }
 
   var keepsFiles: Bool { kind.keepsFiles }
@@ -36,7 +36,7 @@ final class StoreProbe {
     store = kind.storeClass.init(
       configuration: StoreConfiguration(
         model: model, configurationName: nil, url: url, options: options))
-    try store.loadMetadata()
+    try store.openStore()
   }
 
   // MARK: Judging
@@ -151,10 +151,12 @@ final class StoreProbe {
   ) throws -> [RowSnapshot] {
     var request = StoreFetchRequest(entity: try entity(entityName))
     fill(&request)
-    guard case .snapshots(let rows) = try store.fetch(request) else {
+    switch try store.fetch(request) {
+    case .snapshots(let rows): return rows
+    case .objectIDs(let ids): return try store.snapshots(for: ids).compactMap(\.self)
+    case .count, .dictionaries:
       throw ProbeError(description: "a fetch for snapshots gave something else")
     }
-    return rows
   }
 
   /// The string values of one attribute in the order of the rows.

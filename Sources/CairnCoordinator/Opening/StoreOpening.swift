@@ -11,6 +11,8 @@ struct StoreOpening {
   let url: URL?
   let options: StoreOptions
   let migrator: (any StoreMigrating)?
+  /// Who opens it.
+  let coordinator: PersistentStoreCoordinator?
 
   /// The open store.
   ///
@@ -25,9 +27,10 @@ struct StoreOpening {
     if kind.keepsFiles { try checkFile() }
     let store = kind.storeClass.init(
       configuration: StoreConfiguration(
-        model: model, configurationName: namedConfiguration, url: url, options: options))
+        model: model, configurationName: namedConfiguration, url: url, options: options
+      ).opened(by: coordinator))
     do {
-      try store.loadMetadata()
+      try store.openStore()
     } catch {
       try? store.close()
       throw error
