@@ -15,6 +15,8 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     var registry = StoreRegistry()
     var observers = ObserverList()
     var name: String?
+    /// Whether one of the stores is a ``CoordinatorMember``.
+    var hasMembers = false
   }
   private let state = Mutex(State())
   let rows = RowCache()
@@ -93,18 +95,35 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       options: StoreOptions(options), migrator: migrator, coordinator: self)
     let store = try opening.open()
     store.coordinatorReference = self
-    guard state.withLock({ $0.registry.append(store) }) else {
+    guard append(store) else {
       try? store.close()
       throw CoreDataError(
         .persistentStoreOpen,
         "A store with the UUID \(store.identity.identifier) is already open in this coordinator. "
           + "A copy of a store's file needs another UUID before both can be used together.")
     }
+    (store as? any CoordinatorMember)?.didAdd(to: self)
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
       userInfo: [PersistentStoreKey.added: [store]])
     return store
   }
+
+  private func append(_ store: PersistentStore) -> Bool {
+    state.withLock { state in
+      guard state.registry.append(store) else { return false }
+      state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
+      return true
+    }
+  }
+
+  /// Takes a store that was not opened by a coordinator.
+  package func adopt(_ store: PersistentStore) {
+    if append(store) { store.coordinatorReference = self }
+  }
+
+  /// Whether a store wants to know which context it works for.
+  package var hasMembers: Bool { state.withLock { $0.hasMembers } }
 
   /// The same with a typed store type.
   @discardableResult
@@ -170,6 +189,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     }
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+    (store as? any CoordinatorMember)?.willRemove(from: self)
     guard state.withLock({ $0.registry.remove(store) }) else { return }
     rows.removeAll(of: store.identity)
     store.coordinatorReference = nil

@@ -43,7 +43,9 @@ struct BinaryFields {
   /// A count of things that take at least a byte each.
   mutating func count() throws -> Int {
     let value = try unsigned()
-    guard value <= UInt64(bytes.count - position) else { throw Problem(message: "a count is wrong") }
+    guard value <= UInt64(bytes.count - position) else {
+      throw Problem(message: "a count is wrong")
+    }
     return Int(value)
   }
 

@@ -56,12 +56,7 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
         of: data, path: file.path, model: model, identity: identity,
         options: configuration.options)
     }
-    content.metadata[StoreMetadataKey.versionHashes] = model.entityVersionHashesByName
-    content.metadata[StoreMetadataKey.versionHashesVersion] = NSNumber(value: 3)
-    content.metadata[StoreMetadataKey.versionHashesDigest] = model.versionHashesDigest
-    content.metadata[StoreMetadataKey.versionChecksum] = model.versionChecksum
-    content.metadata[StoreMetadataKey.versionIdentifiers] = model.versionIdentifiers
-      .map { "\($0)" }.sorted()
+    content.metadata.merge(modelMetadata) { _, new in new }
     var known = facts
     if data.isEmpty, !isReadOnly {
       known = try file.write(try format.data(of: content, model: model), replacing: facts)
@@ -127,7 +122,8 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
     if !request.sidecar.isEmpty {
       throw CoreDataError(
         .persistentStoreUnsupportedRequestType,
-        "Stores of type \(type) keep no bookkeeping beside their objects, so they cannot be synced.")
+        "Stores of type \(type) keep no bookkeeping beside their objects, so they cannot be synced."
+      )
     }
     return try saving.withLock { _ in
       let before = state.withLock { $0 }
@@ -147,9 +143,21 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
     }
   }
 
-  /// The metadata with what the store itself knows best.
+  /// What the metadata says about the model.
+  private var modelMetadata: [String: Any] {
+    let model = managedObjectModel
+    return [
+      StoreMetadataKey.versionHashes: model.entityVersionHashesByName,
+      StoreMetadataKey.versionHashesVersion: NSNumber(value: 3),
+      StoreMetadataKey.versionHashesDigest: model.versionHashesDigest,
+      StoreMetadataKey.versionChecksum: model.versionChecksum,
+      StoreMetadataKey.versionIdentifiers: model.versionIdentifiers.map { "\($0)" }.sorted(),
+    ]
+  }
+
+  /// The metadata with what the store itself knows best, whatever was set.
   private var fullMetadata: [String: Any] {
-    var metadata = self.metadata ?? [:]
+    var metadata = (self.metadata ?? [:]).merging(modelMetadata) { _, new in new }
     metadata[StoreMetadataKey.type] = type
     metadata[StoreMetadataKey.uuid] = identity.identifier
     return metadata

@@ -47,7 +47,9 @@ enum FaultFiring {
     _ object: ManagedObject, in context: ManagedObjectContext
   ) -> Bool {
     guard let group = context.lastLoadedMembers, group.members.count > 1,
-      group.members.contains(object)
+      group.members.contains(object),
+      // These read one object a call, each when it is asked for.
+      !(object.objectID.persistentStore is IncrementalStore)
     else { return false }
     var batch = [object]
     for member in group.members where batch.count < siblingLimit {

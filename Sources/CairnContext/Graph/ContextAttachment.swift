@@ -8,7 +8,9 @@ struct ContextAttachment {
 
   func attach(to coordinator: PersistentStoreCoordinator?) {
     detach()
-    context.rowSource = coordinator.map(CoordinatorRows.init)
+    context.rowSource = coordinator.map {
+      CoordinatorRows(coordinator: $0, reader: context.reference)
+    }
     if let coordinator { ObjectClasses.learn(coordinator.managedObjectModel) }
     coordinator?.addObserver(context)
   }

@@ -26,23 +26,32 @@ protocol RowSource: AnyObject {
 /// Rows from the coordinator's row cache and its stores.
 final class CoordinatorRows: RowSource {
   let coordinator: PersistentStoreCoordinator
+  /// Whose rows these are, for stores that want to know.
+  private let reader: ContextReference
 
-  init(coordinator: PersistentStoreCoordinator) { self.coordinator = coordinator }
+  init(coordinator: PersistentStoreCoordinator, reader: ContextReference) {
+    self.coordinator = coordinator
+    self.reader = reader
+  }
+
+  private func serving<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try ObjectHandOver.serving(reader.context, by: coordinator, body)
+  }
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
-    try coordinator.snapshots(for: ids, maximumAge: maximumAge)
+    try serving { try coordinator.snapshots(for: ids, maximumAge: maximumAge) }
   }
 
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
-    try coordinator.members(of: relationship, owners: owners)
+    try serving { try coordinator.members(of: relationship, owners: owners) }
   }
 
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
   ) throws -> StoreFetchResult {
-    try coordinator.fetch(request, in: stores)
+    try serving { try coordinator.fetch(request, in: stores) }
   }
 
   func retainRows(_ ids: [ManagedObjectID]) { coordinator.retainRows(ids) }

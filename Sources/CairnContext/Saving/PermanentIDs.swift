@@ -10,7 +10,9 @@ struct PermanentIDs {
     let waiting = objects.filter { $0.objectID.isTemporaryID && $0.registry != nil }
     if waiting.isEmpty { return }
     for (store, group) in try groups(of: waiting) {
-      let ids = try store.obtainPermanentIDs(for: group.map(\.entity))
+      let ids =
+        try (store as? ObjectStore)?.permanentIDs(for: group)
+        ?? store.obtainPermanentIDs(for: group.map(\.entity))
       for (object, id) in zip(group, ids) {
         context.registry.replaceTemporaryID(of: object, by: id)
       }

@@ -122,13 +122,16 @@ struct SavePipeline {
   ) throws -> Bool {
     for _ in 0..<Self.maximumAttempts {
       let unit = try SaveUnit(context: context, store: store)
-      if unit.request.isEmpty {
+      // A store of the program's own is told about changes that come to nothing, too.
+      if unit.request.isEmpty, !(store is IncrementalStore) {
         completion.add(unit, receipt: nil)
         return false
       }
       var cached: [RowSnapshot?] = []
-      let outcome = try coordinator.save(unit.request, in: store, by: context) { conflicts in
-        cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+      let outcome = try ObjectHandOver.serving(context, by: coordinator) {
+        try coordinator.save(unit.request, in: store, by: context) { conflicts in
+          cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+        }
       }
       switch outcome {
       case .saved(let receipt):

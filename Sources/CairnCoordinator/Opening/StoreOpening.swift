@@ -31,11 +31,35 @@ struct StoreOpening {
       ).opened(by: coordinator))
     do {
       try store.openStore()
+      try check(store)
     } catch {
       try? store.close()
       throw error
     }
     return store
+  }
+
+  /// Checks what an open store says about itself.
+  private func check(_ store: PersistentStore) throws {
+    let metadata = store.metadata ?? [:]
+    let type = metadata[StoreMetadataKey.type] as? String
+    guard type == kind.type else {
+      throw CoreDataError(
+        .persistentStoreTypeMismatch,
+        "The store \(url?.path ?? "") was to be opened as \(kind.type), but its metadata has "
+          + (type.map { "the type \($0)." } ?? "no type under \(StoreMetadataKey.type)."),
+        userInfo: ["metadata": metadata])
+    }
+    if kind.keepsFiles || options.ignoresVersioning { return }
+    // Of stores without files the metadata is known only now.
+    let hashes = VersionDifference.hashes(in: metadata)
+    if hashes.isEmpty { return }
+    let difference = VersionDifference(
+      storedHashes: hashes, model: model, configurationName: namedConfiguration)
+    if difference.isEmpty { return }
+    throw difference.incompatibility(
+      of: url ?? URL(fileURLWithPath: "/dev/null"), metadata: metadata,
+      configurationName: configurationName)
   }
 
   /// The configuration, nil when it is the default one.

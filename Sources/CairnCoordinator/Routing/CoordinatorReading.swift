@@ -99,10 +99,27 @@ extension PersistentStoreCoordinator {
   }
 
   /// Counts a holder for the objects' rows: they stay in the row cache until it is released.
-  package func retainRows(_ ids: [ManagedObjectID]) { rows.retain(ids) }
+  package func retainRows(_ ids: [ManagedObjectID]) {
+    rows.retain(ids)
+    if hasMembers { tellRegistration(of: ids) { $0.contextsDidRegister($1) } }
+  }
 
   /// Ends what ``retainRows(_:)`` began.
-  package func releaseRows(_ ids: [ManagedObjectID]) { rows.release(ids) }
+  package func releaseRows(_ ids: [ManagedObjectID]) {
+    rows.release(ids)
+    if hasMembers { tellRegistration(of: ids) { $0.contextsDidUnregister($1) } }
+  }
+
+  /// Tells stores that count who holds their objects.
+  private func tellRegistration(
+    of ids: [ManagedObjectID],
+    _ tell: (any RegistrationObserving, [ManagedObjectID]) -> Void
+  ) {
+    for (store, places) in routing.groups(of: ids) {
+      guard let observer = store as? any RegistrationObserving else { continue }
+      tell(observer, places.map { ids[$0] })
+    }
+  }
 
   /// The newest place in the history of the given stores, nil for all; nil when none of them
   /// keeps history.

@@ -58,8 +58,11 @@ struct ResultMerging {
   }
 
   private func snapshots(of fetch: StoreFetch) throws -> [RowSnapshot] {
-    guard case .snapshots(let rows) = try fetch(part) else { return [] }
-    return rows
+    switch try fetch(part) {
+    case .snapshots(let rows): return rows
+    case .objectIDs(let ids): return try source.rows(for: ids)
+    case .count, .dictionaries: return []
+    }
   }
 
   private func count(_ fetch: StoreFetch) throws -> Int {
@@ -109,6 +112,11 @@ final class CoordinatorSnapshots: SnapshotSource {
 
   init(coordinator: PersistentStoreCoordinator) {
     self.coordinator = coordinator
+  }
+
+  /// The rows of objects that a store has found; those that have gone meanwhile are left out.
+  func rows(for ids: [ManagedObjectID]) throws -> [RowSnapshot] {
+    try coordinator.snapshots(for: ids).compactMap(\.self)
   }
 
   func snapshot(for id: ManagedObjectID) -> RowSnapshot? {

@@ -1,7 +1,7 @@
 import CairnModel
 import CairnStore
 
-/// Uniqueness constraints.
+/// Uniqueness constraints, for stores that keep them.
 enum ConstraintChecks {
   private static func violations(
     _ outcome: SaveOutcome, _ probe: StoreProbe
@@ -11,7 +11,14 @@ enum ConstraintChecks {
     return []
   }
 
-  static let all: [ConformanceCheck] = [
+  /// Checked when the store promises ``UniquenessKeeping``.
+  static let all: [ConformanceCheck] = rules.map { rule in
+    ConformanceCheck(rule.name) { probe in
+      if probe.store is any UniquenessKeeping { try rule.body(probe) }
+    }
+  }
+
+  private static let rules: [ConformanceCheck] = [
     ConformanceCheck("a value that a row has is a violation") { probe in
       let row = try probe.insert("Person", ["code": .string("x")])
       let new = try probe.newRow("Person", ["code": .string("x")])

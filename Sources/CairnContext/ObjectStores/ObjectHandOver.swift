@@ -1,0 +1,24 @@
+import CairnCoordinator
+import CairnStore
+
+/// Hands the context that asks across the value line, past the coordinator, to stores that speak in
+/// objects.
+///
+/// The contract of stores knows values only. A context that calls its coordinator names itself here
+/// for as long as the call lasts; work for a store runs on the thread of the caller, so that the
+/// store, above the line again, finds the context it works for.
+enum ObjectHandOver {
+  @TaskLocal private static var bound: ManagedObjectContext?
+
+  /// The context whose call is being served, on this thread.
+  static var context: ManagedObjectContext? { bound }
+
+  /// Runs the body, naming the context when a store of the coordinator wants to know.
+  static func serving<Result>(
+    _ context: ManagedObjectContext?, by coordinator: PersistentStoreCoordinator,
+    _ body: () throws -> Result
+  ) rethrows -> Result {
+    guard coordinator.hasMembers, let context else { return try body() }
+    return try $bound.withValue(context) { try body() }
+  }
+}
