@@ -29,9 +29,12 @@ extension PersistentStoreCoordinator {
       migrator: StoreMigrator.ofProgram)
   }
 
-  /// The store types that can be added: the built-in and the registered ones, sorted.
-  public static var registeredStoreTypes: [String] {
-    registeredStoreTypes(storeKinds: BuiltInStores.kinds)
+  /// The store types that can be added, the built-in and the registered ones, each with the address
+  /// of its class.
+  public static var registeredStoreTypes: [String: NSValue] {
+    registeredStoreClasses(storeKinds: BuiltInStores.kinds).mapValues { storeClass in
+      NSNumber(value: UInt(bitPattern: ObjectIdentifier(storeClass)))
+    }
   }
 
   /// The metadata of a store file, without opening it for use.

@@ -32,10 +32,31 @@ struct ModelLookup {
         }
       }
     }
+    if let merged = try mergedModel() { return merged }
     throw CoreDataError(
       .coreData,
       "There is no model named \"\(name)\" (\(Self.extensions.joined(separator: ", "))) in: "
         + folders.map(\.path).joined(separator: ", ")
         + ". Put it there, or give the model to PersistentContainer(name:managedObjectModel:).")
+  }
+
+  /// All models there are as one, for a program that did not name its model after the container;
+  /// nil when there are none.
+  private func mergedModel() throws -> ManagedObjectModel? {
+    var seen: Set<String> = []
+    var models: [ManagedObjectModel] = []
+    for folder in folders {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+      for kind in Self.extensions {
+        for file in names.sorted() where (file as NSString).pathExtension == kind {
+          // The same model may be there compiled and as source.
+          guard seen.insert((file as NSString).deletingPathExtension).inserted else { continue }
+          models.append(
+            try ManagedObjectModel.load(contentsOf: folder.appendingPathComponent(file)))
+        }
+      }
+    }
+    if models.count < 2 { return models.first }
+    return ManagedObjectModel(byMerging: models)
   }
 }

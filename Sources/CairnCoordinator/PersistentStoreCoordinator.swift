@@ -77,6 +77,17 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> PersistentStore {
+    try CoreDataError.bridging {
+      try add(
+        ofType: storeType, configurationName: configuration, at: storeURL,
+        options: StoreOptions(options))
+    }
+  }
+
+  private func add(
+    ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+    options: StoreOptions
+  ) throws -> PersistentStore {
     let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: builtInKinds)
     let isExclusive = kind.claimsURL && (storeURL.map(StoreRegistry.isExclusive) ?? false)
     if isExclusive, let storeURL {
@@ -92,7 +103,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     }
     let opening = StoreOpening(
       model: managedObjectModel, kind: kind, configurationName: configuration, url: storeURL,
-      options: StoreOptions(options), migrator: migrator, coordinator: self)
+      options: options, migrator: migrator, coordinator: self)
     let store = try opening.open()
     store.coordinatorReference = self
     guard append(store) else {
@@ -114,6 +125,14 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       guard state.registry.append(store) else { return false }
       state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
       return true
+    }
+  }
+
+  /// Puts a store in the place of another.
+  func replace(_ old: PersistentStore, by new: PersistentStore) {
+    state.withLock { state in
+      state.registry.replace(old, by: new)
+      state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
     }
   }
 

@@ -99,8 +99,11 @@ extension PersistentStoreCoordinator {
     try kind.setMetadata(new, at: url, options: options)
   }
 
-  /// The types that a coordinator with these kinds knows, sorted.
-  package static func registeredStoreTypes(storeKinds: [any StoreKind]) -> [String] {
-    Set(storeKinds.map(\.type) + StoreKindRegistry.all.map(\.type)).sorted()
+  /// The types that a coordinator with these kinds knows, and their classes.
+  package static func registeredStoreClasses(
+    storeKinds: [any StoreKind]
+  ) -> [String: PersistentStore.Type] {
+    let kinds = storeKinds + StoreKindRegistry.all
+    return Dictionary(kinds.map { ($0.type, $0.storeClass) }, uniquingKeysWith: { _, new in new })
   }
 }

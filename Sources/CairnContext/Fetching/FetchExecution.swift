@@ -195,8 +195,10 @@ struct FetchExecution {
 
   private func objectIDs(_ plan: FetchPlan) throws -> [ManagedObjectID] {
     guard let overlay = overlay(for: plan) else {
-      // With property values wanted, the rows go to the coordinator's cache on the way.
-      switch try read(plan.storeRequest(plan.rowForm), plan) {
+      // With property values wanted, the rows go to the coordinator's cache on the way. A store of
+      // the program's own is asked for what is wanted.
+      let speaksInObjects = context.persistentStoreCoordinator?.hasMembers ?? false
+      switch try read(plan.storeRequest(speaksInObjects ? .objectIDs : plan.rowForm), plan) {
       case .objectIDs(let ids): return ids
       case .snapshots(let rows): return rows.map(\.objectID)
       case .count, .dictionaries: return []
@@ -244,7 +246,10 @@ struct FetchExecution {
     context.releaseAbandonedRows()
     let lookup = ObjectLookup(context: context)
     switch answer {
-    case .objectIDs(let ids): return ids.map { lookup.object(found: $0) }
+    case .objectIDs(let ids):
+      let objects = ids.map { lookup.object(found: $0) }
+      if !plan.returnsFaults { try? FaultFiring.fill(objects) }
+      return objects
     case .count, .dictionaries: return []
     case .snapshots(let rows):
       var objects: [ManagedObject] = []

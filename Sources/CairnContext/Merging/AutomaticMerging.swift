@@ -66,4 +66,21 @@ extension ManagedObjectContext: CoordinatorObserver {
       StoreRemoval(context: self).forget(store.identity)
     }
   }
+
+  package func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
+    to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
+  ) {
+    let move = StoreMove(old: old.identity, ids: ids)
+    // Whoever moves the store on a context's queue goes on with its objects at once.
+    if confinement.isCurrent {
+      move.apply(to: self)
+      return
+    }
+    guard concurrencyType != .confinementConcurrencyType else { return }
+    confinement.async { [weak self] in
+      guard let self else { return }
+      move.apply(to: self)
+    }
+  }
 }

@@ -13,10 +13,11 @@ struct IncrementalFetch {
     let answer: Any
     do {
       answer = try store.execute(fetch, with: context)
-    } catch let error as NSError {
-      guard case .dictionaries = request.result,
-        error.code == CoreDataError.Code.persistentStoreUnsupportedRequestType.rawValue
-      else { throw error }
+    } catch {
+      let code = CoreDataError.Code.persistentStoreUnsupportedRequestType.rawValue
+      guard case .dictionaries = request.result, (error as NSError).code == code else {
+        throw error
+      }
       return try dictionariesInMemory(request)
     }
     switch request.result {

@@ -107,10 +107,10 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     let node: IncrementalStoreNode
     do {
       node = try newValuesForObject(with: id, with: context)
-    } catch let error as NSError
-      where error.code == CoreDataError.Code.managedObjectReferentialIntegrity.rawValue
-    {
-      return nil
+    } catch {
+      let code = CoreDataError.Code.managedObjectReferentialIntegrity.rawValue
+      if (error as NSError).code == code { return nil }
+      throw error
     }
     return try PropertyValues.row(
       of: id, version: Int64(clamping: node.version), value: node.value(named:)
@@ -157,8 +157,8 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
       try withContext(reading: RequestRows(request: request, store: self)) { context in
         do {
           _ = try execute(ObjectSaveRequest(request, in: context), with: context)
-        } catch let error as NSError {
-          guard let conflicts = try conflicts(in: error) else { throw error }
+        } catch {
+          guard let conflicts = try conflicts(in: error as NSError) else { throw error }
           return .conflicts(conflicts)
         }
         return .saved(SaveReceipt(snapshots: Self.rows(of: request), transactionNumber: nil))

@@ -39,4 +39,21 @@ package protocol CoordinatorObserver: AnyObject, Sendable {
   /// Called after a store was taken out, with no lock held.
   func coordinator(
     _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore)
+
+  /// Called after a store was taken out for another with the same contents, with no lock held.
+  ///
+  /// - Parameter ids: Each object's new ID.
+  func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
+    to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID])
+}
+
+extension CoordinatorObserver {
+  /// To somebody who does not follow objects, the old store is gone.
+  package func coordinator(
+    _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
+    to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
+  ) {
+    self.coordinator(coordinator, didRemove: old)
+  }
 }

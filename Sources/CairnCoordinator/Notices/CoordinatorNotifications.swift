@@ -30,6 +30,9 @@ public enum PersistentStoreKey {
   public static let added = "added"
   /// `[PersistentStore]`.
   public static let removed = "removed"
+  /// `[Any]`: the old store, the new store, and `[ManagedObjectID]` with old and new IDs in turn,
+  /// after a store was migrated to another place.
+  public static let uuidChanged = "NSUUIDChangedPersistentStoresKey"
   /// The store's UUID string, in remote change notifications.
   public static let storeUUID = "NSStoreUUID"
   /// The store's URL, in remote change notifications.

@@ -38,6 +38,15 @@ struct StoreRegistry {
     return true
   }
 
+  /// Puts a store in the place of another.
+  mutating func replace(_ old: PersistentStore, by new: PersistentStore) {
+    if let index = stores.firstIndex(where: { $0 === old }) {
+      stores[index] = new
+    } else {
+      stores.append(new)
+    }
+  }
+
   /// Takes a store out; false when it was not there.
   mutating func remove(_ store: PersistentStore) -> Bool {
     guard let index = stores.firstIndex(where: { $0 === store }) else { return false }

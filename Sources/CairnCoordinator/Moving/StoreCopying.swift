@@ -1,0 +1,132 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Copies everything from one open store into another, empty one, whatever their kinds.
+///
+/// Objects get IDs of the new store. Rows are written in groups; links that no to-one slot carries
+/// follow when all rows are there.
+struct StoreCopying {
+  let source: PersistentStore
+  let destination: PersistentStore
+  private static let groupSize = 5_000
+
+  /// Copies all objects.
+  ///
+  /// - Returns: Each object's new ID.
+  /// - Throws: 133021 when the new store keeps uniqueness constraints that the old one did not, and
+  ///   what the stores throw. The new store is then to be thrown away.
+  func run() throws -> [ManagedObjectID: ManagedObjectID] {
+    var rows: [RowSnapshot] = []
+    for entity in source.managedObjectModel.entities where source.holds(entity) {
+      rows += try self.rows(of: entity)
+    }
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    ids.reserveCapacity(rows.count)
+    let new = try destination.obtainPermanentIDs(for: rows.map(\.objectID.entity))
+    for (row, id) in zip(rows, new) { ids[row.objectID] = id }
+    for start in stride(from: 0, to: rows.count, by: Self.groupSize) {
+      var request = SaveChangesRequest()
+      request.insertions = rows[start..<min(start + Self.groupSize, rows.count)].map {
+        SaveChangesRequest.Insertion(snapshot: Self.row($0, under: ids))
+      }
+      try write(request)
+    }
+    let links = try self.links(of: rows, ids: ids)
+    for start in stride(from: 0, to: links.count, by: Self.groupSize) {
+      var request = SaveChangesRequest()
+      request.links = Array(links[start..<min(start + Self.groupSize, links.count)])
+      try write(request)
+    }
+    return ids
+  }
+
+  private func rows(of entity: EntityDescription) throws -> [RowSnapshot] {
+    if entity.isAbstract { return [] }
+    let request = StoreFetchRequest(entity: entity, includesSubentities: false)
+    switch try source.fetch(request) {
+    case .snapshots(let rows): return rows
+    case .objectIDs(let ids): return try source.snapshots(for: ids).compactMap(\.self)
+    case .count, .dictionaries: return []
+    }
+  }
+
+  /// The row with IDs of the new store; links to objects that have gone are dropped.
+  private static func row(
+    _ row: RowSnapshot, under ids: [ManagedObjectID: ManagedObjectID]
+  ) -> RowSnapshot {
+    let values = row.values.map { value -> AttributeValue in
+      guard case .object(let id) = value else { return value }
+      return ids[id].map { .object($0) } ?? .null
+    }
+    return .make(objectID: ids[row.objectID] ?? row.objectID, version: 1, values: values)
+  }
+
+  private func write(_ request: SaveChangesRequest) throws {
+    switch try destination.save(request) {
+    case .saved: return
+    case .constraintViolations(let violations):
+      throw CoreDataError(
+        .managedObjectConstraintMerge,
+        "The store cannot be written as \(destination.type), which keeps uniqueness constraints: "
+          + "several objects of \(violations.first?.entity.name ?? "?") have the same "
+          + "\(violations.first?.constraint.joined(separator: ", ") ?? "values").")
+    case .conflicts, .sidecarChanged:
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The new store \(destination.url?.path ?? "") was written to by somebody else meanwhile.")
+    }
+  }
+
+  // MARK: Links
+
+  /// The links that no to-one slot carries: many-to-many from one side, to-manys without inverse,
+  /// and the order of ordered relationships.
+  private func links(
+    of rows: [RowSnapshot], ids: [ManagedObjectID: ManagedObjectID]
+  ) throws -> [SaveChangesRequest.LinkChange] {
+    var places: [ManagedObjectID: Int] = [:]
+    for (place, row) in rows.enumerated() { places[row.objectID] = place }
+    var groups: [ObjectIdentifier: [ManagedObjectID]] = [:]
+    var entities: [EntityDescription] = []
+    for row in rows {
+      let entity = row.objectID.entity
+      if groups[ObjectIdentifier(entity)] == nil { entities.append(entity) }
+      groups[ObjectIdentifier(entity), default: []].append(row.objectID)
+    }
+    var links: [SaveChangesRequest.LinkChange] = []
+    for entity in entities {
+      let owners = groups[ObjectIdentifier(entity)] ?? []
+      for relationship in entity.layout?.toManys ?? [] where !relationship.isTransient {
+        let carries = Self.carriesLinks(relationship)
+        if !carries, !relationship.isOrdered { continue }
+        let members = try source.members(of: relationship, owners: owners)
+        for (owner, list) in zip(owners, members) where !list.isEmpty {
+          guard let newOwner = ids[owner] else { continue }
+          // A link of a relationship that is its own inverse is told once.
+          let isMutual = relationship.inverseRelationship === relationship
+          let told = list.filter { !isMutual || (places[owner] ?? 0) <= (places[$0] ?? 0) }
+          links.append(
+            SaveChangesRequest.LinkChange(
+              relationship: relationship, owner: newOwner,
+              added: carries ? told.compactMap { ids[$0] } : [],
+              order: relationship.isOrdered ? list.compactMap { ids[$0] } : nil))
+        }
+      }
+    }
+    // Orders may name links that other owners tell.
+    return links.filter { !$0.added.isEmpty } + links.filter { $0.added.isEmpty }
+  }
+
+  /// Whether the links of a relationship are told from this side.
+  private static func carriesLinks(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseRelationship else { return true }
+    guard inverse.isToMany else { return false }
+    if inverse === relationship { return true }
+    if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
+    func key(_ relationship: RelationshipDescription) -> (String, String) {
+      (relationship.entity?.name ?? "", relationship.name)
+    }
+    return key(relationship) <= key(inverse)
+  }
+}
