@@ -20,9 +20,6 @@ public enum StoreOptionKey {
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
   public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
   public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
-  public static let stagedMigrationManager = "NSPersistentStoreStagedMigrationManagerOptionKey"
-  public static let deferredLightweightMigration =
-    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
   /// Ignored: Linux has no file protection classes.
   public static let fileProtection = "NSPersistentStoreFileProtectionKey"
   /// Ignored: Cairn's binary stores hold values, not archived objects.

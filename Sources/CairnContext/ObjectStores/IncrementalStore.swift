@@ -161,15 +161,22 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
           guard let conflicts = try conflicts(in: error as NSError) else { throw error }
           return .conflicts(conflicts)
         }
-        return .saved(SaveReceipt(snapshots: Self.rows(of: request), transactionNumber: nil))
+        return .saved(SaveReceipt(snapshots: try rows(of: request), transactionNumber: nil))
       }
     }
   }
 
-  /// The rows of a request as the store has them now: versions grow by one.
-  private static func rows(of request: SaveChangesRequest) -> [RowSnapshot] {
-    request.insertions.map { $0.snapshot.with(version: 1) }
-      + request.updates.map { $0.snapshot.with(version: $0.snapshot.version + 1) }
+  /// The rows of a request as the store has them now: versions grow by one, unless somebody else's
+  /// changes were overwritten; those rows are read.
+  private func rows(of request: SaveChangesRequest) throws -> [RowSnapshot] {
+    try request.insertions.map { $0.snapshot.with(version: 1) }
+      + request.updates.map { update in
+        let row = update.snapshot
+        guard update.overwritesConflicts, let stored = try snapshots(for: [row.objectID])[0] else {
+          return row.with(version: row.version + 1)
+        }
+        return row.with(version: stored.version)
+      }
   }
 
   /// The conflicts that an error of the store's reports; nil when it is another one.

@@ -260,7 +260,7 @@ import Testing
           state.records["2"]?.version += 1
           state.records["2"]?.values["title"] = "theirs"
         }
-        book.setValue("mine", forKey: "title")
+        book.setValue(policy === MergePolicy.error ? "other" : "mine", forKey: "title")
         let failed = error { try context.save() }
         #expect(failed?.code == (policy === MergePolicy.error ? .managedObjectMerge : nil))
       }

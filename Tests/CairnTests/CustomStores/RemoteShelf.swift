@@ -178,8 +178,14 @@ final class RemoteShelf: IncrementalStore, @unchecked Sendable {
       records[reference(object)] = record(of: object, version: 1)
     }
     for object in save.updatedObjects ?? [] {
-      let version = records[reference(object)]?.version ?? 0
-      records[reference(object)] = record(of: object, version: version + 1)
+      let old = records[reference(object)]
+      let new = record(of: object, version: 0)
+      // A link alone, which the other side told, is no new version of this side.
+      let isChange =
+        save.baseVersion(of: object) != nil
+        || !NSDictionary(dictionary: new.values).isEqual(old?.values as NSDictionary?)
+      records[reference(object)] = new
+      records[reference(object)]?.version = (old?.version ?? 0) + (isChange ? 1 : 0)
     }
     for object in save.deletedObjects ?? [] { records[reference(object)] = nil }
     repairLinks(&records, of: (save.insertedObjects ?? []).union(save.updatedObjects ?? []))
