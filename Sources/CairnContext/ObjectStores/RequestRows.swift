@@ -70,4 +70,6 @@ final class RequestRows: RowSource {
 
   func retainRows(_ ids: [ManagedObjectID]) {}
   func releaseRows(_ ids: [ManagedObjectID]) {}
+  func temporaryID(of id: ManagedObjectID) -> ManagedObjectID? { nil }
+  func permanentID(of id: ManagedObjectID) -> ManagedObjectID? { nil }
 }
