@@ -31,13 +31,18 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
   let state = Mutex(State())
   let path: String
   let files: ExternalDataFiles
+  /// Behind a store at `/dev/null`.
+  let transientFile: TransientFile?
 
   public required init(configuration: StoreConfiguration) {
     let url = configuration.url ?? URL(fileURLWithPath: "/")
-    path = url.path
-    files = ExternalDataFiles(store: url)
+    transientFile = TransientFile(for: url)
+    path = transientFile?.path ?? url.path
+    files = ExternalDataFiles(store: URL(fileURLWithPath: path))
     super.init(configuration: configuration)
   }
+
+  deinit { transientFile?.remove() }
 
   open override var type: String { StoreTypeName.sqlite }
 
@@ -69,6 +74,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
       return (state.database, state.heldReader)
     }
     held?.close()
+    defer { transientFile?.remove() }
     do {
       try database?.close()
     } catch {

@@ -28,6 +28,41 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
     try body(folder)
   }
 
+  @Test func storesAtDevNullAreSeparateAndKeptByNobody() throws {
+    func container() -> PersistentContainer {
+      let container = PersistentContainer(name: "Notes", managedObjectModel: model())
+      container.persistentStoreDescriptions = [
+        PersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
+      ]
+      container.loadPersistentStores { _, error in #expect(error == nil) }
+      return container
+    }
+    let (one, other) = (container(), container())
+    let context = one.newBackgroundContext()
+    try context.performAndWait {
+      EntityDescription.insertNewObject(forEntityName: "Note", into: context)
+        .setValue("a", forKey: "text")
+      try context.save()
+    }
+    for (container, count) in [(one, 1), (other, 0)] {
+      let reader = container.newBackgroundContext()
+      try reader.performAndWait {
+        #expect(try reader.count(for: FetchRequest<ManagedObject>(entityName: "Note")) == count)
+      }
+    }
+    let store = try #require(one.persistentStoreCoordinator.persistentStores.first)
+    #expect(store.type == StoreTypeName.sqlite && store.url?.path == "/dev/null")
+    try one.persistentStoreCoordinator.remove(store)
+    let again = try one.persistentStoreCoordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"))
+    #expect(
+      try context.performAndWait {
+        context.reset()
+        return try context.count(for: FetchRequest<ManagedObject>(entityName: "Note"))
+      } == 0)
+    try one.persistentStoreCoordinator.remove(again)
+  }
+
   @Test func theDefaultStoreIsMadeInTheDefaultFolder() throws {
     try withFolder { folder in
       let home = folder.appendingPathComponent("made/for/it")

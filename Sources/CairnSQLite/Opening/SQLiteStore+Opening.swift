@@ -16,6 +16,7 @@ extension SQLiteStore {
           + "\(configuration.url?.absoluteString ?? "none").")
     }
     try configuration.model.prepareForUse()
+    try transientFile?.create()
     let existing = try existingFacts()
     let settings = ConnectionSettings(
       path: path, options: configuration.options, isReadOnly: isReadOnly)
