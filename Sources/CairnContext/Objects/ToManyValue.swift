@@ -10,7 +10,16 @@ final class ToManyValue {
   /// Whether ``members`` is complete.
   private(set) var isLoaded = false
   /// The committed members, in their order; nil while not loaded.
-  private(set) var committed: [ManagedObject] = []
+  var committed: [ManagedObject] {
+    if !forgotten.isEmpty {
+      knownCommitted.removeAll { forgotten.contains(ObjectRef($0)) }
+      forgotten = []
+    }
+    return knownCommitted
+  }
+  private var knownCommitted: [ManagedObject] = []
+  /// Of the committed members those that do not exist any more; taken out all at once.
+  private var forgotten: Set<ObjectRef> = []
   /// The members now; meaningful when loaded.
   private(set) var members: Set<ManagedObject> = []
   /// The members now in their order; kept for ordered relationships only.
@@ -53,9 +62,14 @@ final class ToManyValue {
 
   /// Takes the committed members; what was added and removed before stays on top of them.
   func load(_ objects: [ManagedObject]) {
-    committed = objects
+    setCommitted(objects)
     isLoaded = true
     rebuild()
+  }
+
+  private func setCommitted(_ objects: [ManagedObject]) {
+    knownCommitted = objects
+    forgotten = []
   }
 
   private func rebuild() {
@@ -81,7 +95,7 @@ final class ToManyValue {
   func unload(keepingChanges: Bool) {
     if keepingChanges, isLoaded, isReordered { rememberedOrder = order }
     isLoaded = false
-    committed = []
+    setCommitted([])
     members = []
     order = []
     isReordered = false
@@ -112,7 +126,7 @@ final class ToManyValue {
         order.removeAll(where: isGone)
         follow { $0.followAll(order) }
       }
-      committed = current
+      setCommitted(current)
     }
     dropChanges()
   }
@@ -120,7 +134,7 @@ final class ToManyValue {
   /// No row stands behind the object any more: all members are additions.
   func becomeUncommitted() {
     if !isLoaded { load([]) }
-    committed = []
+    setCommitted([])
     added = OrderedSet(current.map(ObjectRef.init))
     removed.removeAll()
     rememberedOrder = nil
@@ -143,19 +157,23 @@ final class ToManyValue {
 
   /// Takes a member that does not exist any more out of everything, without a change.
   func forget(_ object: ManagedObject) {
-    added.remove(ObjectRef(object))
-    removed.remove(ObjectRef(object))
-    guard isLoaded, members.remove(object) != nil else { return }
-    removeFromOrder(object)
-    committed.removeAll { $0 === object }
+    let wasAdded = added.remove(ObjectRef(object)) != nil
+    let wasRemoved = removed.remove(ObjectRef(object)) != nil
+    guard isLoaded else { return }
+    let wasMember = members.remove(object) != nil
+    if wasMember { removeFromOrder(object) }
+    if wasRemoved || wasMember && !wasAdded { forgotten.insert(ObjectRef(object)) }
   }
 
   /// Takes a new member that is committed already, without a change.
   func admit(_ object: ManagedObject) {
     guard isLoaded, !removed.contains(ObjectRef(object)) else { return }
-    if !committed.contains(where: { $0 === object }) { committed.append(object) }
-    if members.insert(object).inserted, isOrdered { insertIntoOrder(object, at: order.count) }
-    added.remove(ObjectRef(object))
+    if members.insert(object).inserted {
+      if forgotten.remove(ObjectRef(object)) == nil { knownCommitted.append(object) }
+      if isOrdered { insertIntoOrder(object, at: order.count) }
+    } else if added.remove(ObjectRef(object)) != nil {
+      knownCommitted.append(object)
+    }
   }
 
   // MARK: Changes

@@ -64,6 +64,8 @@ struct DeletePropagation {
         InverseMaintenance.detach(object, from: member, inverse: inverse)
       }
     case .cascade:
+      // Deleting needs their values; all at once they cost one read.
+      try? FaultFiring.fill(members, maximumAge: context.maximumRowAge)
       for member in members where !member.isDeleted {
         ObjectDeletion(context: context).delete(member)
       }

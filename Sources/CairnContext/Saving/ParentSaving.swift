@@ -83,7 +83,8 @@ struct ParentSaving {
     parent.processPendingChanges()
     // First every new object, so that references find their destinations.
     for object in objects where object.isInserted { bringIn(object) }
-    for object in objects where !object.flags.contains(.deleted) { update(object) }
+    // Deleted ones too: what was theirs before the deletion must not go with them.
+    for object in objects { update(object) }
     for object in objects where object.flags.contains(.deleted) {
       parent.delete(counterpart(of: object))
     }
@@ -124,7 +125,7 @@ struct ParentSaving {
       if target.isDeleted { return }
       let changed = object.isInserted ? Array(0..<object.slotCount) : object.changedSlots.members
       for slot in changed {
-        let value = parent.currentValue(slots[slot])
+        let value = pushed(slots[slot], of: object)
         if !target.firedSlots[slot].isSameStoredValue(as: value) { target.write(value, at: slot) }
       }
       copyLooseValues(from: object, to: target)
@@ -134,6 +135,15 @@ struct ParentSaving {
       guard let value, value.hasChanges else { continue }
       updateMembers(of: target, at: index, from: object)
     }
+  }
+
+  /// A deleted object may still refer to a new one that the parent will never know.
+  private func pushed(_ value: AttributeValue, of object: ManagedObject) -> AttributeValue {
+    let value = parent.currentValue(value)
+    guard object.flags.contains(.deleted), case .object(let id) = value, id.isTemporaryID,
+      ObjectLookup(context: parent).registered(id) == nil
+    else { return value }
+    return .null
   }
 
   private func copyLooseValues(from object: ManagedObject, to target: ManagedObject) {
@@ -149,20 +159,23 @@ struct ParentSaving {
     target.noteChange()
     if object.isInserted {
       // The parent may know the object from before it was deleted.
-      let wanted = Set(object.loadedToMany(index).current.map { ObjectRef(counterpart(of: $0)) })
+      let members = object.loadedToMany(index).current.filter { $0.registry != nil }
+      let wanted = Set(members.map { ObjectRef(counterpart(of: $0)) })
       for member in target.loadedToMany(index).current where !wanted.contains(ObjectRef(member)) {
         InverseMaintenance.remove(member, from: target, at: index)
       }
     }
-    for reference in value.removed {
+    // Members that were new and are gone have never been there.
+    for reference in value.removed where reference.object.registry != nil {
       InverseMaintenance.remove(counterpart(of: reference.object), from: target, at: index)
     }
-    for reference in value.added {
+    for reference in value.added where reference.object.registry != nil {
       let member = counterpart(of: reference.object)
       InverseMaintenance.insert(member, into: target, at: index, position: nil)
     }
     if value.isOrdered {
-      let order = object.loadedToMany(index).order.map(counterpart)
+      let members = object.loadedToMany(index).order.filter { $0.registry != nil }
+      let order = members.map(counterpart)
       InverseMaintenance.reorder(target, at: index, to: order)
     }
   }

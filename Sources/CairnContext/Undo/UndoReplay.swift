@@ -63,10 +63,11 @@ struct UndoReplay {
 
   /// An object that is as it was stored has nothing to be saved.
   private func settle(_ object: ManagedObject) {
-    guard object.flags.contains(.updated), let slots = object.slots, let base = object.snapshot
-    else { return }
-    for slot in object.changedSlots.members where slots[slot].isSameStoredValue(as: base[slot]) {
-      object.changedSlots.remove(slot)
+    guard object.flags.contains(.updated) else { return }
+    if let slots = object.slots, let base = object.snapshot {
+      for slot in object.changedSlots.members where slots[slot].isSameStoredValue(as: base[slot]) {
+        object.changedSlots.remove(slot)
+      }
     }
     for value in object.toManyValues { value?.settle() }
     if object.changedSlots.isEmpty, !object.toManyValues.contains(where: { $0?.hasChanges == true })

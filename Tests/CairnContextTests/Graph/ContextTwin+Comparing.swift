@@ -30,7 +30,8 @@ extension ContextTwin {
     var found: [String] = []
     if reading {
       for kind in Kind.allCases {
-        let fetched = Set(try context.all(kind.rawValue).map(key(of:)))
+        let objects = try context.all(kind.rawValue)
+        let fetched = Set(objects.map(key(of:)))
         if fetched != Set(current.keys(kind)) {
           found.append("fetched \(kind) \(fetched.sorted()), not \(current.keys(kind))")
         }
@@ -55,7 +56,10 @@ extension ContextTwin {
     }
     // A list put back into its old order still counts as reordered.
     let surplus = updated.subtracting(changed).filter { current.kinds[$0] != .book }
-    if !surplus.isEmpty { found.append("updated without a difference: \(surplus.sorted())") }
+    if !surplus.isEmpty { found.append(
+        "updated without a difference: "
+          + surplus.sorted().map { "\($0) \(object($0).changedValues().keys.sorted())" }
+          .joined(separator: ", ")) }
     let ids = context.registry.objects.map(\.objectID)
     if Set(ids).count != ids.count { found.append("an ID is registered twice") }
     return found

@@ -46,6 +46,8 @@ final class ContextTwin {
   private var nextLabel = 1
   var random: SeededGenerator
   var trail: [String] = []
+  /// How many objects a node had at most.
+  private(set) var largest = 0
 
   /// With `parents` a tree: place 0 is the root, the others name the place of their parent.
   init(seed: UInt64, in choice: StoreChoice, parents: [Int] = []) throws {
@@ -158,14 +160,18 @@ final class ContextTwin {
     active = place
     try context.performAndWait {
       if nodes.count > 1 { trail.append("(\(place))") }
+      defer { if trail.last == "(\(place))" { trail.removeLast() } }
       switch Int.random(in: 0..<100, using: &random) {
-      case 0..<66: try edit()
-      case 66..<74: undo()
-      case 74..<80: redo()
-      case 80..<90: try save()
-      case 90..<92: discard(isReset: false)
-      case 92..<95: context.refreshAllObjects()
-      case 95..<96: discard(isReset: true)
+      case 0..<68: try edit()
+      case 68..<75: undo()
+      case 75..<80: redo()
+      case 80..<91: try save()
+      case 91..<94: context.refreshAllObjects()
+      // In a tree most nodes have little to lose and would always be empty.
+      case 94..<96:
+        if nodes.count == 1 || Int.random(in: 0..<4, using: &random) == 0 {
+          discard(isReset: Int.random(in: 0..<3, using: &random) == 0)
+        }
       default:
         // The merge itself is not recorded, so what can be undone would be another state.
         if active == 0 { try mergeFromSecondContext() }
@@ -173,6 +179,7 @@ final class ContextTwin {
       context.processPendingChanges()
     }
     refresh(below: active)
+    largest = max(largest, current.kinds.count)
   }
 
   private func edit() throws {
@@ -190,7 +197,7 @@ final class ContextTwin {
 
   private func undo() {
     guard let state = node.undoStates.popLast() else { return }
-    trail.append("undo")
+    trail.append("undo \(node.undoStates.count)")
     context.undo()
     node.redoStates.append(current)
     current = state
@@ -198,7 +205,7 @@ final class ContextTwin {
 
   private func redo() {
     guard let state = node.redoStates.popLast() else { return }
-    trail.append("redo")
+    trail.append("redo \(node.redoStates.count)")
     context.redo()
     node.undoStates.append(current)
     current = state
