@@ -15,8 +15,12 @@ struct BenchmarkCommand: ParsableCommand {
   @Option(help: "Runs only the cases whose name contains this, for profiling.") var only: String?
   @Flag(help: "Ends with an error when a ratio misses what it must reach.") var check = false
 
+  @Flag(help: "Shows instead how costs grow from a tenth of the rows to all of them.")
+  var growth = false
+
   func run() throws {
     let workspace = try Workspace()
+    if growth { return try runGrowth(workspace) }
     var results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
     if only.map("sync".contains) ?? true {
       let rate = SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace)
@@ -32,5 +36,11 @@ struct BenchmarkCommand: ParsableCommand {
       for result in missed { print("missed: \(result.name)") }
       throw ExitCode.failure
     }
+  }
+
+  private func runGrowth(_ workspace: Workspace) throws {
+    let results = try Growth(rows: rows, rounds: rounds, workspace: workspace).all(only: only)
+    Growth.printTable(results, rows: rows)
+    if check, results.contains(where: { $0.factor > Growth.limit }) { throw ExitCode.failure }
   }
 }
