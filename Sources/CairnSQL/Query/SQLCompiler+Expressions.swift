@@ -15,13 +15,14 @@ extension SQLCompiler {
       return object(scope.alias, scope.entity)
     case .keyPath(let path):
       if let column = columnsByKey[path], column != node { return try term(column) }
-      return try value(at: path, from: scope)
+      return try value(at: path, from: root)
     case .keyPathOf(.variable(let name), let path):
       guard let scope = variables[name] else { throw SQLUnsupported() }
       return try value(at: path, from: scope)
     case .keyPathOf(.evaluatedObject, let path): return try value(at: path, from: root)
     case .keyPathOf(.subquery(let collection, let variable, let predicate), let path):
       let rest = path.split(separator: ".").map(String.init)
+      guard path.hasPrefix("@") else { throw SQLUnsupported() }
       return try aggregate(toMany(collection), rest, filter: (variable, predicate))
     case .element(let collection, .size):
       return try aggregate(toMany(collection), ["@count"])
@@ -56,7 +57,8 @@ extension SQLCompiler {
       let outer = variables[filter.variable]
       defer { variables[filter.variable] = outer }
       variables[filter.variable] = inner
-      return try within(inner) { try self.condition(filter.predicate) }
+      // Key paths without the variable start at the outer object, as they do for the evaluator.
+      return try self.condition(filter.predicate)
     }
     if name == "@count", rest.count == 1 {
       let select = try select(members) { ("COUNT(*)", try condition($0)) }
@@ -78,7 +80,7 @@ extension SQLCompiler {
     }
     guard kind.isInteger || kind == .double else { throw SQLUnsupported() }
     let sum: SQLKind = kind.isInteger ? .integer : .double
-    return SQLTerm("IFNULL((" + select + "), 0)", name == "@sum" ? sum : .double)
+    return SQLTerm("(" + select + ")", name == "@sum" ? sum : .double)
   }
 
   private static let aggregates = [
@@ -100,7 +102,7 @@ extension SQLCompiler {
   func toMany(_ node: ExpressionNode) throws -> SQLMembers {
     let target: SQLPathTarget
     switch node {
-    case .keyPath(let path): target = try resolve(path, from: scope)
+    case .keyPath(let path): target = try resolve(path, from: root)
     case .keyPathOf(.variable(let name), let path):
       guard let scope = variables[name] else { throw SQLUnsupported() }
       target = try resolve(path, from: scope)
@@ -212,7 +214,7 @@ extension SQLCompiler {
       return try aggregate(members, ["@count"])
     }
     if case .keyPath(let path) = arguments[0],
-      case .members(let members, let rest)? = try? resolve(path, from: scope), !rest.isEmpty,
+      case .members(let members, let rest)? = try? resolve(path, from: root), !rest.isEmpty,
       let name = Self.keyPathNames[function]
     {
       return try aggregate(members, [name] + rest)

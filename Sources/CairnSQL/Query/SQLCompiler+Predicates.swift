@@ -85,7 +85,7 @@ extension SQLCompiler {
 
   private func path(_ node: ExpressionNode) throws -> SQLPathTarget {
     switch node {
-    case .keyPath(let path): return try resolve(path, from: scope)
+    case .keyPath(let path): return try resolve(path, from: root)
     case .keyPathOf(.variable(let name), let path):
       guard let scope = variables[name] else { throw SQLUnsupported() }
       return try resolve(path, from: scope)

@@ -13,8 +13,6 @@ final class SQLCompiler {
   let root: SQLScope
   /// The rows that SUBQUERY variables stand for.
   var variables: [String: SQLScope] = [:]
-  /// The row that key paths start from.
-  var scope: SQLScope
   /// Expressions of dictionary columns by key; a HAVING clause and sort keys may name them.
   var columnsByKey: [String: ExpressionNode] = [:]
   /// Whether aggregate functions over the rows are allowed: in the columns of a dictionary fetch.
@@ -24,7 +22,6 @@ final class SQLCompiler {
     self.schema = schema
     self.store = store
     root = SQLScope(alias: names.next(), entity: entity)
-    scope = root
   }
 
   // MARK: Key paths
@@ -138,13 +135,5 @@ final class SQLCompiler {
     let head = "SELECT \(selected) FROM \(from)\(inner.joinClause) WHERE \(link)"
     guard let condition else { return SQLFragment(head) }
     return "\(head) AND (" + condition + ")"
-  }
-
-  /// Runs `body` with key paths starting at another row.
-  func within<T>(_ inner: SQLScope, _ body: () throws -> T) rethrows -> T {
-    let outer = scope
-    scope = inner
-    defer { scope = outer }
-    return try body()
   }
 }

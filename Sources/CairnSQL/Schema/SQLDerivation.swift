@@ -102,8 +102,8 @@ package enum SQLFunctionName {
   package static let compare = "CairnCompare"
   /// `CairnCall(name, argument…)`: a predefined function.
   package static let call = "CairnCall"
-  /// `CairnSum(column)`: the evaluator's sum, NULL of no values.
+  /// `CairnSum(column)`: the evaluator's sum, 0 of no values.
   package static let sum = "CairnSum"
-  /// `CairnAverage(column)`: the evaluator's average, NULL of no values.
+  /// `CairnAverage(column)`: the evaluator's average, 0 of no values.
   package static let average = "CairnAverage"
 }

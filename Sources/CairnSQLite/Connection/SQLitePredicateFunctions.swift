@@ -129,17 +129,17 @@ enum SQLitePredicateFunctions {
     finish($0) { .number(NumberOrder.double(of: $0.sum) / Double($0.count)) }
   }
 
-  /// Gives the result, NULL of no numbers, and drops them.
+  /// Gives the result, 0 of no numbers, and drops them.
   private static func finish(_ context: OpaquePointer?, _ value: (Numbers) -> PredicateValue) {
     guard let call = SQLiteCall(context, 0, nil) else { return }
     let place = sqlite3_aggregate_context(context, 0)
     let slot = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     guard let known = slot?.pointee else {
-      call.result(.null)
+      call.result(.integer(0))
       return
     }
     let numbers = Unmanaged<Numbers>.fromOpaque(known).takeRetainedValue()
     slot?.pointee = nil
-    call.result(numbers.count == 0 ? .null : value(numbers))
+    call.result(numbers.count == 0 ? .integer(0) : value(numbers))
   }
 }

@@ -40,6 +40,7 @@ public enum KeyPathCheck {
       }
       guard let current = entity else { return false }
       if part == "self" || part == "SELF" { continue }
+      if part == "entity", path.hasSuffix("entity.name") { return true }
       if part == "objectID" || part == "entity" {
         entity = nil
         continue

@@ -35,7 +35,8 @@ package enum RegularExpressionMatching {
       pattern, options: options.intersection([.diacriticInsensitive]))
     do {
       // Compiled once alone, so that an unbalanced parenthesis cannot close our group.
-      _ = try NSRegularExpression(pattern: folded)
+      // Foundation takes no empty one.
+      if !folded.isEmpty { _ = try NSRegularExpression(pattern: folded) }
       let expression = try NSRegularExpression(
         pattern: "(?:\(folded))\\z",
         options: options.contains(.caseInsensitive) ? .caseInsensitive : [])

@@ -34,6 +34,8 @@ package enum Statistics {
     let values = values.filter { !$0.isNull }
     if values.isEmpty { return .integer(0) }
     let total = try sum(values)
+    // Opposite infinities have no sum.
+    if total.isNull { return .null }
     if case .decimal = total {
       return try Arithmetic.divide(total, .integer(Int64(values.count)))
     }
