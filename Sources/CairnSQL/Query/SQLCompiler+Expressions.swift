@@ -91,7 +91,7 @@ extension SQLCompiler {
   private func cast(_ node: ExpressionNode, to type: String) throws -> SQLTerm {
     let term = try term(node)
     switch (type, term.kind) {
-    case ("NSNumber", .date), ("NSNumber", .double): return SQLTerm(term.fragment, .double)
+    case ("NSNumber", .date), ("NSNumber", .double): return SQLTerm(term.asDouble, .double)
     case ("NSNumber", .integer), ("NSString", .string), ("NSDate", .date): return term
     case ("NSDate", .integer), ("NSDate", .double): return SQLTerm(term.fragment, .date)
     default: throw SQLUnsupported()
@@ -170,7 +170,7 @@ extension SQLCompiler {
       throw SQLUnsupported()
     }
     let kind: SQLKind = a.kind.isInteger && b.kind.isInteger ? .integer : .double
-    return SQLTerm("(" + a.fragment + " \(sign) " + b.fragment + ")", kind)
+    return SQLTerm("(" + a.asDouble + " \(sign) " + b.asDouble + ")", kind)
   }
 
   private func integers(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
@@ -195,7 +195,7 @@ extension SQLCompiler {
     if function == .bitwiseXor, !isInteger { throw SQLUnsupported() }
     return SQLTerm(
       "\(SQLFunctionName.call)('\(function.rawValue)', "
-        + .joined(terms.map(\.fragment), by: ", ") + ")",
+        + .joined(terms.map(\.asDouble), by: ", ") + ")",
       kind ?? (isInteger ? .integer : .double))
   }
 
@@ -240,4 +240,12 @@ extension SQLCompiler {
   private static let keyPathNames: [PredicateFunction: String] = [
     .sum: "@sum", .min: "@min", .max: "@max", .average: "@avg",
   ]
+}
+
+extension SQLTerm {
+  /// The term for arithmetic: databases keep whole seconds of dates as integers, whose quotient
+  /// would be whole too.
+  fileprivate var asDouble: SQLFragment {
+    kind == .date ? "CAST(" + fragment + " AS REAL)" : fragment
+  }
 }

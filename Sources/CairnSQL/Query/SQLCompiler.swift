@@ -7,7 +7,9 @@ import CairnStore
 /// ``CoreDataError``.
 final class SQLCompiler {
   let schema: SQLSchema
-  /// The store asked; objects of other stores are in none of its rows. Nil when that cannot be.
+  /// The store asked, nil when objects of other stores cannot come up.
+  ///
+  /// They are in none of its rows.
   let store: StoreIdentity?
   let names = SQLAliases()
   let root: SQLScope

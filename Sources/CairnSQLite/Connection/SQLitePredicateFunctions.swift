@@ -126,7 +126,11 @@ enum SQLitePredicateFunctions {
 
   private static let sum: Finish = { finish($0) { $0.sum } }
   private static let average: Finish = {
-    finish($0) { .number(NumberOrder.double(of: $0.sum) / Double($0.count)) }
+    finish($0) { numbers in
+      // Opposite infinities have no sum.
+      let sum = numbers.sum
+      return sum.isNull ? .null : .number(NumberOrder.double(of: sum) / Double(numbers.count))
+    }
   }
 
   /// Gives the result, 0 of no numbers, and drops them.
