@@ -46,20 +46,21 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
     }
     for (container, count) in [(one, 1), (other, 0)] {
       let reader = container.newBackgroundContext()
-      try reader.performAndWait {
-        #expect(try reader.count(for: FetchRequest<ManagedObject>(entityName: "Note")) == count)
+      let found = try reader.performAndWait {
+        try reader.count(for: FetchRequest<ManagedObject>(entityName: "Note"))
       }
+      #expect(found == count)
     }
     let store = try #require(one.persistentStoreCoordinator.persistentStores.first)
     #expect(store.type == StoreTypeName.sqlite && store.url?.path == "/dev/null")
     try one.persistentStoreCoordinator.remove(store)
     let again = try one.persistentStoreCoordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"))
-    #expect(
-      try context.performAndWait {
-        context.reset()
-        return try context.count(for: FetchRequest<ManagedObject>(entityName: "Note"))
-      } == 0)
+    let left = try context.performAndWait {
+      context.reset()
+      return try context.count(for: FetchRequest<ManagedObject>(entityName: "Note"))
+    }
+    #expect(left == 0)
     try one.persistentStoreCoordinator.remove(again)
   }
 
