@@ -65,6 +65,16 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
 
   open override func loadMetadata() throws { try open() }
 
+  open override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try SQLiteStoreKind().metadata(at: url, options: StoreOptions())
+  }
+
+  open override class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    try SQLiteStoreKind().setMetadata(metadata ?? [:], at: url, options: StoreOptions())
+  }
+
   open override func close() throws {
     let (database, held) = state.withLock { state in
       defer {

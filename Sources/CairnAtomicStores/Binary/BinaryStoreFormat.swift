@@ -73,8 +73,12 @@ struct BinaryStoreFormat: WholeFileFormat {
     of data: Data, path: String, withMetadata metadata: [String: Any]
   ) throws -> Data {
     var fields = BinaryFields(try body(of: data, path: path))
+    var metadata = metadata
     do {
-      _ = try fields.data()
+      let old = try Self.metadata(&fields)
+      metadata[StoreMetadataKey.type] = type
+      metadata[StoreMetadataKey.uuid] =
+        metadata[StoreMetadataKey.uuid] ?? old[StoreMetadataKey.uuid]
     } catch let problem as BinaryFields.Problem {
       throw damage(path, problem.message)
     }

@@ -170,6 +170,16 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
 // Unchecked: no state of its own.
 public final class XMLStore: WholeFileStore, @unchecked Sendable {
   override var format: any WholeFileFormat { XMLStoreFormat() }
+
+  public override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try XMLStoreKind().metadata(at: url, options: StoreOptions())
+  }
+
+  public override class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    try XMLStoreKind().setMetadata(metadata ?? [:], at: url, options: StoreOptions())
+  }
 }
 
 /// A store in Cairn's binary format, smaller and faster to read than XML.
@@ -178,4 +188,14 @@ public final class XMLStore: WholeFileStore, @unchecked Sendable {
 // Unchecked: no state of its own.
 public final class BinaryStore: WholeFileStore, @unchecked Sendable {
   override var format: any WholeFileFormat { BinaryStoreFormat() }
+
+  public override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try BinaryStoreKind().metadata(at: url, options: StoreOptions())
+  }
+
+  public override class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    try BinaryStoreKind().setMetadata(metadata ?? [:], at: url, options: StoreOptions())
+  }
 }

@@ -67,7 +67,7 @@ struct XMLStoreFormat: WholeFileFormat {
     document.metadata = metadata
     document.metadata[StoreMetadataKey.type] = nil
     document.metadata[StoreMetadataKey.uuid] = nil
-    document.uuid = metadata[StoreMetadataKey.uuid] as? String ?? document.uuid
+    if let uuid = metadata[StoreMetadataKey.uuid] as? String { document.uuid = uuid }
   }
 }
 
