@@ -3,8 +3,9 @@ import CairnStore
 import Crypto
 import Foundation
 
-/// Cairn's binary format, version 1. Core Data's own is an undocumented keyed archive; this one is
-/// written down here and in decision 0012.
+/// Cairn's binary format, version 1.
+///
+/// Core Data's own is an undocumented keyed archive; this one is written down here.
 ///
 /// ```
 /// offset  bytes  content
