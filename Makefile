@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check lint format install deps check-consumers clean
+.PHONY: demo test build bench bench-check lint format install deps check-consumers check-examples clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -31,14 +31,18 @@ bench-check: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests Plugins Benchmarks/Sources Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift
 
 ## Builds a package that uses Cairn: what it links, and the classes that the plugin generates.
 check-consumers: deps
 	@SWIFT="$(SWIFT)" sh Tests/check-consumers.sh
+
+## Builds and runs the tutorials of Examples/.
+check-examples: deps
+	@SWIFT="$(SWIFT)" sh Tests/check-examples.sh
 
 ## Installs into DESTDIR: programs, units and configuration.
 install: build

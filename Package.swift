@@ -67,7 +67,7 @@ let package = Package(
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
         "CairnSQLite", "CairnAtomicStores",
       ]),
-    .target(name: "CoreData", dependencies: ["Cairn"]),
+    .target(name: "CoreData", dependencies: ["Cairn"], exclude: ["LEDGER.md"]),
     .target(
       name: "CairnTesting",
       dependencies: ["CairnModel", "CairnStore"]),
@@ -157,7 +157,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "CairnTests",
-      dependencies: ["Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore"]),
+      dependencies: ["Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore"],
+      exclude: ["Inventory/Inventory.txt"]),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [

@@ -3,6 +3,8 @@
 # - TenLines imports only Cairn; it must link neither NIO nor libsystemd.
 # - Sample has classes that the build plugin generated; it writes, saves and reads every kind of
 #   property through its generated accessor.
+# - Ported and PortedKit are written as for Apple's platforms, with `@NSManaged` properties; they are
+#   built in debug and in release, because accessors are found by the linker.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
@@ -44,3 +46,10 @@ echo "A program that imports only Cairn runs and links neither NIO nor libsystem
 
 "$bin/Sample" || { echo "a program with generated classes does not work"; exit 1; }
 echo "The plugin generates classes that compile, save and fetch."
+
+"$bin/Ported" || { echo "a program with @NSManaged properties does not work"; exit 1; }
+"$swift" build -c release --package-path "$work" --product Ported >"$work/log" 2>&1 \
+  || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
+"$("$swift" build -c release --package-path "$work" --show-bin-path)/Ported" \
+  || { echo "a program with @NSManaged properties does not work in release"; exit 1; }
+echo "Programs with @NSManaged properties link and run, in debug and in release."

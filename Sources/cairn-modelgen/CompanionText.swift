@@ -34,8 +34,9 @@ struct CompanionText {
 
   // MARK: Aliases
 
-  /// Foundation on Linux has empty classes of these names. A name of the module itself wins over
-  /// both imports.
+  /// Foundation on Linux has empty classes of these names.
+  ///
+  /// A name of the module itself wins over both imports.
   private var aliases: [String] {
     guard importedModule == "CoreData" else { return [] }
     let names = [

@@ -33,7 +33,8 @@ struct ModelPortCommand: ParsableCommand {
         changed += 1
         if write {
           try replace(path, with: ported.bytes)
-          Output.line(TerminalText.oneLine("\(path): \(Readable.count(ported.edits.count, "edit"))"))
+          let count = Readable.count(ported.edits.count, "edit")
+          Output.line(TerminalText.oneLine("\(path): \(count)"))
         } else {
           Output.line(TerminalText.safe(String(ported.difference().dropLast())))
         }

@@ -20,7 +20,10 @@ container.loadPersistentStores { _, error in
 }
 let context = container.viewContext
 
-let folder = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: context) as! Folder
+let inserted = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: context)
+guard let folder = inserted as? Folder else {
+  fatalError("the class of Folder is in another module and was not found")
+}
 let item = Item(context: context)
 expect(type(of: item.entity.name) == String?.self && item.entity.name == "Item", "@objc(CDItem)")
 expect(item.created == Date(timeIntervalSinceReferenceDate: 1), "a primitive accessor writes")

@@ -16,7 +16,9 @@ extension Folder {
   @NSManaged public func replaceItems(at indexes: NSIndexSet, with values: [NSManagedObject])
 
   /// Public declarations may name the types that Foundation has too.
-  public static func named(_ name: String) -> NSPredicate { NSPredicate(format: "name == %@", name) }
+  public static func named(_ name: String) -> NSPredicate {
+    NSPredicate(format: "name == %@", name)
+  }
 }
 
 /// Raw values of an attribute.

@@ -1,0 +1,181 @@
+// The inventory of Core Data's interface, what proves that a symbol is there, and the ledger's text.
+
+import Foundation
+
+/// One symbol of Part II of the specification.
+struct InventorySymbol {
+  let chapter: String
+  let owner: String
+  let name: String
+  /// A line of Swift that compiles when the symbol is there with its labels and types; or
+  /// `out of scope:` and the reason.
+  let check: String
+
+  var reasonOutOfScope: String? {
+    let mark = "out of scope: "
+    return check.hasPrefix(mark) ? String(check.dropFirst(mark.count)) : nil
+  }
+
+  /// Words that a test that uses the symbol has: the last name, then the labels.
+  var words: [String] {
+    var text = name.hasPrefix(owner + ".") ? String(name.dropFirst(owner.count + 1)) : name
+    if let space = text.firstIndex(of: " ") { text = String(text[..<space]) }
+    guard let open = text.firstIndex(of: "(") else { return [text] }
+    let base = String(text[..<open])
+    let labels = text[text.index(after: open)...].dropLast()
+      .split(separator: ":").map(String.init).filter { $0 != "_" }.map { "\($0):" }
+    if base == "init" { return labels.isEmpty ? ownerNames.map { "\($0)(" } : labels }
+    return ["\(base)("] + labels
+  }
+
+  /// The owner under Apple's name and Cairn's.
+  var ownerNames: [String] {
+    let outer = owner.split(separator: ".").first.map(String.init) ?? owner
+    guard outer.hasPrefix("NS") else { return [outer] }
+    let bare = String(outer.dropFirst(2))
+    return [outer, bare, "Object" + bare]
+  }
+}
+
+/// A test as text.
+struct TestText {
+  let suite: String
+  let name: String
+  let body: String
+  let file: String
+  var title: String { "\(suite).\(name)" }
+
+  func uses(_ symbol: InventorySymbol) -> Bool {
+    guard symbol.words.allSatisfy(body.contains) else { return false }
+    // Plain names stand for themselves; members only where their type is spoken of.
+    return symbol.owner == "globals" || symbol.ownerNames.contains(where: file.contains)
+  }
+}
+
+struct Ledger {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let path = "Sources/CoreData/LEDGER.md"
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// Every symbol, in the specification's order.
+  static func inventory() throws -> [InventorySymbol] {
+    try text("Tests/CairnTests/Inventory/Inventory.txt").split(separator: "\n")
+      .filter { !$0.hasPrefix("#") }
+      .map { line in
+        let parts = line.components(separatedBy: " | ")
+        return InventorySymbol(
+          chapter: parts[0], owner: parts[1], name: parts[2],
+          check: parts[3...].joined(separator: " | "))
+      }
+  }
+
+  /// The Swift files that compile only while the symbols in them are there, without white space.
+  static func proofs() throws -> String {
+    let folder = root.appendingPathComponent("Tests/CairnTests/Inventory")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try names.filter { $0.hasPrefix("Inventory") && $0.hasSuffix(".swift") }.sorted()
+      .map { try squeezed(text("Tests/CairnTests/Inventory/\($0)")) }.joined()
+  }
+
+  static func squeezed(_ text: String) -> String {
+    String(text.filter { !$0.isWhitespace && $0 != ";" }).replacingOccurrences(of: ",)", with: ")")
+  }
+
+  /// All tests of the repository but those of the inventory.
+  static func tests() throws -> [TestText] {
+    let folder = root.appendingPathComponent("Tests")
+    guard let walker = FileManager.default.enumerator(atPath: folder.path) else { return [] }
+    var found: [TestText] = []
+    while let path = walker.nextObject() as? String {
+      guard path.hasSuffix("Tests.swift"), !path.contains("Inventory") else { continue }
+      found += tests(in: try text("Tests/" + path))
+    }
+    return found.sorted { $0.title < $1.title }
+  }
+
+  private static func tests(in file: String) -> [TestText] {
+    let pieces = file.components(separatedBy: "@Test")
+    var suite = ""
+    var found: [TestText] = []
+    for (number, piece) in pieces.enumerated() {
+      if number > 0, let start = piece.range(of: "func "),
+        let end = piece[start.upperBound...].firstIndex(where: { $0 == "(" || $0 == "<" })
+      {
+        let name = String(piece[start.upperBound..<end])
+        found.append(TestText(suite: suite, name: name, body: piece, file: file))
+      }
+      for line in piece.split(separator: "\n") {
+        let words = line.split(separator: " ").map(String.init)
+        guard let index = words.firstIndex(where: { $0 == "struct" || $0 == "class" }),
+          index + 1 < words.count, !line.hasPrefix("  ")
+        else { continue }
+        suite = words[index + 1].filter { $0.isLetter || $0.isNumber || $0 == "_" }
+      }
+    }
+    return found
+  }
+
+  // MARK: Text
+
+  struct Row {
+    let symbol: InventorySymbol
+    let status: String
+    let shownBy: String
+    var line: String { "| `\(symbol.name)` | \(status) | \(shownBy) |" }
+  }
+
+  /// The rows as they have to be; the tests named so far are kept where they are still right.
+  static func rows(keeping old: [String: String]) throws -> [Row] {
+    let proofs = try proofs()
+    let tests = try tests()
+    let byTitle = Dictionary(tests.map { ($0.title, $0) }, uniquingKeysWith: { first, _ in first })
+    return try inventory().map { symbol in
+      if let reason = symbol.reasonOutOfScope {
+        return Row(symbol: symbol, status: "out of scope", shownBy: reason)
+      }
+      guard proofs.contains(squeezed(symbol.check)) else {
+        return Row(symbol: symbol, status: "missing", shownBy: "")
+      }
+      if let title = old[symbol.name], byTitle[title]?.uses(symbol) ?? false {
+        return Row(symbol: symbol, status: "done", shownBy: title)
+      }
+      return Row(
+        symbol: symbol, status: "done",
+        shownBy: tests.first { $0.uses(symbol) }?.title ?? "compiled")
+    }
+  }
+
+  static func text(of rows: [Row]) -> String {
+    var lines = [
+      "# Ledger of Core Data's interface", "",
+      "Every symbol of the specification's inventory (Part II), checked by `LedgerTests`.", "",
+      "- **done**: the symbol exists in the module `CoreData` under this name, with these labels and",
+      "  types. A line in `Tests/CairnTests/Inventory` compiles only while it does; the last column",
+      "  names a test that uses it, or says `compiled` where none does yet.",
+      "- **missing**: not built yet.", "- **out of scope**: not on Linux, with the reason.", "",
+      "To change it: put the symbol's line from `Inventory.txt` into a file `Inventory*.swift`, and run",
+      "the tests with `RECORD_LEDGER=1`.", "",
+      "| Chapter | Done | Missing | Out of scope |", "|---|---|---|---|",
+    ]
+    var chapters: [String] = []
+    for row in rows where !chapters.contains(row.symbol.chapter) {
+      chapters.append(row.symbol.chapter)
+    }
+    func count(_ status: String, _ chapter: String?) -> Int {
+      rows.filter { $0.status == status && (chapter == nil || $0.symbol.chapter == chapter) }.count
+    }
+    for chapter in chapters.map(Optional.some) + [nil] {
+      let counts = ["done", "missing", "out of scope"].map { "\(count($0, chapter))" }
+      lines.append("| \(chapter ?? "all") | \(counts.joined(separator: " | ")) |")
+    }
+    for chapter in chapters {
+      lines += ["", "## \(chapter)", "", "| Symbol | Status | Shown by |", "|---|---|---|"]
+      lines += rows.filter { $0.symbol.chapter == chapter }.map(\.line)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}
