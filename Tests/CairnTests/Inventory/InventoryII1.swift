@@ -209,10 +209,21 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
+private func uses_CocoaError(_ x: CocoaError) throws {
+  let _: Any? = x.validationObject
+  let _: String? = x.validationKey
+  let _: NSPredicate? = x.validationPredicate
+  let _: Any? = x.validationValue
+  let _: [AnyObject]? = x.affectedStores
+  let _: [AnyObject]? = x.affectedObjects
+  let _: [NSMergeConflict]? = x.persistentStoreSaveConflicts
+}
+@available(*, deprecated)
 private func uses_globals() throws {
   let _: String = NSUUIDChangedPersistentStoresKey
   let _: Double = NSCoreDataVersionNumber
@@ -255,6 +266,7 @@ private func uses_globals() throws {
   let _: Double = NSCoreDataVersionNumber_iPhoneOS_9_0
   let _: Double = NSCoreDataVersionNumber_iPhoneOS_9_2
 }
+@available(*, deprecated)
 private func uses_globals_1() throws {
   let _: Double = NSCoreDataVersionNumber_iPhoneOS_9_3
 }

@@ -51,13 +51,15 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
 private func uses_NSEntityMappingType() throws {
   let _: NSEntityMappingType.Type = NSEntityMappingType.self
 }
+@available(*, deprecated)
 private func uses_NSEntityMapping(_ x: NSEntityMapping) throws {
   let _: NSEntityMapping.Type = NSEntityMapping.self
   do { let v: String? = x.name; x.name = v }
@@ -72,12 +74,14 @@ private func uses_NSEntityMapping(_ x: NSEntityMapping) throws {
   do { let v: [AnyHashable: Any]? = x.userInfo; x.userInfo = v }
   do { let v: String? = x.entityMigrationPolicyClassName; x.entityMigrationPolicyClassName = v }
 }
+@available(*, deprecated)
 private func uses_NSPropertyMapping(_ x: NSPropertyMapping) throws {
   let _: NSPropertyMapping.Type = NSPropertyMapping.self
   do { let v: String? = x.name; x.name = v }
   do { let v: NSExpression? = x.valueExpression; x.valueExpression = v }
   do { let v: [AnyHashable: Any]? = x.userInfo; x.userInfo = v }
 }
+@available(*, deprecated)
 private func uses_NSMappingModel(_ x: NSMappingModel) throws {
   let _: NSMappingModel.Type = NSMappingModel.self
   let _: ([Bundle]?, NSManagedObjectModel?, NSManagedObjectModel?) -> NSMappingModel? =
@@ -88,6 +92,7 @@ private func uses_NSMappingModel(_ x: NSMappingModel) throws {
   do { let v: [NSEntityMapping]? = x.entityMappings; x.entityMappings = v }
   let _: [String: NSEntityMapping] = x.entityMappingsByName
 }
+@available(*, deprecated)
 private func uses_NSEntityMigrationPolicy(_ x: NSEntityMigrationPolicy) throws {
   let _: NSEntityMigrationPolicy.Type = NSEntityMigrationPolicy.self
   let _: (NSEntityMapping, NSMigrationManager) throws -> Void = x.begin(_:with:)
@@ -103,6 +108,7 @@ private func uses_NSEntityMigrationPolicy(_ x: NSEntityMigrationPolicy) throws {
     forMapping:manager:)
   let _: (NSEntityMapping, NSMigrationManager) throws -> Void = x.end(_:manager:)
 }
+@available(*, deprecated)
 private func uses_NSMigrationManager(_ x: NSMigrationManager) throws {
   let _: NSMigrationManager.Type = NSMigrationManager.self
   let _: (NSManagedObjectModel, NSManagedObjectModel) -> NSMigrationManager = NSMigrationManager
@@ -143,19 +149,26 @@ private func uses_NSMigrationManager(_ x: NSMigrationManager) throws {
     try x.migrateStore(from: any(), type: any(), mapping: any(), to: any(), type: any())
   }
 }
+@available(*, deprecated)
 private func uses_NSMigrationStage(_ x: NSMigrationStage) throws {
   let _: NSMigrationStage.Type = NSMigrationStage.self
   do { let v: String? = x.label; x.label = v }
 }
+@available(*, deprecated)
 private func uses_NSLightweightMigrationStage(_ x: NSLightweightMigrationStage) throws {
   let _: NSLightweightMigrationStage.Type = NSLightweightMigrationStage.self
   let _: NSMigrationStage.Type = NSLightweightMigrationStage.self
   let _: [String] = x.versionChecksums
   let _: ([String]) -> NSLightweightMigrationStage = NSLightweightMigrationStage.init(_:)
 }
+@available(*, deprecated)
 private func uses_NSCustomMigrationStage(_ x: NSCustomMigrationStage) throws {
   let _: NSCustomMigrationStage.Type = NSCustomMigrationStage.self
   let _: NSMigrationStage.Type = NSCustomMigrationStage.self
+  let _: NSManagedObjectModelReference = x.currentModel
+  let _: NSManagedObjectModelReference = x.nextModel
+  let _: (NSManagedObjectModelReference, NSManagedObjectModelReference) -> NSCustomMigrationStage =
+    NSCustomMigrationStage.init(migratingFrom:to:)
   do {
     let v:
       (
@@ -175,12 +188,14 @@ private func uses_NSCustomMigrationStage(_ x: NSCustomMigrationStage) throws {
     x.didMigrateHandler = v
   }
 }
+@available(*, deprecated)
 private func uses_NSStagedMigrationManager(_ x: NSStagedMigrationManager) throws {
   let _: NSStagedMigrationManager.Type = NSStagedMigrationManager.self
   let _: [NSMigrationStage] = x.stages
   let _: NSPersistentContainer? = x.container
   let _: ([NSMigrationStage]) -> NSStagedMigrationManager = NSStagedMigrationManager.init(_:)
 }
+@available(*, deprecated)
 private func uses_NSComparisonPredicate_Options() throws {
   let _: NSComparisonPredicate.Options.Type = NSComparisonPredicate.Options.self
   let _: (UInt) -> NSComparisonPredicate.Options = NSComparisonPredicate.Options.init(rawValue:)
@@ -188,12 +203,15 @@ private func uses_NSComparisonPredicate_Options() throws {
   let _: NSComparisonPredicate.Options = NSComparisonPredicate.Options.diacriticInsensitive
   let _: NSComparisonPredicate.Options = NSComparisonPredicate.Options.normalized
 }
+@available(*, deprecated)
 private func uses_NSComparisonPredicate_Modifier() throws {
   let _: NSComparisonPredicate.Modifier.Type = NSComparisonPredicate.Modifier.self
 }
+@available(*, deprecated)
 private func uses_NSComparisonPredicate_Operator() throws {
   let _: NSComparisonPredicate.Operator.Type = NSComparisonPredicate.Operator.self
 }
+@available(*, deprecated)
 private func uses_NSComparisonPredicate(_ x: NSComparisonPredicate) throws {
   let _: NSComparisonPredicate.Type = NSComparisonPredicate.self
   let _: NSPredicate.Type = NSComparisonPredicate.self
@@ -209,6 +227,7 @@ private func uses_NSComparisonPredicate(_ x: NSComparisonPredicate) throws {
   }
   let _: (NSExpression, NSExpression, Selector) -> NSComparisonPredicate = NSComparisonPredicate
     .init(leftExpression:rightExpression:customSelector:)
+  let _: (NSCoder) -> NSComparisonPredicate? = NSComparisonPredicate.init(coder:)
   let _: NSComparisonPredicate.Operator = x.predicateOperatorType
   let _: NSComparisonPredicate.Modifier = x.comparisonPredicateModifier
   let _: NSExpression = x.leftExpression
@@ -216,14 +235,17 @@ private func uses_NSComparisonPredicate(_ x: NSComparisonPredicate) throws {
   let _: Selector? = x.customSelector
   let _: NSComparisonPredicate.Options = x.options
 }
+@available(*, deprecated)
 private func uses_NSCompoundPredicate_LogicalType() throws {
   let _: NSCompoundPredicate.LogicalType.Type = NSCompoundPredicate.LogicalType.self
 }
+@available(*, deprecated)
 private func uses_NSCompoundPredicate(_ x: NSCompoundPredicate) throws {
   let _: NSCompoundPredicate.Type = NSCompoundPredicate.self
   let _: NSPredicate.Type = NSCompoundPredicate.self
   let _: (NSCompoundPredicate.LogicalType, [NSPredicate]) -> NSCompoundPredicate =
     NSCompoundPredicate.init(type:subpredicates:)
+  let _: (NSCoder) -> NSCompoundPredicate? = NSCompoundPredicate.init(coder:)
   let _: NSCompoundPredicate.LogicalType = x.compoundPredicateType
   let _: [Any] = x.subpredicates
   let _: ([NSPredicate]) -> NSCompoundPredicate = NSCompoundPredicate.init(
@@ -233,12 +255,17 @@ private func uses_NSCompoundPredicate(_ x: NSCompoundPredicate) throws {
   let _: (NSPredicate) -> NSCompoundPredicate = NSCompoundPredicate.init(
     notPredicateWithSubpredicate:)
 }
+@available(*, deprecated)
 private func uses_NSExpression_ExpressionType() throws {
   let _: NSExpression.ExpressionType.Type = NSExpression.ExpressionType.self
 }
+@available(*, deprecated)
 private func uses_NSExpression(_ x: NSExpression) throws {
   let _: NSExpression.Type = NSExpression.self
+  _ = (x as any NSSecureCoding)
+  _ = (x as any NSCopying)
   let _: (String, [Any]) -> NSExpression = NSExpression.init(format:argumentArray:)
+  let _: (String, CVaListPointer) -> NSExpression = NSExpression.init(format:arguments:)
   let _: (Any?) -> NSExpression = NSExpression.init(forConstantValue:)
   let _: () -> NSExpression = NSExpression.expressionForEvaluatedObject
   let _: (String) -> NSExpression = NSExpression.init(forVariable:)
@@ -258,6 +285,8 @@ private func uses_NSExpression(_ x: NSExpression) throws {
       NSExpression.init(block:arguments:)
   let _: (NSPredicate, NSExpression, NSExpression) -> NSExpression = NSExpression.init(
     forConditional:trueExpression:falseExpression:)
+  let _: (NSExpression.ExpressionType) -> NSExpression = NSExpression.init(expressionType:)
+  let _: (NSCoder) -> NSExpression? = NSExpression.init(coder:)
   let _: NSExpression.ExpressionType = x.expressionType
   let _: Any? = x.constantValue
   let _: String = x.keyPath
@@ -275,10 +304,15 @@ private func uses_NSExpression(_ x: NSExpression) throws {
   let _: (Any?, NSMutableDictionary?) -> Any? = x.expressionValue(with:context:)
   let _: () -> Void = x.allowEvaluation
   _ = NSExpression(format: "%d + 1", 1)
+  let _: (KeyPath<NSManagedObject, String>) -> NSExpression = NSExpression.init(forKeyPath:)
 }
+@available(*, deprecated)
 private func uses_NSPredicate(_ x: NSPredicate) throws {
   let _: NSPredicate.Type = NSPredicate.self
+  _ = (x as any NSSecureCoding)
+  _ = (x as any NSCopying)
   let _: (String, [Any]?) -> NSPredicate = NSPredicate.init(format:argumentArray:)
+  let _: (String, CVaListPointer) -> NSPredicate = NSPredicate.init(format:arguments:)
   let _: (Bool) -> NSPredicate = NSPredicate.init(value:)
   let _: (@escaping (Any?, [String: Any]?) -> Bool) -> NSPredicate = NSPredicate.init(block:)
   let _: String = x.predicateFormat
@@ -287,12 +321,17 @@ private func uses_NSPredicate(_ x: NSPredicate) throws {
   let _: (Any?, [String: Any]?) -> Bool = x.evaluate(with:substitutionVariables:)
   let _: () -> Void = x.allowEvaluation
   _ = NSPredicate(format: "a == %@ AND b == %d", "x" as NSString, 1)
+  let _: (Predicate<NSManagedObject>) -> NSPredicate? = NSPredicate.init(_:)
 }
+@available(*, deprecated)
 private func uses_NSSortDescriptor(_ x: NSSortDescriptor) throws {
   let _: NSSortDescriptor.Type = NSSortDescriptor.self
+  _ = (x as any NSSecureCoding)
+  _ = (x as any NSCopying)
   let _: (String?, Bool) -> NSSortDescriptor = NSSortDescriptor.init(key:ascending:)
   let _: (String?, Bool, Selector?) -> NSSortDescriptor = NSSortDescriptor.init(
     key:ascending:selector:)
+  let _: (NSCoder) -> NSSortDescriptor? = NSSortDescriptor.init(coder:)
   let _: String? = x.key
   let _: Bool = x.ascending
   let _: Selector? = x.selector
@@ -302,4 +341,10 @@ private func uses_NSSortDescriptor(_ x: NSSortDescriptor) throws {
   let _: Comparator = x.comparator
   let _: (Any, Any) -> ComparisonResult = x.compare(_:to:)
   let _: Any = x.reversedSortDescriptor
+  let _: (KeyPath<NSManagedObject, String>, Bool) -> NSSortDescriptor = NSSortDescriptor.init(
+    keyPath:ascending:)
+  let _: (KeyPath<NSManagedObject, String>, Bool, @escaping Comparator) -> NSSortDescriptor =
+    NSSortDescriptor.init(keyPath:ascending:comparator:)
+  let _: AnyKeyPath? = x.keyPath
+  let _: (SortDescriptor<NSManagedObject>) -> NSSortDescriptor = NSSortDescriptor.init(_:)
 }

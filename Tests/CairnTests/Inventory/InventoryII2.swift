@@ -32,10 +32,11 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
 private func uses_NSManagedObjectModel(_ x: NSManagedObjectModel) throws {
   let _: NSManagedObjectModel.Type = NSManagedObjectModel.self
   _ = (x as any NSCoding)
@@ -65,6 +66,21 @@ private func uses_NSManagedObjectModel(_ x: NSManagedObjectModel) throws {
   let _: [String: Data] = x.entityVersionHashesByName
   let _: String = x.versionChecksum
 }
+@available(*, deprecated)
+private func uses_NSManagedObjectModelReference(_ x: NSManagedObjectModelReference) throws {
+  let _: NSManagedObjectModelReference.Type = NSManagedObjectModelReference.self
+  let _: NSManagedObjectModel = x.resolvedModel
+  let _: String = x.versionChecksum
+  let _: (NSManagedObjectModel, String) -> NSManagedObjectModelReference =
+    NSManagedObjectModelReference.init(model:versionChecksum:)
+  let _: (URL, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(
+    fileURL:versionChecksum:)
+  let _: ([AnyHashable: Any], Bundle?, String) -> NSManagedObjectModelReference =
+    NSManagedObjectModelReference.init(entityVersionHashes:in:versionChecksum:)
+  let _: (String, Bundle?, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference
+    .init(name:in:versionChecksum:)
+}
+@available(*, deprecated)
 private func uses_NSEntityDescription(_ x: NSEntityDescription) throws {
   let _: NSEntityDescription.Type = NSEntityDescription.self
   _ = (x as any NSCoding)
@@ -95,6 +111,7 @@ private func uses_NSEntityDescription(_ x: NSEntityDescription) throws {
   do { let v: [[Any]] = x.uniquenessConstraints; x.uniquenessConstraints = v }
   do { let v: [[Any]] = x.compoundIndexes; x.compoundIndexes = v }
 }
+@available(*, deprecated)
 private func uses_NSPropertyDescription(_ x: NSPropertyDescription) throws {
   let _: NSPropertyDescription.Type = NSPropertyDescription.self
   _ = (x as any NSCoding)
@@ -114,9 +131,11 @@ private func uses_NSPropertyDescription(_ x: NSPropertyDescription) throws {
   do { let v: Bool = x.isStoredInExternalRecord; x.isStoredInExternalRecord = v }
   do { let v: String? = x.renamingIdentifier; x.renamingIdentifier = v }
 }
+@available(*, deprecated)
 private func uses_NSAttributeType() throws {
   let _: NSAttributeType.Type = NSAttributeType.self
 }
+@available(*, deprecated)
 private func uses_NSAttributeDescription(_ x: NSAttributeDescription) throws {
   let _: NSAttributeDescription.Type = NSAttributeDescription.self
   let _: NSPropertyDescription.Type = NSAttributeDescription.self
@@ -130,6 +149,7 @@ private func uses_NSAttributeDescription(_ x: NSAttributeDescription) throws {
   do { let v: Bool = x.allowsCloudEncryption; x.allowsCloudEncryption = v }
   do { let v: NSAttributeDescription.AttributeType = x.type; x.type = v }
 }
+@available(*, deprecated)
 private func uses_NSAttributeDescription_AttributeType() throws {
   let _: NSAttributeDescription.AttributeType.Type = NSAttributeDescription.AttributeType.self
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.undefined
@@ -149,19 +169,23 @@ private func uses_NSAttributeDescription_AttributeType() throws {
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.objectID
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.composite
 }
+@available(*, deprecated)
 private func uses_NSDerivedAttributeDescription(_ x: NSDerivedAttributeDescription) throws {
   let _: NSDerivedAttributeDescription.Type = NSDerivedAttributeDescription.self
   let _: NSAttributeDescription.Type = NSDerivedAttributeDescription.self
   do { let v: NSExpression? = x.derivationExpression; x.derivationExpression = v }
 }
+@available(*, deprecated)
 private func uses_NSCompositeAttributeDescription(_ x: NSCompositeAttributeDescription) throws {
   let _: NSCompositeAttributeDescription.Type = NSCompositeAttributeDescription.self
   let _: NSAttributeDescription.Type = NSCompositeAttributeDescription.self
   do { let v: [NSAttributeDescription] = x.elements; x.elements = v }
 }
+@available(*, deprecated)
 private func uses_NSDeleteRule() throws {
   let _: NSDeleteRule.Type = NSDeleteRule.self
 }
+@available(*, deprecated)
 private func uses_NSRelationshipDescription(_ x: NSRelationshipDescription) throws {
   let _: NSRelationshipDescription.Type = NSRelationshipDescription.self
   let _: NSPropertyDescription.Type = NSRelationshipDescription.self
@@ -174,10 +198,12 @@ private func uses_NSRelationshipDescription(_ x: NSRelationshipDescription) thro
   let _: Data = x.versionHash
   do { let v: Bool = x.isOrdered; x.isOrdered = v }
 }
+@available(*, deprecated)
 private func uses_NSFetchedPropertyDescription() throws {
   let _: NSFetchedPropertyDescription.Type = NSFetchedPropertyDescription.self
   let _: NSPropertyDescription.Type = NSFetchedPropertyDescription.self
 }
+@available(*, deprecated)
 private func uses_NSExpressionDescription(_ x: NSExpressionDescription) throws {
   let _: NSExpressionDescription.Type = NSExpressionDescription.self
   let _: NSPropertyDescription.Type = NSExpressionDescription.self
@@ -185,6 +211,7 @@ private func uses_NSExpressionDescription(_ x: NSExpressionDescription) throws {
   do { let v: NSAttributeType = x.expressionResultType; x.expressionResultType = v }
   do { let v: NSAttributeDescription.AttributeType = x.resultType; x.resultType = v }
 }
+@available(*, deprecated)
 private func uses_NSFetchIndexDescription(_ x: NSFetchIndexDescription) throws {
   let _: NSFetchIndexDescription.Type = NSFetchIndexDescription.self
   _ = (x as any NSCoding)
@@ -196,9 +223,11 @@ private func uses_NSFetchIndexDescription(_ x: NSFetchIndexDescription) throws {
   let _: NSEntityDescription? = x.entity
   do { let v: NSPredicate? = x.partialIndexPredicate; x.partialIndexPredicate = v }
 }
+@available(*, deprecated)
 private func uses_NSFetchIndexElementType() throws {
   let _: NSFetchIndexElementType.Type = NSFetchIndexElementType.self
 }
+@available(*, deprecated)
 private func uses_NSFetchIndexElementDescription(_ x: NSFetchIndexElementDescription) throws {
   let _: NSFetchIndexElementDescription.Type = NSFetchIndexElementDescription.self
   _ = (x as any NSCoding)

@@ -18,10 +18,11 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
 private func uses_NSSnapshotEventType() throws {
   let _: NSSnapshotEventType.Type = NSSnapshotEventType.self
   let _: (UInt) -> NSSnapshotEventType = NSSnapshotEventType.init(rawValue:)
@@ -32,6 +33,7 @@ private func uses_NSSnapshotEventType() throws {
   let _: NSSnapshotEventType = NSSnapshotEventType.refresh
   let _: NSSnapshotEventType = NSSnapshotEventType.mergePolicy
 }
+@available(*, deprecated)
 private func uses_NSManagedObject(_ x: NSManagedObject) throws {
   let _: NSManagedObject.Type = NSManagedObject.self
   let _: Bool = NSManagedObject.contextShouldIgnoreUnmodeledPropertyChanges
@@ -77,11 +79,13 @@ private func uses_NSManagedObject(_ x: NSManagedObject) throws {
   let _: (inout Any?, String) throws -> Void = x.validateValue(_:forKey:)
   let _: () throws -> Void = x.validateForDelete
 }
+@available(*, deprecated)
 private func uses_NSManagedObject_1(_ x: NSManagedObject) throws {
   let _: () throws -> Void = x.validateForInsert
   let _: () throws -> Void = x.validateForUpdate
   let _: () -> NSFetchRequest<any NSFetchRequestResult> = NSManagedObject.fetchRequest
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectID(_ x: NSManagedObjectID) throws {
   let _: NSManagedObjectID.Type = NSManagedObjectID.self
   let _: NSEntityDescription = x.entity
@@ -89,9 +93,11 @@ private func uses_NSManagedObjectID(_ x: NSManagedObjectID) throws {
   let _: Bool = x.isTemporaryID
   let _: () -> URL = x.uriRepresentation
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContextConcurrencyType() throws {
   let _: NSManagedObjectContextConcurrencyType.Type = NSManagedObjectContextConcurrencyType.self
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContext(_ x: NSManagedObjectContext) throws {
   let _: NSManagedObjectContext.Type = NSManagedObjectContext.self
   _ = (x as any NSCoding)
@@ -138,6 +144,7 @@ private func uses_NSManagedObjectContext(_ x: NSManagedObjectContext) throws {
   do { let v: Bool = x.propagatesDeletesAtEndOfEvent; x.propagatesDeletesAtEndOfEvent = v }
   do { let v: Bool = x.retainsRegisteredObjects; x.retainsRegisteredObjects = v }
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContext_1(_ x: NSManagedObjectContext) throws {
   do { let v: Bool = x.shouldDeleteInaccessibleFaults; x.shouldDeleteInaccessibleFaults = v }
   let _: (NSManagedObject, NSManagedObjectID, NSPropertyDescription?) -> Bool = x
@@ -160,12 +167,15 @@ private func uses_NSManagedObjectContext_1(_ x: NSManagedObjectContext) throws {
   let _: Notification.Name = NSManagedObjectContext.didChangeObjectsNotification
   let _: Notification.Name = NSManagedObjectContext.didSaveObjectIDsNotification
   let _: Notification.Name = NSManagedObjectContext.didMergeChangesObjectIDsNotification
+  let _: (NSManagedObjectContext.ConcurrencyType) -> NSManagedObjectContext = NSManagedObjectContext
+    .init(_:)
   let _: Int = try x.performAndWait { () throws -> Int in 1 }
   let _:
     (NSManagedObjectContext.ScheduledTaskType, @escaping () throws -> Int) async throws -> Int = x
       .perform(schedule:_:)
-  _ = { () async throws in try await x.perform(any()) }
+  _ = { () async throws -> Int in try await x.perform { () throws -> Int in 1 } }
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContext_NotificationKey(
   _ x: NSManagedObjectContext.NotificationKey
 ) throws {
@@ -186,6 +196,7 @@ private func uses_NSManagedObjectContext_NotificationKey(
     .NotificationKey.init(rawValue:)
   let _: String = x.rawValue
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContext_ConcurrencyType(
   _ x: NSManagedObjectContext.ConcurrencyType
 ) throws {
@@ -197,6 +208,7 @@ private func uses_NSManagedObjectContext_ConcurrencyType(
     .privateQueue
   let _: NSManagedObjectContext.ConcurrencyType = NSManagedObjectContext.ConcurrencyType.mainQueue
 }
+@available(*, deprecated)
 private func uses_NSManagedObjectContext_ScheduledTaskType(
   _ x: NSManagedObjectContext.ScheduledTaskType
 ) throws {
@@ -206,6 +218,7 @@ private func uses_NSManagedObjectContext_ScheduledTaskType(
   let _ = NSManagedObjectContext.ScheduledTaskType.enqueued
   let _: Int = x.hashValue
 }
+@available(*, deprecated)
 private func uses_NSNotification_Name() throws {
   let _: NSNotification.Name = NSNotification.Name.NSManagedObjectContextWillSave
   let _: NSNotification.Name = NSNotification.Name.NSManagedObjectContextDidSave
@@ -213,6 +226,7 @@ private func uses_NSNotification_Name() throws {
   let _: NSNotification.Name = NSNotification.Name.NSManagedObjectContextDidSaveObjectIDs
   let _: NSNotification.Name = NSNotification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 }
+@available(*, deprecated)
 private func uses_globals() throws {
   let _: AnyObject = NSErrorMergePolicy
   let _: AnyObject = NSMergeByPropertyStoreTrumpMergePolicy
@@ -220,9 +234,11 @@ private func uses_globals() throws {
   let _: AnyObject = NSOverwriteMergePolicy
   let _: AnyObject = NSRollbackMergePolicy
 }
+@available(*, deprecated)
 private func uses_NSMergePolicyType() throws {
   let _: NSMergePolicyType.Type = NSMergePolicyType.self
 }
+@available(*, deprecated)
 private func uses_NSMergeConflict(_ x: NSMergeConflict) throws {
   let _: NSMergeConflict.Type = NSMergeConflict.self
   let _: NSManagedObject = x.sourceObject
@@ -234,6 +250,7 @@ private func uses_NSMergeConflict(_ x: NSMergeConflict) throws {
   let _: (NSManagedObject, Int, Int, [String: Any]?, [String: Any]?) -> NSMergeConflict =
     NSMergeConflict.init(source:newVersion:oldVersion:cachedSnapshot:persistedSnapshot:)
 }
+@available(*, deprecated)
 private func uses_NSConstraintConflict(_ x: NSConstraintConflict) throws {
   let _: NSConstraintConflict.Type = NSConstraintConflict.self
   let _: [String] = x.constraint
@@ -246,6 +263,7 @@ private func uses_NSConstraintConflict(_ x: NSConstraintConflict) throws {
       NSConstraintConflict = NSConstraintConflict.init(
         constraint:database:databaseSnapshot:conflicting:conflictingSnapshots:)
 }
+@available(*, deprecated)
 private func uses_NSMergePolicy(_ x: NSMergePolicy) throws {
   let _: NSMergePolicy.Type = NSMergePolicy.self
   let _: NSMergePolicy = NSMergePolicy.error

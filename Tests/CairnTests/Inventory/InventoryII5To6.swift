@@ -30,19 +30,22 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
 private func uses_NSPersistentStoreRequestType() throws {
   let _: NSPersistentStoreRequestType.Type = NSPersistentStoreRequestType.self
 }
+@available(*, deprecated)
 private func uses_NSPersistentStoreRequest(_ x: NSPersistentStoreRequest) throws {
   let _: NSPersistentStoreRequest.Type = NSPersistentStoreRequest.self
   _ = (x as any NSCopying)
   do { let v: [NSPersistentStore]? = x.affectedStores; x.affectedStores = v }
   let _: NSPersistentStoreRequestType = x.requestType
 }
+@available(*, deprecated)
 private func uses_NSFetchRequestResultType() throws {
   let _: NSFetchRequestResultType.Type = NSFetchRequestResultType.self
   let _: (UInt) -> NSFetchRequestResultType = NSFetchRequestResultType.init(rawValue:)
@@ -51,9 +54,11 @@ private func uses_NSFetchRequestResultType() throws {
   let _: NSFetchRequestResultType = NSFetchRequestResultType.dictionaryResultType
   let _: NSFetchRequestResultType = NSFetchRequestResultType.countResultType
 }
+@available(*, deprecated)
 private func uses_NSFetchRequestResult() throws {
   let _: (any NSFetchRequestResult).Type = (any NSFetchRequestResult).self
 }
+@available(*, deprecated)
 private func uses_NSFetchRequest(_ x: NSFetchRequest<NSManagedObject>) throws {
   let _: NSFetchRequest<NSManagedObject>.Type = NSFetchRequest<NSManagedObject>.self
   let _: NSPersistentStoreRequest.Type = NSFetchRequest<NSManagedObject>.self
@@ -86,11 +91,13 @@ private func uses_NSFetchRequest(_ x: NSFetchRequest<NSManagedObject>) throws {
   do { let v: [Any]? = x.propertiesToGroupBy; x.propertiesToGroupBy = v }
   do { let v: NSPredicate? = x.havingPredicate; x.havingPredicate = v }
 }
+@available(*, deprecated)
 private func uses_globals() throws {
   let _: NSPersistentStoreAsynchronousFetchResultCompletionBlock.Type =
     NSPersistentStoreAsynchronousFetchResultCompletionBlock.self
   let _: NSExpression.ExpressionType = NSFetchRequestExpressionType
 }
+@available(*, deprecated)
 private func uses_NSAsynchronousFetchRequest(_ x: NSAsynchronousFetchRequest<NSManagedObject>)
   throws
 {
@@ -107,6 +114,7 @@ private func uses_NSAsynchronousFetchRequest(_ x: NSAsynchronousFetchRequest<NSM
       .init(fetchRequest:completionBlock:)
   _ = { NSAsynchronousFetchRequest<NSManagedObject>(fetchRequest: any()) }
 }
+@available(*, deprecated)
 private func uses_NSFetchRequestExpression(_ x: NSFetchRequestExpression) throws {
   let _: NSFetchRequestExpression.Type = NSFetchRequestExpression.self
   let _: NSExpression.Type = NSFetchRequestExpression.self
@@ -116,9 +124,11 @@ private func uses_NSFetchRequestExpression(_ x: NSFetchRequestExpression) throws
   let _: NSExpression = x.contextExpression
   let _: Bool = x.isCountOnlyRequest
 }
+@available(*, deprecated)
 private func uses_NSPersistentStoreResult() throws {
   let _: NSPersistentStoreResult.Type = NSPersistentStoreResult.self
 }
+@available(*, deprecated)
 private func uses_NSPersistentStoreAsynchronousResult(_ x: NSPersistentStoreAsynchronousResult)
   throws
 {
@@ -129,6 +139,7 @@ private func uses_NSPersistentStoreAsynchronousResult(_ x: NSPersistentStoreAsyn
   let _: Progress? = x.progress
   let _: () -> Void = x.cancel
 }
+@available(*, deprecated)
 private func uses_NSAsynchronousFetchResult(_ x: NSAsynchronousFetchResult<NSManagedObject>) throws
 {
   let _: NSAsynchronousFetchResult<NSManagedObject>.Type = NSAsynchronousFetchResult<
@@ -138,6 +149,7 @@ private func uses_NSAsynchronousFetchResult(_ x: NSAsynchronousFetchResult<NSMan
   let _: NSAsynchronousFetchRequest<NSManagedObject> = x.fetchRequest
   let _: [NSManagedObject]? = x.finalResult
 }
+@available(*, deprecated)
 private func uses_NSBatchInsertRequest(_ x: NSBatchInsertRequest) throws {
   let _: NSBatchInsertRequest.Type = NSBatchInsertRequest.self
   let _: NSPersistentStoreRequest.Type = NSBatchInsertRequest.self
@@ -161,6 +173,7 @@ private func uses_NSBatchInsertRequest(_ x: NSBatchInsertRequest) throws {
   let _: (String, @escaping (NSManagedObject) -> Bool) -> NSBatchInsertRequest =
     NSBatchInsertRequest.init(entityName:managedObjectHandler:)
 }
+@available(*, deprecated)
 private func uses_NSBatchUpdateRequest(_ x: NSBatchUpdateRequest) throws {
   let _: NSBatchUpdateRequest.Type = NSBatchUpdateRequest.self
   let _: NSPersistentStoreRequest.Type = NSBatchUpdateRequest.self
@@ -173,6 +186,7 @@ private func uses_NSBatchUpdateRequest(_ x: NSBatchUpdateRequest) throws {
   do { let v: NSBatchUpdateRequestResultType = x.resultType; x.resultType = v }
   do { let v: [AnyHashable: Any]? = x.propertiesToUpdate; x.propertiesToUpdate = v }
 }
+@available(*, deprecated)
 private func uses_NSBatchDeleteRequest(_ x: NSBatchDeleteRequest) throws {
   let _: NSBatchDeleteRequest.Type = NSBatchDeleteRequest.self
   let _: NSPersistentStoreRequest.Type = NSBatchDeleteRequest.self
@@ -182,33 +196,52 @@ private func uses_NSBatchDeleteRequest(_ x: NSBatchDeleteRequest) throws {
   do { let v: NSBatchDeleteRequestResultType = x.resultType; x.resultType = v }
   let _: NSFetchRequest<any NSFetchRequestResult> = x.fetchRequest
 }
+@available(*, deprecated)
 private func uses_NSBatchInsertRequestResultType() throws {
   let _: NSBatchInsertRequestResultType.Type = NSBatchInsertRequestResultType.self
 }
+@available(*, deprecated)
 private func uses_NSBatchUpdateRequestResultType() throws {
   let _: NSBatchUpdateRequestResultType.Type = NSBatchUpdateRequestResultType.self
 }
+@available(*, deprecated)
 private func uses_NSBatchDeleteRequestResultType() throws {
   let _: NSBatchDeleteRequestResultType.Type = NSBatchDeleteRequestResultType.self
 }
+@available(*, deprecated)
 private func uses_NSBatchInsertResult(_ x: NSBatchInsertResult) throws {
   let _: NSBatchInsertResult.Type = NSBatchInsertResult.self
   let _: NSPersistentStoreResult.Type = NSBatchInsertResult.self
   let _: Any? = x.result
   let _: NSBatchInsertRequestResultType = x.resultType
 }
+@available(*, deprecated)
 private func uses_NSBatchUpdateResult(_ x: NSBatchUpdateResult) throws {
   let _: NSBatchUpdateResult.Type = NSBatchUpdateResult.self
   let _: NSPersistentStoreResult.Type = NSBatchUpdateResult.self
   let _: Any? = x.result
   let _: NSBatchUpdateRequestResultType = x.resultType
 }
+@available(*, deprecated)
 private func uses_NSBatchDeleteResult(_ x: NSBatchDeleteResult) throws {
   let _: NSBatchDeleteResult.Type = NSBatchDeleteResult.self
   let _: NSPersistentStoreResult.Type = NSBatchDeleteResult.self
   let _: Any? = x.result
   let _: NSBatchDeleteRequestResultType = x.resultType
 }
+@available(*, deprecated)
+private func uses_NSSaveChangesRequest(_ x: NSSaveChangesRequest) throws {
+  let _: NSSaveChangesRequest.Type = NSSaveChangesRequest.self
+  let _: NSPersistentStoreRequest.Type = NSSaveChangesRequest.self
+  let _:
+    (Set<NSManagedObject>?, Set<NSManagedObject>?, Set<NSManagedObject>?, Set<NSManagedObject>?) ->
+      NSSaveChangesRequest = NSSaveChangesRequest.init(inserted:updated:deleted:locked:)
+  let _: Set<NSManagedObject>? = x.insertedObjects
+  let _: Set<NSManagedObject>? = x.updatedObjects
+  let _: Set<NSManagedObject>? = x.deletedObjects
+  let _: Set<NSManagedObject>? = x.lockedObjects
+}
+@available(*, deprecated)
 private func uses_NSFetchedResultsController(_ x: NSFetchedResultsController<NSManagedObject>)
   throws
 {
@@ -234,6 +267,7 @@ private func uses_NSFetchedResultsController(_ x: NSFetchedResultsController<NSM
   let _: [any NSFetchedResultsSectionInfo]? = x.sections
   let _: (String, Int) -> Int = x.section(forSectionIndexTitle:at:)
 }
+@available(*, deprecated)
 private func uses_NSFetchedResultsSectionInfo(_ x: NSFetchedResultsSectionInfo) throws {
   let _: (any NSFetchedResultsSectionInfo).Type = (any NSFetchedResultsSectionInfo).self
   let _: String = x.name
@@ -241,13 +275,16 @@ private func uses_NSFetchedResultsSectionInfo(_ x: NSFetchedResultsSectionInfo) 
   let _: Int = x.numberOfObjects
   let _: [Any]? = x.objects
 }
+@available(*, deprecated)
 private func uses_NSFetchedResultsChangeType() throws {
   let _: NSFetchedResultsChangeType.Type = NSFetchedResultsChangeType.self
 }
+@available(*, deprecated)
 private func uses_NSFetchedResultsControllerDelegate() throws {
   let _: (any NSFetchedResultsControllerDelegate).Type = (any NSFetchedResultsControllerDelegate)
     .self
 }
+@available(*, deprecated)
 private func uses_NSFetchedResultsControllerDelegate_calls(
   _ y: any NSFetchedResultsControllerDelegate
 ) throws {

@@ -19,12 +19,16 @@ import Testing
   }
 }
 
-// None of these functions is called.
+// None of these functions is called; as deprecated ones they may use what Apple deprecated.
 
 private func any<T>() -> T { fatalError("never called") }
 
+@available(*, deprecated)
 private func uses_NSPersistentStore(_ x: NSPersistentStore) throws {
   let _: NSPersistentStore.Type = NSPersistentStore.self
+  let _: (URL) throws -> [String: Any] = NSPersistentStore.metadataForPersistentStore(with:)
+  let _: ([String: Any]?, URL) throws -> Void = NSPersistentStore.setMetadata(
+    _:forPersistentStoreAt:)
   let _: () throws -> Void = x.loadMetadata
   let _: NSPersistentStoreCoordinator? = x.persistentStoreCoordinator
   let _: String = x.configurationName
@@ -35,6 +39,7 @@ private func uses_NSPersistentStore(_ x: NSPersistentStore) throws {
   do { let v: Bool = x.isReadOnly; x.isReadOnly = v }
   do { let v: [String: Any]? = x.metadata; x.metadata = v }
 }
+@available(*, deprecated)
 private func uses_NSPersistentStore_StoreType(_ x: NSPersistentStore.StoreType) throws {
   let _: NSPersistentStore.StoreType.Type = NSPersistentStore.StoreType.self
   let _: String = x.rawValue
@@ -44,6 +49,7 @@ private func uses_NSPersistentStore_StoreType(_ x: NSPersistentStore.StoreType) 
   let _: NSPersistentStore.StoreType = NSPersistentStore.StoreType.inMemory
   let _: NSPersistentStore.StoreType = NSPersistentStore.StoreType.xml
 }
+@available(*, deprecated)
 private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator) throws {
   let _: NSPersistentStoreCoordinator.Type = NSPersistentStoreCoordinator.self
   _ = (x as any NSLocking)
@@ -66,6 +72,9 @@ private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator
   let _: (NSPersistentStore) -> [String: Any] = x.metadata(for:)
   let _: (URL) -> NSManagedObjectID? = x.managedObjectID(forURIRepresentation:)
   let _: (NSPersistentStoreRequest, NSManagedObjectContext) throws -> Any = x.execute(_:with:)
+  let _: [String: NSValue] = NSPersistentStoreCoordinator.registeredStoreTypes
+  let _: (AnyClass?, String) -> Void = NSPersistentStoreCoordinator.registerStoreClass(
+    _:forStoreType:)
   let _: (String, URL, [AnyHashable: Any]?) throws -> [String: Any] = NSPersistentStoreCoordinator
     .metadataForPersistentStore(ofType:at:options:)
   _ = { () throws in
@@ -76,6 +85,9 @@ private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator
   _ = { () throws in
     try NSPersistentStoreCoordinator.setMetadata(any(), forPersistentStoreOfType: any(), at: any())
   }
+  let _: (NSPersistentStore, URL, [AnyHashable: Any]?, String) throws -> NSPersistentStore = x
+    .migratePersistentStore(_:to:options:withType:)
+  _ = { () throws in try x.migratePersistentStore(any(), to: any(), withType: any()) }
   let _: (URL, String, [AnyHashable: Any]?) throws -> Void = x.destroyPersistentStore(
     at:ofType:options:)
   _ = { () throws in try x.destroyPersistentStore(at: any(), ofType: any()) }
@@ -96,6 +108,11 @@ private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator
     (NSPersistentStore.StoreType, String?, URL, [AnyHashable: Any]?) throws -> NSPersistentStore = x
       .addPersistentStore(type:configuration:at:options:)
   _ = { () throws in try x.addPersistentStore(type: any(), at: any()) }
+  let _: (AnyClass?, NSPersistentStore.StoreType) -> Void = NSPersistentStoreCoordinator
+    .registerStoreClass(_:type:)
+}
+@available(*, deprecated)
+private func uses_NSPersistentStoreCoordinator_1(_ x: NSPersistentStoreCoordinator) throws {
   let _: (NSPersistentStore.StoreType, URL, [AnyHashable: Any]?) throws -> [String: Any] =
     NSPersistentStoreCoordinator.metadataForPersistentStore(type:at:options:)
   _ = { () throws in
@@ -104,10 +121,12 @@ private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator
   let _: ([String: Any]?, NSPersistentStore.StoreType, URL, [AnyHashable: Any]?) throws -> Void =
     NSPersistentStoreCoordinator.setMetadata(_:type:at:options:)
   _ = { () throws in try NSPersistentStoreCoordinator.setMetadata(any(), type: any(), at: any()) }
+  let _:
+    (NSPersistentStore, URL, [AnyHashable: Any]?, NSPersistentStore.StoreType) throws ->
+      NSPersistentStore = x.migratePersistentStore(_:to:options:type:)
+  _ = { () throws in try x.migratePersistentStore(any(), to: any(), type: any()) }
   let _: (URL, NSPersistentStore.StoreType, [AnyHashable: Any]?) throws -> Void = x
     .destroyPersistentStore(at:type:options:)
-}
-private func uses_NSPersistentStoreCoordinator_1(_ x: NSPersistentStoreCoordinator) throws {
   _ = { () throws in try x.destroyPersistentStore(at: any(), type: any()) }
   let _:
     (URL, [AnyHashable: Any]?, URL, [AnyHashable: Any]?, NSPersistentStore.StoreType) throws -> Void =
@@ -118,12 +137,14 @@ private func uses_NSPersistentStoreCoordinator_1(_ x: NSPersistentStoreCoordinat
   let _: Int = try x.performAndWait { () throws -> Int in 1 }
   let _: (@escaping () throws -> Int) async throws -> Int = x.perform(_:)
 }
+@available(*, deprecated)
 private func uses_NSNotification_Name() throws {
   let _: NSNotification.Name = NSNotification.Name.NSPersistentStoreCoordinatorStoresWillChange
   let _: NSNotification.Name = NSNotification.Name.NSPersistentStoreCoordinatorStoresDidChange
   let _: NSNotification.Name = NSNotification.Name.NSPersistentStoreCoordinatorWillRemoveStore
   let _: NSNotification.Name = NSNotification.Name.NSPersistentStoreRemoteChange
 }
+@available(*, deprecated)
 private func uses_NSPersistentStoreDescription(_ x: NSPersistentStoreDescription) throws {
   let _: NSPersistentStoreDescription.Type = NSPersistentStoreDescription.self
   _ = (x as any NSCopying)
@@ -143,6 +164,7 @@ private func uses_NSPersistentStoreDescription(_ x: NSPersistentStoreDescription
   }
   let _: (URL) -> NSPersistentStoreDescription = NSPersistentStoreDescription.init(url:)
 }
+@available(*, deprecated)
 private func uses_NSPersistentContainer(_ x: NSPersistentContainer) throws {
   let _: NSPersistentContainer.Type = NSPersistentContainer.self
   let _: () -> URL = NSPersistentContainer.defaultDirectoryURL
@@ -164,14 +186,72 @@ private func uses_NSPersistentContainer(_ x: NSPersistentContainer) throws {
   let _: (@escaping (NSManagedObjectContext) throws -> Int) async throws -> Int = x
     .performBackgroundTask(_:)
 }
+@available(*, deprecated)
 private func uses_globals() throws {
   let _: String = NSXMLStoreType
   let _: String = NSValidateXMLStoreOption
   let _: String = NSPersistentStoreModelVersionChecksumKey
 }
+@available(*, deprecated)
+private func uses_NSAtomicStore(_ x: NSAtomicStore) throws {
+  let _: NSAtomicStore.Type = NSAtomicStore.self
+  let _: NSPersistentStore.Type = NSAtomicStore.self
+  let _: (NSPersistentStoreCoordinator?, String?, URL, [AnyHashable: Any]?) -> NSAtomicStore =
+    NSAtomicStore.init(persistentStoreCoordinator:configurationName:at:options:)
+  _ = { NSAtomicStore(persistentStoreCoordinator: any(), configurationName: any(), at: any()) }
+  let _: () throws -> Void = x.load
+  let _: () throws -> Void = x.save
+  let _: (NSManagedObject) -> NSAtomicStoreCacheNode = x.newCacheNode(for:)
+  let _: (NSAtomicStoreCacheNode, NSManagedObject) -> Void = x.updateCacheNode(_:from:)
+  let _: () -> Set<NSAtomicStoreCacheNode> = x.cacheNodes
+  let _: (Set<NSAtomicStoreCacheNode>) -> Void = x.addCacheNodes(_:)
+  let _: (Set<NSAtomicStoreCacheNode>) -> Void = x.willRemoveCacheNodes(_:)
+  let _: (NSManagedObjectID) -> NSAtomicStoreCacheNode? = x.cacheNode(for:)
+  let _: (NSEntityDescription, Any) -> NSManagedObjectID = x.objectID(for:withReferenceObject:)
+  let _: (NSManagedObject) -> Any = x.newReferenceObject(for:)
+  let _: (NSManagedObjectID) -> Any = x.referenceObject(for:)
+}
+@available(*, deprecated)
+private func uses_NSAtomicStoreCacheNode(_ x: NSAtomicStoreCacheNode) throws {
+  let _: NSAtomicStoreCacheNode.Type = NSAtomicStoreCacheNode.self
+  let _: (NSManagedObjectID) -> NSAtomicStoreCacheNode = NSAtomicStoreCacheNode.init(objectID:)
+  let _: NSManagedObjectID = x.objectID
+  do { let v: NSMutableDictionary? = x.propertyCache; x.propertyCache = v }
+  let _: (String) -> Any? = x.value(forKey:)
+  let _: (Any?, String) -> Void = x.setValue(_:forKey:)
+}
+@available(*, deprecated)
+private func uses_NSIncrementalStore(_ x: NSIncrementalStore) throws {
+  let _: NSIncrementalStore.Type = NSIncrementalStore.self
+  let _: NSPersistentStore.Type = NSIncrementalStore.self
+  let _: () throws -> Void = x.loadMetadata
+  let _: (NSPersistentStoreRequest, NSManagedObjectContext?) throws -> Any = x.execute(_:with:)
+  let _: (NSManagedObjectID, NSManagedObjectContext) throws -> NSIncrementalStoreNode = x
+    .newValuesForObject(with:with:)
+  let _: (NSRelationshipDescription, NSManagedObjectID, NSManagedObjectContext?) throws -> Any = x
+    .newValue(forRelationship:forObjectWith:with:)
+  let _: (URL) -> Any = NSIncrementalStore.identifierForNewStore(at:)
+  let _: ([NSManagedObject]) throws -> [NSManagedObjectID] = x.obtainPermanentIDs(for:)
+  let _: ([NSManagedObjectID]) -> Void = x.managedObjectContextDidRegisterObjects(with:)
+  let _: ([NSManagedObjectID]) -> Void = x.managedObjectContextDidUnregisterObjects(with:)
+  let _: (NSEntityDescription, Any) -> NSManagedObjectID = x.newObjectID(for:referenceObject:)
+  let _: (NSManagedObjectID) -> Any = x.referenceObject(for:)
+}
+@available(*, deprecated)
+private func uses_NSIncrementalStoreNode(_ x: NSIncrementalStoreNode) throws {
+  let _: NSIncrementalStoreNode.Type = NSIncrementalStoreNode.self
+  let _: (NSManagedObjectID, [String: Any], UInt64) -> NSIncrementalStoreNode =
+    NSIncrementalStoreNode.init(objectID:withValues:version:)
+  let _: ([String: Any], UInt64) -> Void = x.update(withValues:version:)
+  let _: NSManagedObjectID = x.objectID
+  let _: UInt64 = x.version
+  let _: (NSPropertyDescription) -> Any? = x.value(for:)
+}
+@available(*, deprecated)
 private func uses_NSPersistentHistoryChangeType() throws {
   let _: NSPersistentHistoryChangeType.Type = NSPersistentHistoryChangeType.self
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryChange(_ x: NSPersistentHistoryChange) throws {
   let _: NSPersistentHistoryChange.Type = NSPersistentHistoryChange.self
   let _: Int64 = x.changeID
@@ -181,6 +261,7 @@ private func uses_NSPersistentHistoryChange(_ x: NSPersistentHistoryChange) thro
   let _: NSPersistentHistoryTransaction? = x.transaction
   let _: Set<NSPropertyDescription>? = x.updatedProperties
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryChangeRequest(_ x: NSPersistentHistoryChangeRequest) throws {
   let _: NSPersistentHistoryChangeRequest.Type = NSPersistentHistoryChangeRequest.self
   let _: NSPersistentStoreRequest.Type = NSPersistentHistoryChangeRequest.self
@@ -199,11 +280,13 @@ private func uses_NSPersistentHistoryChangeRequest(_ x: NSPersistentHistoryChang
   do { let v: NSPersistentHistoryResultType = x.resultType; x.resultType = v }
   let _: NSPersistentHistoryToken? = x.token
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryToken(_ x: NSPersistentHistoryToken) throws {
   let _: NSPersistentHistoryToken.Type = NSPersistentHistoryToken.self
   _ = (x as any NSCopying)
   _ = (x as any NSSecureCoding)
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryTransaction(_ x: NSPersistentHistoryTransaction) throws {
   let _: NSPersistentHistoryTransaction.Type = NSPersistentHistoryTransaction.self
   let _: Date = x.timestamp
@@ -217,9 +300,11 @@ private func uses_NSPersistentHistoryTransaction(_ x: NSPersistentHistoryTransac
   let _: NSPersistentHistoryToken = x.token
   let _: () -> Notification = x.objectIDNotification
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryResultType() throws {
   let _: NSPersistentHistoryResultType.Type = NSPersistentHistoryResultType.self
 }
+@available(*, deprecated)
 private func uses_NSPersistentHistoryResult(_ x: NSPersistentHistoryResult) throws {
   let _: NSPersistentHistoryResult.Type = NSPersistentHistoryResult.self
   let _: NSPersistentStoreResult.Type = NSPersistentHistoryResult.self

@@ -16,6 +16,14 @@ struct InventorySymbol {
     return check.hasPrefix(mark) ? String(check.dropFirst(mark.count)) : nil
   }
 
+  /// Whether the check is among those that compile.
+  func isProven(by proofs: [String: String]) -> Bool {
+    let key =
+      check.hasPrefix("#expect")
+      ? "constants" : String(owner.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    return proofs[key]?.contains(Ledger.squeezed(check)) ?? false
+  }
+
   /// Words that a test that uses the symbol has: the last name, then the labels.
   var words: [String] {
     var text = name.hasPrefix(owner + ".") ? String(name.dropFirst(owner.count + 1)) : name
@@ -73,12 +81,25 @@ struct Ledger {
       }
   }
 
-  /// The Swift files that compile only while the symbols in them are there, without white space.
-  static func proofs() throws -> String {
+  /// What compiles only while the symbols in it are there, by owner, without white space; values of
+  /// constants under `constants`.
+  static func proofs() throws -> [String: String] {
     let folder = root.appendingPathComponent("Tests/CairnTests/Inventory")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    return try names.filter { $0.hasPrefix("Inventory") && $0.hasSuffix(".swift") }.sorted()
-      .map { try squeezed(text("Tests/CairnTests/Inventory/\($0)")) }.joined()
+    var found: [String: String] = [:]
+    for name in names.sorted() where name.hasPrefix("Inventory") && name.hasSuffix(".swift") {
+      let pieces = try text("Tests/CairnTests/Inventory/\(name)")
+        .components(separatedBy: "private func uses_")
+      for (number, piece) in pieces.enumerated() {
+        var owner = number == 0 ? "constants" : String(piece.prefix { $0 != "(" })
+        if owner.hasSuffix("_calls") { owner.removeLast("_calls".count) }
+        if let last = owner.split(separator: "_").last, Int(last) != nil {
+          owner.removeLast(last.count + 1)
+        }
+        found[owner, default: ""] += squeezed(piece)
+      }
+    }
+    return found
   }
 
   static func squeezed(_ text: String) -> String {
@@ -137,7 +158,7 @@ struct Ledger {
       if let reason = symbol.reasonOutOfScope {
         return Row(symbol: symbol, status: "out of scope", shownBy: reason)
       }
-      guard proofs.contains(squeezed(symbol.check)) else {
+      guard symbol.isProven(by: proofs) else {
         return Row(symbol: symbol, status: "missing", shownBy: "")
       }
       if let title = old[symbol.name], byTitle[title]?.uses(symbol) ?? false {
