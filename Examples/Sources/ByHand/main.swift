@@ -52,7 +52,8 @@ var dataController: DataController!
 dataController = DataController(
   model: employeeModel(), storeURL: folder.appendingPathComponent("DataModel.sqlite")
 ) {
-  check(Thread.isMainThread, "the completion handler is called on the main queue")
+  // Under dispatchMain() the main queue is not tied to the first thread, as in an application.
+  dispatchPrecondition(condition: .onQueue(.main))
   let context = dataController.managedObjectContext
   let employee =
     NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context) as! EmployeeMO
