@@ -163,14 +163,17 @@ let package = Package(
       name: "CairnSyncTests",
       dependencies: [
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnAtomicStores", "CairnSQLite",
+        "CairnAtomicStores", "CairnSQLite", "CairnTesting",
+        // Damages files.
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "CairnControlTests", dependencies: ["CairnControl", "CairnPlatform"]),
     .testTarget(
       name: "CairnDaemonTests",
       dependencies: [
-        "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform", "cairnd", "cairnctl",
+        "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform",
+        "CairnTesting", "cairnd", "cairnctl", "cairn-modelgen",
         .product(name: "Logging", package: "swift-log"),
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),

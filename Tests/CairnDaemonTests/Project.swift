@@ -1,5 +1,6 @@
 // Where the project's files and its built programs are.
 import Foundation
+import Synchronization
 
 enum Project {
   /// A file of the project, from its root.
@@ -49,8 +50,6 @@ func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) as
 }
 
 /// Runs a program to its end.
-///
-/// Only for programs that write little.
 func run(
   _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
 ) async throws -> Outcome {
@@ -66,8 +65,16 @@ func run(
     try process.run()
     try? source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try source.fileHandleForWriting.close()
+    // One pipe after the other would wait for a program that fills the second one.
+    let complaints = Mutex(Data())
+    let reading = DispatchGroup()
+    DispatchQueue.global().async(group: reading) {
+      let data = errors.fileHandleForReading.readDataToEndOfFile()
+      complaints.withLock { $0 = data }
+    }
     let text = output.fileHandleForReading.readDataToEndOfFile()
-    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+    reading.wait()
+    let complaint = complaints.withLock { $0 }
     process.waitUntilExit()
     return Outcome(
       code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),

@@ -64,7 +64,8 @@ enum FaultFiring {
   ) throws -> RowSnapshot? {
     guard let source = context.rowSource else { return nil }
     if object.objectID.isTemporaryID, context.parent == nil { return nil }
-    return try source.rows(for: [object.objectID], maximumAge: context.maximumRowAge)[0]
+    let row = try source.rows(for: [object.objectID], maximumAge: context.maximumRowAge)[0]
+    return row.flatMap { object.fits($0) ? $0 : nil }
   }
 
   /// Reads the values of several faults at once; those whose rows are gone stay faults.
@@ -81,7 +82,7 @@ enum FaultFiring {
     let rows = try source.rows(for: faults.map(\.objectID), maximumAge: maximumAge)
     var held: [ManagedObjectID] = []
     for (object, row) in zip(faults, rows) {
-      guard let row, object.isFault else { continue }
+      guard let row, object.isFault, object.fits(row) else { continue }
       if !object.flags.contains(.retainsRow), object.registry?.context != nil {
         object.flags.insert(.retainsRow)
         held.append(object.objectID)

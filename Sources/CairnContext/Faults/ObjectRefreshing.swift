@@ -78,6 +78,7 @@ struct ObjectRefreshing {
   func rebase(
     _ object: ManagedObject, onto row: RowSnapshot, keepingEqualValues: Bool = false
   ) {
+    guard object.fits(row) else { return }
     guard let old = object.slots else {
       object.snapshot = row
       return

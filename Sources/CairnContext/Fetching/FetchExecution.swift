@@ -257,6 +257,8 @@ struct FetchExecution {
       var held: [ManagedObjectID] = []
       for row in rows {
         let (object, isNew) = lookup.object(for: row)
+        // Only a damaged file has one key under two entities; what was read first stands.
+        guard isNew || object.fits(row) else { continue }
         objects.append(object)
         if isNew {
           object.flags.insert(.retainsRow)

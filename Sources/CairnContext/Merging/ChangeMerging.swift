@@ -127,7 +127,9 @@ struct ChangeMerging {
         let inverse = relationship.inverseRelationship, inverse.isToMany
       else { continue }
       for member in value.current {
-        member.touchedToMany(InverseMaintenance.index(of: inverse, in: member))?.forget(object)
+        if let other = InverseMaintenance.index(of: inverse, in: member) {
+          member.touchedToMany(other)?.forget(object)
+        }
       }
     }
   }

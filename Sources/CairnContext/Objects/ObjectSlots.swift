@@ -23,8 +23,16 @@ extension ManagedObject {
     return slots
   }
 
+  /// Whether a row can be the object's values: rows are told apart by key within a hierarchy, and a
+  /// damaged file may have one key under two entities.
+  final func fits(_ row: RowSnapshot) -> Bool {
+    row.objectID.entity === entity || row.objectID.entity.isKindOf(entity: entity)
+  }
+
   /// Shares the snapshot's values.
   final func adopt(_ snapshot: RowSnapshot) {
+    // Rows from stores are checked with fits(_:) first; slots are read without a bound after this.
+    precondition(snapshot.count >= slotCount, "a row of another entity")
     freeSlots()
     self.snapshot = snapshot
     slots = snapshot.slotPointer

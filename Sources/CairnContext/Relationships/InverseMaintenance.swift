@@ -25,9 +25,11 @@ enum InverseMaintenance {
     if let old { detach(object, from: old, inverse: inverse) }
     if let destination, !inverse.isToMany {
       // The destination leaves the object it was related to before.
-      let inverseSlot = self.slot(of: inverse, in: destination)
-      if let previous = target(of: destination, at: inverseSlot), previous !== object {
-        previous.write(.null, at: self.slot(of: relationship, in: previous))
+      if let inverseSlot = self.slot(of: inverse, in: destination),
+        let previous = target(of: destination, at: inverseSlot), previous !== object,
+        let previousSlot = self.slot(of: relationship, in: previous)
+      {
+        previous.write(.null, at: previousSlot)
       }
     }
     object.writeSilently(reference(to: destination), at: slot)
@@ -48,12 +50,12 @@ enum InverseMaintenance {
     }
     insert(member, into: object, at: index, position: position)
     guard let inverse = relationship.inverseRelationship else { return }
-    if !inverse.isToMany {
-      let slot = self.slot(of: inverse, in: member)
-      if let previous = target(of: member, at: slot), previous !== object {
-        // The same relationship, seen from the owner the member had before.
-        remove(member, from: previous, at: self.index(of: relationship, in: previous))
-      }
+    if !inverse.isToMany, let slot = self.slot(of: inverse, in: member),
+      let previous = target(of: member, at: slot), previous !== object,
+      let previousIndex = self.index(of: relationship, in: previous)
+    {
+      // The same relationship, seen from the owner the member had before.
+      remove(member, from: previous, at: previousIndex)
     }
     attach(object, to: member, inverse: inverse)
   }
@@ -108,7 +110,7 @@ enum InverseMaintenance {
     if !relationship.isOrdered, !object.toMany(index).isLoaded,
       let inverse = relationship.inverseRelationship, !inverse.isToMany
     {
-      return target(of: member, at: slot(of: inverse, in: member)) === object
+      return slot(of: inverse, in: member).map { target(of: member, at: $0) === object } ?? false
     }
     return object.loadedToMany(index).members.contains(member)
   }
@@ -120,9 +122,10 @@ enum InverseMaintenance {
     _ owner: ManagedObject, to object: ManagedObject, inverse: RelationshipDescription
   ) {
     if inverse.isToMany {
-      insert(owner, into: object, at: index(of: inverse, in: object), position: nil)
-    } else {
-      object.write(.object(owner.objectID), at: slot(of: inverse, in: object))
+      guard let index = index(of: inverse, in: object) else { return }
+      insert(owner, into: object, at: index, position: nil)
+    } else if let slot = slot(of: inverse, in: object) {
+      object.write(.object(owner.objectID), at: slot)
     }
   }
 
@@ -131,9 +134,9 @@ enum InverseMaintenance {
     _ owner: ManagedObject, from object: ManagedObject, inverse: RelationshipDescription
   ) {
     if inverse.isToMany {
-      remove(owner, from: object, at: index(of: inverse, in: object))
-    } else {
-      let slot = slot(of: inverse, in: object)
+      guard let index = index(of: inverse, in: object) else { return }
+      remove(owner, from: object, at: index)
+    } else if let slot = slot(of: inverse, in: object) {
       if target(of: object, at: slot) === owner { object.write(.null, at: slot) }
     }
   }
@@ -188,11 +191,11 @@ enum InverseMaintenance {
     let (former, latter) = (owner(old), owner(new))
     // The same object under its permanent ID is no change.
     if former === latter { return }
-    if let former {
-      former.touchedToMany(self.index(of: inverse, in: former))?.forget(object)
+    if let former, let index = self.index(of: inverse, in: former) {
+      former.touchedToMany(index)?.forget(object)
     }
-    if let latter {
-      latter.touchedToMany(self.index(of: inverse, in: latter))?.admit(object)
+    if let latter, let index = self.index(of: inverse, in: latter) {
+      latter.touchedToMany(index)?.admit(object)
     }
   }
 
@@ -208,19 +211,16 @@ enum InverseMaintenance {
     return object.registry?.context?.object(with: id)
   }
 
-  static func slot(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
-    guard let slot = object.layout.slotByName[relationship.name] else {
-      // Callers take the relationship from this object's own layout or its validated inverse.
-      fatalError("\(object.entity.name ?? "?") has no to-one relationship \(relationship.name).")
-    }
-    return slot
+  /// Where an object keeps a to-one relationship.
+  ///
+  /// Nil for an object of an entity that has no such relationship. Only a damaged file, which has
+  /// one key under two entities, leads to such an object; there is nothing to keep in agreement.
+  static func slot(of relationship: RelationshipDescription, in object: ManagedObject) -> Int? {
+    object.layout.slotByName[relationship.name]
   }
 
-  static func index(of relationship: RelationshipDescription, in object: ManagedObject) -> Int {
-    guard let index = object.layout.toManyByName[relationship.name] else {
-      // Callers take the relationship from this object's own layout or its validated inverse.
-      fatalError("\(object.entity.name ?? "?") has no to-many relationship \(relationship.name).")
-    }
-    return index
+  /// Where an object keeps a to-many relationship; nil as for ``slot(of:in:)``.
+  static func index(of relationship: RelationshipDescription, in object: ManagedObject) -> Int? {
+    object.layout.toManyByName[relationship.name]
   }
 }

@@ -55,7 +55,7 @@ struct LeavingObjects {
       let target = InverseMaintenance.target(of: object, at: slot), stays(target)
     else { return }
     if inverse.isToMany {
-      let index = InverseMaintenance.index(of: inverse, in: target)
+      guard let index = InverseMaintenance.index(of: inverse, in: target) else { return }
       let value = target.toMany(index)
       if value.isLoaded && !value.members.contains(object) { return }
       if !value.isLoaded && value.removed.contains(ObjectRef(object)) { return }
@@ -68,7 +68,7 @@ struct LeavingObjects {
     guard let inverse = relationship.inverseRelationship else { return }
     for member in object.loadedToMany(index).current {
       if relationship.isManyToMany {
-        let other = InverseMaintenance.index(of: inverse, in: member)
+        guard let other = InverseMaintenance.index(of: inverse, in: member) else { continue }
         // The links are rows of their own and go with either end.
         if hasRow { InverseMaintenance.remove(member, from: object, at: index) }
         if hasRow || stays(member), member.loadedToMany(other).members.contains(object) {

@@ -105,11 +105,12 @@ struct ReturningObjects {
       let target = InverseMaintenance.target(of: object, at: slot)
     else { return }
     if inverse.isToMany {
-      let index = InverseMaintenance.index(of: inverse, in: target)
-      if object.isInserted { admit(object, to: target, at: index) }
+      if object.isInserted, let index = InverseMaintenance.index(of: inverse, in: target) {
+        admit(object, to: target, at: index)
+      }
       return
     }
-    let other = InverseMaintenance.slot(of: inverse, in: target)
+    guard let other = InverseMaintenance.slot(of: inverse, in: target) else { return }
     if InverseMaintenance.target(of: target, at: other) === object { return }
     if target.firedSlots[other].isNull {
       target.write(.object(object.objectID), at: other)
@@ -122,11 +123,12 @@ struct ReturningObjects {
     guard let inverse = object.layout.toManys[index].inverseRelationship else { return }
     for member in object.loadedToMany(index).current {
       if inverse.isToMany {
-        let other = InverseMaintenance.index(of: inverse, in: member)
-        if object.isInserted { admit(object, to: member, at: other) }
+        if object.isInserted, let other = InverseMaintenance.index(of: inverse, in: member) {
+          admit(object, to: member, at: other)
+        }
         continue
       }
-      let slot = InverseMaintenance.slot(of: inverse, in: member)
+      guard let slot = InverseMaintenance.slot(of: inverse, in: member) else { continue }
       if InverseMaintenance.target(of: member, at: slot) === object { continue }
       if member.firedSlots[slot].isNull {
         member.write(.object(object.objectID), at: slot)

@@ -57,11 +57,37 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible, Localize
   public var errorDescription: String? { description }
 }
 
+/// What no model has, so that files which ask for more are refused.
+///
+/// A few bytes can stand for any number of properties where composites hold composites.
+enum ModelFileLimits {
+  static let properties = 100_000
+  /// Nobody reads more problems than this.
+  static let problems = 1000
+  /// How deep composites may hold composites.
+  static let compositeDepth = 16
+}
+
 /// Gathers the problems of one document while it is read.
 final class ModelFileProblems {
   private(set) var all: [ModelFileError.Problem] = []
+  /// How many more attributes may be made of the document.
+  private var attributeBudget = ModelFileLimits.properties
+
+  /// Counts one attribute made of the document; false when there have been too many, which is a
+  /// problem.
+  func spendAttribute(line: Int) -> Bool {
+    attributeBudget -= 1
+    if attributeBudget == 0 {
+      add(
+        .tooLarge, line: line,
+        "The document stands for more than \(ModelFileLimits.properties) attributes.")
+    }
+    return attributeBudget > 0
+  }
 
   func add(_ code: ModelFileError.Code, line: Int? = nil, _ message: String) {
+    guard all.count < ModelFileLimits.problems else { return }
     all.append(ModelFileError.Problem(code: code, line: line, message: message))
   }
 

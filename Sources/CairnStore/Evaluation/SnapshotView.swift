@@ -29,9 +29,12 @@ public final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
     let layout: EntityLayout = snapshot.objectID.entity.layout
     if let slot = layout.slotByName[key] { return value(atSlot: slot, of: layout) }
     if let index = layout.toManyByName[key] {
-      return source.members(of: layout.toManys[index], owner: objectID).compactMap {
+      let relationship = layout.toManys[index]
+      let members = source.members(of: relationship, owner: objectID).compactMap {
         member(for: $0)
       }
+      // As objects have it: without an order it is a set, which equals another one.
+      return relationship.isOrdered ? members : Set<AnyHashable>(members)
     }
     switch key {
     case "self": return self

@@ -2,6 +2,7 @@
 // answered, and the daemon goes on.
 import CairnControl
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Testing
 
@@ -16,7 +17,8 @@ import Testing
     let daemon = try Daemon(
       in: folder,
       Daemon.Setup(
-        model: HostileModel.write(in: folder), replicas: [("near", folder.file("near.sqlite"))]))
+        model: TestModel.write("Hostile", in: folder, contents: HostileModel.contents),
+        replicas: [("near", folder.file("near.sqlite"))]))
     try await daemon.start()
     let pid = daemon.pid
     try await offPool {
@@ -46,7 +48,7 @@ private struct HostileCalls {
   init(daemon: Daemon, seed: UInt64) {
     self.daemon = daemon
     self.seed = seed
-    values = HostileValues(numbers: SeededNumbers(state: seed))
+    values = HostileValues(numbers: SeededNumbers(seed: seed))
   }
 
   mutating func run() throws {

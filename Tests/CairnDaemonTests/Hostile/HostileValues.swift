@@ -1,17 +1,6 @@
 // Values that nobody should send, and calls changed so that they hold them.
 import CairnControl
-
-/// The same numbers for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-}
+import CairnTesting
 
 /// Changes good parameters into bad ones.
 struct HostileValues {

@@ -10,6 +10,15 @@ final class ArchivedFoundationValues {
   /// memory holds.
   private var budget = 2_000_000
 
+  /// How many more properties, which are larger, may be made of the archive.
+  private var propertyBudget = ModelFileLimits.properties
+
+  /// Counts one property made of the archive; false when there have been too many.
+  func spendProperty() -> Bool {
+    propertyBudget -= 1
+    return propertyBudget > 0 && spend()
+  }
+
   /// Counts one thing made of the archive; false when there have been too many.
   func spend() -> Bool {
     budget -= 1

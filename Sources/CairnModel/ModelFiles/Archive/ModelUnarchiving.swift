@@ -61,9 +61,10 @@ struct ModelUnarchiving {
   private func entityObjects(_ root: ArchivedObject) throws -> [ArchivedObject] {
     var result: [ArchivedObject] = []
     var names: Set<String> = []
+    var seen: Set<Int> = []
     for (name, value) in root.dictionary("NSEntities") {
       guard case .object(let object) = value else { continue }
-      guard names.insert(name).inserted else {
+      guard names.insert(name).inserted, seen.insert(object.uid).inserted else {
         throw ModelFileError(file: file, .duplicateName, "There are two entities \(name).")
       }
       result.append(object)
@@ -110,16 +111,18 @@ struct ModelUnarchiving {
       while let current = next {
         depth += 1
         next = parents[current]
-        guard depth <= archived.count else {
+        guard depth <= archived.count, depth <= ModelLinking.maximumDepth else {
           throw ModelFileError(
             file: file, .invalidValue,
-            "\(object.text("NSEntityName") ?? "") inherits from itself.")
+            "\(object.text("NSEntityName") ?? "") inherits from itself or through more than "
+              + "\(ModelLinking.maximumDepth) entities.")
         }
       }
       depths[object.uid] = depth
     }
+    let children = Dictionary(grouping: archived) { parents[$0.uid] }
     for object in archived {
-      entities[object.uid]?.subentities = archived.filter { parents[$0.uid] == object.uid }
+      entities[object.uid]?.subentities = (children[object.uid] ?? [])
         .compactMap { entities[$0.uid] }
     }
     return archived.sorted { (depths[$0.uid] ?? 0) < (depths[$1.uid] ?? 0) }

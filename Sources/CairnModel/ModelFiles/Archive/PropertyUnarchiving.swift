@@ -29,7 +29,7 @@ struct PropertyUnarchiving {
 
   /// A property; nil for wrappers of inherited ones, which the ancestor brings.
   func property(_ object: ArchivedObject, depth: Int = 0) throws -> PropertyDescription? {
-    guard values.spend() else {
+    guard values.spendProperty() else {
       throw ModelFileError(file: file, .tooLarge, "The archive stands for too many objects.")
     }
     let property: PropertyDescription
@@ -83,7 +83,7 @@ struct PropertyUnarchiving {
     let archived = listed.isEmpty ? object.dictionary("NSElements").map(\.1) : listed
     return try archived.compactMap { value in
       guard case .object(let element) = value else { return nil }
-      guard depth < 16 else {
+      guard depth < ModelFileLimits.compositeDepth else {
         throw ModelFileError(
           file: file, .tooLarge, "Composite attributes are nested deeper than 16 levels.")
       }

@@ -19,7 +19,9 @@ struct AttributeReading {
   ///
   /// - Parameter path: the composites that are being expanded, outermost first.
   func attribute(_ element: DocumentElement, inside path: [String] = []) -> AttributeDescription? {
-    guard let name = elements.required("name", of: element) else { return nil }
+    guard problems.spendAttribute(line: element.line),
+      let name = elements.required("name", of: element)
+    else { return nil }
     let type = type(of: element)
     let attribute: AttributeDescription
     if type == .composite {
@@ -81,6 +83,12 @@ struct AttributeReading {
       problems.add(
         .invalidValue, line: element.line,
         "The composite \(name) contains itself (\((path + [name]).joined(separator: " > "))).")
+      return []
+    }
+    guard path.count < ModelFileLimits.compositeDepth else {
+      problems.add(
+        .tooLarge, line: element.line,
+        "Composite attributes are nested deeper than \(ModelFileLimits.compositeDepth) levels.")
       return []
     }
     return composite.children(named: "attribute").compactMap {

@@ -33,6 +33,9 @@ final class DocumentElement {
     guard data.count <= 64 << 20 else {
       throw ModelFileError(file: file, .tooLarge, "The document is larger than 64 MiB.")
     }
+    guard XMLBytes.areSafe(data) else {
+      throw ModelFileError(file: file, .malformed, XMLBytes.refusal)
+    }
     let parser = XMLParser(data: data)
     parser.shouldResolveExternalEntities = false
     let builder = DocumentBuilder()

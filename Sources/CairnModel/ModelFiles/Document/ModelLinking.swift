@@ -29,7 +29,11 @@ struct ModelLinking {
         continue
       }
       var ancestor: String? = parent
-      while let current = ancestor, current != name { ancestor = parents[current] }
+      var depth = 0
+      while let current = ancestor, current != name, depth <= Self.maximumDepth {
+        ancestor = parents[current]
+        depth += 1
+      }
       if ancestor == name {
         problems.add(
           .invalidValue, line: read.element.line,
@@ -38,11 +42,32 @@ struct ModelLinking {
       }
       parents[name] = parent
     }
+    guard !isTooDeep(parents, entities) else { return }
+    let children = Dictionary(grouping: entities) { parents[$0.entity.name ?? ""] }
     for read in entities {
-      read.entity.subentities = entities.map(\.entity).filter {
-        parents[$0.name ?? ""] == read.entity.name
-      }
+      read.entity.subentities = read.entity.name.flatMap { children[$0] }?.map(\.entity) ?? []
     }
+  }
+
+  /// How many entities may stand one above the other; who walks up does so by recursion.
+  static let maximumDepth = 100
+
+  /// Asked when all are known: entities may be listed in any order.
+  private func isTooDeep(_ parents: [String: String], _ entities: [ReadEntity]) -> Bool {
+    for read in entities {
+      var depth = 0
+      var next = read.entity.name
+      while let current = next, depth <= Self.maximumDepth {
+        next = parents[current]
+        depth += 1
+      }
+      guard depth > Self.maximumDepth, let name = read.entity.name else { continue }
+      problems.add(
+        .tooLarge, line: read.element.line,
+        "\(name) inherits through more than \(Self.maximumDepth) entities.")
+      return true
+    }
+    return false
   }
 
   private func linkDestinations(_ read: ReadEntity, _ byName: [String: EntityDescription]) {

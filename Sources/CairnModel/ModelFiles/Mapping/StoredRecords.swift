@@ -24,6 +24,9 @@ struct StoredRecords {
     guard data.count <= 64 << 20 else {
       throw ModelFileError(file: file, .tooLarge, "The document is larger than 64 MiB.")
     }
+    guard XMLBytes.areSafe(data) else {
+      throw ModelFileError(file: file, .malformed, XMLBytes.refusal)
+    }
     let parser = XMLParser(data: data)
     parser.shouldResolveExternalEntities = false
     let builder = RecordBuilder()

@@ -1,15 +1,8 @@
 // A model with every kind of property, for calls that try to do harm.
 
-enum HostileModel {
-  /// Writes the model.
-  ///
-  /// - Returns: its path.
-  static func write(in folder: TemporaryFolder) throws -> String {
-    try TestModel.write("Hostile", in: folder, contents: contents)
-  }
-
-  /// What is in the model's document.
-  private static let contents = """
+package enum HostileModel {
+  /// What is in the `model` element of the document.
+  package static let contents = """
     <entity name="Thing" representedClassName="Thing" isAbstract="YES" syncable="YES">
       <attribute name="name" optional="YES" attributeType="String"/>
     </entity>
@@ -55,5 +48,13 @@ enum HostileModel {
       <relationship name="item" optional="YES" maxCount="1" deletionRule="Nullify"
         destinationEntity="Item" inverseName="parts" inverseEntity="Item"/>
     </entity>
+    """
+
+  /// The whole document.
+  package static let document = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+    \(contents)
+    </model>
     """
 }

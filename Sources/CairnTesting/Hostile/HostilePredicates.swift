@@ -1,8 +1,8 @@
 // Texts that look like predicates on the items of the hostile model.
 
-enum HostilePredicates {
+package enum HostilePredicates {
   /// Good ones, as seeds.
-  static let good: [String] = [
+  package static let good: [String] = [
     "name == 'a'", "name BEGINSWITH[cd] 'A' AND i64 > 3",
     "name LIKE '*a?' OR name MATCHES '[a-z]+'",
     "i16 IN {1, 2, 3}", "i32 BETWEEN {0, 10}", "box.name == 'b' AND box.shelf == 1",
@@ -42,7 +42,7 @@ enum HostilePredicates {
   ]
 
   /// A good one with words put in, taken out, exchanged or repeated; or words at random.
-  static func text(using numbers: inout some RandomNumberGenerator) -> String {
+  package static func text(using numbers: inout some RandomNumberGenerator) -> String {
     var parts: [String]
     if Int.random(in: 0..<8, using: &numbers) == 0 {
       parts = (0..<Int.random(in: 1...12, using: &numbers)).map { _ in word(&numbers) }
