@@ -113,6 +113,13 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
         "A store with the UUID \(store.identity.identifier) is already open in this coordinator. "
           + "A copy of a store's file needs another UUID before both can be used together.")
     }
+    do {
+      try remoteChanges.watch(store, of: self)
+    } catch {
+      _ = state.withLock { $0.registry.remove(store) }
+      try? store.close()
+      throw error
+    }
     (store as? any CoordinatorMember)?.didAdd(to: self)
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,

@@ -27,6 +27,10 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
     var failure: CoreDataError?
     /// Sidecar maps whose tables are known to exist.
     var sidecarMaps: Set<String> = []
+    /// Query generations that are held.
+    var generations = GenerationList()
+    /// Notices commits of others.
+    var watch: CommitWatch?
   }
   let state = Mutex(State())
   let path: String
@@ -76,6 +80,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
   }
 
   open override func close() throws {
+    stopWatchingCommits()
+    giveUpGenerations()
     let (database, held) = state.withLock { state in
       defer {
         state.database = nil

@@ -34,7 +34,8 @@ public struct StoreConfiguration: Sendable {
 ///
 /// Methods are synchronous, because reading a property can fire a fault, and may be called from
 /// any thread. Further promises are protocols that a store can adopt: ``HistoryKeeping``,
-/// ``SidecarKeeping``, ``BatchExecuting``, ``InPlaceMigrating``.
+/// ``SidecarKeeping``, ``BatchExecuting``, ``InPlaceMigrating``, ``GenerationKeeping``,
+/// ``CommitWatching``.
 ///
 /// Subclasses must override everything below "Rows" and `loadMetadata`; the base class traps
 /// there, as Core Data's abstract class does. Source: `NSPersistentStore`.

@@ -34,6 +34,16 @@ public enum StoreOptionKey {
   public static let migrationMappingModels = "CairnMigrationMappingModels"
   /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
   public static let migrationProgress = "CairnMigrationProgress"
+  /// Cairn's own: seconds after which a SQLite store may give up a query generation, when its log
+  /// has grown beyond ``queryGenerationLogSize``.
+  ///
+  /// Default 600.
+  public static let queryGenerationMaximumAge = "CairnQueryGenerationMaximumAge"
+  /// Cairn's own: the size in bytes up to which a SQLite store's write-ahead log may grow for the
+  /// sake of query generations older than ``queryGenerationMaximumAge``.
+  ///
+  /// Default 32 MiB.
+  public static let queryGenerationLogSize = "CairnQueryGenerationLogSize"
 }
 
 /// The options of one store, read once.
@@ -66,6 +76,14 @@ public struct StoreOptions: @unchecked Sendable {
   /// Default 240, as Core Data's store description.
   public var timeout: TimeInterval {
     (dictionary[StoreOptionKey.timeout] as? NSNumber)?.doubleValue ?? 240
+  }
+  /// Seconds; see ``StoreOptionKey/queryGenerationMaximumAge``.
+  public var queryGenerationMaximumAge: TimeInterval {
+    (dictionary[StoreOptionKey.queryGenerationMaximumAge] as? NSNumber)?.doubleValue ?? 600
+  }
+  /// Bytes; see ``StoreOptionKey/queryGenerationLogSize``.
+  public var queryGenerationLogSize: Int {
+    (dictionary[StoreOptionKey.queryGenerationLogSize] as? NSNumber)?.intValue ?? 32 << 20
   }
   /// Pragma name to value.
   public var sqlitePragmas: [String: String] {

@@ -7,7 +7,7 @@ import Synchronization
 /// sidecar included. Type `InMemory`; the URL is ignored.
 // Unchecked: its mutable state is `tables`, inside a mutex. Predicates run on a copy, outside it.
 public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeeping,
-  UniquenessKeeping, @unchecked Sendable
+  UniquenessKeeping, GenerationKeeping, @unchecked Sendable
 {
   private let tables = Mutex(MemoryTables())
 
@@ -32,11 +32,7 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   // MARK: Rows
 
   public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
-    try KeyPathCheck.check(request)
-    let tables = tables.withLock { $0 }
-    let rows = tables.rows(
-      of: request.entity, includesSubentities: request.includesSubentities)
-    return try SnapshotQuery(request, source: MemorySource(tables: tables)).run(over: rows)
+    try tables.withLock { $0 }.fetch(request)
   }
 
   public override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
@@ -63,6 +59,11 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   public override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
     let tracksHistory = configuration.options.tracksHistory
     return try tables.withLock { try $0.save(request, tracksHistory: tracksHistory) }
+  }
+
+  /// The tables as they are now: a value, which later saves do not change.
+  public func currentGeneration() throws -> (any StoreGeneration)? {
+    MemoryGeneration(tables: tables.withLock { $0 })
   }
 
   // MARK: History

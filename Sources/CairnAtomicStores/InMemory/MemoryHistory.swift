@@ -69,11 +69,11 @@ struct MemoryHistory {
   }
 
   func read(_ request: HistoryReadRequest) throws -> [HistoryTransactionRecord] {
-    if let after = request.after, after < purgedThrough {
+    if let after = request.after, after < purgedThrough || after > lastTransaction {
       throw CoreDataError(
         .persistentHistoryTokenExpired,
-        "History before transaction \(purgedThrough + 1) has been purged; the token stands at "
-          + "\(after).")
+        "History after transaction \(after) is not there: the store has transactions "
+          + "\(purgedThrough + 1) to \(lastTransaction). Start again from its present content.")
     }
     var found = transactions.filter { transaction in
       if let after = request.after, transaction.number <= after { return false }
@@ -90,15 +90,14 @@ struct MemoryHistory {
   }
 
   mutating func purge(before number: Int64?, date: Date?) -> Int {
-    let gone = transactions.filter { transaction in
-      if let number, transaction.number < number { return true }
-      if let date, transaction.date < date { return true }
-      return false
+    var end = transactions.firstIndex { $0.number >= number ?? 0 } ?? transactions.endIndex
+    if let date {
+      // Only from the beginning on, so that what is left has no gaps.
+      end = max(end, transactions.firstIndex { $0.date >= date } ?? transactions.endIndex)
     }
-    guard let newest = gone.map(\.number).max() else { return 0 }
-    purgedThrough = max(purgedThrough, newest)
-    let numbers = Set(gone.map(\.number))
-    transactions.removeAll { numbers.contains($0.number) }
-    return gone.count
+    guard end > 0 else { return 0 }
+    purgedThrough = transactions[end - 1].number
+    transactions.removeFirst(end)
+    return end
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// Everything a store in memory holds.
 ///
 /// A value: readers work on a copy, so that a predicate can take its time while others save.
-struct MemoryTables {
+struct MemoryTables: Sendable {
   private var tables: [ObjectIdentifier: RowTable] = [:]
   private var links = LinkTable()
   private var unique = UniqueIndex()
@@ -42,6 +42,12 @@ struct MemoryTables {
     let wanted = Set(
       (includesSubentities ? entity.selfAndDescendants : [entity]).map(ObjectIdentifier.init))
     return table.inOrder.filter { wanted.contains(ObjectIdentifier($0.objectID.entity)) }
+  }
+
+  func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
+    try KeyPathCheck.check(request)
+    let rows = rows(of: request.entity, includesSubentities: request.includesSubentities)
+    return try SnapshotQuery(request, source: MemorySource(tables: self)).run(over: rows)
   }
 
   /// The members of a to-many relationship that have a row.

@@ -66,6 +66,7 @@ struct ChangeDiscarding {
       if hadValues { object.didTurnIntoFault() }
     }
     context.retained = []
+    context.advanceQueryGeneration()
     context.registry.removeAll()
     context.releaseAbandonedRows(atLeast: 1)
     if !ids.isEmpty { ContextNotifications(context: context).postInvalidatedAll(ids) }

@@ -28,6 +28,7 @@ final class CoordinatorRows: RowSource {
   let coordinator: PersistentStoreCoordinator
   /// Whose rows these are, for stores that want to know.
   private let reader: ContextReference
+  let pin = GenerationPin()
 
   init(coordinator: PersistentStoreCoordinator, reader: ContextReference) {
     self.coordinator = coordinator
@@ -39,19 +40,25 @@ final class CoordinatorRows: RowSource {
   }
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
-    try serving { try coordinator.snapshots(for: ids, maximumAge: maximumAge) }
+    try serving {
+      try coordinator.snapshots(
+        for: ids, maximumAge: maximumAge, at: pin.resolved(in: coordinator))
+    }
   }
 
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
-    try serving { try coordinator.members(of: relationship, owners: owners) }
+    try serving {
+      try coordinator.members(
+        of: relationship, owners: owners, at: pin.resolved(in: coordinator))
+    }
   }
 
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
   ) throws -> StoreFetchResult {
-    try serving { try coordinator.fetch(request, in: stores) }
+    try serving { try coordinator.fetch(request, in: stores, at: pin.resolved(in: coordinator)) }
   }
 
   func retainRows(_ ids: [ManagedObjectID]) { coordinator.retainRows(ids) }

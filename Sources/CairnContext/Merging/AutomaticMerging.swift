@@ -51,7 +51,10 @@ extension ManagedObjectContext: CoordinatorObserver {
     _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
     by source: (any CoordinatorObserver)?
   ) {
-    guard source !== self, let merging = merging.withLock({ $0 }) else { return }
+    // Batch requests and other coordinators' commits are merged when the program asks for it.
+    guard source !== self, notice.origin == .save, let merging = merging.withLock({ $0 }) else {
+      return
+    }
     merging.mergeLater(
       MergedChanges(
         inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted))

@@ -1,3 +1,4 @@
+import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
@@ -16,21 +17,36 @@ struct ChangeMerging {
   let context: ManagedObjectContext
 
   func merge(_ notification: Notification) {
-    merge(remote: notification.userInfo ?? [:])
+    let info = notification.userInfo ?? [:]
+    let saver = (notification.object as? ManagedObjectContext)?.persistentStoreCoordinator
+    if saver == nil || saver !== context.persistentStoreCoordinator {
+      merge(remote: info)
+    } else {
+      merge(
+        changes(in: info),
+        generation: info[ManagedObjectContext.NotificationKey.queryGeneration.rawValue]
+          as? QueryGenerationToken)
+    }
   }
 
-  /// Takes sets and arrays of objects, object IDs and URIs, under the keys for objects and for
-  /// IDs.
+  /// Takes changes that did not go through the row cache: batch requests, history, other
+  /// coordinators.
   func merge(remote info: [AnyHashable: Any]) {
+    let changes = changes(in: info)
+    (context.rowSource as? CoordinatorRows)?.coordinator
+      .forgetRows(changes.updated + changes.deleted)
+    merge(changes)
+  }
+
+  /// Sets and arrays of objects, object IDs and URIs, under the keys for objects and for IDs.
+  private func changes(in info: [AnyHashable: Any]) -> MergedChanges {
     func ids(_ keys: ManagedObjectContext.NotificationKey...) -> [ManagedObjectID] {
       keys.flatMap { key in info[key.rawValue].map(Self.elements) ?? [] }.compactMap(id)
     }
-    merge(
-      MergedChanges(
-        inserted: ids(.insertedObjects, .insertedObjectIDs),
-        updated: ids(
-          .updatedObjects, .updatedObjectIDs, .refreshedObjects, .refreshedObjectIDs),
-        deleted: ids(.deletedObjects, .deletedObjectIDs)))
+    return MergedChanges(
+      inserted: ids(.insertedObjects, .insertedObjectIDs),
+      updated: ids(.updatedObjects, .updatedObjectIDs, .refreshedObjects, .refreshedObjectIDs),
+      deleted: ids(.deletedObjects, .deletedObjectIDs))
   }
 
   private static func elements(_ value: Any) -> [Any] {
@@ -56,7 +72,9 @@ struct ChangeMerging {
     }
   }
 
-  func merge(_ changes: MergedChanges) {
+  /// - Parameter generation: The state that the context which saved has gone on to.
+  func merge(_ changes: MergedChanges, generation: QueryGenerationToken? = nil) {
+    context.advanceQueryGeneration(to: generation)
     if changes.isEmpty { return }
     // What happened here before the merge is an event of its own.
     context.processPendingChanges()

@@ -1,3 +1,4 @@
+import CairnCoordinator
 import CairnModel
 import Foundation
 
@@ -73,19 +74,26 @@ struct ContextNotifications {
       [Key.invalidatedAllObjects.rawValue: Set(ids)])
   }
 
-  func postDidSave(_ changes: ObjectChangeSets, token: Any?) {
+  /// - Parameters:
+  ///   - token: The place in history right after the save.
+  ///   - generation: The state that a pinned context has gone on to.
+  func postDidSave(
+    _ changes: ObjectChangeSets, token: Any?, generation: QueryGenerationToken? = nil
+  ) {
     var info: [AnyHashable: Any] = [
       Key.insertedObjects.rawValue: Set(changes.inserted),
       Key.updatedObjects.rawValue: Set(changes.updated),
       Key.deletedObjects.rawValue: Set(changes.deleted),
     ]
     if let token { info[NSPersistentHistoryChangeTokenKey] = token }
+    if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)
     var ids: [AnyHashable: Any] = [:]
     put(Set(changes.inserted.map(\.objectID)), .insertedObjectIDs, &ids)
     put(Set(changes.updated.map(\.objectID)), .updatedObjectIDs, &ids)
     put(Set(changes.deleted.map(\.objectID)), .deletedObjectIDs, &ids)
     if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
+    if let generation { ids[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectIDsNotification, ids)
   }
 

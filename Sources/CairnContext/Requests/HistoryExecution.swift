@@ -37,30 +37,58 @@ struct HistoryExecution {
       return PersistentHistoryResult(
         request.resultType == .count ? count as Any : true as Any, request.resultType)
     case .fetch:
+      let selection = try request.fetchRequest.map { try HistorySelection($0) }
       var transactions: [PersistentHistoryTransaction] = []
-      for keeper in keepers { transactions += try read(keeper.store, keeper.history, request) }
-      if keepers.count > 1 {
-        transactions.sort { $0.timestamp < $1.timestamp }
+      for keeper in keepers {
+        transactions += try read(keeper.store, keeper.history, request, selection)
       }
-      return result(of: transactions, request.resultType)
+      if keepers.count > 1 {
+        transactions.sort {
+          ($0.timestamp, $0.storeID, $0.transactionNumber)
+            < ($1.timestamp, $1.storeID, $1.transactionNumber)
+        }
+        if request.fetchLimit > 0 { transactions = Array(transactions.prefix(request.fetchLimit)) }
+      }
+      return try result(of: transactions, request.resultType, selection)
     }
   }
 
+  /// So many transactions are read at a time when a condition decides which are kept.
+  private static let pageSize = 256
+
   private func read(
     _ store: PersistentStore, _ history: any HistoryKeeping,
-    _ request: PersistentHistoryChangeRequest
+    _ request: PersistentHistoryChangeRequest, _ selection: HistorySelection?
   ) throws -> [PersistentHistoryTransaction] {
     var reading = HistoryReadRequest(limit: request.fetchLimit)
     switch request.start {
     case .date(let date): reading.afterDate = date
     case .token(let token): reading.after = token?.number(for: store)
-    case .transaction(let storeID, let number):
-      guard storeID == store.identity.identifier else { return [] }
-      reading.after = number
+    case .transaction(let transaction):
+      guard transaction.storeID == store.identity.identifier else { return [] }
+      reading.after = transaction.transactionNumber
     }
-    reading.includesChanges = request.resultType != .transactionsOnly
-    return try history.readHistory(reading).map {
-      PersistentHistoryTransaction($0, store: store, includesChanges: reading.includesChanges)
+    reading.includesChanges = request.resultType != .transactionsOnly || selection != nil
+    guard let selection else {
+      return try history.readHistory(reading).map {
+        PersistentHistoryTransaction($0, store: store, includesChanges: reading.includesChanges)
+      }
+    }
+    var matches: [PersistentHistoryTransaction] = []
+    var count = 0
+    reading.limit = Self.pageSize
+    while true {
+      let page = try history.readHistory(reading)
+      for record in page {
+        let whole = PersistentHistoryTransaction(record, store: store, includesChanges: true)
+        guard let match = try selection.match(whole) else { continue }
+        matches.append(match)
+        count += selection.subject == .changes ? match.changes?.count ?? 0 : 1
+        if selection.isEnough(count) { return matches }
+        if request.fetchLimit > 0, matches.count == request.fetchLimit { return matches }
+      }
+      guard page.count == Self.pageSize, let last = page.last else { return matches }
+      reading.after = last.number
     }
   }
 
@@ -76,16 +104,31 @@ struct HistoryExecution {
     case .token(let token?):
       guard let number = token.number(for: store) else { return 0 }
       return try history.purgeHistory(before: number, date: nil)
-    case .transaction(let storeID, let number):
-      guard storeID == store.identity.identifier else { return 0 }
-      return try history.purgeHistory(before: number, date: nil)
+    case .transaction(let transaction):
+      guard transaction.storeID == store.identity.identifier else { return 0 }
+      return try history.purgeHistory(before: transaction.transactionNumber, date: nil)
     }
   }
 
   private func result(
-    of transactions: [PersistentHistoryTransaction], _ type: PersistentHistoryResultType
-  ) -> PersistentHistoryResult {
-    let changes = transactions.flatMap { $0.changes ?? [] }
+    of transactions: [PersistentHistoryTransaction], _ type: PersistentHistoryResultType,
+    _ selection: HistorySelection?
+  ) throws -> PersistentHistoryResult {
+    var transactions = transactions
+    var changes = transactions.flatMap { $0.changes ?? [] }
+    switch selection?.subject {
+    case nil: break
+    case .transactions:
+      transactions = try selection?.window(transactions) ?? []
+      changes = transactions.flatMap { $0.changes ?? [] }
+    case .changes:
+      changes = try selection?.window(changes) ?? []
+      let kept = Set(changes.map(ObjectIdentifier.init))
+      transactions = transactions.compactMap { transaction in
+        let own = (transaction.changes ?? []).filter { kept.contains(ObjectIdentifier($0)) }
+        return own.isEmpty ? nil : PersistentHistoryTransaction(transaction, changes: own)
+      }
+    }
     switch type {
     case .statusOnly: return PersistentHistoryResult(true, type)
     case .objectIDs:
@@ -93,8 +136,10 @@ struct HistoryExecution {
       let ids = changes.map(\.changedObjectID).filter { seen.insert(ObjectIDRef($0)).inserted }
       return PersistentHistoryResult(ids, type)
     case .count: return PersistentHistoryResult(changes.count, type)
-    case .transactionsOnly, .transactionsAndChanges:
-      return PersistentHistoryResult(transactions, type)
+    case .transactionsOnly:
+      return PersistentHistoryResult(
+        transactions.map { PersistentHistoryTransaction($0, changes: nil) }, type)
+    case .transactionsAndChanges: return PersistentHistoryResult(transactions, type)
     case .changesOnly: return PersistentHistoryResult(changes, type)
     }
   }

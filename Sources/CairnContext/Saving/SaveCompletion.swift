@@ -72,7 +72,8 @@ struct SaveCompletion {
     for object in objects { object.didSave() }
     for object in deleted { object.didSave() }
     let token = numbers.isEmpty ? nil : PersistentHistoryToken(numbers: numbers)
-    ContextNotifications(context: context).postDidSave(changes, token: token)
+    ContextNotifications(context: context).postDidSave(
+      changes, token: token, generation: context.pinAfterSave())
     context.processPendingChanges()
   }
 }

@@ -4,7 +4,7 @@ import CairnStore
 /// What a coordinator tells its observers about one commit.
 package struct CommitNotice: Sendable {
   /// Who wrote.
-  package enum Origin: Sendable {
+  package enum Origin: Sendable, Equatable {
     /// A context of this coordinator saved.
     case save
     /// A batch request ran inside the store; the row cache still has the old rows.

@@ -10,6 +10,20 @@ final class RemoteChangePosting: Sendable {
   private let queue = DispatchQueue(label: "cairn.coordinator.remote-change", qos: .utility)
   private let pending = Mutex<Set<ObjectIdentifier>>([])
 
+  /// Notices the commits of others to a store that is to post remote changes.
+  ///
+  /// - Throws: When the store's file cannot be read; that it cannot be watched is made up for by
+  ///   the store.
+  func watch(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) throws {
+    guard store.configuration.options.postsRemoteChanges,
+      let watching = store as? any CommitWatching
+    else { return }
+    try watching.watchCommits { [weak coordinator, weak store] in
+      guard let coordinator, let store else { return }
+      coordinator.storeDidChangeRemotely(store)
+    }
+  }
+
   /// Announces that somebody wrote to the store, if it was opened with that option.
   func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
     guard store.configuration.options.postsRemoteChanges else { return }

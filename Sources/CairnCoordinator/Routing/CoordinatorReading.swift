@@ -9,22 +9,26 @@ extension PersistentStoreCoordinator {
 
   /// Finds rows in all stores that hold the entity, or in those of `stores`, as if they were one.
   ///
-  /// Rows go into the row cache. Without a store the result is empty.
+  /// Rows go into the row cache, except those of a generation, which may be older than what it has.
+  /// Without a store the result is empty.
   package func fetch(
-    _ request: StoreFetchRequest, in stores: [PersistentStore]? = nil
+    _ request: StoreFetchRequest, in stores: [PersistentStore]? = nil,
+    at generation: QueryGenerationToken? = nil
   ) throws -> StoreFetchResult {
     let targets = routing.stores(
       holding: request.entity, includesSubentities: request.includesSubentities,
       restriction: stores)
-    if targets.count == 1 { return try fetch(request, from: targets[0]) }
-    return try ResultMerging(request: request, source: CoordinatorSnapshots(coordinator: self))
-      .run(targets.map { store in { try self.fetch($0, from: store) } })
+    if targets.count == 1 { return try fetch(request, from: targets[0], at: generation) }
+    return try ResultMerging(
+      request: request, source: CoordinatorSnapshots(coordinator: self, generation: generation)
+    ).run(targets.map { store in { try self.fetch($0, from: store, at: generation) } })
   }
 
   /// One store's rows, which the row cache takes.
   private func fetch(
-    _ request: StoreFetchRequest, from store: PersistentStore
+    _ request: StoreFetchRequest, from store: PersistentStore, at generation: QueryGenerationToken?
   ) throws -> StoreFetchResult {
+    if let state = generation?.generation(of: store.identity) { return try state.fetch(request) }
     let commits = rows.commitCount(of: store.identity)
     let result = try store.fetch(request)
     if case .snapshots(let snapshots) = result {
@@ -36,14 +40,21 @@ extension PersistentStoreCoordinator {
   /// The committed rows of objects, in their order; nil where there is none.
   ///
   /// From the row cache, and from the stores for what it lacks or has for longer than `maximumAge`
-  /// seconds (nil: any age is fine; 0: always from the store).
+  /// seconds (nil: any age is fine; 0: always from the store). With a generation, from that.
   package func snapshots(
-    for ids: [ManagedObjectID], maximumAge: TimeInterval? = nil
+    for ids: [ManagedObjectID], maximumAge: TimeInterval? = nil,
+    at generation: QueryGenerationToken? = nil
   ) throws -> [RowSnapshot?] {
-    if ids.count == 1 { return [try snapshot(for: ids[0], maximumAge: maximumAge)] }
+    if ids.count == 1, generation == nil {
+      return [try snapshot(for: ids[0], maximumAge: maximumAge)]
+    }
     var result = [RowSnapshot?](repeating: nil, count: ids.count)
     for (store, places) in routing.groups(of: ids) {
       let wanted = places.map { ids[$0] }
+      if let state = generation?.generation(of: store.identity) {
+        for (place, row) in zip(places, try state.snapshots(for: wanted)) { result[place] = row }
+        continue
+      }
       let cached = rows.snapshots(for: wanted, in: store.identity, maximumAge: maximumAge)
       var missing: [Int] = []
       for (index, place) in places.enumerated() {
@@ -82,11 +93,15 @@ extension PersistentStoreCoordinator {
   ///
   /// Owners that are not in a store here have none.
   package func members(
-    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    at generation: QueryGenerationToken? = nil
   ) throws -> [[ManagedObjectID]] {
     var result = [[ManagedObjectID]](repeating: [], count: owners.count)
     for (store, places) in routing.groups(of: owners) {
-      let members = try store.members(of: relationship, owners: places.map { owners[$0] })
+      let wanted = places.map { owners[$0] }
+      let members =
+        try generation?.generation(of: store.identity)?.members(of: relationship, owners: wanted)
+        ?? store.members(of: relationship, owners: wanted)
       for (index, place) in places.enumerated() { result[place] = members[index] }
     }
     return result
@@ -96,6 +111,13 @@ extension PersistentStoreCoordinator {
   /// has that UUID or the model no such entity.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {
     routing.managedObjectID(forURIRepresentation: url, model: managedObjectModel)
+  }
+
+  /// Drops cached rows that somebody else has changed; the next read asks the stores.
+  package func forgetRows(_ ids: [ManagedObjectID]) {
+    for (store, places) in routing.groups(of: ids) {
+      rows.commit([], deleted: places.map { ids[$0] }, in: store.identity)
+    }
   }
 
   /// Counts a holder for the objects' rows: they stay in the row cache until it is released.
@@ -119,6 +141,11 @@ extension PersistentStoreCoordinator {
       guard let observer = store as? any RegistrationObserving else { continue }
       tell(observer, places.map { ids[$0] })
     }
+  }
+
+  /// The state of all stores now, for reading later; stores that cannot keep one are left out.
+  package func currentQueryGeneration() throws -> QueryGenerationToken {
+    try QueryGenerationToken.pinning(persistentStores)
   }
 
   /// The newest place in the history of the given stores, nil for all; nil when none of them

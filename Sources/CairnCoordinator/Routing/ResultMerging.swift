@@ -107,11 +107,13 @@ struct ResultMerging {
 /// Used by one fetch on one thread.
 final class CoordinatorSnapshots: SnapshotSource {
   private let coordinator: PersistentStoreCoordinator
+  private let generation: QueryGenerationToken?
   /// The first error of a store.
   private(set) var error: (any Error)?
 
-  init(coordinator: PersistentStoreCoordinator) {
+  init(coordinator: PersistentStoreCoordinator, generation: QueryGenerationToken? = nil) {
     self.coordinator = coordinator
+    self.generation = generation
   }
 
   /// The rows of objects that a store has found; those that have gone meanwhile are left out.
@@ -121,7 +123,7 @@ final class CoordinatorSnapshots: SnapshotSource {
 
   func snapshot(for id: ManagedObjectID) -> RowSnapshot? {
     do {
-      return try coordinator.snapshots(for: [id]).first ?? nil
+      return try coordinator.snapshots(for: [id], at: generation).first ?? nil
     } catch {
       self.error = self.error ?? error
       return nil
@@ -132,7 +134,7 @@ final class CoordinatorSnapshots: SnapshotSource {
     of relationship: RelationshipDescription, owner: ManagedObjectID
   ) -> [ManagedObjectID] {
     do {
-      return try coordinator.members(of: relationship, owners: [owner]).first ?? []
+      return try coordinator.members(of: relationship, owners: [owner], at: generation).first ?? []
     } catch {
       self.error = self.error ?? error
       return []

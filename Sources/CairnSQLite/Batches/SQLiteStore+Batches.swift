@@ -23,7 +23,7 @@ extension SQLiteStore: BatchExecuting {
         try work.finish()
         return outcome
       }
-      batch?.removeObsoleteFiles()
+      removeUnneededFiles(batch?.rows.obsoleteFiles ?? [])
       return outcome ?? BatchOutcome()
     } catch {
       batch?.discardFiles()
@@ -45,7 +45,6 @@ final class BatchTransaction {
   }
 
   func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
-  func removeObsoleteFiles() { lookup.reader.files.remove(rows.obsoleteFiles) }
   func finish() throws { try history?.finish() }
 
   func run(_ request: StoreBatchRequest) throws -> BatchOutcome {

@@ -7,12 +7,22 @@ import Foundation
 
 extension SQLiteStore {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
+    try Self.fetch(request, schema: try schema, store: identity) { isOneStatement, body in
+      isOneStatement ? try read(body) : try readConsistently(body)
+    }
+  }
+
+  /// Plans a fetch and runs it in a read of the caller's making.
+  ///
+  /// - Parameter read: Runs a body; told whether that is a single statement.
+  static func fetch(
+    _ request: StoreFetchRequest, schema: SQLSchema, store: StoreIdentity,
+    read: (_ isOneStatement: Bool, (RowLookup) throws -> StoreFetchResult) throws
+      -> StoreFetchResult
+  ) throws -> StoreFetchResult {
     do {
-      let plan = try SQLQueryPlan(request, schema: try schema, store: identity)
-      if !plan.limitsInMemory {
-        return try read { try run(request, plan, $0) }
-      }
-      return try readConsistently { try run(request, plan, $0) }
+      let plan = try SQLQueryPlan(request, schema: schema, store: store)
+      return try read(!plan.limitsInMemory) { try run(request, plan, $0) }
     } catch let error as PredicateEvaluationError {
       throw CoreDataError(
         .persistentStoreOperation, "The fetch cannot be evaluated: \(error.reason)",
@@ -20,7 +30,7 @@ extension SQLiteStore {
     }
   }
 
-  private func run(
+  private static func run(
     _ request: StoreFetchRequest, _ plan: SQLQueryPlan, _ lookup: RowLookup
   ) throws -> StoreFetchResult {
     let execution = FetchExecution(lookup: lookup, request: request, plan: plan)

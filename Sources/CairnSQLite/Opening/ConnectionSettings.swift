@@ -41,6 +41,13 @@ struct ConnectionSettings {
     try HeldReader(DatabaseQueue(path: path, configuration: configuration(isReadOnly: true)))
   }
 
+  /// A connection of its own that may stay inside a read transaction between reads.
+  func openGenerationReader() throws -> DatabaseQueue {
+    var configuration = try configuration(isReadOnly: true)
+    configuration.allowsUnsafeTransactions = true
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
   /// Opens the database, creating the file when there is none and the store may be written.
   func open() throws -> any DatabaseWriter {
     let configuration = try configuration(isReadOnly: isReadOnly)

@@ -38,7 +38,7 @@ extension SQLiteStore {
       transaction.discardFiles()
       return outcome
     }
-    transaction.removeObsoleteFiles()
+    removeUnneededFiles(transaction.rows.obsoleteFiles)
     state.withLock { state in
       state.sidecarMaps.formUnion(transaction.sidecarMaps)
       if newMetadata != nil { state.hasNewMetadata = false }

@@ -36,8 +36,6 @@ final class SaveTransaction {
 
   /// Removes files written for a transaction that did not commit.
   func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
-  /// Removes files that the committed transaction made superfluous.
-  func removeObsoleteFiles() { lookup.reader.files.remove(rows.obsoleteFiles) }
 
   func run() throws -> SaveOutcome {
     if let key = try applySidecar() { return .sidecarChanged(key) }

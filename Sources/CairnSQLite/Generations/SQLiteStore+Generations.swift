@@ -1,0 +1,109 @@
+import CairnStore
+import Foundation
+import GRDB
+
+// Query generations: which are held, and connections for the next ones.
+
+/// What a store knows of its generations; a value inside the store's mutex.
+struct GenerationList {
+  /// Those that somebody holds.
+  private var held: [ObjectIdentifier: HeldTransaction] = [:]
+  /// Connections that generations no longer need, for the next ones.
+  private var idle: [DatabaseQueue] = []
+  /// Files that no row names any more but a generation may.
+  private var unneededFiles: [String] = []
+  private static let idleLimit = 2
+
+  mutating func add(_ transaction: HeldTransaction) {
+    held[ObjectIdentifier(transaction)] = transaction
+  }
+
+  mutating func remove(_ transaction: HeldTransaction) {
+    held[ObjectIdentifier(transaction)] = nil
+  }
+
+  mutating func takeIdle() -> DatabaseQueue? { idle.popLast() }
+
+  /// False when there are enough.
+  mutating func keepIdle(_ connection: DatabaseQueue) -> Bool {
+    guard idle.count < Self.idleLimit else { return false }
+    idle.append(connection)
+    return true
+  }
+
+  /// Takes files that became superfluous; gives those that may be removed now.
+  mutating func removable(_ files: [String]) -> [String] {
+    unneededFiles += files
+    guard held.values.allSatisfy({ !$0.isOpen }) else { return [] }
+    defer { unneededFiles = [] }
+    return unneededFiles
+  }
+
+  /// Empties the list; the caller ends the transactions and closes the connections.
+  mutating func removeAll() -> (
+    transactions: [HeldTransaction], connections: [DatabaseQueue], files: [String]
+  ) {
+    defer { self = GenerationList() }
+    return (Array(held.values), idle, unneededFiles)
+  }
+}
+
+extension SQLiteStore: GenerationKeeping {
+  /// Nil for a store with a rollback journal, where a reader would keep writers waiting.
+  public func currentGeneration() throws -> (any StoreGeneration)? {
+    let schema = try schema
+    guard try database is DatabasePool else { return nil }
+    do {
+      let connection = try state.withLock { $0.generations.takeIdle() } ?? openConnection()
+      do {
+        guard try HeldTransaction.begin(connection) else {
+          try connection.close()
+          return nil
+        }
+      } catch {
+        try? connection.close()
+        throw error
+      }
+      let transaction = HeldTransaction(
+        connection: connection, path: path, options: configuration.options)
+      state.withLock { $0.generations.add(transaction) }
+      let reader = RowReader(schema: schema, identity: identity, files: files)
+      return SQLiteGeneration(transaction, reader: reader) { [weak self] transaction in
+        if let self { release(transaction) } else { try? transaction.end()?.close() }
+      }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    }
+  }
+
+  private func openConnection() throws -> DatabaseQueue {
+    try ConnectionSettings(path: path, options: configuration.options, isReadOnly: true)
+      .openGenerationReader()
+  }
+
+  private func release(_ transaction: HeldTransaction) {
+    if let connection = transaction.end() {
+      let isKept = state.withLock { $0.database != nil && $0.generations.keepIdle(connection) }
+      if !isKept { try? connection.close() }
+    }
+    let files = state.withLock { state in
+      state.generations.remove(transaction)
+      return state.generations.removable([])
+    }
+    self.files.remove(files)
+  }
+
+  /// Removes files that a commit made superfluous, at once or when no generation can name them any
+  /// more.
+  func removeUnneededFiles(_ names: [String]) {
+    files.remove(state.withLock { $0.generations.removable(names) })
+  }
+
+  /// Ends all generations, because the store is closed.
+  func giveUpGenerations() {
+    let (transactions, connections, files) = state.withLock { $0.generations.removeAll() }
+    for transaction in transactions { transaction.giveUp("the store was closed") }
+    for connection in connections { try? connection.close() }
+    self.files.remove(files)
+  }
+}

@@ -1,0 +1,24 @@
+import CairnModel
+
+/// One state of a store's committed rows, which stays readable whatever is committed after it.
+///
+/// It lasts as long as somebody refers to it, unless the store has to give it up; then reading
+/// throws. Any thread may read.
+public protocol StoreGeneration: AnyObject, Sendable {
+  /// Whether it can still be read.
+  var isReadable: Bool { get }
+  /// As ``PersistentStore/fetch(_:)``.
+  func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult
+  /// As ``PersistentStore/snapshots(for:)``.
+  func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?]
+  /// As ``PersistentStore/members(of:owners:)``.
+  func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]]
+}
+
+/// An optional promise of a store: reads can be pinned to one state of it, while others write.
+public protocol GenerationKeeping: AnyObject, Sendable {
+  /// The state after the last commit; nil when the store as it was opened cannot keep one.
+  func currentGeneration() throws -> (any StoreGeneration)?
+}

@@ -1,0 +1,169 @@
+// Commits of others to the same file: other coordinators, and other processes.
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import Foundation
+import Synchronization
+import Testing
+
+/// Section 18.5 of the specification.
+@Suite struct RemoteChangeTests {
+  /// A coordinator of its own on a file.
+  private struct Program {
+    let coordinator: PersistentStoreCoordinator
+    let store: PersistentStore
+    let context: ManagedObjectContext
+
+    init(_ url: URL, announces: Bool = true) throws {
+      Author.registerClass(forEntityName: "Author")
+      coordinator = PersistentStoreCoordinator(
+        managedObjectModel: Library.model(), storeKinds: [SQLiteStoreKind()])
+      store = try coordinator.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
+        options: [
+          StoreOptionKey.historyTracking: true, StoreOptionKey.remoteChangeNotification: announces,
+        ])
+      context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = coordinator
+    }
+
+    func save(_ title: String) throws {
+      try context.performAndWait {
+        context.make("Book", ["title": title])
+        try context.save()
+      }
+    }
+
+    func close() { try? coordinator.remove(store) }
+  }
+
+  /// The history numbers of the notifications that a coordinator posts.
+  private final class Announcements: Sendable {
+    private let numbers = Mutex<[Int64]>([])
+    private let token: Mutex<Observation?> = Mutex(nil)
+    // Unchecked: only handed back to the notification centre.
+    private struct Observation: @unchecked Sendable {
+      let token: any NSObjectProtocol
+    }
+
+    init(_ program: Program) {
+      let (store, url) = (program.store, program.store.url)
+      let observation = Observation(
+        token: NotificationCenter.default.addObserver(
+          forName: .NSPersistentStoreRemoteChange, object: program.coordinator, queue: nil
+        ) { [weak self] notification in
+          let info = notification.userInfo ?? [:]
+          #expect(info["NSStoreUUID"] as? String == store.identity.identifier)
+          #expect(info["storeURL"] as? URL == url)
+          let token = info["historyToken"] as? PersistentHistoryToken
+          self?.numbers.withLock { $0.append(token?.number(for: store) ?? -1) }
+        })
+      token.withLock { $0 = observation }
+    }
+
+    deinit {
+      if let token = token.withLock({ $0 }) {
+        NotificationCenter.default.removeObserver(token.token)
+      }
+    }
+
+    var all: [Int64] { numbers.withLock { $0 } }
+
+    /// Waits for a notification that tells of the transaction; false after 20 seconds.
+    func reach(_ number: Int64) async -> Bool {
+      let deadline = ContinuousClock.now + .seconds(20)
+      while ContinuousClock.now < deadline {
+        if all.contains(where: { $0 >= number }) { return true }
+        try? await Task.sleep(for: .milliseconds(5))
+      }
+      return false
+    }
+  }
+
+  private static func temporaryFile() -> URL {
+    FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cairn-\(UUID().uuidString).sqlite")
+  }
+
+  private static func remove(_ url: URL) {
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: url.path + suffix)
+    }
+  }
+
+  @Test func ownSavesAreAnnouncedOnceAndThoseOfAnotherCoordinatorToo() async throws {
+    let url = Self.temporaryFile()
+    defer { Self.remove(url) }
+    let (own, other) = (try Program(url), try Program(url, announces: false))
+    defer {
+      own.close()
+      other.close()
+    }
+    let (heard, silent) = (Announcements(own), Announcements(other))
+    try own.save("a")
+    #expect(await heard.reach(1))
+    try other.save("b")
+    #expect(await heard.reach(2))
+    try own.save("c")
+    #expect(await heard.reach(3))
+    #expect(heard.all == [1, 2, 3])
+    #expect(silent.all.isEmpty)
+  }
+
+  @Test func batchRequestsAreAnnounced() async throws {
+    let url = Self.temporaryFile()
+    defer { Self.remove(url) }
+    let program = try Program(url)
+    defer { program.close() }
+    let heard = Announcements(program)
+    try program.context.performAndWait {
+      try program.context.execute(BatchInsertRequest(entityName: "Book", objects: [["title": "a"]]))
+    }
+    #expect(await heard.reach(1))
+  }
+
+  @Test func anotherProcessesCommitIsAnnouncedAndItsHistoryCanBeMerged() async throws {
+    let url = Self.temporaryFile()
+    defer { Self.remove(url) }
+    let program = try Program(url)
+    defer { program.close() }
+    try program.save("mine")
+    let heard = Announcements(program)
+    let token = program.coordinator.currentPersistentHistoryToken(fromStores: nil)
+    let path = url.path
+    await #expect(processExitsWith: .success) { [path] in
+      let other = try Program(URL(fileURLWithPath: path), announces: false)
+      other.context.transactionAuthor = "another process"
+      try other.save("theirs")
+      other.close()
+    }
+    #expect(await heard.reach(2))
+    let context = program.context
+    try context.performAndWait {
+      let request = PersistentHistoryChangeRequest.fetchHistory(after: token)
+      let result = try context.execute(request) as? PersistentHistoryResult
+      let transactions = try #require(result?.result as? [PersistentHistoryTransaction])
+      #expect(transactions.map(\.author) == ["another process"])
+      let recorder = NotificationRecorder(
+        context, ManagedObjectContext.didChangeObjectsNotification)
+      for transaction in transactions {
+        context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+      }
+      #expect(recorder.objects(.insertedObjects).map { $0.text("title") } == ["theirs"])
+    }
+  }
+
+  @Test func nothingIsAnnouncedAfterTheStoreIsRemoved() async throws {
+    let url = Self.temporaryFile()
+    defer { Self.remove(url) }
+    let (own, other) = (try Program(url), try Program(url))
+    defer { other.close() }
+    let (heard, others) = (Announcements(own), Announcements(other))
+    own.close()
+    try other.save("b")
+    #expect(await others.reach(1))
+    #expect(heard.all.isEmpty)
+  }
+}
