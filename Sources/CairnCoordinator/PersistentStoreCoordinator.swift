@@ -218,6 +218,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     (store as? any CoordinatorMember)?.willRemove(from: self)
     guard state.withLock({ $0.registry.remove(store) }) else { return }
     rows.removeAll(of: store.identity)
+    remoteChanges.forget(store)
     store.coordinatorReference = nil
     for observer in observers { observer.coordinator(self, didRemove: store) }
     NotificationCenter.default.post(

@@ -16,8 +16,9 @@ extension ManagedObjectContext {
     return pin?.current
   }
 
-  /// Pins what the context reads from now on, fetches, faults and relationships, to one state of
-  /// its stores: the one that ``QueryGenerationToken/current`` stands for, decided by the first
+  /// Pins what the context reads from now on to one state of its stores.
+  ///
+  /// Fetches, faults and relationships read that state: the one that ``QueryGenerationToken/current`` stands for, decided by the first
   /// read, or that of another context's token. Nil lets it read the newest rows again.
   ///
   /// Objects that the context has read already stay as they are; call `refreshAllObjects()` to have

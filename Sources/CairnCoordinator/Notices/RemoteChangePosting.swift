@@ -5,10 +5,16 @@ import Synchronization
 /// Posts remote change notifications, off the thread that committed; commits that follow each
 /// other quickly share one.
 ///
-/// Mutable state: the stores with a notification under way, inside `pending`.
+/// Mutable state, inside `state`: the stores with a notification under way, and how far the history
+/// of each had come at the last one.
 final class RemoteChangePosting: Sendable {
+  private struct State {
+    /// With whether one of the commits was made through the coordinator.
+    var pending: [ObjectIdentifier: Bool] = [:]
+    var announced: [ObjectIdentifier: Int64] = [:]
+  }
   private let queue = DispatchQueue(label: "cairn.coordinator.remote-change", qos: .utility)
-  private let pending = Mutex<Set<ObjectIdentifier>>([])
+  private let state = Mutex(State())
 
   /// Notices the commits of others to a store that is to post remote changes.
   ///
@@ -18,25 +24,47 @@ final class RemoteChangePosting: Sendable {
     guard store.configuration.options.postsRemoteChanges,
       let watching = store as? any CommitWatching
     else { return }
+    if let number = coordinator.currentPersistentHistoryToken(fromStores: [store])?.number(
+      for: store)
+    {
+      state.withLock { $0.announced[ObjectIdentifier(store)] = number }
+    }
     try watching.watchCommits { [weak coordinator, weak store] in
       guard let coordinator, let store else { return }
       coordinator.storeDidChangeRemotely(store)
     }
   }
 
+  func forget(_ store: PersistentStore) {
+    state.withLock { $0.announced[ObjectIdentifier(store)] = nil }
+  }
+
   /// Announces that somebody wrote to the store, if it was opened with that option.
-  func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
+  ///
+  /// - Parameter isOwn: Whether it was done through the coordinator. What others do is announced
+  ///   only if history, where it is kept, went on: bookkeeping of theirs is nobody's business.
+  func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator, isOwn: Bool) {
     guard store.configuration.options.postsRemoteChanges else { return }
-    let isFirst = pending.withLock { $0.insert(ObjectIdentifier(store)).inserted }
+    let id = ObjectIdentifier(store)
+    let isFirst = state.withLock { state in
+      let known = state.pending.updateValue(isOwn || state.pending[id] ?? false, forKey: id)
+      return known == nil
+    }
     guard isFirst else { return }
     queue.async { [self, weak coordinator] in
-      _ = pending.withLock { $0.remove(ObjectIdentifier(store)) }
+      let isOwn = state.withLock { $0.pending.removeValue(forKey: id) } ?? false
       guard let coordinator, coordinator.persistentStores.contains(where: { $0 === store }) else {
         return
       }
       var info: [AnyHashable: Any] = [PersistentStoreKey.storeUUID: store.identity.identifier]
       if let url = store.url { info[PersistentStoreKey.storeURL] = url }
       if let token = coordinator.currentPersistentHistoryToken(fromStores: [store]) {
+        let number = token.number(for: store)
+        let last = state.withLock { state in
+          defer { state.announced[id] = number }
+          return state.announced[id]
+        }
+        if !isOwn, last == number { return }
         info[PersistentStoreKey.historyToken] = token
       }
       NotificationCenter.default.post(

@@ -86,10 +86,10 @@ import Testing
       #expect(files.logSize > 200_000)
     }
     #expect(wait { context.performAndWait { (try? count(context)) == nil } })
-    try other.performAndWait { #expect(try count(other) == 1) }
+    #expect(try other.performAndWait { try count(other) } == 1)
     try context.performAndWait {
       let error = #expect(throws: (any Error).self) { try count(context) }
-      #expect("\(try #require(error))".contains("setQueryGenerationFrom"))
+      #expect(String(describing: error).contains("setQueryGenerationFrom"))
       #expect(throws: (any Error).self) {
         try context.setQueryGenerationFrom(context.queryGenerationToken)
       }

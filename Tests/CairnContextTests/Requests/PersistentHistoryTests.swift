@@ -381,7 +381,8 @@ import Testing
     for context in contexts {
       try context.performAndWait {
         context.retainsRegisteredObjects = true
-        for id in ids { #expect(try context.existingObject(with: id).text("title") != nil) }
+        let titles = try ids.map { try context.existingObject(with: $0).text("title") }
+        #expect(titles == ["a", "b"])
       }
     }
     let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
@@ -415,7 +416,8 @@ import Testing
         #expect(context.registeredObject(for: ids[0])?.text("title") == "A")
         #expect(context.registeredObject(for: ids[1])?.isDeleted ?? true)
         #expect(!context.hasChanges)
-        #expect(try context.all("Book").map { $0.text("title") } == ["A"])
+        let titles = try context.all("Book").map { $0.text("title") }
+        #expect(titles == ["A"])
       }
     }
   }

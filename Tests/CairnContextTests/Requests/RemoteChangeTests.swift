@@ -133,7 +133,7 @@ import Testing
     let heard = Announcements(program)
     let token = program.coordinator.currentPersistentHistoryToken(fromStores: nil)
     let path = url.path
-    await #expect(processExitsWith: .success) { [path] in
+    await #expect(processExitsWith: .success) { [path = path as String] in
       let other = try Program(URL(fileURLWithPath: path), announces: false)
       other.context.transactionAuthor = "another process"
       try other.save("theirs")
