@@ -84,6 +84,7 @@ public struct PersistentStoreConformance: Sendable {
   static let allChecks: [ConformanceCheck] =
     OpeningChecks.all + RowChecks.all + ConflictChecks.all + ConstraintChecks.all
     + RelationshipChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
+    + GenerationChecks.all
 }
 
 /// One rule and how it is checked.

@@ -9,8 +9,7 @@ import Synchronization
 /// of each had come at the last one.
 final class RemoteChangePosting: Sendable {
   private struct State {
-    /// With whether one of the commits was made through the coordinator.
-    var pending: [ObjectIdentifier: Bool] = [:]
+    var pending: Set<ObjectIdentifier> = []
     var announced: [ObjectIdentifier: Int64] = [:]
   }
   private let queue = DispatchQueue(label: "cairn.coordinator.remote-change", qos: .utility)
@@ -41,18 +40,14 @@ final class RemoteChangePosting: Sendable {
 
   /// Announces that somebody wrote to the store, if it was opened with that option.
   ///
-  /// - Parameter isOwn: Whether it was done through the coordinator. What others do is announced
-  ///   only if history, where it is kept, went on: bookkeeping of theirs is nobody's business.
-  func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator, isOwn: Bool) {
+  /// Where history is kept, only if it went on since the last time: commits of bookkeeping are
+  /// nobody's business, and a commit that is noticed twice is announced once.
+  func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
     guard store.configuration.options.postsRemoteChanges else { return }
     let id = ObjectIdentifier(store)
-    let isFirst = state.withLock { state in
-      let known = state.pending.updateValue(isOwn || state.pending[id] ?? false, forKey: id)
-      return known == nil
-    }
-    guard isFirst else { return }
+    guard state.withLock({ $0.pending.insert(id).inserted }) else { return }
     queue.async { [self, weak coordinator] in
-      let isOwn = state.withLock { $0.pending.removeValue(forKey: id) } ?? false
+      _ = state.withLock { $0.pending.remove(id) }
       guard let coordinator, coordinator.persistentStores.contains(where: { $0 === store }) else {
         return
       }
@@ -64,7 +59,7 @@ final class RemoteChangePosting: Sendable {
           defer { state.announced[id] = number }
           return state.announced[id]
         }
-        if !isOwn, last == number { return }
+        if last == number { return }
         info[PersistentStoreKey.historyToken] = token
       }
       NotificationCenter.default.post(

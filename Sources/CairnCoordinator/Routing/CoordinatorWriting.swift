@@ -125,7 +125,7 @@ extension PersistentStoreCoordinator {
 
   private func announce(_ notice: CommitNotice, by source: (any CoordinatorObserver)?) {
     for observer in observers { observer.coordinator(self, didCommit: notice, by: source) }
-    remoteChanges.announce(notice.store, of: self, isOwn: notice.origin != .remote)
+    remoteChanges.announce(notice.store, of: self)
   }
 
   private func checkWritable(_ store: PersistentStore) throws {

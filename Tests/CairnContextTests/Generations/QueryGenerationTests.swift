@@ -194,7 +194,7 @@ import Testing
       #expect(
         (error as? CoreDataError)?.code ?? .init(rawValue: (error as NSError?)?.code ?? 0)
           == .managedObjectMerge)
-      reader.mergePolicy = .mergeByPropertyObjectTrump
+      reader.mergePolicy = MergePolicy.mergeByPropertyObjectTrump
       try reader.save()
     }
     #expect(try fixture.stack.use { try fixture.titles($0) } == ["c", "d", "mine"])
