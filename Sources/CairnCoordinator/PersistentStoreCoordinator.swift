@@ -141,6 +141,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       state.registry.replace(old, by: new)
       state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
     }
+    remoteChanges.forget(old)
+    // It is open and readable; a watch that fails all the same costs notifications of others only.
+    try? remoteChanges.watch(new, of: self)
   }
 
   /// Takes a store that was not opened by a coordinator.
