@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Section 18.5 of the specification.
-@Suite struct RemoteChangeTests {
+@Suite(.timeLimit(.minutes(2))) struct RemoteChangeTests {
   /// A coordinator of its own on a file.
   private struct Program {
     let coordinator: PersistentStoreCoordinator
@@ -42,6 +42,7 @@ import Testing
   /// The history numbers of the notifications that a coordinator posts.
   private final class Announcements: Sendable {
     private let numbers = Mutex<[Int64]>([])
+    private let stream: AsyncStream<Int64>
     private let token: Mutex<Observation?> = Mutex(nil)
     // Unchecked: only handed back to the notification centre.
     private struct Observation: @unchecked Sendable {
@@ -50,6 +51,8 @@ import Testing
 
     init(_ program: Program) {
       let (store, url) = (program.store, program.store.url)
+      let (stream, feed) = AsyncStream.makeStream(of: Int64.self)
+      self.stream = stream
       let observation = Observation(
         token: NotificationCenter.default.addObserver(
           forName: .NSPersistentStoreRemoteChange, object: program.coordinator, queue: nil
@@ -58,7 +61,9 @@ import Testing
           #expect(info["NSStoreUUID"] as? String == store.identity.identifier)
           #expect(info["storeURL"] as? URL == url)
           let token = info["historyToken"] as? PersistentHistoryToken
-          self?.numbers.withLock { $0.append(token?.number(for: store) ?? -1) }
+          let number = token?.number(for: store) ?? -1
+          self?.numbers.withLock { $0.append(number) }
+          feed.yield(number)
         })
       token.withLock { $0 = observation }
     }
@@ -71,13 +76,9 @@ import Testing
 
     var all: [Int64] { numbers.withLock { $0 } }
 
-    /// Waits for a notification that tells of the transaction; false after 20 seconds.
+    /// Waits for a notification that tells of the transaction; false when the test is out of time.
     func reach(_ number: Int64) async -> Bool {
-      let deadline = ContinuousClock.now + .seconds(20)
-      while ContinuousClock.now < deadline {
-        if all.contains(where: { $0 >= number }) { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-      }
+      for await found in stream where found >= number { return true }
       return false
     }
   }
