@@ -94,7 +94,8 @@ import Testing
     let path = Array(repeating: "a", count: 20_000).joined(separator: ".")
     for text in ["n IN {\(list)}", terms, "\(path) == 1"] {
       let predicate = try ObjectPredicate.parse(text)
-      #expect(try ObjectPredicate.parse(predicate.predicateFormat) == predicate)
+      let again = try ObjectPredicate.parse(predicate.predicateFormat)
+      #expect(again == predicate)
     }
   }
 }

@@ -30,7 +30,7 @@ enum ParityValues {
   ]
   static let doubles: [Double?] = [
     nil, 0, -0.0, 0.1, 0.5, 1, 2, -2.5, 1e308, .infinity, -.infinity, .nan,
-    9_007_199_254_740_992, 5e-324,
+    9_007_199_254_740_992, .leastNonzeroMagnitude,
   ]
   static let decimals: [Decimal?] = [
     nil, 0, 1, -3, Decimal(string: "0.1"), Decimal(string: "2.50"), Decimal(string: "1234567.891"),
