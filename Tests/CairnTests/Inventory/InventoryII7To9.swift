@@ -104,15 +104,19 @@ private func uses_NSPersistentStoreCoordinator(_ x: NSPersistentStoreCoordinator
   let _: () -> Void = x.lock
   let _: () -> Void = x.unlock
   let _: () -> Bool = x.tryLock
+  let _: (String?, URL) throws -> [String: Any] = NSPersistentStoreCoordinator
+    .metadataForPersistentStore(ofType:at:)
+  let _: ([String: Any]?, String?, URL) throws -> Void = NSPersistentStoreCoordinator.setMetadata(
+    _:forPersistentStoreOfType:at:)
   let _:
     (NSPersistentStore.StoreType, String?, URL, [AnyHashable: Any]?) throws -> NSPersistentStore = x
       .addPersistentStore(type:configuration:at:options:)
-  _ = { () throws in try x.addPersistentStore(type: any(), at: any()) }
-  let _: (AnyClass?, NSPersistentStore.StoreType) -> Void = NSPersistentStoreCoordinator
-    .registerStoreClass(_:type:)
 }
 @available(*, deprecated)
 private func uses_NSPersistentStoreCoordinator_1(_ x: NSPersistentStoreCoordinator) throws {
+  _ = { () throws in try x.addPersistentStore(type: any(), at: any()) }
+  let _: (AnyClass?, NSPersistentStore.StoreType) -> Void = NSPersistentStoreCoordinator
+    .registerStoreClass(_:type:)
   let _: (NSPersistentStore.StoreType, URL, [AnyHashable: Any]?) throws -> [String: Any] =
     NSPersistentStoreCoordinator.metadataForPersistentStore(type:at:options:)
   _ = { () throws in
@@ -183,6 +187,7 @@ private func uses_NSPersistentContainer(_ x: NSPersistentContainer) throws {
     .loadPersistentStores(completionHandler:)
   let _: () -> NSManagedObjectContext = x.newBackgroundContext
   let _: (@escaping (NSManagedObjectContext) -> Void) -> Void = x.performBackgroundTask(_:)
+  let _: URL = NSPersistentContainer.defaultDirectoryURL
   let _: (@escaping (NSManagedObjectContext) throws -> Int) async throws -> Int = x
     .performBackgroundTask(_:)
 }
