@@ -112,7 +112,12 @@ struct PendingChangesOverlay {
   func count(over ids: [ManagedObjectID]) throws -> Int {
     let known = Set(changed.map { ObjectIDRef($0.objectID) })
     var count = 0
-    for id in ids where !known.contains(ObjectIDRef(id)) { count += 1 }
+    let lookup = ObjectLookup(context: context)
+    for id in ids where !known.contains(ObjectIDRef(id)) {
+      // A child may know the object by the ID it had before it was saved.
+      if context.parent != nil, lookup.registered(id)?.hasChanges == true { continue }
+      count += 1
+    }
     for object in changed where try matches(object) { count += 1 }
     return count
   }

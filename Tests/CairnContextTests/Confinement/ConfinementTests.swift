@@ -84,6 +84,19 @@ import Testing
     }
   }
 
+  @Test func anObjectThatWasSavedCannotBeAssignedToAnotherStore() async {
+    await #expect(processExitsWith: .failure) {
+      let (stack, other) = (try Stack(), try Stack())
+      try stack.use { context in
+        let author = context.make("Author")
+        context.assign(author, to: stack.store)
+        try context.save()
+        context.assign(author, to: stack.store)
+        context.assign(author, to: other.store)
+      }
+    }
+  }
+
   @Test @available(*, deprecated) func aConfinementContextBelongsToItsThreadAndHasALock() throws {
     let stack = try Stack()
     let done = DispatchSemaphore(value: 0)

@@ -56,10 +56,12 @@ extension ContextTwin {
     }
     // A list put back into its old order still counts as reordered.
     let surplus = updated.subtracting(changed).filter { current.kinds[$0] != .book }
-    if !surplus.isEmpty { found.append(
+    if !surplus.isEmpty {
+      found.append(
         "updated without a difference: "
           + surplus.sorted().map { "\($0) \(object($0).changedValues().keys.sorted())" }
-          .joined(separator: ", ")) }
+          .joined(separator: ", "))
+    }
     let ids = context.registry.objects.map(\.objectID)
     if Set(ids).count != ids.count { found.append("an ID is registered twice") }
     return found

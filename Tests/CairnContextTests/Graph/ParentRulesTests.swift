@@ -77,6 +77,19 @@ import Testing
     }
   }
 
+  @Test func anObjectWithTwoIDsIsCountedOnce() throws {
+    let root = try Stack().context()
+    let leaf = child(of: root)
+    try leaf.performAndWait {
+      let author = leaf.make("Author")
+      try leaf.save()
+      try root.performAndWait { try root.save() }
+      author.setValue("changed", forKey: "name")
+      let count = try leaf.count(for: FetchRequest<ManagedObject>(entityName: "Author"))
+      #expect(count == 1)
+    }
+  }
+
   @Test func aMergeBringsThePermanentIDToo() throws {
     let root = try Stack().context()
     let leaf = child(of: root)
