@@ -218,3 +218,12 @@ extension ManagedObject {
     return value(forKey: key) as? Set<ManagedObject> ?? []
   }
 }
+
+/// Expects a value that takes something that throws to find out.
+func expect<Value: Equatable>(
+  _ value: @autoclosure () throws -> Value, is expected: Value, _ comment: Comment? = nil,
+  at place: SourceLocation = #_sourceLocation
+) throws {
+  let value = try value()
+  #expect(value == expected, comment, sourceLocation: place)
+}

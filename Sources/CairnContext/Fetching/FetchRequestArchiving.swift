@@ -26,6 +26,10 @@ enum FetchRequestArchiving {
     static let having = "NSHavingPredicate"
   }
 
+  /// Archives list the superclasses of what they hold, and a generic class among them has no name.
+  static let nameClasses: Void = NSKeyedArchiver.setClassName(
+    "NSFetchRequest", for: FetchRequest<any FetchRequestResult>.self)
+
   // MARK: Encoding
 
   static func encode(_ request: AnyFetchRequest, with coder: NSCoder) {
