@@ -339,7 +339,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ) {
     for context in contexts {
       let data = Transferred(value: changeNotificationData)
-      context.performAndWait { ChangeMerging(context: context).merge(remote: data.value) }
+      context.performAndWait { ChangeMerging(context: context).merge(fromStores: data.value) }
     }
   }
 }

@@ -208,10 +208,7 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
   open func encode(with coder: NSCoder) { FetchRequestArchiving.encode(self, with: coder) }
 
   /// A generic class has no name that an archive could keep.
-  open override var classForKeyedArchiver: AnyClass? {
-    FetchRequestArchiving.nameClasses
-    return ArchivedFetchRequest.self
-  }
+  open override var classForKeyedArchiver: AnyClass? { FetchRequestArchiving.archivedClass }
 
   /// Runs the request in the context whose block is running.
   ///

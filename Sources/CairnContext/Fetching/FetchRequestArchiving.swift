@@ -5,6 +5,9 @@ import Foundation
 /// What a fetch request becomes by being unarchived.
 final class ArchivedFetchRequest: FetchRequest<any FetchRequestResult> {}
 
+/// Stands for ``ArchivedFetchRequest`` while an archive is written.
+final class ArchivedFetchRequestName: NSObject {}
+
 /// Writes fetch requests to archives and reads them again.
 ///
 /// Predicates and expressions are kept as their format, descriptions of properties by name. What
@@ -26,9 +29,14 @@ enum FetchRequestArchiving {
     static let having = "NSHavingPredicate"
   }
 
-  /// Archives list the superclasses of what they hold, and a generic class among them has no name.
-  static let nameClasses: Void = NSKeyedArchiver.setClassName(
-    "NSFetchRequest", for: FetchRequest<any FetchRequestResult>.self)
+  /// The class that archives are told of, under the name of the class that they give back.
+  ///
+  /// Under its own name an archive would list its superclasses too, and a generic one has no name.
+  static let archivedClass: AnyClass = {
+    NSKeyedArchiver.setClassName(
+      NSStringFromClass(ArchivedFetchRequest.self), for: ArchivedFetchRequestName.self)
+    return ArchivedFetchRequestName.self
+  }()
 
   // MARK: Encoding
 

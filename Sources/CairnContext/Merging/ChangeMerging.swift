@@ -49,6 +49,21 @@ struct ChangeMerging {
       deleted: ids(.deletedObjects, .deletedObjectIDs))
   }
 
+  /// The same for changes that did not come through this coordinator's saves (batch requests, other
+  /// processes): the row cache may be behind the stores, so the rows are read first.
+  func merge(fromStores info: [AnyHashable: Any]) {
+    let keys: [ManagedObjectContext.NotificationKey] = [
+      .updatedObjects, .updatedObjectIDs, .refreshedObjects, .refreshedObjectIDs,
+    ]
+    let ids = keys.flatMap { info[$0.rawValue].map(Self.elements) ?? [] }.compactMap(id)
+      .filter { !$0.isTemporaryID }
+    if !ids.isEmpty, let coordinator = context.persistentStoreCoordinator {
+      // What cannot be read is noticed when it is used.
+      _ = try? coordinator.snapshots(for: ids, maximumAge: 0)
+    }
+    merge(remote: info)
+  }
+
   private static func elements(_ value: Any) -> [Any] {
     switch value {
     case let set as Set<ManagedObject>: return Array(set)

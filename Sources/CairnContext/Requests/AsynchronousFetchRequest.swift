@@ -114,7 +114,7 @@ private struct AsynchronousFetchWork<ResultType> {
   let result: AsynchronousFetchResult<ResultType>
 
   func read() throws -> StoreFetchResult {
-    try storeRequest.monitor?.checkCancellation()
+    try result.monitor.checkCancellation()
     guard let source = result.managedObjectContext.rowSource else { return .snapshots([]) }
     return try source.fetch(
       storeRequest, in: plan.stores, includingPending: plan.includesPendingChanges)
@@ -122,7 +122,9 @@ private struct AsynchronousFetchWork<ResultType> {
 
   func finish(_ answer: Result<StoreFetchResult, any Error>) {
     do {
-      try storeRequest.monitor?.checkCancellation()
+      // A progress may tell its handler later than those who ask it.
+      if result.progress?.isCancelled == true { result.monitor.cancel() }
+      try result.monitor.checkCancellation()
       let isWindowed = storeRequest.limit == plan.limit && storeRequest.offset == plan.offset
       result.succeed(
         try FetchExecution(context: result.managedObjectContext).results(

@@ -9,20 +9,26 @@ struct CachedRow {
   static var empty: CachedRow { CachedRow(snapshot: nil, references: 0, readAt: 0) }
   /// Whether there is nothing in it: entries without row and holders do not stay.
   var isEmpty: Bool { references <= 0 && snapshot == nil }
+  /// Whether it is a row whose object nobody holds.
+  var isUnclaimed: Bool { references <= 0 && snapshot != nil }
 }
 
 /// An open-addressing hash table from row keys to cached rows.
 ///
-/// A fetch asks it twice per row, where a `Dictionary` costs three times as much. Linear probing
-/// with backward-shift deletion, so there are no tombstones.
+/// A fetch asks it twice per row, where a `Dictionary` costs three times as much. Keys of a table
+/// are dense numbers that come in order, so neighbours stay neighbours here: scattering them costs a
+/// cache miss a question. Linear probing with backward-shift deletion, so there are no tombstones.
 struct CachedRows {
-  private var count = 0
+  private(set) var count = 0
+  /// How many rows nobody holds.
+  private(set) var unclaimedCount = 0
   private var keys: [Int64] = []
   private var rows: [CachedRow] = []
   private var mask = 0
 
   private func home(_ key: Int64) -> Int {
-    Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+    // The upper bits break up patterns such as every thousandth key.
+    Int(truncatingIfNeeded: key ^ (key >> 16)) & mask
   }
 
   private func find(_ key: Int64) -> Int {
@@ -43,8 +49,11 @@ struct CachedRows {
     if (count + 1) * 2 > keys.count { grow() }
     let index = find(key)
     let wasEmpty = rows[index].isEmpty
+    let wasUnclaimed = rows[index].isUnclaimed
     body(&rows[index])
     let isEmpty = rows[index].isEmpty
+    let isUnclaimed = rows[index].isUnclaimed
+    if wasUnclaimed != isUnclaimed { unclaimedCount += isUnclaimed ? 1 : -1 }
     if wasEmpty, !isEmpty {
       keys[index] = key
       count += 1
@@ -72,13 +81,24 @@ struct CachedRows {
     }
   }
 
-  private mutating func grow() {
+  private mutating func grow() { rebuild(capacity: max(16, keys.count * 2)) { _ in true } }
+
+  /// Drops the rows that nobody holds.
+  mutating func removeUnclaimed() {
+    if unclaimedCount == 0 { return }
+    let left = count - unclaimedCount
+    var capacity = 16
+    while capacity < 2 * (left + 1) { capacity *= 2 }
+    rebuild(capacity: capacity) { !$0.isUnclaimed }
+    (count, unclaimedCount) = (left, 0)
+  }
+
+  private mutating func rebuild(capacity: Int, keeping: (CachedRow) -> Bool) {
     let (oldKeys, oldRows) = (keys, rows)
-    let capacity = max(16, keys.count * 2)
     keys = Array(repeating: 0, count: capacity)
     rows = Array(repeating: .empty, count: capacity)
     mask = capacity - 1
-    for index in oldKeys.indices where !oldRows[index].isEmpty {
+    for index in oldKeys.indices where !oldRows[index].isEmpty && keeping(oldRows[index]) {
       let place = find(oldKeys[index])
       keys[place] = oldKeys[index]
       rows[place] = oldRows[index]

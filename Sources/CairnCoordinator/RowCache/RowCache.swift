@@ -31,19 +31,28 @@ final class RowCache: Sendable {
         others[key] = row.isEmpty ? nil : row
       }
     }
+
+    /// Drops the rows of earlier reads that nobody came to hold, once they are many: a thousand,
+    /// and an eighth of what there is, so that looking through all is paid for.
+    mutating func sweep() {
+      if rows.unclaimedCount >= max(RowCache.unclaimedLimit, rows.count / 8) {
+        rows.removeUnclaimed()
+      }
+      if others.count >= RowCache.unclaimedLimit {
+        others = others.filter { !$0.value.isUnclaimed }
+      }
+    }
   }
 
   private struct StoreRows {
     var tables: [ObjectIdentifier: Table] = [:]
     /// Counts the commits that went through the coordinator.
     var commits: UInt64 = 0
-    /// Rows that were cached before anybody held their object.
-    var unclaimed: [ManagedObjectID] = []
 
     /// Changes entries one after the other, looking up each table once for a run of rows.
     mutating func update<Item>(
       _ items: some Sequence<Item>, id: (Item) -> ManagedObjectID,
-      _ body: (Item, ManagedObjectID, inout Table, inout [ManagedObjectID]) -> Void
+      _ body: (Item, ManagedObjectID, inout Table) -> Void
     ) {
       var current: ObjectIdentifier?
       var table = Table()
@@ -56,7 +65,7 @@ final class RowCache: Sendable {
           table = tables.removeValue(forKey: root) ?? Table()
           current = root
         }
-        body(item, id, &table, &unclaimed)
+        body(item, id, &table)
       }
       if let current { tables[current] = table }
     }
@@ -71,7 +80,7 @@ final class RowCache: Sendable {
   }
 
   /// From so many unclaimed rows on, those of earlier fetches are swept.
-  private static let unclaimedLimit = 1024
+  fileprivate static let unclaimedLimit = 1024
 
   private let state = Mutex<[ObjectIdentifier: StoreRows]>([:])
 
@@ -136,15 +145,14 @@ final class RowCache: Sendable {
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         let wasCommitted = store.commits != readAfter
-        if store.unclaimed.count >= Self.unclaimedLimit { Self.sweep(&store) }
-        store.update(snapshots, id: \.objectID) { snapshot, id, table, unclaimed in
+        for root in store.tables.keys { store.tables[root]?.sweep() }
+        store.update(snapshots, id: \.objectID) { snapshot, id, table in
           if wasCommitted {
             guard let known = table[id.key]?.snapshot, known.version <= snapshot.version else {
               return
             }
           }
           table.change(id.key) { entry in
-            if entry.isEmpty { unclaimed.append(id) }
             entry.snapshot = snapshot
             entry.readAt = now
           }
@@ -161,14 +169,13 @@ final class RowCache: Sendable {
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         store.commits += 1
-        store.update(written, id: \.objectID) { snapshot, id, table, unclaimed in
+        store.update(written, id: \.objectID) { snapshot, id, table in
           table.change(id.key) { entry in
-            if entry.isEmpty { unclaimed.append(id) }
             entry.snapshot = snapshot
             entry.readAt = now
           }
         }
-        store.update(deleted, id: \.self) { id, _, table, _ in
+        store.update(deleted, id: \.self) { id, _, table in
           table.change(id.key) { $0.snapshot = nil }
         }
       }
@@ -178,7 +185,7 @@ final class RowCache: Sendable {
   /// Counts one holder more for each ID.
   func retain(_ ids: [ManagedObjectID]) {
     let now = DispatchTime.now().uptimeNanoseconds
-    changeRuns(of: ids) { id, _, table, _ in
+    changeRuns(of: ids) { id, _, table in
       table.change(id.key) { entry in
         if entry.isEmpty { entry.readAt = now }
         entry.references += 1
@@ -188,7 +195,7 @@ final class RowCache: Sendable {
 
   /// Counts one holder less for each ID; rows without holders go.
   func release(_ ids: [ManagedObjectID]) {
-    changeRuns(of: ids) { id, _, table, _ in
+    changeRuns(of: ids) { id, _, table in
       table.change(id.key) { entry in
         guard !entry.isEmpty else { return }
         entry.references -= 1
@@ -200,7 +207,7 @@ final class RowCache: Sendable {
   /// Changes the entries of IDs that may be of several stores.
   private func changeRuns(
     of ids: [ManagedObjectID],
-    _ body: (ManagedObjectID, ManagedObjectID, inout Table, inout [ManagedObjectID]) -> Void
+    _ body: (ManagedObjectID, ManagedObjectID, inout Table) -> Void
   ) {
     state.withLock { stores in
       var start = ids.startIndex
@@ -218,15 +225,6 @@ final class RowCache: Sendable {
   /// Forgets everything about a store.
   func removeAll(of identity: StoreIdentity) {
     _ = state.withLock { $0.removeValue(forKey: ObjectIdentifier(identity)) }
-  }
-
-  /// Drops the rows of earlier reads that nobody came to hold.
-  private static func sweep(_ store: inout StoreRows) {
-    for id in store.unclaimed {
-      let root = ObjectIdentifier(id.entity.rootEntity)
-      store.tables[root]?.change(id.key) { if $0.references <= 0 { $0 = .empty } }
-    }
-    store.unclaimed.removeAll(keepingCapacity: true)
   }
 
   private static func oldest(for maximumAge: TimeInterval?) -> UInt64 {

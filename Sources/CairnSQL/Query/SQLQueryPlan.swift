@@ -65,9 +65,16 @@ package struct SQLQueryPlan {
       : ObjectPredicate.make(
         (left.count == 1 ? left[0] : .compound(.and, left)).withStoredConstants)
     var columns: SQLDictionaryPlan?
+    var order: [SQLFragment] = []
+    var sort: [ObjectSortDescriptor] = []
     if case .dictionaries(let shape) = request.result {
       do {
-        columns = try SQLDictionaryPlan(shape, compiler: compiler)
+        let made = try SQLDictionaryPlan(shape, compiler: compiler)
+        // Sort keys may name columns, which may be aggregates.
+        compiler.allowsAggregates = true
+        defer { compiler.allowsAggregates = false }
+        order = try compiler.ordering(request.sortDescriptors)
+        columns = made
       } catch is SQLUnsupported {
         for column in shape.columns {
           for path in column.expression.node.contents.keyPaths { try compiler.check(path) }
@@ -76,20 +83,14 @@ package struct SQLQueryPlan {
       isDictionaryInMemory = columns == nil
     } else {
       isDictionaryInMemory = false
+      do {
+        order = try compiler.ordering(request.sortDescriptors)
+      } catch is SQLUnsupported {
+        sort = request.sortDescriptors
+      }
+      if !order.isEmpty { order.append(SQLFragment("\(alias).Z_PK")) }
     }
     dictionary = columns
-    var order: [SQLFragment] = []
-    var sort: [ObjectSortDescriptor] = []
-    do {
-      order = try compiler.ordering(request.sortDescriptors)
-    } catch is SQLUnsupported {
-      sort = request.sortDescriptors
-    }
-    if isDictionaryInMemory {
-      (order, sort) = ([], [])
-    } else if columns == nil, !order.isEmpty {
-      order.append(SQLFragment("\(alias).Z_PK"))
-    }
     ordering = order
     memorySort = sort
     let filter =

@@ -61,7 +61,7 @@ import Testing
   func withoutColumnsAllAttributesCome(_ choice: StoreChoice) throws {
     try stack(choice).use { context in
       let found = try context.fetch(request(nil))
-      #expect(rows(found).last == ["title": "z", "pages": "1", "isRead": "0"])
+      #expect(rows(found).last == ["title": "z", "pages": "1", "isRead": "false"])
     }
   }
 
