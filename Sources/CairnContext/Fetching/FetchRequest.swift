@@ -208,7 +208,7 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
   open func encode(with coder: NSCoder) { FetchRequestArchiving.encode(self, with: coder) }
 
   /// A generic class has no name that an archive could keep.
-  open override var classForKeyedArchiver: AnyClass? { FetchRequestArchiving.archivedClass }
+  open override var classForKeyedArchiver: AnyClass? { ArchivedFetchRequestName.self }
 
   /// Runs the request in the context whose block is running.
   ///

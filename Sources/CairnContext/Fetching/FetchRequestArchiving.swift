@@ -5,8 +5,12 @@ import Foundation
 /// What a fetch request becomes by being unarchived.
 final class ArchivedFetchRequest: FetchRequest<any FetchRequestResult> {}
 
-/// Stands for ``ArchivedFetchRequest`` while an archive is written.
-final class ArchivedFetchRequestName: NSObject {}
+/// What an archive calls a fetch request.
+///
+/// Archives list the superclasses of what they hold, and a generic one has no name.
+final class ArchivedFetchRequestName: NSObject {
+  override class func classForKeyedUnarchiver() -> AnyClass { ArchivedFetchRequest.self }
+}
 
 /// Writes fetch requests to archives and reads them again.
 ///
@@ -28,15 +32,6 @@ enum FetchRequestArchiving {
     static let groups = "NSGroupByProperties"
     static let having = "NSHavingPredicate"
   }
-
-  /// The class that archives are told of, under the name of the class that they give back.
-  ///
-  /// Under its own name an archive would list its superclasses too, and a generic one has no name.
-  static let archivedClass: AnyClass = {
-    NSKeyedArchiver.setClassName(
-      NSStringFromClass(ArchivedFetchRequest.self), for: ArchivedFetchRequestName.self)
-    return ArchivedFetchRequestName.self
-  }()
 
   // MARK: Encoding
 

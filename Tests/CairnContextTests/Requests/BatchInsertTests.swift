@@ -189,7 +189,7 @@ import Testing
     let child = ManagedObjectContext(.privateQueue)
     child.parent = parent
     child.transactionAuthor = "child"
-    child.mergePolicy = .mergeByPropertyStoreTrump
+    child.mergePolicy = MergePolicy.mergeByPropertyStoreTrump
     try child.performAndWait {
       try child.execute(BatchInsertRequest(entityName: "Tag", objects: [["label": "a"]]))
       try child.execute(BatchInsertRequest(entityName: "Tag", objects: [["label": "a"]]))
