@@ -3,8 +3,8 @@
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
-# The place where the consumers are built, so that the library is compiled once for both.
-scratch="$root/.build/consumers/.build"
+# A fixed place, so that a second run builds only what has changed.
+scratch="$root/.build/examples"
 mkdir -p "$scratch"
 log="$scratch/examples.log"
 "$swift" build --package-path "$root/Examples" --scratch-path "$scratch" >"$log" 2>&1 \
