@@ -9,11 +9,27 @@ extension ManagedObjectModel {
     templatesByName[name].map { FetchRequest(template: $0) }
   }
 
-  /// A new request from a template, with values for the `$variables` of its predicate.
+  /// New requests from all templates, by name.
+  public var fetchRequestTemplatesByName: [String: FetchRequest<any FetchRequestResult>] {
+    templatesByName.mapValues { FetchRequest(template: $0) }
+  }
+
+  /// A new request from a template, with values for the `$variables` of its predicate; nil when
+  /// there is none of that name.
+  ///
+  /// `NSNull` stands for nil. Traps when a variable has no value.
   public func fetchRequestFromTemplate(
     withName name: String, substitutionVariables variables: [String: Any]
   ) -> FetchRequest<any FetchRequestResult>? {
     let request = fetchRequestTemplate(forName: name)
+    let missing = (request?.predicate?.node.contents.freeVariables ?? []).subtracting(
+      variables.keys)
+    if let first = missing.min() {
+      // Both names are in the program's source, or in its model.
+      fatalError(
+        "The fetch request template \(name) needs a value for the variable $\(first); to compare "
+          + "with nil give NSNull.")
+    }
     request?.predicate = request?.predicate?.withSubstitutionVariables(variables)
     return request
   }
@@ -24,18 +40,38 @@ extension ManagedObjectModel {
       templatesByName[name] = nil
       return
     }
-    var template = FetchRequestTemplate(entityName: entityName, predicate: request.predicate)
-    template.sortDescriptors = request.sortDescriptors ?? []
-    template.resultType = request.resultType.rawValue
-    template.fetchLimit = request.fetchLimit
-    template.fetchOffset = request.fetchOffset
-    template.fetchBatchSize = request.fetchBatchSize
-    template.includesSubentities = request.includesSubentities
-    template.includesPropertyValues = request.includesPropertyValues
-    template.returnsObjectsAsFaults = request.returnsObjectsAsFaults
-    template.includesPendingChanges = request.includesPendingChanges
-    template.returnsDistinctResults = request.returnsDistinctResults
-    templatesByName[name] = template
+    templatesByName[name] = FetchRequestTemplate(request, entityName: entityName)
+  }
+}
+
+extension FetchRequestTemplate {
+  /// What a request asks for.
+  fileprivate init(_ request: AnyFetchRequest, entityName: String) {
+    self.init(entityName: entityName, predicate: request.predicate)
+    sortDescriptors = request.sortDescriptors ?? []
+    resultType = request.resultType.rawValue
+    fetchLimit = request.fetchLimit
+    fetchOffset = request.fetchOffset
+    fetchBatchSize = request.fetchBatchSize
+    includesSubentities = request.includesSubentities
+    includesPropertyValues = request.includesPropertyValues
+    returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    includesPendingChanges = request.includesPendingChanges
+    returnsDistinctResults = request.returnsDistinctResults
+  }
+}
+
+extension FetchedPropertyDescription {
+  /// The request whose results are the property's value; a copy, set it again to change it.
+  ///
+  /// `$FETCH_SOURCE` in its predicate is the owning object, `$FETCHED_PROPERTY` the property.
+  public var fetchRequest: FetchRequest<any FetchRequestResult>? {
+    get { template.map { FetchRequest(template: $0) } }
+    set {
+      template = newValue.flatMap { request in
+        request.entityName.map { FetchRequestTemplate(request, entityName: $0) }
+      }
+    }
   }
 }
 

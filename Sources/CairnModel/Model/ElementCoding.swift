@@ -25,9 +25,12 @@ enum ElementCoding {
     case let model as ManagedObjectModel: return model
     case let entity as EntityDescription: return carrier(ofEntity: entity.copyEntity())
     case let expression as ExpressionDescription:
-      let part = FetchIndexElementDescription(property: expression, collationType: .binary)
-      return carrier(
-        ofIndex: FetchIndexDescription(name: "index", elements: [part]).copyIndex())
+      // The only property of an entity that holds an expression is a derived attribute.
+      let column = DerivedAttributeDescription()
+      expression.copyValues(to: column)
+      column.derivationExpression = expression.expression
+      column.attributeType = expression.expressionResultType
+      return carrier(ofEntity: EntityDescription(name: "Carrier", properties: [column]))
     case let property as PropertyDescription:
       return carrier(
         ofEntity: EntityDescription(name: "Carrier", properties: [property.copyProperty()]))
@@ -114,8 +117,7 @@ enum ElementCoding {
   }
 
   static func property(from coder: NSCoder) -> PropertyDescription? {
-    guard let entity = entity(from: coder) else { return nil }
-    return entity.declaredProperties.first ?? entity.indexes.first?.elements.first?.property
+    entity(from: coder)?.declaredProperties.first
   }
 
   static func index(from coder: NSCoder) -> FetchIndexDescription? {

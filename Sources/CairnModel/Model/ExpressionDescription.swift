@@ -16,7 +16,14 @@ open class ExpressionDescription: PropertyDescription, @unchecked Sendable {
   }
 
   public override init() { super.init() }
-  public required init?(coder: NSCoder) { super.init(coder: coder) }
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard let column = ElementCoding.property(from: coder) as? DerivedAttributeDescription else {
+      return nil
+    }
+    expression = column.derivationExpression
+    expressionResultType = column.attributeType
+  }
 
   override func makeEmptyCopy() -> PropertyDescription { ExpressionDescription() }
 

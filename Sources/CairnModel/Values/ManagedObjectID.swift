@@ -93,7 +93,7 @@ public enum ObjectKey: Hashable, Sendable {
 /// Source: Core Data's `NSManagedObjectID`.
 // Unchecked: every stored property is an immutable `let` of Sendable type; only NSObject, the
 // superclass, is not declared Sendable.
-public final class ManagedObjectID: NSObject, @unchecked Sendable {
+public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   /// The object's exact entity.
   public let entity: EntityDescription
   /// Which store the object lives in; nil while it is not assigned to one.
@@ -117,6 +117,9 @@ public final class ManagedObjectID: NSObject, @unchecked Sendable {
   private static let nextTemporaryNumber = Atomic<UInt64>(0)
   /// Constant for the process; part of the URIs of temporary IDs.
   private static let processUUID = UUID().uuidString
+
+  /// The ID itself, which never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Whether the object has not been saved yet.
   public var isTemporaryID: Bool {

@@ -1,0 +1,65 @@
+// Fetch requests kept in models.
+import CairnContext
+import CairnModel
+import CairnStore
+import Foundation
+import Testing
+
+/// Chapters 3.2 and 3.7 of the specification.
+@Suite struct TemplateTests {
+  private func model() -> ManagedObjectModel {
+    let model = Workshop.model()
+    let request = FetchRequest<any FetchRequestResult>(entityName: "Piece")
+    request.predicate = ObjectPredicate(format: "title == $TITLE")
+    request.fetchLimit = 3
+    model.setFetchRequestTemplate(request, forName: "byTitle")
+    return model
+  }
+
+  @Test func aTemplateIsCopiedIntoAndOutOfTheModel() {
+    let model = model()
+    model.fetchRequestTemplate(forName: "byTitle")?.fetchLimit = 9
+    #expect(model.fetchRequestTemplate(forName: "byTitle")?.fetchLimit == 3)
+    #expect(model.fetchRequestTemplatesByName.keys.sorted() == ["byTitle"])
+    model.setFetchRequestTemplate(nil, forName: "byTitle")
+    #expect(model.fetchRequestTemplate(forName: "byTitle") == nil)
+  }
+
+  @Test func variablesAreReplacedAndNullStandsForNil() throws {
+    try WorkshopStack(model: model()).use { context in
+      let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
+      context.make("Piece", ["title": "axe"])
+      context.make("Piece")
+      for (value, count) in [("axe" as Any, 1), ("saw", 0), (NSNull(), 1)] {
+        let request = try #require(
+          model.fetchRequestFromTemplate(
+            withName: "byTitle", substitutionVariables: ["TITLE": value]))
+        #expect(try context.fetch(request).count == count)
+      }
+      #expect(
+        model.fetchRequestFromTemplate(withName: "other", substitutionVariables: [:]) == nil)
+    }
+  }
+
+  @Test func aMissingVariableTraps() async {
+    await #expect(processExitsWith: .failure) {
+      let request = FetchRequest<any FetchRequestResult>(entityName: "Piece")
+      request.predicate = ObjectPredicate(format: "title == $TITLE")
+      let model = Workshop.model()
+      model.setFetchRequestTemplate(request, forName: "byTitle")
+      _ = model.fetchRequestFromTemplate(withName: "byTitle", substitutionVariables: [:])
+    }
+  }
+
+  @Test func aFetchedPropertysRequestIsReadAndSetAsARequest() throws {
+    let property = FetchedPropertyDescription()
+    #expect(property.fetchRequest == nil)
+    let request = FetchRequest<any FetchRequestResult>(entityName: "Piece")
+    request.predicate = ObjectPredicate(format: "maker == $FETCH_SOURCE")
+    request.sortDescriptors = [ObjectSortDescriptor(key: "title", ascending: false)]
+    property.fetchRequest = request
+    #expect(property.fetchRequest?.entityName == "Piece")
+    #expect(property.fetchRequest?.predicate == request.predicate)
+    #expect(property.fetchRequest?.sortDescriptors == request.sortDescriptors)
+  }
+}
