@@ -19,7 +19,7 @@ struct WaitCommand: ParsableCommand {
     let reply = try shared.connect().call(
       WaitForSync.self,
       WaitForSync.Parameters(name: replica == "all" ? nil : replica, timeout: patience),
-      timeout: .seconds(patience + 10))
+      timeout: .seconds(patience + 30))
     if shared.json { return try Output.json(reply) }
     Output.line(
       reply.reached.isEmpty

@@ -71,6 +71,7 @@ import Testing
     // Blocks that contexts have enqueued for themselves may still be running.
     let deadline = Date(timeIntervalSinceNow: 20)
     while seen.contains(where: { $0.object != nil }), Date() < deadline {
+      // Proof: the loop polls, and only this thread waits.
       Thread.sleep(forTimeInterval: 0.01)
     }
     let left = Dictionary(

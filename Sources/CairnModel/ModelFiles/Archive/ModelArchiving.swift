@@ -268,7 +268,11 @@ struct ModelArchiving {
       ("NSDestinationEntity", uid(relationship.destinationEntity)),
       ("_NSDestinationEntityName", .uid(destination.uid)),
       ("NSInverseRelationship", .uid(inverseUID)),
-      ("_NSInverseRelationshipName", .uid(archive.add(text: inverse?.name).uid)),
+      // A name that leads nowhere counts for the version, too.
+      (
+        "_NSInverseRelationshipName",
+        .uid(archive.add(text: inverse?.name ?? relationship.inverseRelationshipName).uid)
+      ),
       ("NSDeleteRule", .integer(Int64(relationship.deleteRule.rawValue))),
       ("NSMaxCount", .integer(Int64(relationship.maxCount))),
       ("NSMinCount", .integer(Int64(relationship.minCount))),

@@ -16,12 +16,12 @@ enum VariadicArguments {
   static func read(_ list: CVaListPointer, for format: String) throws -> [Any?] {
     let directives = try PredicateLexer.directives(of: format)
     if directives.isEmpty { return [] }
-    let text = print(directives.map(\.conversion).joined(separator: separator), list)
+    let text = formatted(directives.map(\.conversion).joined(separator: separator), list)
     let parts = text.split(separator: Character(separator), omittingEmptySubsequences: false)
     return zip(directives, parts).map { value($0, String($1)) }
   }
 
-  private static func print(_ format: String, _ list: CVaListPointer) -> String {
+  private static func formatted(_ format: String, _ list: CVaListPointer) -> String {
     // No conversion prints more than a double in hexadecimal, far less than 64 signs.
     var buffer = [CChar](repeating: 0, count: 64 * format.utf8.count + 1)
     let count = vsnprintf(&buffer, buffer.count, format, list)
