@@ -30,6 +30,7 @@ public struct FileFacts: Sendable, Equatable {
     size = Int64(information.st_size)
     device = UInt64(information.st_dev)
     inode = UInt64(information.st_ino)
-    modified = Int64(information.st_mtim.tv_sec) * 1_000_000_000 + Int64(information.st_mtim.tv_nsec)
+    modified =
+      Int64(information.st_mtim.tv_sec) * 1_000_000_000 + Int64(information.st_mtim.tv_nsec)
   }
 }

@@ -84,6 +84,7 @@ extension EntityDescription {
   }
 
   /// A new object of the entity of that name; traps when the model has none.
+  @discardableResult
   public class func insertNewObject(
     forEntityName entityName: String, into context: ManagedObjectContext
   ) -> ManagedObject {

@@ -2,8 +2,10 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// Brings a store to the newest version stage by stage, when it is opened with this manager under
-/// the option `StoreOptionKey.stagedMigrationManager`. Source: `NSStagedMigrationManager`.
+/// Brings a store to the newest version stage by stage.
+///
+/// It does so when the store is opened with this manager under the option
+/// `StoreOptionKey.stagedMigrationManager`. Source: `NSStagedMigrationManager`.
 ///
 /// Each stage is committed by itself: after a failure the store is at the last one that was
 /// completed, and opening it again goes on from there. The manager belongs to the thread that

@@ -309,7 +309,7 @@ import Testing
       _ = try first.titles(first.reader)
       return try #require(first.reader.queryGenerationToken)
     }
-    try second.reader.performAndWait {
+    second.reader.performAndWait {
       #expect(throws: (any Error).self) { try second.reader.setQueryGenerationFrom(token) }
       #expect(second.reader.queryGenerationToken == nil)
     }

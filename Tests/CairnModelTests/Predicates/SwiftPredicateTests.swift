@@ -163,12 +163,10 @@ private var generatedNames: [AnyKeyPath: String] {
   @Test func whatCannotBeSaidIsRefusedWithAReason() {
     func code(_ predicate: Predicate<TranslatedItem>) -> PredicateTranslationError.Code? {
       #expect(ObjectPredicate(predicate) == nil)
-      do {
-        _ = try ObjectPredicate.translating(predicate)
-        return nil
-      } catch {
-        return (error as? PredicateTranslationError)?.code
+      let error = #expect(throws: PredicateTranslationError.self) {
+        try ObjectPredicate.translating(predicate)
       }
+      return error?.code
     }
     struct Odd: Codable, Equatable, Hashable, Sendable { var x = 1 }
     let odd = Odd()
