@@ -38,6 +38,7 @@ private func any<T>() -> T { fatalError("never called") }
 
 @available(*, deprecated)
 private func uses_NSManagedObjectModel(_ x: NSManagedObjectModel) throws {
+  let _: [String: NSFetchRequest<any NSFetchRequestResult>] = x.fetchRequestTemplatesByName
   let _: NSManagedObjectModel.Type = NSManagedObjectModel.self
   _ = (x as any NSCoding)
   _ = (x as any NSCopying)
@@ -199,7 +200,8 @@ private func uses_NSRelationshipDescription(_ x: NSRelationshipDescription) thro
   do { let v: Bool = x.isOrdered; x.isOrdered = v }
 }
 @available(*, deprecated)
-private func uses_NSFetchedPropertyDescription() throws {
+private func uses_NSFetchedPropertyDescription(_ x: NSFetchedPropertyDescription) throws {
+  do { let v: NSFetchRequest<any NSFetchRequestResult>? = x.fetchRequest; x.fetchRequest = v }
   let _: NSFetchedPropertyDescription.Type = NSFetchedPropertyDescription.self
   let _: NSPropertyDescription.Type = NSFetchedPropertyDescription.self
 }

@@ -87,6 +87,7 @@ private func uses_NSManagedObject_1(_ x: NSManagedObject) throws {
 }
 @available(*, deprecated)
 private func uses_NSManagedObjectID(_ x: NSManagedObjectID) throws {
+  _ = (x as any NSCopying)
   let _: NSManagedObjectID.Type = NSManagedObjectID.self
   let _: NSEntityDescription = x.entity
   let _: NSPersistentStore? = x.persistentStore
@@ -99,6 +100,8 @@ private func uses_NSManagedObjectContextConcurrencyType() throws {
 }
 @available(*, deprecated)
 private func uses_NSManagedObjectContext(_ x: NSManagedObjectContext) throws {
+  let _: (NSQueryGenerationToken?) throws -> Void = x.setQueryGenerationFrom(_:)
+  let _: NSQueryGenerationToken? = x.queryGenerationToken
   let _: NSManagedObjectContext.Type = NSManagedObjectContext.self
   _ = (x as any NSCoding)
   _ = (x as any NSLocking)
@@ -276,4 +279,11 @@ private func uses_NSMergePolicy(_ x: NSMergePolicy) throws {
   let _: ([Any]) throws -> Void = x.resolve(mergeConflicts:)
   let _: ([NSMergeConflict]) throws -> Void = x.resolve(optimisticLockingConflicts:)
   let _: ([NSConstraintConflict]) throws -> Void = x.resolve(constraintConflicts:)
+}
+@available(*, deprecated)
+private func uses_NSQueryGenerationToken(_ x: NSQueryGenerationToken) throws {
+  let _: NSQueryGenerationToken = NSQueryGenerationToken.current
+  _ = (x as any NSSecureCoding)
+  _ = (x as any NSCopying)
+  let _: NSQueryGenerationToken.Type = NSQueryGenerationToken.self
 }

@@ -258,6 +258,11 @@ private func uses_NSPersistentHistoryChangeType() throws {
 }
 @available(*, deprecated)
 private func uses_NSPersistentHistoryChange(_ x: NSPersistentHistoryChange) throws {
+  let _: NSFetchRequest<any NSFetchRequestResult>? = NSPersistentHistoryChange.fetchRequest
+  let _: NSEntityDescription? = NSPersistentHistoryChange.entityDescription
+  let _: (NSManagedObjectContext) -> NSEntityDescription? = NSPersistentHistoryChange
+    .entityDescription(with:)
+  _ = (x as any NSCopying)
   let _: NSPersistentHistoryChange.Type = NSPersistentHistoryChange.self
   let _: Int64 = x.changeID
   let _: NSManagedObjectID = x.changedObjectID
@@ -268,6 +273,9 @@ private func uses_NSPersistentHistoryChange(_ x: NSPersistentHistoryChange) thro
 }
 @available(*, deprecated)
 private func uses_NSPersistentHistoryChangeRequest(_ x: NSPersistentHistoryChangeRequest) throws {
+  do { let v: NSFetchRequest<any NSFetchRequestResult>? = x.fetchRequest; x.fetchRequest = v }
+  let _: (NSFetchRequest<any NSFetchRequestResult>) -> NSPersistentHistoryChangeRequest =
+    NSPersistentHistoryChangeRequest.fetchHistory(withFetch:)
   let _: NSPersistentHistoryChangeRequest.Type = NSPersistentHistoryChangeRequest.self
   let _: NSPersistentStoreRequest.Type = NSPersistentHistoryChangeRequest.self
   let _: (Date) -> NSPersistentHistoryChangeRequest = NSPersistentHistoryChangeRequest.fetchHistory(
@@ -293,6 +301,11 @@ private func uses_NSPersistentHistoryToken(_ x: NSPersistentHistoryToken) throws
 }
 @available(*, deprecated)
 private func uses_NSPersistentHistoryTransaction(_ x: NSPersistentHistoryTransaction) throws {
+  let _: NSFetchRequest<any NSFetchRequestResult>? = NSPersistentHistoryTransaction.fetchRequest
+  let _: NSEntityDescription? = NSPersistentHistoryTransaction.entityDescription
+  let _: (NSManagedObjectContext) -> NSEntityDescription? = NSPersistentHistoryTransaction
+    .entityDescription(with:)
+  _ = (x as any NSCopying)
   let _: NSPersistentHistoryTransaction.Type = NSPersistentHistoryTransaction.self
   let _: Date = x.timestamp
   let _: [NSPersistentHistoryChange]? = x.changes
