@@ -52,7 +52,9 @@ final class ImportApplication {
     for id in ids {
       guard let item = plan.items[id], try plan.isPresent(id) else { continue }
       if let objectID = item.object {
-        remember(id, context.object(with: objectID))
+        let object = context.object(with: objectID)
+        try checkEntity(of: object, is: item.after.entity, id)
+        remember(id, object)
       } else if let entity = access.schema.entities[item.after.entity] {
         let object = ObjectCreation.make(entity.entity, in: context)
         context.assign(object, to: access.store)
@@ -75,6 +77,16 @@ final class ImportApplication {
       context.delete(object)
     }
     context.processPendingChanges()
+  }
+
+  /// The columns of a record are those of its entity; damaged bookkeeping may say another.
+  private func checkEntity(of object: ManagedObject, is name: String, _ id: RecordID) throws {
+    if object.entity.name == name { return }
+    throw SyncError(
+      .damagedBookkeeping,
+      "The record \(id) is of \(name), but its object is of "
+        + "\(object.entity.name ?? "?"). Verify the stores; a replica can be removed and added anew.",
+      recovery: .person)
   }
 
   private func remember(_ id: RecordID, _ object: ManagedObject) {
@@ -177,7 +189,8 @@ final class ImportApplication {
   private func setLinks(_ keys: [LinkKey]) throws {
     guard let first = keys.first, let relation = access.schema.links[first.relationship],
       try plan.resolve(first.owner) == first.owner,
-      let owner = try target(.reference(first.owner))
+      let owner = try target(.reference(first.owner)),
+      owner.entity.isKindOf(entity: relation.relationship.entity)
     else { return }
     var added: [ManagedObject] = []
     var removed: [ManagedObject] = []
@@ -185,6 +198,12 @@ final class ImportApplication {
       guard let link = plan.links[key], try plan.resolve(key.member) == key.member,
         let member = try target(.reference(key.member))
       else { continue }
+      // A link of damaged bookkeeping may name a record of any entity.
+      if let destination = relation.relationship.destinationEntity,
+        !member.entity.isKindOf(entity: destination)
+      {
+        continue
+      }
       if link.state.isMember { added.append(member) } else { removed.append(member) }
       if let inverse = relation.inverse { noteList(of: member, inverse) }
     }
