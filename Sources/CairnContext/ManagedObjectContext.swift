@@ -180,7 +180,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
   /// appends it.
-  public func perform<T>(
+  nonisolated(nonsending) public func perform<T>(
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
   ) async rethrows -> T {
     try await ContextScheduling.run(

@@ -1,6 +1,6 @@
 /// Runs a block on a context's queue for a caller that awaits its result.
 enum ContextScheduling {
-  static func run<T>(
+  nonisolated(nonsending) static func run<T>(
     _ block: @escaping () throws -> T, on context: ManagedObjectContext,
     schedule: ManagedObjectContext.ScheduledTaskType
   ) async rethrows -> T {
@@ -8,7 +8,7 @@ enum ContextScheduling {
     return try rethrowing(outcome.value, as: block)
   }
 
-  private static func outcome<T>(
+  nonisolated(nonsending) private static func outcome<T>(
     of block: @escaping () throws -> T, on context: ManagedObjectContext,
     schedule: ManagedObjectContext.ScheduledTaskType
   ) async -> Transferred<Result<T, any Error>> {

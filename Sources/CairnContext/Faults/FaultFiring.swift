@@ -25,8 +25,7 @@ enum FaultFiring {
     } catch {
       // A property read cannot throw: the values are nil, and the next save reports the error.
       context.faultError = error
-      object.adoptSlots(of: Array(repeating: .null, count: object.slotCount))
-      object.flags.insert(.inaccessible)
+      becomeEmpty(object)
       return
     }
     guard
@@ -111,10 +110,15 @@ enum FaultFiring {
   private static func makeInaccessible(
     _ object: ManagedObject, in context: ManagedObjectContext
   ) {
-    object.adoptSlots(of: Array(repeating: .null, count: object.slotCount))
-    object.flags.insert(.inaccessible)
+    becomeEmpty(object)
     context.pending.mark(object, as: .deleted)
     context.pending.note(object, .eventDeleted)
+  }
+
+  /// The object has no values, and none can be read.
+  static func becomeEmpty(_ object: ManagedObject) {
+    object.adoptSlots(of: Array(repeating: .null, count: object.slotCount))
+    object.flags.insert(.inaccessible)
   }
 
   // MARK: Relationships

@@ -10,6 +10,7 @@ struct ObjectRefreshing {
     guard object.registry === context.registry, !object.isInserted, !object.isDeleted else {
       return
     }
+    takePermanentID(object)
     if !mergeChanges {
       turnIntoFault(object)
     } else if object.hasChanges {
@@ -28,6 +29,7 @@ struct ObjectRefreshing {
   /// `refreshAllObjects()`: changed objects keep their changes, clean ones become faults.
   func refreshAll() {
     for object in context.registry.objects where !object.isInserted && !object.isDeleted {
+      takePermanentID(object)
       if object.hasChanges {
         rebase(object)
       } else {
@@ -35,6 +37,13 @@ struct ObjectRefreshing {
       }
       context.pending.note(object, .eventRefreshed)
     }
+  }
+
+  /// In a child an object has its temporary ID until it is refreshed after the root has saved it.
+  private func takePermanentID(_ object: ManagedObject) {
+    guard object.objectID.isTemporaryID else { return }
+    let id = context.currentID(object.objectID)
+    if id !== object.objectID { context.registry.replaceTemporaryID(of: object, by: id) }
   }
 
   /// Drops values, unsaved changes and references to related objects.

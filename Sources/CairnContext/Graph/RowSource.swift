@@ -84,12 +84,18 @@ final class ParentRows: RowSource {
     }
   }
 
-  /// The object's values now, as a row.
+  /// The object's values now, as a row, without transient ones.
   ///
   /// IDs stay the ones the child knows.
   static func row(of object: ManagedObject, under id: ManagedObjectID) -> RowSnapshot {
-    RowSnapshot.make(
-      objectID: id, version: object.snapshot?.version ?? 0, values: object.currentValues)
+    var values = object.currentValues
+    if object.layout.persistentSlots.count != object.slotCount {
+      for slot in values.indices where object.layout.slots[slot].isTransient {
+        values[slot] = .null
+      }
+    }
+    return RowSnapshot.make(
+      objectID: id, version: object.snapshot?.version ?? 0, values: values)
   }
 
   func members(

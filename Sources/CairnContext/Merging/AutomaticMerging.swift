@@ -5,27 +5,34 @@ import Foundation
 
 /// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
 /// or those that change the parent. On the context's queue, some time after the save.
-// Unchecked: `context` is a weak reference set once; `token` is written by `init` and `stop`, which
+// Unchecked: `context` is a weak reference set once; `tokens` is written by `init` and `stop`, which
 // are called on the context's queue.
 final class AutomaticMerging: @unchecked Sendable {
   private weak var context: ManagedObjectContext?
-  private var token: (any NSObjectProtocol)?
+  private var tokens: [any NSObjectProtocol] = []
+
+  /// Posted for a parent when a child has saved into it, with object IDs and the child.
+  static let childDidSave = Notification.Name("CairnChildContextDidSave")
+  static let childKey = "child"
 
   init(context: ManagedObjectContext) {
     self.context = context
     guard let parent = context.parent else { return }
-    let name = ManagedObjectContext.didSaveObjectIDsNotification
-    token = NotificationCenter.default.addObserver(
-      forName: name, object: parent, queue: nil
-    ) { [weak self] notification in
-      guard let info = notification.userInfo else { return }
-      self?.mergeLater(info)
+    for name in [ManagedObjectContext.didSaveObjectIDsNotification, Self.childDidSave] {
+      let token = NotificationCenter.default.addObserver(
+        forName: name, object: parent, queue: nil
+      ) { [weak self] notification in
+        guard let self, let info = notification.userInfo else { return }
+        let child = info[Self.childKey] as? ManagedObjectContext
+        if child == nil || child !== self.context { mergeLater(info) }
+      }
+      tokens.append(token)
     }
   }
 
   func stop() {
-    if let token { NotificationCenter.default.removeObserver(token) }
-    token = nil
+    for token in tokens { NotificationCenter.default.removeObserver(token) }
+    tokens = []
   }
 
   deinit { stop() }

@@ -105,7 +105,7 @@ struct ChangeMerging {
     let object = context.object(with: id)
     if object.flags.contains(.deletedElsewhere) {
       // It was deleted and has come back.
-      object.flags.remove(.deletedElsewhere)
+      object.flags.subtract([.deletedElsewhere, .inaccessible])
       ObjectRefreshing(context: context).turnIntoFault(object)
     }
     if !object.hasChanges { context.pending.note(object, .eventInserted) }
@@ -132,7 +132,8 @@ struct ChangeMerging {
     }
   }
 
-  private func delete(_ id: ManagedObjectID) {
+  /// An object's row was deleted by somebody else.
+  func delete(_ id: ManagedObjectID) {
     guard let object = ObjectLookup(context: context).registered(id),
       !object.flags.contains(.deletedElsewhere)
     else { return }
@@ -145,6 +146,8 @@ struct ChangeMerging {
       return
     }
     context.pending.remove(object)
+    // There is nothing left to be read.
+    if object.isFault { FaultFiring.becomeEmpty(object) }
     object.flags.insert(.deletedElsewhere)
     context.pending.note(object, .eventDeleted)
   }

@@ -95,6 +95,11 @@ struct ContextNotifications {
     if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { ids[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectIDsNotification, ids)
+    guard let parent = context.parent else { return }
+    // The parent's other children may want to follow.
+    ids[AutomaticMerging.childKey] = context
+    NotificationCenter.default.post(
+      name: AutomaticMerging.childDidSave, object: parent, userInfo: ids)
   }
 
   func postDidMerge(_ changes: MergedChanges) {

@@ -206,6 +206,8 @@ struct KeyAccess {
   private func members(
     _ value: Any?, for relationship: RelationshipDescription
   ) -> [ManagedObject] {
+    // Unlike elsewhere it does not stand for nil.
+    if value is NSNull { RelationshipChecks.refuse(NSNull(), for: relationship) }
     guard let value = AttributeCoding.unwrapped(value) else { return [] }
     switch value {
     case let set as Set<ManagedObject>: return Array(set)

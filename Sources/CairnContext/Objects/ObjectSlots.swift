@@ -8,7 +8,7 @@ extension ManagedObject {
     guard let context = registry?.context else {
       // The program kept an object longer than its context: Core Data raises as well.
       fatalError(
-        "An object of entity \(entity.name ?? "?") was used that belongs to no context: its "
+        "CoreData could not fulfill a fault for '\(objectID)': the object belongs to no context; its "
           + "context has gone, or the object was deleted or forgotten by a reset.")
     }
     return context

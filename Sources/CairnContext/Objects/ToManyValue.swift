@@ -1,5 +1,4 @@
 import CairnModel
-import OrderedCollections
 
 /// The members of one to-many relationship of one object.
 ///
@@ -24,8 +23,12 @@ final class ToManyValue {
   private(set) var members: Set<ManagedObject> = []
   /// The members now in their order; kept for ordered relationships only.
   private(set) var order: [ManagedObject] = []
-  private(set) var added: OrderedSet<ObjectRef> = []
-  private(set) var removed: OrderedSet<ObjectRef> = []
+  /// Where members stand in ``order``; only while positions are asked for again and again.
+  private var positions: MemberPositions?
+  /// How often a position was searched for since the order was last changed in other ways.
+  private var searches = 0
+  private(set) var added = MemberList()
+  private(set) var removed = MemberList()
   /// Whether the order was changed by hand since the last save.
   private(set) var isReordered = false
   /// The order to come back to after loading again.
@@ -79,6 +82,7 @@ final class ToManyValue {
       now.append(reference.object)
     }
     order = isOrdered ? now : []
+    forgetPositions()
     if let remembered = rememberedOrder {
       let kept = remembered.filter { members.contains($0) }
       let known = Set(kept)
@@ -98,6 +102,7 @@ final class ToManyValue {
     setCommitted([])
     members = []
     order = []
+    forgetPositions()
     isReordered = false
     if !keepingChanges { dropChanges() }
   }
@@ -124,6 +129,7 @@ final class ToManyValue {
       if members.contains(where: isGone) {
         members = members.filter { !isGone($0) }
         order.removeAll(where: isGone)
+        forgetPositions()
         follow { $0.followAll(order) }
       }
       setCommitted(current)
@@ -135,8 +141,14 @@ final class ToManyValue {
   func becomeUncommitted() {
     if !isLoaded { load([]) }
     setCommitted([])
-    added = OrderedSet(current.map(ObjectRef.init))
+    added = MemberList(current)
     removed.removeAll()
+    rememberedOrder = nil
+    isReordered = false
+  }
+
+  /// Members that are not moved by hand stand where they are stored.
+  func forgetOrder() {
     rememberedOrder = nil
     isReordered = false
   }
@@ -157,11 +169,12 @@ final class ToManyValue {
 
   /// Takes a member that does not exist any more out of everything, without a change.
   func forget(_ object: ManagedObject) {
-    let wasAdded = added.remove(ObjectRef(object)) != nil
-    let wasRemoved = removed.remove(ObjectRef(object)) != nil
+    let wasAdded = added.remove(ObjectRef(object))
+    let wasRemoved = removed.remove(ObjectRef(object))
     guard isLoaded else { return }
+    let position = position(of: object)
     let wasMember = members.remove(object) != nil
-    if wasMember { removeFromOrder(object) }
+    if wasMember { removeFromOrder(object, at: position) }
     if wasRemoved || wasMember && !wasAdded { forgotten.insert(ObjectRef(object)) }
   }
 
@@ -171,9 +184,33 @@ final class ToManyValue {
     if members.insert(object).inserted {
       if forgotten.remove(ObjectRef(object)) == nil { knownCommitted.append(object) }
       if isOrdered { insertIntoOrder(object, at: order.count) }
-    } else if added.remove(ObjectRef(object)) != nil {
+    } else if added.remove(ObjectRef(object)) {
       knownCommitted.append(object)
     }
+  }
+
+  /// Takes back what was done here with one member: it is one again if it was, and none if not.
+  ///
+  /// - Parameter isCommitted: Whether it is a member by what is stored.
+  func restore(_ object: ManagedObject, isCommitted: Bool) {
+    guard isCommitted else { return forget(object) }
+    added.remove(ObjectRef(object))
+    removed.remove(ObjectRef(object))
+    guard isLoaded else { return }
+    if !committed.contains(where: { $0 === object }) { knownCommitted.append(object) }
+    if members.insert(object).inserted, isOrdered {
+      insertIntoOrder(object, at: placeBeforeRemoval(of: object))
+    }
+  }
+
+  /// Right after the committed member that stood before it and still is one.
+  private func placeBeforeRemoval(of object: ManagedObject) -> Int {
+    var place = 0
+    for other in committed {
+      if other === object { return place }
+      if let position = position(of: other) { place = position + 1 }
+    }
+    return order.count
   }
 
   // MARK: Changes
@@ -193,7 +230,7 @@ final class ToManyValue {
           insertIntoOrder(object, at: order.count)
         }
       }
-      if removed.remove(ObjectRef(object)) == nil {
+      if !removed.remove(ObjectRef(object)) {
         added.append(ObjectRef(object))
       } else if isOrdered {
         // It was a member before, but not necessarily in this place.
@@ -201,8 +238,8 @@ final class ToManyValue {
       }
       return true
     }
-    if removed.remove(ObjectRef(object)) != nil { return true }
-    return added.append(ObjectRef(object)).inserted
+    if removed.remove(ObjectRef(object)) { return true }
+    return added.append(ObjectRef(object))
   }
 
   /// Removes a member.
@@ -211,17 +248,37 @@ final class ToManyValue {
   func remove(_ object: ManagedObject) -> Bool {
     isTouched = true
     if isLoaded {
+      let position = position(of: object)
       guard members.remove(object) != nil else { return false }
-      removeFromOrder(object)
-      if added.remove(ObjectRef(object)) == nil { removed.append(ObjectRef(object)) }
+      removeFromOrder(object, at: position)
+      if !added.remove(ObjectRef(object)) { removed.append(ObjectRef(object)) }
       return true
     }
-    if added.remove(ObjectRef(object)) != nil { return true }
-    return removed.append(ObjectRef(object)).inserted
+    if added.remove(ObjectRef(object)) { return true }
+    return removed.append(ObjectRef(object))
   }
 
+  /// Where a member stands in an ordered relationship.
   func position(of object: ManagedObject) -> Int? {
-    isOrdered ? order.firstIndex { $0 === object } : nil
+    guard isOrdered, members.contains(object) else { return nil }
+    if let positions { return positions.position(of: object) }
+    if order.last === object { return order.count - 1 }
+    if order.first === object { return 0 }
+    searches += 1
+    if searches < Self.searchesWithoutIndex || order.count < 64 {
+      return order.firstIndex { $0 === object }
+    }
+    let positions = MemberPositions(order)
+    self.positions = positions
+    return positions.position(of: object)
+  }
+
+  /// So often a position is searched for before it is worth while to write all of them down.
+  private static let searchesWithoutIndex = 8
+
+  private func forgetPositions() {
+    positions = nil
+    searches = 0
   }
 
   /// Puts the members of a loaded ordered relationship into another order.
@@ -231,17 +288,25 @@ final class ToManyValue {
     if order.count == objects.count, zip(order, objects).allSatisfy({ $0 === $1 }) { return }
     isReordered = true
     order = objects
+    forgetPositions()
     follow { $0.followAll(order) }
   }
 
   private func insertIntoOrder(_ object: ManagedObject, at position: Int) {
+    if position == order.count {
+      positions?.append(object)
+    } else {
+      forgetPositions()
+    }
     order.insert(object, at: position)
     if !followers.isEmpty { follow { $0.followInsertion(of: object, at: position) } }
   }
 
-  private func removeFromOrder(_ object: ManagedObject) {
-    guard isOrdered, let position = order.firstIndex(where: { $0 === object }) else { return }
+  /// The object is not in ``members`` any more.
+  private func removeFromOrder(_ object: ManagedObject, at known: Int?) {
+    guard isOrdered, let position = known else { return }
     order.remove(at: position)
+    positions?.remove(object)
     if !followers.isEmpty { follow { $0.followRemoval(at: position) } }
   }
 }

@@ -41,27 +41,57 @@ struct ConflictMerging {
   }
 
   private func update(_ object: ManagedObject, onto row: RowSnapshot) {
-    if policy == .rollbackMergePolicyType {
-      ChangeDiscarding(context: object.requiredContext).restore(object)
-      object.registry?.context?.pending.remove(object)
-    } else if policy == .mergeByPropertyStoreTrumpMergePolicyType {
-      dropChangesTheStoreHasToo(object, row)
-    } else if policy == .overwriteMergePolicyType {
+    let context = object.requiredContext
+    let restoring = RelationshipRestoring(object)
+    // A new object under an ID that somebody else has brought back meanwhile.
+    if object.isInserted { context.pending.mark(object, as: .updated) }
+    switch policy {
+    case .rollbackMergePolicyType: dropChanges(of: object, onto: row, restoring)
+    case .mergeByPropertyStoreTrumpMergePolicyType:
+      dropChangesTheStoreHasToo(object, row, restoring)
+    case .overwriteMergePolicyType:
       for slot in object.layout.persistentSlots { object.changedSlots.insert(slot) }
       _ = object.ownSlots()
+    case .mergeByPropertyObjectTrumpMergePolicyType, .errorMergePolicyType: break
     }
-    for value in object.toManyValues { value?.unload(keepingChanges: true) }
-    ObjectRefreshing(context: object.requiredContext).rebase(
+    let base = object.snapshot
+    ObjectRefreshing(context: context).rebase(
       object, onto: row, keepingEqualValues: policy == .overwriteMergePolicyType)
+    for slot in object.layout.toOneSlots
+    where object.changedSlots.contains(slot)
+      && base.map({ !$0[slot].isSameStoredValue(as: row[slot]) }) == true
+    {
+      restoring.insist(at: slot, over: row[slot])
+    }
+    restoring.reloadMembers()
+    guard policy == .rollbackMergePolicyType else { return }
+    // Members that come or go by changes of their own are still to be saved.
+    if !object.toManyValues.contains(where: { $0?.hasChanges == true }) {
+      context.pending.remove(object)
+    }
+  }
+
+  /// Everything that was changed here goes.
+  private func dropChanges(
+    of object: ManagedObject, onto row: RowSnapshot, _ restoring: RelationshipRestoring
+  ) {
+    for slot in object.layout.toOneSlots where object.changedSlots.contains(slot) {
+      restoring.restoreToOne(at: slot, to: row[slot])
+    }
+    restoring.restoreLinks()
+    object.changedSlots.removeAll()
   }
 
   /// Where both sides changed a property, this side's change is forgotten.
-  private func dropChangesTheStoreHasToo(_ object: ManagedObject, _ row: RowSnapshot) {
+  private func dropChangesTheStoreHasToo(
+    _ object: ManagedObject, _ row: RowSnapshot, _ restoring: RelationshipRestoring
+  ) {
     guard let base = object.snapshot else { return }
     for slot in object.changedSlots.members
     where !object.layout.slots[slot].isTransient
       && !row[slot].isSameStoredValue(as: base[slot])
     {
+      if object.layout.isToOneSlot[slot] { restoring.restoreToOne(at: slot, to: row[slot]) }
       object.changedSlots.remove(slot)
     }
   }
@@ -69,13 +99,14 @@ struct ConflictMerging {
   /// The row is gone: the store's side makes the object go too, this side brings the row back.
   private func updateOfDeleted(_ object: ManagedObject, in context: ManagedObjectContext) {
     if storeWins {
+      RelationshipRestoring(object).letGo()
       context.pending.note(object, .eventDeleted)
       context.pending.remove(object)
       object.flags.insert(.discarded)
     } else {
       // The row cache has no row for it either way; the object is a new one with an old ID.
-      for slot in object.layout.persistentSlots { object.changedSlots.insert(slot) }
       _ = object.ownSlots()
+      for slot in object.layout.persistentSlots { object.changedSlots.insert(slot) }
       context.pending.mark(object, as: .inserted)
     }
   }
@@ -86,13 +117,34 @@ struct ConflictMerging {
   ) {
     if storeWins {
       context.pending.remove(object)
-      ChangeDiscarding(context: context).restore(object)
-      for value in object.toManyValues { value?.unload(keepingChanges: false) }
+      RelationshipRestoring(object).undoDeletion(onto: row)
+      object.changedSlots.removeAll()
+      object.flags.remove(.inaccessible)
+      for value in object.toManyValues { value?.unload(keepingChanges: true) }
       object.adopt(row)
       context.pending.note(object, .eventInserted)
+      if object.toManyValues.contains(where: { $0?.hasChanges == true }) {
+        context.pending.mark(object, as: .updated)
+      }
     } else {
-      object.snapshot = row
-      if !object.flags.contains(.ownsSlots) { object.slots = row.slotPointer }
+      object.adopt(row)
+      RelationshipRestoring(object).deleteAgain()
+    }
+  }
+}
+
+extension ConflictMerging {
+  /// Objects that stay or come back refer to what there is, once all of those are known.
+  static func finish(_ conflicts: [MergeConflict]) {
+    for conflict in conflicts {
+      let object = conflict.sourceObject
+      guard let context = object.managedObjectContext else { continue }
+      if conflict.row == nil, object.isInserted {
+        RelationshipRestoring(object).comeBack()
+      } else if !object.isDeleted {
+        RelationshipRestoring(object).releaseDeleted()
+      }
+      DeletePropagation(context: context).run()
     }
   }
 }

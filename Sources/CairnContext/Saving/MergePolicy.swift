@@ -68,6 +68,7 @@ open class MergePolicy: NSObject, @unchecked Sendable {
         userInfo: ["conflictList": list])
     }
     for conflict in list { ConflictMerging(policy: mergeType).merge(conflict) }
+    ConflictMerging.finish(list)
   }
 
   /// Resolves conflicts of uniqueness constraints.

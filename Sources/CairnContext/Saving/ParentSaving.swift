@@ -66,6 +66,7 @@ struct ParentSaving {
     defer { context.isResolvingConflicts = false }
     try context.policy.resolve(mergeConflicts: conflicts)
     context.processPendingChanges()
+    try ObjectValidation.validate(context.pending.objects(.deleted))
   }
 
   /// References may be spelled with a temporary ID on one side and the permanent one on the other.

@@ -162,5 +162,7 @@ struct SavePipeline {
     try body()
     // Resolving may have deleted objects.
     context.processPendingChanges()
+    // What somebody else has related to a deleted object may deny its deletion.
+    try ObjectValidation.validate(context.pending.objects(.deleted))
   }
 }

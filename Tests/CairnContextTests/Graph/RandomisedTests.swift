@@ -10,13 +10,13 @@ import Testing
 /// like the dictionaries, inverses agree, no ID is there twice, and its changes are exactly the
 /// difference to what it was read from.
 @Suite struct RandomisedTests {
-  /// Ten seeds, as many as `CAIRN_RANDOM_SEEDS` says, or the one in `CAIRN_RANDOM_SEED`.
+  /// Ten seeds, as many as `CAIRN_RANDOM_SEEDS` says, or the one in `CAIRN_TEST_SEED`.
   static var seeds: [UInt64] {
-    if let one = ProcessInfo.processInfo.environment["CAIRN_RANDOM_SEED"].flatMap(UInt64.init) {
-      return [one]
+    let environment = ProcessInfo.processInfo.environment
+    for name in ["CAIRN_TEST_SEED", "CAIRN_RANDOM_SEED"] {
+      if let one = environment[name].flatMap({ UInt64($0) }) { return [one] }
     }
-    let count = ProcessInfo.processInfo.environment["CAIRN_RANDOM_SEEDS"].flatMap(UInt64.init)
-    return Array(1...(count ?? 10))
+    return Array(1...(environment["CAIRN_RANDOM_SEEDS"].flatMap { UInt64($0) } ?? 10))
   }
 
   private func run(_ twin: ContextTwin, steps: Int, _ seed: UInt64) throws {
