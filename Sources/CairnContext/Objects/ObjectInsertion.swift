@@ -44,7 +44,10 @@ struct ObjectInsertion {
     } else if object.flags.contains(.deleted) {
       context.pending.mark(object, as: .updated)
       note(object)
+    } else {
+      return
     }
+    RelationshipRestoring(object).rejoin()
   }
 }
 

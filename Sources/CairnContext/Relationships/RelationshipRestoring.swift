@@ -249,6 +249,36 @@ struct RelationshipRestoring {
     for value in object.toManyValues { value?.drop { $0.isDeleted } }
   }
 
+  /// The object is not deleted any more: those that it belonged to have it again, unless they have
+  /// somebody else by now.
+  func rejoin() {
+    for slot in layout.toOneSlots {
+      guard let target = InverseMaintenance.target(of: object, at: slot),
+        let inverse = layout.slots[slot].relationship?.inverseRelationship
+      else { continue }
+      if target.isDeleted {
+        object.write(.null, at: slot)
+      } else if inverse.isToMany, let index = InverseMaintenance.index(of: inverse, in: target),
+        target.loadedToMany(index).members.contains(object)
+      {
+        continue
+      } else {
+        rejoin(target, at: slot, inverse)
+      }
+    }
+    for (index, relationship) in layout.toManys.enumerated() where !relationship.isManyToMany {
+      guard let inverse = relationship.inverseRelationship else { continue }
+      for member in object.loadedToMany(index).current {
+        guard let slot = InverseMaintenance.slot(of: inverse, in: member) else { continue }
+        if member.isDeleted || !leads(member, slot) && !member.firedSlots[slot].isNull {
+          InverseMaintenance.remove(member, from: object, at: index)
+        } else if !leads(member, slot) {
+          member.write(.object(object.objectID), at: slot)
+        }
+      }
+    }
+  }
+
   private func rejoin(
     _ target: ManagedObject, at slot: Int, _ inverse: RelationshipDescription
   ) {

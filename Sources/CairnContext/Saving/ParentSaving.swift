@@ -84,8 +84,10 @@ struct ParentSaving {
     parent.processPendingChanges()
     // First every new object, so that references find their destinations.
     for object in objects where object.isInserted { bringIn(object) }
-    // Deleted ones too: what was theirs before the deletion must not go with them.
-    for object in objects { update(object) }
+    // Deleted ones too: what was theirs before the deletion must not go with them. Whom they belong
+    // to is said by to-one relationships, so those come before links and orders.
+    for object in objects { updateValues(of: object) }
+    for object in objects { updateMembers(of: object) }
     for object in objects where object.flags.contains(.deleted) {
       parent.delete(counterpart(of: object))
     }
@@ -119,18 +121,40 @@ struct ParentSaving {
     return !object.isFault
   }
 
-  private func update(_ object: ManagedObject) {
+  private func updateValues(of object: ManagedObject) {
+    guard let slots = object.slots else { return }
     let target = counterpart(of: object)
-    if let slots = object.slots {
-      if target.isFault { _ = target.firedSlots }
-      if target.isDeleted { return }
-      let changed = object.isInserted ? Array(0..<object.slotCount) : object.changedSlots.members
-      for slot in changed {
-        let value = pushed(slots[slot], of: object)
-        if !target.firedSlots[slot].isSameStoredValue(as: value) { target.write(value, at: slot) }
+    if target.isFault { _ = target.firedSlots }
+    if target.isDeleted { return }
+    let changed = object.isInserted ? Array(0..<object.slotCount) : object.changedSlots.members
+    for slot in changed {
+      let value = pushed(slots[slot], of: object)
+      if object.layout.isToOneSlot[slot] {
+        updateDestination(of: target, at: slot, to: value)
+      } else if !target.firedSlots[slot].isSameStoredValue(as: value) {
+        target.write(value, at: slot)
       }
-      copyLooseValues(from: object, to: target)
     }
+    copyLooseValues(from: object, to: target)
+  }
+
+  /// The parent may have related others meanwhile, so its own inverses follow.
+  private func updateDestination(
+    of target: ManagedObject, at slot: Int, to value: AttributeValue
+  ) {
+    var destination: ManagedObject?
+    if case .object(let id) = value { destination = parent.object(with: id) }
+    if InverseMaintenance.target(of: target, at: slot) === destination,
+      destination != nil || target.firedSlots[slot].isNull
+    {
+      return
+    }
+    InverseMaintenance.setToOne(of: target, at: slot, to: destination)
+  }
+
+  private func updateMembers(of object: ManagedObject) {
+    if object.toManyValues.isEmpty { return }
+    let target = counterpart(of: object)
     if target.isDeleted { return }
     for (index, value) in object.toManyValues.enumerated() {
       guard let value, value.hasChanges else { continue }
@@ -154,30 +178,39 @@ struct ParentSaving {
     }
   }
 
-  /// Both sides of a relationship changed in the child, so each is copied by itself.
   private func updateMembers(of target: ManagedObject, at index: Int, from object: ManagedObject) {
     let value = object.toMany(index)
+    let relationship = object.layout.toManys[index]
     target.noteChange()
-    if object.isInserted {
-      // The parent may know the object from before it was deleted.
-      let members = object.loadedToMany(index).current.filter { $0.registry != nil }
-      let wanted = Set(members.map { ObjectRef(counterpart(of: $0)) })
-      for member in target.loadedToMany(index).current where !wanted.contains(ObjectRef(member)) {
-        InverseMaintenance.remove(member, from: target, at: index)
+    // Members that were new and are gone have never been there.
+    if relationship.inverseRelationship?.isToMany ?? true {
+      if object.isInserted {
+        // The parent may know the object from before it was deleted.
+        let members = object.loadedToMany(index).current.filter { $0.registry != nil }
+        let wanted = Set(members.map { ObjectRef(counterpart(of: $0)) })
+        for member in target.loadedToMany(index).current
+        where !wanted.contains(ObjectRef(member)) {
+          InverseMaintenance.removeMember(member, of: target, at: index)
+        }
+      }
+      for reference in value.removed where reference.object.registry != nil {
+        InverseMaintenance.removeMember(counterpart(of: reference.object), of: target, at: index)
+      }
+      for reference in value.added where reference.object.registry != nil {
+        let member = counterpart(of: reference.object)
+        if !member.isDeleted { InverseMaintenance.add(member, to: target, at: index) }
       }
     }
-    // Members that were new and are gone have never been there.
-    for reference in value.removed where reference.object.registry != nil {
-      InverseMaintenance.remove(counterpart(of: reference.object), from: target, at: index)
-    }
-    for reference in value.added where reference.object.registry != nil {
-      let member = counterpart(of: reference.object)
-      InverseMaintenance.insert(member, into: target, at: index, position: nil)
-    }
-    if value.isOrdered {
-      let members = object.loadedToMany(index).order.filter { $0.registry != nil }
-      let order = members.map(counterpart)
-      InverseMaintenance.reorder(target, at: index, to: order)
-    }
+    if value.isOrdered { updateOrder(of: target, at: index, from: object) }
+  }
+
+  /// The child's order; what only the parent has comes after it.
+  private func updateOrder(of target: ManagedObject, at index: Int, from object: ManagedObject) {
+    let holder = target.loadedToMany(index)
+    let listed = object.loadedToMany(index).order.filter { $0.registry != nil }.map(counterpart)
+      .filter { holder.members.contains($0) }
+    let known = Set(listed)
+    InverseMaintenance.reorder(
+      target, at: index, to: listed + holder.order.filter { !known.contains($0) })
   }
 }

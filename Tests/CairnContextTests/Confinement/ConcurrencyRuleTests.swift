@@ -89,7 +89,8 @@ import Testing
       let thread = Thread {
         made.with { $0 = ManagedObjectContext(concurrencyType: .confinementConcurrencyType) }
         done.signal()
-        Thread.sleep(forTimeInterval: 60)
+        // The thread stays, so that no other one gets its number.
+        DispatchSemaphore(value: 0).wait()
       }
       thread.start()
       done.wait()

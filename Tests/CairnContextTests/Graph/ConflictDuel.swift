@@ -6,9 +6,12 @@ import Foundation
 @testable import CairnContext
 
 /// One context saves first; the other one meets what it did, and its merge policy decides.
+///
+/// In a tree the other one is the parent, which only changes its objects.
 final class ConflictDuel {
   let stack: Stack
   let mine: ManagedObjectContext
+  private let parent: ManagedObjectContext?
   private var random: SeededGenerator
   private(set) var trail: [String] = []
   private var nextText = 0
@@ -16,9 +19,19 @@ final class ConflictDuel {
   private(set) var resolved = 0
   private(set) var refused = 0
 
-  init(seed: UInt64, policy: MergePolicyType, in choice: StoreChoice) throws {
+  init(
+    seed: UInt64, policy: MergePolicyType, in choice: StoreChoice, isTree: Bool = false
+  ) throws {
     stack = try Stack(in: choice)
-    mine = stack.context(policy: Counting(merge: policy))
+    if isTree {
+      parent = stack.context()
+      mine = ManagedObjectContext(.privateQueue)
+      mine.parent = parent
+      mine.mergePolicy = Counting(merge: policy)
+    } else {
+      parent = nil
+      mine = stack.context(policy: Counting(merge: policy))
+    }
     random = SeededGenerator(seed: seed)
     try stack.use { context in
       for _ in 0..<30 { try change(context) }
@@ -128,16 +141,32 @@ final class ConflictDuel {
     try mine.performAndWait {
       trail.append("-- mine")
       for _ in 0..<Int.random(in: 1...6, using: &random) { try change(mine) }
-      try stack.use { other in
-        trail.append("-- theirs")
-        for _ in 0..<Int.random(in: 1...6, using: &random) { try change(other) }
-        do {
-          try other.save()
-        } catch let error as CoreDataError where error.code == .validationRelationshipDeniedDelete {
-          trail.append("denied")
+      if let parent {
+        try parent.performAndWait { try changeThere(parent) }
+      } else {
+        try stack.use { other in
+          try changeThere(other)
+          try saveUnlessDenied(other)
         }
       }
       return try save()
+    }
+  }
+
+  private func changeThere(_ other: ManagedObjectContext) throws {
+    trail.append("-- theirs")
+    for _ in 0..<Int.random(in: 1...6, using: &random) { try change(other) }
+  }
+
+  private func saveUnlessDenied(_ context: ManagedObjectContext) throws {
+    do {
+      try context.save()
+    } catch let error as CoreDataError
+      where error.code == .validationRelationshipDeniedDelete
+      || error.code == .validationMultipleErrors
+    {
+      trail.append("denied")
+      context.rollback()
     }
   }
 
@@ -152,6 +181,7 @@ final class ConflictDuel {
       trail.append("refused \(error.code.rawValue)")
       let isExpected =
         error.code == .validationRelationshipDeniedDelete
+        || error.code == .validationMultipleErrors
         || policy?.mergeType == .errorMergePolicyType && error.code == .managedObjectMerge
       if !isExpected { return ["\(error)"] }
       refused += 1
@@ -161,6 +191,14 @@ final class ConflictDuel {
     var found = mine.hasChanges ? ["changes are left: \(leftovers())"] : []
     let ids = mine.registry.objects.map(\.objectID)
     if Set(ids).count != ids.count { found.append("an ID is registered twice") }
+    if let parent {
+      try parent.performAndWait {
+        _ = try picture(parent, &found)
+        try saveUnlessDenied(parent)
+      }
+      // A rollback up there takes objects along that are known here.
+      if trail.last == "denied" { mine.reset() }
+    }
     mine.refreshAllObjects()
     let here = try picture(mine, &found)
     let there = try stack.use { try picture($0, &found) }

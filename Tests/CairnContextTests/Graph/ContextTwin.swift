@@ -166,7 +166,7 @@ final class ContextTwin {
       case 68..<75: undo()
       case 75..<80: redo()
       case 80..<91: try save()
-      case 91..<94: context.refreshAllObjects()
+      case 91..<94: refresh()
       // In a tree most nodes have little to lose and would always be empty.
       case 94..<96:
         if nodes.count == 1 || Int.random(in: 0..<4, using: &random) == 0 {
@@ -180,6 +180,21 @@ final class ContextTwin {
     }
     refresh(below: active)
     largest = max(largest, current.kinds.count)
+  }
+
+  /// Reads all or single objects again, which changes nothing that is seen.
+  private func refresh() {
+    guard Bool.random(using: &random),
+      let key = current.kinds.keys.sorted().randomElement(using: &random)
+    else {
+      trail.append("refresh all")
+      return context.refreshAllObjects()
+    }
+    let object = object(key)
+    // Without merging, unsaved changes would be lost.
+    let mergeChanges = object.hasChanges || Bool.random(using: &random)
+    trail.append("refresh \(key) \(mergeChanges ? "merging" : "as a fault")")
+    context.refresh(object, mergeChanges: mergeChanges)
   }
 
   private func edit() throws {

@@ -280,6 +280,27 @@ import Testing
     }
   }
 
+  @Test func anObjectInsertedAgainAfterTheEventFindsThoseItBelongedTo() throws {
+    try Stack().use { context in
+      let author = context.make("Author")
+      let book = context.make("Book", ["author": author])
+      let chapter = context.make("Chapter", ["book": book])
+      let passport = context.make("Passport", ["owner": author])
+      try context.save()
+      context.delete(book)
+      context.delete(passport)
+      context.processPendingChanges()
+      #expect(author.many("books").isEmpty && chapter.isDeleted && author.one("passport") == nil)
+      context.insert(book)
+      context.insert(passport)
+      #expect(author.many("books") == [book] && author.one("passport") === passport)
+      #expect(book.many("chapters").isEmpty, "its members are deleted still")
+      try context.save()
+      let stored = try context.all("Book").map { $0.one("author") }
+      #expect(stored == [author])
+    }
+  }
+
   @Test func insertingADeletedObjectAgainTakesTheDeletionBack() throws {
     try Stack().use { context in
       let author = context.make("Author")

@@ -134,4 +134,35 @@ import Testing
       }
     }
   }
+
+  @Test func whatTheParentRelatedMeanwhileLosesWhatTheChildMoves() throws {
+    let root = try Stack().context()
+    let leaf = ManagedObjectContext(.privateQueue)
+    leaf.parent = root
+    leaf.mergePolicy = MergePolicy.mergeByPropertyObjectTrump
+    let kept = try root.performAndWait {
+      let books = ["a", "b", "c"].map { root.make("Book", ["title": $0]) }
+      let chapter = root.make("Chapter", ["book": books[0]])
+      let tag = root.make("Tag", ["label": "x"])
+      try root.save()
+      return (books + [chapter, tag]).map { Kept(object: $0) }
+    }
+    try leaf.performAndWait {
+      let here = kept.map { leaf.object(with: $0.object.objectID) }
+      here[3].setValue(here[1], forKey: "book")
+      here[4].mutableSetValue(forKey: "works").add(here[1])
+      root.performAndWait {
+        kept[3].object.setValue(kept[2].object, forKey: "book")
+        kept[4].object.mutableSetValue(forKey: "works").add(kept[2].object)
+      }
+      try leaf.save()
+    }
+    root.performAndWait {
+      let objects = kept.map(\.object)
+      #expect(objects[3].one("book") === objects[1] && objects[1].many("chapters") == [objects[3]])
+      #expect(objects[0].many("chapters").isEmpty && objects[2].many("chapters").isEmpty)
+      #expect(objects[4].many("works") == [objects[1], objects[2]])
+      #expect(objects[1].many("tags") == [objects[4]] && objects[2].many("tags") == [objects[4]])
+    }
+  }
 }
