@@ -97,15 +97,42 @@ extension EntityDescription {
   }
 }
 
-extension ManagedObject {
-  /// The one entity whose objects have this class, in the model that was put to use last.
+extension ManagedObjectContext {
+  /// The entity of that name in the context's own model, where it has one.
   ///
-  /// Traps when there is none or more than one.
+  /// Programs ask a class for its entity (``ManagedObject/entity()``) while several copies of a model
+  /// are in use, as in tests that make a stack each.
+  func entity(standingFor entity: EntityDescription) -> EntityDescription {
+    guard let model = persistentStoreCoordinator?.managedObjectModel,
+      entity.managedObjectModel !== model, let name = entity.name
+    else { return entity }
+    return model.entitiesByName[name] ?? entity
+  }
+}
+
+extension ManagedObject {
+  /// The one entity whose objects have this class, among the models in use: in the one of them that
+  /// was put to use last.
+  ///
+  /// Traps when there is none.
   public class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
 
-  /// A request for the objects of ``entity()``.
+  /// A request for the objects of ``entity()``, for where a request of any result is asked for.
+  @_disfavoredOverload
   public class func fetchRequest() -> FetchRequest<any FetchRequestResult> {
     let request = FetchRequest<any FetchRequestResult>()
+    request.entity = entity()
+    return request
+  }
+}
+
+// Core Data's method is typed for any result, and programs cast what it gives to requests of their
+// class (`T.fetchRequest() as! NSFetchRequest<T>`). Swift's own generic classes cannot be cast so;
+// with this one the cast has nothing to do.
+extension FetchRequestResult where Self: ManagedObject {
+  /// A request for the objects of ``ManagedObject/entity()``.
+  public static func fetchRequest() -> FetchRequest<Self> {
+    let request = FetchRequest<Self>()
     request.entity = entity()
     return request
   }

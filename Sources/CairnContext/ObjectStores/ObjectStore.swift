@@ -174,7 +174,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     try withContext { context in
       // Never inserted: they only stand for their entities.
       _ = context
-      let objects = entities.map { ObjectClasses.type(for: $0).init(entity: $0, insertInto: nil) }
+      let objects = entities.map { ObjectClasses.type(for: $0).init(detachedFrom: $0) }
       return try permanentIDs(for: objects)
     }
   }

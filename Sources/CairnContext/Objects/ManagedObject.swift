@@ -44,7 +44,10 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   ///
   /// Do not override this to set initial values; ``awakeFromInsert()`` is for that. Traps for an
   /// abstract entity and for one whose model is not in use by a coordinator.
-  public required init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
+  ///
+  /// A subclass may override it, to give its own stored properties values. A subclass that adds a
+  /// designated initializer has to, because contexts make their objects through it.
+  public init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
     if let context, let birth = context.birth {
       // The context is materialising an object that exists.
       context.birth = nil
@@ -55,6 +58,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       super.init()
       return
     }
+    let entity = context?.entity(standingFor: entity) ?? entity
     if entity.layout == nil { try? entity.managedObjectModel?.prepareForUse() }
     guard let layout = entity.layout else {
       // An entity outside a usable model: models from files are validated before they get here.
@@ -70,12 +74,36 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     if let context { ObjectInsertion(context: context).insert(self) }
   }
 
+  /// The same for a context that is there, so that it can be called on a class known only while
+  /// the program runs.
+  ///
+  /// Required, unlike the designated initializer: a subclass gets it with that, and may still
+  /// override the designated one as on Apple's platforms, without `required`.
+  public required convenience init(
+    entity: EntityDescription, insertInto context: ManagedObjectContext
+  ) {
+    self.init(entity: entity, insertInto: .some(context))
+  }
+
+  /// A new object of an entity in no context.
+  public required convenience init(detachedFrom entity: EntityDescription) {
+    self.init(entity: entity, insertInto: nil)
+  }
+
   /// A new object of the one entity whose class this is, inserted into the context.
   ///
   /// Traps when the context's model has no such entity or more than one.
-  public convenience init(context: ManagedObjectContext) {
-    let entity = ObjectClasses.entity(of: Self.self, in: context.requiredModel)
-    self.init(entity: entity, insertInto: context)
+  // The second parameter, which nobody gives, lets a subclass declare `init(context:)` itself, as it
+  // may on Apple's platforms, although this one is required.
+  public required convenience init(context moc: ManagedObjectContext, _ nothing: Void = ()) {
+    let entity = ObjectClasses.entity(of: Self.self, in: moc.requiredModel)
+    self.init(entity: entity, insertInto: .some(moc))
+  }
+
+  /// The same under its plain name, for `init(context:)` as a function.
+  @_disfavoredOverload
+  public convenience init(context moc: ManagedObjectContext) {
+    self.init(context: moc, ())
   }
 
   // The hooks about turning into a fault are not called from here: when this runs, what a subclass

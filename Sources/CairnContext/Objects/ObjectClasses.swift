@@ -53,15 +53,22 @@ enum ObjectClasses {
     }
   }
 
-  /// The one entity of the class in the model used last; traps when there is none.
+  /// The one entity of the class among the models in use; in the newest of those that have one.
+  ///
+  /// Traps when there is none.
   static func entity(of type: ManagedObject.Type) -> EntityDescription {
-    guard let model = state.withLock({ $0.models.last?.model }) else {
+    let models = state.withLock { $0.models.compactMap(\.model) }
+    for model in models.reversed() {
+      let matches = entities(of: type, in: model)
+      if matches.count == 1 { return matches[0] }
+    }
+    guard let newest = models.last else {
       // Only a program that asks before it has a stack; nothing from outside names classes.
       fatalError(
         "\(type) has no entity, because no model is in use yet; give a coordinator to a context "
           + "first.")
     }
-    return entity(of: type, in: model)
+    return entity(of: type, in: newest)
   }
 
   /// Remembers a class under a name that models use for it.
@@ -98,6 +105,22 @@ enum ObjectClasses {
   static func entity(
     of type: ManagedObject.Type, in model: ManagedObjectModel
   ) -> EntityDescription {
+    let matches = entities(of: type, in: model)
+    guard matches.count == 1 else {
+      // The program uses a class by its type that it did not bind to one entity.
+      let name = String(describing: type)
+      fatalError(
+        "\(name) stands for \(matches.count) entities of the model "
+          + "(\(matches.compactMap(\.name).sorted())); it must stand for exactly one. Use "
+          + "init(entity:insertInto:), or \(name).registerClass(forEntityName:).")
+    }
+    return matches[0]
+  }
+
+  /// The entities of the model whose objects have the class.
+  private static func entities(
+    of type: ManagedObject.Type, in model: ManagedObjectModel
+  ) -> [EntityDescription] {
     GeneratedModules.load()
     learn(type)
     let name = String(describing: type)
@@ -108,20 +131,12 @@ enum ObjectClasses {
     let otherNames = state.withLock { state in
       state.byClassName.filter { $0.value.type == type }.map(\.key)
     }
-    let matches = model.entities.filter { entity in
+    return model.entities.filter { entity in
       if let entityName = entity.name, registered.contains(entityName) { return true }
       guard let className = entity.managedObjectClassName else { return false }
       return className == name || className == qualified || className == "." + name
         || otherNames.contains(className)
     }
-    guard matches.count == 1 else {
-      // The program uses a class by its type that it did not bind to one entity.
-      fatalError(
-        "\(name) stands for \(matches.count) entities of the model "
-          + "(\(matches.compactMap(\.name).sorted())); it must stand for exactly one. Use "
-          + "init(entity:insertInto:), or \(name).registerClass(forEntityName:).")
-    }
-    return matches[0]
   }
 }
 

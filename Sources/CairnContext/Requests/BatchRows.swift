@@ -20,7 +20,7 @@ struct BatchRows {
       }
     }
     if let handler = request.managedObjectHandler {
-      let object = ObjectClasses.type(for: entity).init(entity: entity, insertInto: nil)
+      let object = ObjectClasses.type(for: entity).init(detachedFrom: entity)
       while !handler(object) {
         rows.append(row(object))
         object.adoptSlots(of: entity.layout.defaultValues)

@@ -111,7 +111,7 @@ struct ParentSaving {
       }
       ChangeDiscarding(context: parent).detach(known)
     }
-    let new = type(of: object).init(entity: object.entity, insertInto: nil)
+    let new = type(of: object).init(detachedFrom: object.entity)
     new.objectID = id
     ObjectInsertion(context: parent).insert(new)
   }
