@@ -22,7 +22,10 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
   // while their stores are loaded.
   private struct State: @unchecked Sendable {
     var descriptions: [PersistentStoreDescription]
+    /// Descriptions whose stores were asked for.
     var loaded: Set<ObjectIdentifier> = []
+    /// Those of them whose stores have been added.
+    var added: Set<ObjectIdentifier> = []
     /// Why there is no model; told when stores are loaded.
     var modelError: (any Error)?
   }
@@ -95,7 +98,8 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Adds the store of every description that has not been loaded yet.
+  /// Adds the store of every description that has not been loaded yet, or whose store was removed or
+  /// destroyed since.
   ///
   /// The handler is called once for each, with the error of a store that could not be added; that
   /// does not stop the others. For synchronous descriptions it is called before the method
@@ -103,6 +107,7 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
   open func loadPersistentStores(
     completionHandler block: @escaping (PersistentStoreDescription, (any Error)?) -> Void
   ) {
+    forgetRemovedStores()
     let snapshot = state.withLock { state in
       let copy = state
       state.loaded.formUnion(state.descriptions.map(ObjectIdentifier.init))
@@ -117,15 +122,41 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
       }
       makeDefaultFolder(for: description)
       persistentStoreCoordinator.addPersistentStore(with: description) { [weak self] added, error in
-        // A store that could not be added may be tried again.
-        if error != nil { self?.forget(ObjectIdentifier(added)) }
+        self?.note(added, error)
         block(added, error)
       }
     }
   }
 
+  private func note(_ description: PersistentStoreDescription, _ error: (any Error)?) {
+    // A store that could not be added may be tried again.
+    if error != nil { return forget(ObjectIdentifier(description)) }
+    _ = state.withLock { $0.added.insert(ObjectIdentifier(description)) }
+  }
+
   private func forget(_ description: ObjectIdentifier) {
     _ = state.withLock { $0.loaded.remove(description) }
+  }
+
+  /// Stores that were removed from the coordinator are loaded again.
+  private func forgetRemovedStores() {
+    let coordinator = persistentStoreCoordinator
+    let snapshot = state.withLock { $0 }
+    for description in snapshot.descriptions
+    where snapshot.added.contains(ObjectIdentifier(description)) {
+      let isThere: Bool
+      if let url = description.url, description.type != StoreTypeName.inMemory {
+        isThere = coordinator.persistentStore(for: url) != nil
+      } else {
+        // Stores in memory have no place by which they could be known.
+        isThere = !coordinator.persistentStores.isEmpty
+      }
+      if isThere { continue }
+      state.withLock { state in
+        state.added.remove(ObjectIdentifier(description))
+        state.loaded.remove(ObjectIdentifier(description))
+      }
+    }
   }
 
   /// Creates the default folder when the store is to be in it.

@@ -1,18 +1,21 @@
 import CairnStore
 import Foundation
 
-/// What can be done to store files that are not open.
+/// What can be done to whole store files.
 extension PersistentStoreCoordinator {
   /// Leaves an empty store or none at the URL and removes what belonged to the old one.
   ///
-  /// - Throws: 134000 for an unknown type, 134080 while the store is open in this coordinator, and
-  ///   what the store type throws.
+  /// A store that is open in this coordinator is removed from it first, so that its objects become
+  /// unusable, and the store can be added again at once.
+  ///
+  /// - Throws: 134000 for an unknown type, and what the store type throws.
   public func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
     try CoreDataError.bridging {
-      try checkClosed(url, to: "destroyed")
-      try kind(ofType: storeType).destroy(at: url, options: StoreOptions(options))
+      let kind = try kind(ofType: storeType)
+      try close(url)
+      try kind.destroy(at: url, options: StoreOptions(options))
     }
   }
 
@@ -27,8 +30,9 @@ extension PersistentStoreCoordinator {
     var options = sourceOptions ?? [:]
     options.merge(destinationOptions ?? [:]) { _, destination in destination }
     try CoreDataError.bridging {
-      try checkClosed(destinationURL, to: "replaced")
-      try kind(ofType: storeType).replace(
+      let kind = try kind(ofType: storeType)
+      try close(destinationURL)
+      try kind.replace(
         at: destinationURL, withStoreAt: sourceURL, options: StoreOptions(options))
     }
   }
@@ -52,13 +56,10 @@ extension PersistentStoreCoordinator {
       ofType: sourceType.rawValue)
   }
 
-  private func checkClosed(_ url: URL, to action: String) throws {
-    if persistentStore(for: url) != nil {
-      throw CoreDataError(
-        .persistentStoreOpen,
-        "The store at \(url.path) is open in this coordinator. Remove it before it is \(action).",
-        userInfo: [NSFilePathErrorKey: url.path])
-    }
+  /// Core Data truncates the file below a store that is open, which leaves a store whose rows have
+  /// gone; here the store goes too.
+  private func close(_ url: URL) throws {
+    if let store = persistentStore(for: url) { try remove(store) }
   }
 
   /// The metadata of a store file, without opening it for use.
