@@ -53,7 +53,10 @@ struct CairnModelPlugin: BuildToolPlugin {
     for dependency in target.dependencies {
       switch dependency {
       case .product(let product): result.insert(product.name)
-      case .target(let other): result.formUnion(products(of: other))
+      case .target(let other):
+        // Cairn's own package has no products of its own to depend on.
+        result.insert(other.name)
+        result.formUnion(products(of: other))
       @unknown default: break
       }
     }
