@@ -63,6 +63,7 @@ import Testing
     "let text = \"@objc \\(name(\"#keyPath(A.b)\")) dynamic\"\n",
     "let raw = #\"a \" @objc\"#\nlet long = \"\"\"\n  @objc \"quoted\"\n  \"\"\"\n",
     "let dynamic = 1\nlet b = dynamic\nfoo(dynamic: 2)\nenum E { case dynamic }\n",
+    "let r = T.fetchRequest() as! NSFetchRequest<T>\nlet o = a as? [Item]\n",
   ])
   func whatLinuxDoesNotCompileOrIsNoCodeIsLeftAlone(_ text: String) throws {
     let ported = try port(text)
@@ -79,6 +80,11 @@ import Testing
       "let s = NSSortDescriptor(key: \"a\", ascending: true, selector: #selector(mine))\n", 1,
       "labels"
     ),
+    (
+      "let r = Item.fetchRequest()\nlet d = f(r as! NSFetchRequest<NSFetchRequestResult>)\n", 2,
+      "another result"
+    ),
+    ("let v = template as? NSFetchRequest<Venue>\n", 1, "cannot be cast"),
     ("var o: NSKeyValueObservation?\n", 1, "key-value observing"),
     ("class A { @IBOutlet var b: Int }\n", 1, "user interface"),
     ("class A {\n  func f(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) {}\n}\n", 2, "inout"),

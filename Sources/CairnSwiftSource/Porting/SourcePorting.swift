@@ -45,6 +45,7 @@ package struct SourcePorting {
       }
       if token.isWord("dynamic"), isModifier { return remove(index...index) }
       if token.isWord("import"), isStatement { return importDeclaration() }
+      if token.isWord("as") { requestCast(token) }
       if token.isWord("optional"),
         self.token(1).map({ $0.isWord("func") || $0.isWord("var") }) == true
       {
@@ -74,6 +75,22 @@ package struct SourcePorting {
         "there is no AutoreleasingUnsafeMutablePointer on Linux; validation methods take "
           + "inout Any? there")
     }
+  }
+
+  /// Requests of different results are unrelated classes on Linux, so that the cast always fails.
+  ///
+  /// What `fetchRequest()` gives has the class's own type already.
+  private mutating func requestCast(_ token: SwiftToken) {
+    guard let mark = self.token(1), mark.isSymbol("!") || mark.isSymbol("?"),
+      self.token(2)?.text == "NSFetchRequest", self.token(3)?.isSymbol("<") == true
+    else { return }
+    let call = [-3, -2, -1].map { self.token($0)?.text ?? "" }
+    if call == ["fetchRequest", "(", ")"], self.token(4)?.text != "NSFetchRequestResult" { return }
+    remark(
+      token,
+      "a request cannot be cast to one of another result on Linux; make it as "
+        + "NSFetchRequest<…>(entityName:), or leave the cast out, as NSBatchDeleteRequest takes "
+        + "requests of any result")
   }
 
   // MARK: Conditions
