@@ -140,8 +140,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Default true; otherwise reading it traps.
   open var shouldDeleteInaccessibleFaults = true
-  /// Whether saves of other contexts of the coordinator, or of the parent, are merged by
-  /// themselves, some time later on the context's queue.
+  /// Whether saves of other contexts of the coordinator are merged by themselves, some time later
+  /// on the context's queue; in a child those of its parent and of the parent's other children.
   ///
   /// Default false.
   open var automaticallyMergesChangesFromParent: Bool {

@@ -234,9 +234,11 @@ struct RelationshipRestoring {
     for value in object.toManyValues { value?.becomeUncommitted() }
     var related: [ManagedObject] = []
     for slot in layout.toOneSlots {
-      if let target = registered(object.firedSlots[slot]) { related.append(target) }
+      if let target = InverseMaintenance.target(of: object, at: slot) { related.append(target) }
     }
     for value in object.toManyValues { related += value?.current ?? [] }
+    // Those that are gone are known as such as long as somebody holds them.
+    defer { withExtendedLifetime(related) {} }
     bringUpToDate(related.filter { !$0.hasChanges })
     for slot in layout.toOneSlots {
       guard let target = InverseMaintenance.target(of: object, at: slot) else { continue }
