@@ -243,7 +243,7 @@ struct RelationshipRestoring {
     for slot in layout.toOneSlots {
       guard let target = InverseMaintenance.target(of: object, at: slot) else { continue }
       if target.isDeleted {
-        object.writeSilently(.null, at: slot)
+        object.write(.null, at: slot)
       } else if let inverse = layout.slots[slot].relationship?.inverseRelationship {
         rejoin(target, at: slot, inverse)
       }
@@ -291,7 +291,7 @@ struct RelationshipRestoring {
       if target.firedSlots[other].isNull {
         target.write(.object(object.objectID), at: other)
       } else {
-        object.writeSilently(.null, at: slot)
+        object.write(.null, at: slot)
       }
     }
   }

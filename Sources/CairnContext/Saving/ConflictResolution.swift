@@ -54,15 +54,8 @@ struct ConflictMerging {
       _ = object.ownSlots()
     case .mergeByPropertyObjectTrumpMergePolicyType, .errorMergePolicyType: break
     }
-    let base = object.snapshot
     ObjectRefreshing(context: context).rebase(
       object, onto: row, keepingEqualValues: policy == .overwriteMergePolicyType)
-    for slot in object.layout.toOneSlots
-    where object.changedSlots.contains(slot)
-      && base.map({ !$0[slot].isSameStoredValue(as: row[slot]) }) == true
-    {
-      restoring.insist(at: slot, over: row[slot])
-    }
     restoring.reloadMembers()
     guard policy == .rollbackMergePolicyType else { return }
     // Members that come or go by changes of their own are still to be saved.
@@ -143,8 +136,20 @@ extension ConflictMerging {
         RelationshipRestoring(object).comeBack()
       } else if !object.isDeleted {
         RelationshipRestoring(object).releaseDeleted()
+        if let row = conflict.row { insist(object, over: row) }
       }
       DeletePropagation(context: context).run()
+    }
+  }
+
+  /// Where a to-one relationship keeps the value it has here, its partners follow.
+  private static func insist(_ object: ManagedObject, over row: RowSnapshot) {
+    if object.isFault { return }
+    for slot in object.layout.toOneSlots
+    where object.changedSlots.contains(slot)
+      && !object.firedSlots[slot].isSameStoredValue(as: row[slot])
+    {
+      RelationshipRestoring(object).insist(at: slot, over: row[slot])
     }
   }
 }
