@@ -52,13 +52,26 @@ open class ComparisonPredicate: ObjectPredicate, @unchecked Sendable {
     super.init(node: .comparison(comparison))
   }
 
+  /// The comparison, or one that refuses because its sides nest too deep, and its depth.
+  private static func bounded(
+    _ lhs: ObjectExpression, _ rhs: ObjectExpression,
+    _ make: (ExpressionNode, ExpressionNode) -> ComparisonNode
+  ) -> (ComparisonNode, depth: Int) {
+    let depth = PredicateNesting.depth(over: [lhs.depth, rhs.depth])
+    if depth <= PredicateNesting.maximum { return (make(lhs.node, rhs.node), depth) }
+    let refusal = ExpressionNode.block(ExpressionBlock(refusing: PredicateNesting.refusal), [])
+    return (make(refusal, .constant(.null)), 2)
+  }
+
   public init(
     leftExpression lhs: ObjectExpression, rightExpression rhs: ObjectExpression,
     modifier: Modifier, type: Operator, options: Options = []
   ) {
-    comparison = ComparisonNode(
-      lhs.node, type, rhs.node, modifier: modifier, options: options)
-    super.init(node: .comparison(comparison))
+    let (made, depth) = Self.bounded(lhs, rhs) {
+      ComparisonNode($0, type, $1, modifier: modifier, options: options)
+    }
+    comparison = made
+    super.init(node: .comparison(made), depth: depth)
   }
 
   /// A comparison by a method of the left value that takes the right one.
@@ -66,8 +79,11 @@ open class ComparisonPredicate: ObjectPredicate, @unchecked Sendable {
     leftExpression lhs: ObjectExpression, rightExpression rhs: ObjectExpression,
     customSelector selector: SelectorName
   ) {
-    comparison = ComparisonNode(lhs.node, .customSelector, rhs.node, selector: selector)
-    super.init(node: .comparison(comparison))
+    let (made, depth) = Self.bounded(lhs, rhs) {
+      ComparisonNode($0, .customSelector, $1, selector: selector)
+    }
+    comparison = made
+    super.init(node: .comparison(made), depth: depth)
   }
 
   public required init?(coder: NSCoder) {

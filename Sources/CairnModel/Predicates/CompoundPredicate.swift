@@ -19,23 +19,32 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
   private let type: LogicalType
 
   package init(
-    type: LogicalType, members: [PredicateNode], given: [ObjectPredicate]? = nil
+    type: LogicalType, members: [PredicateNode], given: [ObjectPredicate]? = nil,
+    depth: Int? = nil
   ) {
     self.type = type
     self.members = members
     self.given = given
-    super.init(node: .compound(type, members))
+    super.init(node: .compound(type, members), depth: depth)
   }
 
   /// Joins predicates.
   ///
   /// For `not`, all of them must be false for the result to be true.
+  ///
+  /// A predicate that nests more than a thousand levels is refused when it is evaluated or
+  /// executed. Chains of AND in AND and of OR in OR do not get that deep, because from some depth
+  /// on a subpredicate of the same kind is replaced by its own subpredicates.
   public convenience init(type: LogicalType, subpredicates: [ObjectPredicate]) {
-    let members = subpredicates.map(\.node)
-    if type == .not, members.count != 1 {
-      self.init(type: .not, members: [.compound(.or, members)])
+    let joined = JoinedPredicates(subpredicates, by: type)
+    if joined.depth >= PredicateNesting.maximum {
+      self.init(type: type, members: [.block(PredicateBlock(refusing: PredicateNesting.refusal))])
+    } else if type == .not, joined.members.count != 1 {
+      self.init(type: .not, members: [.compound(.or, joined.members)], depth: joined.depth + 1)
     } else {
-      self.init(type: type, members: members, given: subpredicates)
+      self.init(
+        type: type, members: joined.members, given: joined.isFlattened ? nil : subpredicates,
+        depth: joined.depth)
     }
   }
 
@@ -82,4 +91,29 @@ open class CompoundPredicate: ObjectPredicate, @unchecked Sendable {
 
   /// The members, each an ``ObjectPredicate``.
   open var subpredicates: [Any] { given ?? members.map { ObjectPredicate.make($0) } }
+}
+
+/// The members of a compound, flattened where they nest deep.
+private struct JoinedPredicates {
+  var members: [PredicateNode] = []
+  /// The depth of the compound.
+  var depth = 1
+  var isFlattened = false
+
+  init(_ subpredicates: [ObjectPredicate], by type: CompoundPredicate.LogicalType) {
+    members.reserveCapacity(subpredicates.count)
+    for predicate in subpredicates {
+      let below = predicate.depth
+      if below >= PredicateNesting.flattening, type != .not,
+        case .compound(type, let inner) = predicate.node
+      {
+        members += inner
+        depth = max(depth, below)
+        isFlattened = true
+      } else {
+        members.append(predicate.node)
+        depth = max(depth, below + 1)
+      }
+    }
+  }
 }

@@ -31,10 +31,26 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
 
   /// The tree, for whoever evaluates or translates the expression.
   package let node: ExpressionNode
+  /// How deep the tree is, where whoever made it knew.
+  private let knownDepth: Int?
+  /// The levels of the tree; see ``PredicateNesting``.
+  package var depth: Int { knownDepth ?? node.depth }
 
-  package init(node: ExpressionNode) {
+  package init(node: ExpressionNode, depth: Int? = nil) {
     self.node = node
+    knownDepth = depth
     super.init()
+  }
+
+  /// An expression made of parts, or one that refuses because they nest too deep.
+  private convenience init(_ node: ExpressionNode, over depths: [Int]) {
+    let depth = PredicateNesting.depth(over: depths)
+    if depth > PredicateNesting.maximum {
+      let refusal = ExpressionBlock(refusing: PredicateNesting.refusal)
+      self.init(node: .block(refusal, []), depth: 1)
+    } else {
+      self.init(node: node, depth: depth)
+    }
   }
 
   /// For subclasses; by itself the evaluated object, any key, or the nil constant.
@@ -50,6 +66,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
       .aggregate, .block, .conditional, .fetchRequest, .variableAssignment:
       fatalError("An expression of the type \(type) needs an initialiser with its parts.")
     }
+    knownDepth = 1
     super.init()
   }
 
@@ -57,6 +74,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   public required init?(coder: NSCoder) {
     guard let node = PredicateArchive.expression(from: coder) else { return nil }
     self.node = node
+    knownDepth = nil
     super.init()
   }
 
@@ -105,7 +123,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
       // A name in the program's source; parsed text and archives take the throwing ways.
       fatalError("\(name) is not a supported method.")
     }
-    self.init(node: node)
+    self.init(node, over: ObjectExpression.depths(of: parameters))
   }
 
   /// A call of a method of another expression's value; only for evaluation in memory, and only of
@@ -114,24 +132,29 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     forFunction target: ObjectExpression, selectorName name: String, arguments parameters: [Any]?
   ) {
     let arguments = ObjectExpression.nodes(of: parameters ?? [])
-    self.init(node: ExpressionNode.message(to: target.node, SelectorName(name), arguments))
+    self.init(
+      ExpressionNode.message(to: target.node, SelectorName(name), arguments),
+      over: ObjectExpression.depths(of: parameters ?? []) + [target.depth])
   }
 
   /// An array of the values of other expressions.
   public convenience init(forAggregate subexpressions: [ObjectExpression]) {
-    self.init(node: .aggregate(subexpressions.map(\.node)))
+    self.init(.aggregate(subexpressions.map(\.node)), over: subexpressions.map(\.depth))
   }
 
   public convenience init(forUnionSet left: ObjectExpression, with right: ObjectExpression) {
-    self.init(node: .setOperation(.union, left.node, right.node))
+    self.init(
+      .setOperation(.union, left.node, right.node), over: [left.depth, right.depth])
   }
 
   public convenience init(forIntersectSet left: ObjectExpression, with right: ObjectExpression) {
-    self.init(node: .setOperation(.intersect, left.node, right.node))
+    self.init(
+      .setOperation(.intersect, left.node, right.node), over: [left.depth, right.depth])
   }
 
   public convenience init(forMinusSet left: ObjectExpression, with right: ObjectExpression) {
-    self.init(node: .setOperation(.minus, left.node, right.node))
+    self.init(
+      .setOperation(.minus, left.node, right.node), over: [left.depth, right.depth])
   }
 
   /// The members of a collection for which a predicate holds.
@@ -139,7 +162,9 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     forSubquery expression: ObjectExpression, usingIteratorVariable variable: String,
     predicate: ObjectPredicate
   ) {
-    self.init(node: .subquery(expression.node, variable: variable, predicate.node))
+    self.init(
+      .subquery(expression.node, variable: variable, predicate.node),
+      over: [expression.depth, predicate.depth])
   }
 
   /// One of two values, depending on a predicate.
@@ -147,7 +172,9 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     forConditional predicate: ObjectPredicate, trueExpression: ObjectExpression,
     falseExpression: ObjectExpression
   ) {
-    self.init(node: .conditional(predicate.node, trueExpression.node, falseExpression.node))
+    self.init(
+      .conditional(predicate.node, trueExpression.node, falseExpression.node),
+      over: [predicate.depth, trueExpression.depth, falseExpression.depth])
   }
 
   /// A value computed by a closure; only for evaluation in memory.
@@ -155,14 +182,18 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     block: @escaping (Any?, [ObjectExpression], NSMutableDictionary?) -> Any,
     arguments: [ObjectExpression]?
   ) {
-    self.init(node: .block(ExpressionBlock(block), (arguments ?? []).map(\.node)))
+    let arguments = arguments ?? []
+    self.init(
+      .block(ExpressionBlock(block), arguments.map(\.node)), over: arguments.map(\.depth))
   }
 
   /// `FETCH(request, context, countOnly)`: the results of a fetch request, as `IN` takes them.
   public convenience init(
     forFetch request: ObjectExpression, context: ObjectExpression, countOnly: Bool
   ) {
-    self.init(node: .fetch(request.node, context.node, countOnly: countOnly))
+    self.init(
+      .fetch(request.node, context.node, countOnly: countOnly),
+      over: [request.depth, context.depth])
   }
 
   /// An expression from its format string.
@@ -210,6 +241,10 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
 
   private static func nodes(of parameters: [Any]) -> [ExpressionNode] {
     parameters.map { ($0 as? ObjectExpression)?.node ?? .constant(PredicateValue($0)) }
+  }
+
+  private static func depths(of parameters: [Any]) -> [Int] {
+    parameters.map { ($0 as? ObjectExpression)?.depth ?? 1 }
   }
 
   // MARK: Evaluation

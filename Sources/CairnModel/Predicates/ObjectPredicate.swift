@@ -15,27 +15,33 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   @unchecked Sendable
 {
   private let storedNode: PredicateNode
+  /// How deep the tree is, where whoever made it knew.
+  private let knownDepth: Int?
 
-  package init(node: PredicateNode) {
+  package init(node: PredicateNode, depth: Int? = nil) {
     storedNode = node
+    knownDepth = depth
     super.init()
   }
 
   /// For subclasses that override ``evaluate(with:substitutionVariables:)``; true by itself.
   public override init() {
     storedNode = .value(true)
+    knownDepth = 1
     super.init()
   }
 
   /// A predicate that is always true or always false.
   public init(value: Bool) {
     storedNode = .value(value)
+    knownDepth = 1
     super.init()
   }
 
   /// A predicate decided by a closure; only for evaluation in memory.
   public init(block: @escaping (Any?, [String: Any]?) -> Bool) {
     storedNode = .block(PredicateBlock(block))
+    knownDepth = 1
     super.init()
   }
 
@@ -67,6 +73,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   public required init?(coder: NSCoder) {
     guard let node = PredicateArchive.predicate(from: coder) else { return nil }
     storedNode = node
+    knownDepth = nil
     super.init()
   }
 
@@ -129,6 +136,9 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     return .block(
       PredicateBlock(owner: self) { self.evaluate(with: $0, substitutionVariables: $1) })
   }
+
+  /// The levels of the tree; see ``PredicateNesting``.
+  package var depth: Int { knownDepth ?? node.depth }
 
   // MARK: Evaluation
 

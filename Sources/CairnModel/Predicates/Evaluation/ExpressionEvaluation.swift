@@ -34,7 +34,7 @@ extension EvaluationScope {
         .unsupportedKeyPath, "ANYKEY can only be evaluated by a search index.")
     case .block(let block, let arguments):
       return PredicateValue(
-        block.body(rawObject, arguments.map { ObjectExpression(node: $0) }, context))
+        try block.value(rawObject, arguments.map { ObjectExpression(node: $0) }, context))
     case .conditional(let predicate, let a, let b):
       return try evaluate(predicate) ? value(of: a) : value(of: b)
     case .assignment(let name, let node):

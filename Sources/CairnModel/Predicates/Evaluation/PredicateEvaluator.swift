@@ -91,7 +91,7 @@ struct EvaluationScope {
   mutating func evaluate(_ node: PredicateNode) throws -> Bool {
     switch node {
     case .value(let value): return value
-    case .block(let block): return block.body(rawObject, bindingsForBlocks)
+    case .block(let block): return try block.answer(rawObject, bindingsForBlocks)
     case .comparison(let comparison): return try evaluate(comparison)
     case .compound(.and, let members):
       for member in members where try !evaluate(member) { return false }

@@ -59,9 +59,28 @@ package enum ExpressionSetOperation: String, Hashable, Sendable, CaseIterable {
 package final class ExpressionBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [ObjectExpression], NSMutableDictionary?) -> Any
   package let body: Body
+  /// Why there is no value, for what stands for an expression that cannot be evaluated.
+  let refusal: PredicateEvaluationError?
 
   package init(_ body: @escaping Body) {
     self.body = body
+    refusal = nil
+  }
+
+  /// An expression that cannot be evaluated.
+  init(refusing refusal: PredicateEvaluationError) {
+    body = { _, _, _ in NSNull() }
+    self.refusal = refusal
+  }
+
+  /// Asks the block.
+  ///
+  /// - Throws: why it has no value.
+  func value(
+    _ object: Any?, _ arguments: [ObjectExpression], _ context: NSMutableDictionary?
+  ) throws -> Any {
+    if let refusal { throw refusal }
+    return body(object, arguments, context)
   }
 
   package static func == (a: ExpressionBlock, b: ExpressionBlock) -> Bool { a === b }

@@ -58,18 +58,28 @@ package struct ComparisonNode: Hashable, Sendable {
 }
 
 /// A predicate written as a closure.
-// Unchecked: both properties are immutable; as in Core Data, whoever gives a block promises that
+// Unchecked: all properties are immutable; as in Core Data, whoever gives a block promises that
 // it may be called on the queue that evaluates the predicate.
 package final class PredicateBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [String: Any]?) -> Bool
   package let body: Body
+  /// Why there is no answer, for what stands for a predicate that cannot be evaluated.
+  let refusal: PredicateEvaluationError?
   private let identity: ObjectIdentifier?
 
   /// - Parameter owner: the object whose method the block is, so that two blocks of one owner are
   ///   equal.
   package init(owner: AnyObject? = nil, _ body: @escaping Body) {
     self.body = body
+    refusal = nil
     identity = owner.map(ObjectIdentifier.init)
+  }
+
+  /// A predicate that cannot be evaluated.
+  init(refusing refusal: PredicateEvaluationError) {
+    body = { _, _ in false }
+    self.refusal = refusal
+    identity = nil
   }
 
   package static func == (a: PredicateBlock, b: PredicateBlock) -> Bool {
@@ -78,6 +88,14 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(token)
+  }
+
+  /// Asks the block.
+  ///
+  /// - Throws: why it has no answer.
+  func answer(_ object: Any?, _ bindings: [String: Any]?) throws -> Bool {
+    if let refusal { throw refusal }
+    return body(object, bindings)
   }
 
   /// What tells this block from others.
