@@ -23,6 +23,11 @@ public enum AttributeType: UInt, Sendable, Hashable, CaseIterable {
   case objectID = 2000
   /// A group of named elements; see ``CompositeAttributeDescription``.
   case composite = 2100
+
+  /// Whether values are integers.
+  package var isInteger: Bool {
+    self == .integer16 || self == .integer32 || self == .integer64
+  }
 }
 
 /// Apple's long spellings, so that `attribute.attributeType = .stringAttributeType` compiles.

@@ -224,10 +224,17 @@ extension SQLCompiler {
     let (name, kind): (String, SQLKind)
     switch function {
     case .count: (name, kind) = ("COUNT", .integer)
-    case .sum: (name, kind) = ("SUM", argument.kind)
+    case .sum:
+      // SQLite's own fails where the sum of integers is none, and makes doubles of decimals.
+      let isDecimal = argument.kind == .decimal
+      let exact = isDecimal ? SQLFunctionName.decimalTotal : SQLFunctionName.total
+      (name, kind) = (isDecimal || argument.kind.isInteger ? exact : "SUM", argument.kind)
     case .min: (name, kind) = ("MIN", argument.kind)
     case .max: (name, kind) = ("MAX", argument.kind)
-    case .average: (name, kind) = ("AVG", .double)
+    case .average:
+      let isDecimal = argument.kind == .decimal
+      (name, kind) =
+        isDecimal ? (SQLFunctionName.decimalAverage, .decimal) : ("AVG", .double)
     case .median, .mode, .standardDeviation, .add, .subtract, .multiply, .divide, .modulus, .power,
       .squareRoot, .logarithm, .naturalLogarithm, .exponential, .floor, .ceiling, .absolute,
       .truncate, .random, .randomBelow, .now, .uppercase, .lowercase, .canonical, .length,

@@ -106,4 +106,10 @@ package enum SQLFunctionName {
   package static let sum = "CairnSum"
   /// `CairnAverage(column)`: the evaluator's average, 0 of no values.
   package static let average = "CairnAverage"
+  /// `CairnTotal(column)`: the exact sum of integers, NULL of no values.
+  package static let total = "CairnTotal"
+  /// `CairnDecimalTotal(column)`: the sum of stored decimals, digit by digit; NULL of no values.
+  package static let decimalTotal = "CairnDecimalTotal"
+  /// `CairnDecimalAverage(column)`: the average of stored decimals; NULL of no values.
+  package static let decimalAverage = "CairnDecimalAverage"
 }

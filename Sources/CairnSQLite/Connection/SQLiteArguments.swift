@@ -76,7 +76,13 @@ struct SQLiteCall {
     case .integer(let number): sqlite3_result_int64(context, number)
     case .double(let number): sqlite3_result_double(context, number)
     case .decimal(let number):
-      sqlite3_result_double(context, NSDecimalNumber(decimal: number).doubleValue)
+      // As it would be stored.
+      let stored = StoredForm.number(number)
+      if let integer = stored.integer {
+        sqlite3_result_int64(context, integer)
+      } else {
+        sqlite3_result_double(context, stored.double)
+      }
     case .string(let text): result(text)
     case .date(let date): sqlite3_result_double(context, date.timeIntervalSinceReferenceDate)
     case .null, .data, .uuid, .url, .objectID, .object, .array, .set, .dictionary:

@@ -22,10 +22,7 @@ enum SQLitePredicateFunctions {
         call.fail(error)
       }
     }
-    for (name, finish) in [(SQLFunctionName.sum, sum), (SQLFunctionName.average, average)] {
-      sqlite3_create_function_v2(
-        connection, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, nil, collect, finish, nil)
-    }
+    SQLiteAggregates.register(on: connection)
   }
 
   // MARK: Functions
@@ -87,63 +84,5 @@ enum SQLitePredicateFunctions {
     } catch {
       call.fail(error)
     }
-  }
-
-  // MARK: Sums
-
-  /// The numbers of an aggregate so far.
-  private final class Numbers {
-    var integers: Int128 = 0
-    var count: Int64 = 0
-    var doubles: [Double] = []
-
-    var sum: PredicateValue {
-      let whole = Int64(exactly: integers).map { PredicateValue.integer($0) }
-      if doubles.isEmpty { return whole ?? .number(Double(integers)) }
-      return .number(Double(integers) + doubles.sorted().reduce(0, +))
-    }
-  }
-
-  private typealias Step =
-    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-  private typealias Finish = @convention(c) (OpaquePointer?) -> Void
-
-  private static let collect: Step = { context, count, values in
-    guard let call = SQLiteCall(context, count, values), let argument = call.argument(0),
-      let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeRawPointer?>.size))
-    else { return }
-    let slot = place.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    let known = slot.pointee ?? Unmanaged.passRetained(Numbers()).toOpaque()
-    slot.pointee = known
-    let numbers = Unmanaged<Numbers>.fromOpaque(known).takeUnretainedValue()
-    switch sqlite3_value_type(argument.value) {
-    case SQLITE_INTEGER: numbers.integers += Int128(argument.integer)
-    case SQLITE_FLOAT: numbers.doubles.append(sqlite3_value_double(argument.value))
-    default: return
-    }
-    numbers.count += 1
-  }
-
-  private static let sum: Finish = { finish($0) { $0.sum } }
-  private static let average: Finish = {
-    finish($0) { numbers in
-      // Opposite infinities have no sum.
-      let sum = numbers.sum
-      return sum.isNull ? .null : .number(NumberOrder.double(of: sum) / Double(numbers.count))
-    }
-  }
-
-  /// Gives the result, 0 of no numbers, and drops them.
-  private static func finish(_ context: OpaquePointer?, _ value: (Numbers) -> PredicateValue) {
-    guard let call = SQLiteCall(context, 0, nil) else { return }
-    let place = sqlite3_aggregate_context(context, 0)
-    let slot = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    guard let known = slot?.pointee else {
-      call.result(.integer(0))
-      return
-    }
-    let numbers = Unmanaged<Numbers>.fromOpaque(known).takeRetainedValue()
-    slot?.pointee = nil
-    call.result(numbers.count == 0 ? .integer(0) : value(numbers))
   }
 }

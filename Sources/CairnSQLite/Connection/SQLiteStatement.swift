@@ -178,6 +178,7 @@ struct SQLiteStatement {
 
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
   func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
+  func isDouble(_ column: Int32) -> Bool { type(column) == SQLITE_FLOAT }
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 

@@ -122,7 +122,7 @@ struct FetchExecution {
       try request.monitor?.noteRow()
       var row: [String: AttributeValue] = [:]
       for column in dictionary.columns {
-        let value = value(of: column, statement)
+        let value = try value(of: column, statement)
         if !value.isNull { row[column.key] = value }
       }
       result.append(row)
@@ -163,8 +163,9 @@ struct FetchExecution {
 
   private func value(
     of column: SQLDictionaryPlan.Column, _ statement: SQLiteStatement
-  ) -> AttributeValue {
+  ) throws -> AttributeValue {
     guard column.isObject else {
+      try checkFit(column, statement)
       return statement.value(
         column.index, type: column.type, isExternal: false, files: lookup.reader.files)
     }
@@ -172,5 +173,13 @@ struct FetchExecution {
     let number = Int(truncatingIfNeeded: statement.integer(column.entityIndex))
     let id = lookup.reader.objectID(entity: number, key: statement.integer(column.index))
     return id.map { .object($0) } ?? .null
+  }
+
+  /// A sum that no integer holds must not become one.
+  private func checkFit(
+    _ column: SQLDictionaryPlan.Column, _ statement: SQLiteStatement
+  ) throws {
+    guard column.type.isInteger, statement.isDouble(column.index) else { return }
+    try DictionaryRows.checkFit(statement.double(column.index), column: column.key)
   }
 }

@@ -2,7 +2,7 @@ import CairnModel
 import Foundation
 
 /// Dictionary results made in memory: columns, grouping, aggregates, having and distinct.
-struct DictionaryRows {
+package struct DictionaryRows {
   let columns: StoreFetchRequest.DictionaryColumns
   let source: any SnapshotSource
 
@@ -63,6 +63,9 @@ struct DictionaryRows {
     for column in columns.columns {
       let node = try Self.evaluatingAggregates(in: column.expression.node, over: group)
       let value = try ObjectExpression(node: node).value(for: group.first)
+      if column.type.isInteger, case .double(let number) = PredicateValue(value) {
+        try Self.checkFit(number, column: column.key)
+      }
       let stored = Self.attributeValue(of: PredicateValue(value), type: column.type)
       if !stored.isNull { result[column.key] = stored }
     }
@@ -129,6 +132,15 @@ struct DictionaryRows {
   }
 
   // MARK: Values
+
+  /// - Throws: 134070 for a number that is too large for an integer column.
+  package static func checkFit(_ number: Double, column: String) throws {
+    if abs(number) < 0x1p63 { return }
+    throw CoreDataError(
+      .persistentStoreOperation,
+      "The value of the column \"\(column)\" is about \(number), too large for an integer; give "
+        + "its expression description the result type double or decimal.")
+  }
 
   /// A computed value in the column's type where it has one, otherwise as it is.
   static func attributeValue(of value: PredicateValue, type: AttributeType) -> AttributeValue {
