@@ -12,10 +12,14 @@ struct BatchExecution {
 
   func insert(_ request: BatchInsertRequest) throws -> BatchInsertResult {
     let entity = try entity(request.entity, named: request.entityName)
-    let rows = try BatchRows(entity: entity, request: request).collect()
-    if rows.isEmpty { return BatchInsertResult(BatchOutcome(), request.resultType) }
+    let rows = BatchRows(entity: entity, request: request)
+    let source = BatchRowSource(rows.next)
+    // Small inserts and early mistakes need no transaction around the handler.
+    guard try source.prepare() else {
+      return BatchInsertResult(BatchOutcome(), request.resultType)
+    }
     let outcome = try execute(
-      .insert(entity: entity, rows: rows, duplicates: duplicateRule),
+      .insert(entity: entity, rows: source, duplicates: duplicateRule),
       in: request.affectedStores)
     return BatchInsertResult(outcome, request.resultType)
   }

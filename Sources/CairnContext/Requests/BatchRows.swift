@@ -2,33 +2,58 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// The rows of a batch insert, from whichever source the request has, as values.
-struct BatchRows {
-  let entity: EntityDescription
-  let request: BatchInsertRequest
+/// The rows of a batch insert, from whichever source the request has, as values; so many at a time.
+final class BatchRows {
+  /// The rows of one portion.
+  static let portion = 1000
 
+  private let entity: EntityDescription
+  private var objects: ArraySlice<[String: Any]>
+  private var fillDictionary: ((NSMutableDictionary) -> Bool)?
+  private var fillObject: ((ManagedObject) -> Bool)?
+  /// What the handlers fill, the same each time.
+  private let dictionary = NSMutableDictionary()
+  private lazy var object =
+    ObjectClasses.type(for: entity).init(detachedFrom: entity)
+
+  init(entity: EntityDescription, request: BatchInsertRequest) {
+    self.entity = entity
+    objects = (request.objectsToInsert ?? [])[...]
+    fillDictionary = request.dictionaryHandler
+    fillObject = request.managedObjectHandler
+  }
+
+  /// The next rows; nil when there are no more.
+  ///
   /// - Throws: 134060 for a name that is none of the entity's, 1550 for a value of the wrong class.
-  func collect() throws -> [[String: AttributeValue]] {
-    var rows = try (request.objectsToInsert ?? []).map(row)
-    if let handler = request.dictionaryHandler {
-      let dictionary = NSMutableDictionary()
-      while !handler(dictionary) {
+  func next() throws -> [[String: AttributeValue]]? {
+    var rows: [[String: AttributeValue]] = []
+    while rows.count < Self.portion, let row = try nextRow() { rows.append(row) }
+    return rows.isEmpty ? nil : rows
+  }
+
+  private func nextRow() throws -> [String: AttributeValue]? {
+    if let values = objects.popFirst() { return try row(values) }
+    if let fillDictionary {
+      dictionary.removeAllObjects()
+      if !fillDictionary(dictionary) {
         var values: [String: Any] = [:]
         for (key, value) in dictionary { if let key = key as? String { values[key] = value } }
-        rows.append(try row(values))
-        dictionary.removeAllObjects()
+        return try row(values)
       }
+      self.fillDictionary = nil
     }
-    if let handler = request.managedObjectHandler {
-      let object = ObjectClasses.type(for: entity).init(detachedFrom: entity)
-      while !handler(object) {
-        rows.append(row(object))
+    if let fillObject {
+      if !fillObject(object) {
+        let values = row(object)
         object.adoptSlots(of: entity.layout.defaultValues)
         object.changedSlots.removeAll()
         object.looseValues = nil
+        return values
       }
+      self.fillObject = nil
     }
-    return rows
+    return nil
   }
 
   private func row(_ values: [String: Any]) throws -> [String: AttributeValue] {

@@ -3,7 +3,7 @@ import CairnSQL
 import CairnStore
 
 /// Deletes what a fetch finds, with the delete rules of its relationships: a few statements for
-/// each entity, however many rows.
+/// each entity, however many rows, which are not read unless history keeps values of theirs.
 struct BatchDeletion {
   let transaction: BatchTransaction
   private var lookup: RowLookup { transaction.lookup }
@@ -13,68 +13,140 @@ struct BatchDeletion {
   }
 
   func delete(_ request: StoreFetchRequest) throws -> BatchOutcome {
-    let rows = try withCascades(try transaction.matches(request))
-    let ids = Set(rows.map(\.objectID))
-    let groups = Dictionary(grouping: rows) { lookup.schema.entity($0.objectID.entity).number }
-      .sorted { $0.key < $1.key }.map(\.value)
-    for group in groups { try checkDenied(group, deleted: ids) }
+    let ids = try withCascades(try transaction.matchingIDs(request))
+    let groups = transaction.grouped(ids)
     var nullified: [ManagedObjectID] = []
-    for group in groups { nullified += try nullify(group, deleted: ids) }
-    for group in groups {
-      let entity = lookup.schema.entity(group[0].objectID.entity)
-      try transaction.rows.delete(keys: group.compactMap(\.objectID.rowKey), entity: entity)
-      for row in group { try transaction.record(.delete, entity, row) }
+    if groups.contains(where: { Self.hasRules($0.entity) }) {
+      let deleted = Set(ids)
+      for group in groups { try checkDenied(group, deleted: deleted) }
+      for group in groups { nullified += try nullify(group, deleted: deleted) }
     }
-    return BatchOutcome(updated: nullified, deleted: rows.map(\.objectID))
+    for group in groups {
+      try record(group)
+      for keys in group.portionsOfKeys {
+        try transaction.rows.delete(keys: Array(keys), entity: group.entity)
+      }
+    }
+    return BatchOutcome(updated: nullified, deleted: ids)
   }
 
+  /// Writes the deletions down, before the rows are gone.
+  private func record(_ rows: EntityRows) throws {
+    guard transaction.recordsHistory else { return }
+    let slots = rows.entity.history.tombstoneSlots
+    if slots.isEmpty {
+      for key in rows.keys { try transaction.record(.delete, rows.entity, key: key) }
+      return
+    }
+    let size = 1000
+    for start in stride(from: 0, to: rows.ids.count, by: size) {
+      let ids = Array(rows.ids[start..<min(start + size, rows.ids.count)])
+      for (id, row) in zip(ids, try lookup.snapshots(for: ids)) {
+        try transaction.record(
+          .delete, rows.entity, key: id.rowKey ?? 0,
+          tombstone: row.map { row in slots.map { row[$0] } } ?? [])
+      }
+    }
+  }
+
+  // MARK: Relationships
+
   /// The rows and everything that cascades from them.
-  private func withCascades(_ rows: [RowSnapshot]) throws -> [RowSnapshot] {
-    var result = rows
-    var known = Set(rows.map(\.objectID))
-    var level = rows
+  private func withCascades(_ ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
+    var result = ids
+    var known: Set<ManagedObjectID> = []
+    var level = transaction.grouped(ids)
     while !level.isEmpty {
       var related: [ManagedObjectID] = []
-      for (_, group) in Dictionary(grouping: level, by: { ObjectIdentifier($0.objectID.entity) }) {
-        for relationship in relationships(of: group[0]) where relationship.deleteRule == .cascade {
+      for group in level {
+        for relationship in Self.relationships(of: group.entity, .cascade) {
           related += try members(of: relationship, group).flatMap { $0 }
         }
       }
-      let new = related.filter { known.insert($0).inserted }
-      level = try lookup.snapshots(for: new).compactMap { $0 }
-      result += level
+      if related.isEmpty { break }
+      if known.isEmpty { known = Set(ids) }
+      let new = try existing(related.filter { known.insert($0).inserted })
+      level = transaction.grouped(new)
+      result += new
     }
     return result
   }
 
-  private func relationships(of row: RowSnapshot) -> [RelationshipDescription] {
-    let layout: EntityLayout = row.objectID.entity.layout
-    return layout.slots.compactMap(\.relationship).filter { !$0.isTransient } + layout.toManys
+  private static func relationships(
+    of entity: SQLEntity, _ rule: DeleteRule
+  ) -> [RelationshipDescription] {
+    let toOnes = entity.layout.slots.compactMap(\.relationship).filter { !$0.isTransient }
+    return (toOnes + entity.layout.toManys).filter { $0.deleteRule == rule }
+  }
+
+  /// Whether other rows have a say in, or are changed by, the deletion of rows of the entity.
+  private static func hasRules(_ entity: SQLEntity) -> Bool {
+    !relationships(of: entity, .deny).isEmpty
+      || relationships(of: entity, .nullify).contains { $0.inverseRelationship?.isToMany == false }
   }
 
   /// The members of a relationship of rows of one entity, in the order of the rows.
   private func members(
-    of relationship: RelationshipDescription, _ rows: [RowSnapshot]
+    of relationship: RelationshipDescription, _ rows: EntityRows
   ) throws -> [[ManagedObjectID]] {
-    if relationship.isToMany {
-      return try lookup.members(of: relationship, owners: rows.map(\.objectID))
-    }
-    return rows.map { row in
-      let layout: EntityLayout = row.objectID.entity.layout
-      guard let slot = layout.slotByName[relationship.name], case .object(let id) = row[slot] else {
-        return []
+    if relationship.isToMany { return try lookup.members(of: relationship, owners: rows.ids) }
+    let found = try destinations(of: relationship.name, rows)
+    return rows.ids.map { id in id.rowKey.flatMap { found[$0] }.map { [$0] } ?? [] }
+  }
+
+  /// Where a to-one relationship of rows leads, by the rows' keys.
+  private func destinations(
+    of name: String, _ rows: EntityRows
+  ) throws -> [Int64: ManagedObjectID] {
+    let entity = rows.entity
+    guard let slot = entity.layout.slotByName[name],
+      case .toOne(let column, let companion, let destination) = entity.slots[slot]
+    else { return [:] }
+    var result: [Int64: ManagedObjectID] = [:]
+    for keys in rows.portionsOfKeys {
+      let statement = try lookup.connection.statement(
+        "SELECT Z_PK, \(column), IFNULL(\(companion ?? "NULL"), \(destination)) "
+          + "FROM \(entity.table) WHERE Z_PK IN (SELECT value FROM json_each(?)) "
+          + "AND \(column) IS NOT NULL")
+      defer { statement.reset() }
+      statement.bind(KeyList.json(keys), at: 1)
+      while try statement.step() {
+        let number = Int(truncatingIfNeeded: statement.integer(2))
+        result[statement.integer(0)] = lookup.reader.objectID(
+          entity: number, key: statement.integer(1))
       }
-      return [id]
+    }
+    return result
+  }
+
+  /// The objects that have a row, under their exact entities; only damaged files refer to others.
+  private func existing(_ ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
+    try transaction.grouped(ids).flatMap { rows -> [ManagedObjectID] in
+      var found: [ManagedObjectID] = []
+      for keys in rows.portionsOfKeys {
+        let statement = try lookup.connection.statement(
+          "SELECT Z_ENT, Z_PK FROM \(rows.entity.table) "
+            + "WHERE Z_PK IN (SELECT value FROM json_each(?))")
+        defer { statement.reset() }
+        statement.bind(KeyList.json(keys), at: 1)
+        while try statement.step() {
+          let number = Int(truncatingIfNeeded: statement.integer(0))
+          if let id = lookup.reader.objectID(entity: number, key: statement.integer(1)) {
+            found.append(id)
+          }
+        }
+      }
+      return found
     }
   }
 
-  private func checkDenied(_ rows: [RowSnapshot], deleted: Set<ManagedObjectID>) throws {
-    for relationship in relationships(of: rows[0]) where relationship.deleteRule == .deny {
-      for (row, members) in zip(rows, try members(of: relationship, rows))
+  private func checkDenied(_ rows: EntityRows, deleted: Set<ManagedObjectID>) throws {
+    for relationship in Self.relationships(of: rows.entity, .deny) {
+      for (id, members) in zip(rows.ids, try members(of: relationship, rows))
       where !members.allSatisfy(deleted.contains) {
         throw CoreDataError(
           .validationRelationshipDeniedDelete,
-          "\(row.objectID) cannot be deleted while its \(relationship.name) has members; nothing "
+          "\(id) cannot be deleted while its \(relationship.name) has members; nothing "
             + "was deleted.")
       }
     }
@@ -84,20 +156,23 @@ struct BatchDeletion {
   ///
   /// - Returns: The objects that were changed.
   private func nullify(
-    _ rows: [RowSnapshot], deleted: Set<ManagedObjectID>
+    _ rows: EntityRows, deleted: Set<ManagedObjectID>
   ) throws -> [ManagedObjectID] {
     var changed: [ManagedObjectID] = []
-    for relationship in relationships(of: rows[0]) where relationship.deleteRule == .nullify {
+    for relationship in Self.relationships(of: rows.entity, .nullify) {
       guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
       let staying = try members(of: relationship, rows).flatMap { $0 }
         .filter { !deleted.contains($0) }
-      for member in try lookup.snapshots(for: staying).compactMap({ $0 }) {
-        let entity = lookup.schema.entity(member.objectID.entity)
-        guard let slot = entity.layout.slotByName[inverse.name],
-          case .object(let owner) = member[slot], deleted.contains(owner)
-        else { continue }
-        try transaction.change(member, to: [slot: .null])
-        changed.append(member.objectID)
+      for var group in transaction.grouped(try existing(staying)) {
+        guard let slot = group.entity.layout.slotByName[inverse.name] else { continue }
+        let owners = try destinations(of: inverse.name, group)
+        group.ids.removeAll { id in
+          guard let owner = id.rowKey.flatMap({ owners[$0] }) else { return true }
+          return !deleted.contains(owner)
+        }
+        if group.ids.isEmpty { continue }
+        try transaction.change(group, to: [slot: .null])
+        changed += group.ids
       }
     }
     return changed

@@ -17,16 +17,34 @@ struct BatchInsertion {
     self.duplicates = duplicates
   }
 
-  func insert(_ dictionaries: [[String: AttributeValue]]) throws -> BatchOutcome {
+  func insert(_ source: BatchRowSource) throws -> BatchOutcome {
     if entity.entity.isAbstract {
       throw CoreDataError(
         .persistentStoreOperation, "\(entity.name) is abstract; it has no objects of its own.")
     }
+    var outcome = BatchOutcome()
+    var overwritten: Set<ManagedObjectID> = []
+    while let rows = try next(source) { try insert(rows, &outcome, &overwritten) }
+    if overwritten.isEmpty { return outcome }
+    // A row that came and was overwritten in the same batch is a new one.
+    let new = Set(outcome.inserted)
+    outcome.updated.removeAll(where: new.contains)
+    return outcome
+  }
+
+  /// The next portion.
+  ///
+  /// What the program does to make it must not write to this store, which is being written to.
+  private func next(_ source: BatchRowSource) throws -> [BatchRowSource.Row]? {
+    try SQLiteStore.$filling.withValue(lookup.reader.identity) { try source.next() }
+  }
+
+  private func insert(
+    _ dictionaries: [BatchRowSource.Row], _ outcome: inout BatchOutcome,
+    _ overwritten: inout Set<ManagedObjectID>
+  ) throws {
     let ids = try KeyReservation.reserve(
       for: [EntityDescription](repeating: entity.entity, count: dictionaries.count), lookup)
-    var outcome = BatchOutcome()
-    outcome.inserted.reserveCapacity(dictionaries.count)
-    var overwritten: Set<ManagedObjectID> = []
     for (id, dictionary) in zip(ids, dictionaries) {
       var values = entity.layout.defaultValues
       for (name, value) in dictionary { values[try transaction.slot(name, of: entity)] = value }
@@ -44,15 +62,11 @@ struct BatchInsertion {
         if overwritten.insert(other.objectID).inserted { outcome.updated.append(other.objectID) }
       }
     }
-    // A row that came and was overwritten in the same batch is a new one.
-    let new = Set(outcome.inserted)
-    outcome.updated.removeAll(where: new.contains)
-    return outcome
   }
 
   private func insert(_ row: RowSnapshot) throws {
     try transaction.rows.insert(row, entity: entity, version: 1)
-    try transaction.record(.insert, entity, row)
+    try transaction.record(.insert, entity, key: row.objectID.rowKey ?? 0)
     if !entity.derivedSlots.isEmpty {
       try DerivedValues.refresh(entity, key: row.objectID.rowKey ?? 0, lookup)
     }

@@ -24,6 +24,21 @@ enum DerivedValues {
     try statement.run()
   }
 
+  /// For many rows of one entity.
+  static func refresh(
+    _ entity: SQLEntity, keys: some Sequence<Int64>, _ lookup: RowLookup
+  ) throws {
+    if entity.derivedSlots.isEmpty { return }
+    let settings = settings(of: entity, lookup.schema)
+    if settings.isEmpty { return }
+    let statement = try lookup.connection.statement(
+      "UPDATE \(entity.table) SET \(settings.joined(separator: ", ")) "
+        + "WHERE Z_PK IN (SELECT value FROM json_each(?))")
+    defer { statement.reset() }
+    statement.bind(KeyList.json(keys), at: 1)
+    try statement.run()
+  }
+
   private static func settings(of entity: SQLEntity, _ schema: SQLSchema) -> [String] {
     entity.derivedSlots.compactMap { slot in
       guard

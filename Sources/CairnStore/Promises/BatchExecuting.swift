@@ -4,7 +4,7 @@ import CairnModel
 public enum StoreBatchRequest: Sendable {
   /// New rows given by property name; missing ones take the model's default.
   case insert(
-    entity: EntityDescription, rows: [[String: AttributeValue]],
+    entity: EntityDescription, rows: BatchRowSource,
     duplicates: BatchDuplicateRule = .refuse)
   /// New values by property name for every row that matches.
   case update(
