@@ -186,7 +186,7 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// Runs the block on the queue of a new context and returns what it returns.
-  public func performBackgroundTask<T>(
+  nonisolated(nonsending) public func performBackgroundTask<T>(
     _ block: @escaping (ManagedObjectContext) throws -> T
   ) async rethrows -> T {
     let context = newBackgroundContext()

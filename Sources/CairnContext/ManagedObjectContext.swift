@@ -180,6 +180,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
   /// appends it.
+  ///
+  /// The call itself goes on where its caller is, so that the caller's values may be used in the
+  /// block, also in the language mode of Swift 6; the block runs on the context's queue.
   nonisolated(nonsending) public func perform<T>(
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
   ) async rethrows -> T {
@@ -306,6 +309,19 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Runs a fetch request.
   public func fetch<T>(_ request: FetchRequest<T>) throws -> [T] {
     try CoreDataError.bridging { try FetchExecution(context: self).results(of: request) }
+  }
+  /// Runs a fetch request that does not say in its type what it returns.
+  @_disfavoredOverload
+  public func fetch(_ request: FetchRequest<any FetchRequestResult>) throws -> [Any] {
+    let results: [any FetchRequestResult] = try CoreDataError.bridging {
+      try FetchExecution(context: self).results(of: request)
+    }
+    return results
+  }
+  /// The number of results a fetch request would have.
+  @_disfavoredOverload
+  public func count(for request: FetchRequest<any FetchRequestResult>) throws -> Int {
+    try CoreDataError.bridging { try FetchExecution(context: self).count(of: request) }
   }
   /// The number of results a fetch request would have.
   public func count<T>(for request: FetchRequest<T>) throws -> Int {

@@ -245,6 +245,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   /// Tells a store where its file is now; moves nothing.
   ///
   /// False when the store is not one of ours.
+  @discardableResult
   open func setURL(_ url: URL, for store: PersistentStore) -> Bool {
     guard state.withLock({ $0.registry.contains(store) }) else { return false }
     store.url = url
@@ -319,7 +320,9 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   }
 
   /// Runs the block on the coordinator's serial queue and returns what it returns.
-  public func perform<T>(_ block: @escaping () throws -> T) async rethrows -> T {
+  nonisolated(nonsending) public func perform<T>(
+    _ block: @escaping () throws -> T
+  ) async rethrows -> T {
     let work = Transferred(value: block)
     let outcome = await withCheckedContinuation { continuation in
       queue.async {

@@ -13,6 +13,8 @@ enum ContextScheduling {
     schedule: ManagedObjectContext.ScheduledTaskType
   ) async -> Transferred<Result<T, any Error>> {
     if schedule == .immediate, context.confinement.isCurrent {
+      // On the main actor, outside of any block of the context, the block is an event by itself.
+      defer { if CurrentContext.context !== context { context.endEvent() } }
       return Transferred(value: Result { try block() })
     }
     let work = Transferred(value: block)

@@ -176,6 +176,12 @@ open class BatchDeleteRequest: PersistentStoreRequest {
     isForNoObjects = false
   }
 
+  /// As above; lets `NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item"))` know
+  /// which kind of request is meant.
+  public convenience init(fetchRequest fetch: FetchRequest<any FetchRequestResult>) {
+    self.init(fetch.withAnyResult(), isForNoObjects: false)
+  }
+
   private init(_ request: FetchRequest<any FetchRequestResult>, isForNoObjects: Bool) {
     self.request = request
     self.isForNoObjects = isForNoObjects

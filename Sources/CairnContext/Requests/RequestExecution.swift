@@ -45,6 +45,7 @@ extension PersistentStoreCoordinator {
   /// - Returns: What the context's `execute(_:)` returns; for a fetch request its results, as an
   ///   array.
   /// - Throws: 134060 for a context of another coordinator, and what `execute(_:)` throws.
+  @discardableResult
   public func execute(
     _ request: PersistentStoreRequest, with context: ManagedObjectContext
   ) throws -> Any {
