@@ -59,6 +59,16 @@ import Testing
     #expect(found.contains("$s3App4ItemC5color6Shapes5ColorVSgvg"))
   }
 
+  @Test func classesGeneratedFromAModelAreOfTheModuleItself() throws {
+    let module = SourceModule(
+      name: "App",
+      files: [
+        try Self.read(
+          "import CoreData\nclass Item: NSManagedObject { @NSManaged var color: Color? }")
+      ])
+    #expect(Self.symbols(of: module).contains("$s3App4ItemC5colorAA5ColorCSgvg"))
+  }
+
   @Test(arguments: [
     ("übung", "bung_zra"), ("größe", "gre_GkaIi"), ("名前", "ldrIFb"),
   ])

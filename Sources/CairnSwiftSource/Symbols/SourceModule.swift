@@ -129,10 +129,13 @@ package struct SourceModule {
     if let known = KnownTypes.type(named: written) {
       return withArguments(known, path, context, imports, depth)
     }
-    // Unknown: of a module that the file imports.
+    // Unknown: a class that is generated from a model of this target, or of a module that the file
+    // imports.
+    let generated = SymbolType.nominal(
+      module: name, full.map { SymbolType.Step(name: $0, kind: .class) }, arguments: [])
     let modules = imports.flatMap { $0 == "Foundation" ? [$0, "FoundationEssentials"] : [$0] }
     let kinds: [SymbolType.Kind] = [.class, .struct, .enum]
-    return modules.flatMap { module in
+    let imported = modules.flatMap { module in
       kinds.map { kind in
         let steps = full.enumerated().map { number, name in
           SymbolType.Step(name: name, kind: number == full.count - 1 ? kind : .class)
@@ -140,7 +143,7 @@ package struct SourceModule {
         return SymbolType.nominal(module: module, steps, arguments: [])
       }
     }
-    .flatMap { withArguments($0, path, context, imports, depth) }
+    return ([generated] + imported).flatMap { withArguments($0, path, context, imports, depth) }
   }
 
   private func withArguments(
