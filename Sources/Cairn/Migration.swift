@@ -44,17 +44,19 @@ extension MigrationManager {
     with mappings: MappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
     destinationOptions dOptions: [AnyHashable: Any]? = nil
   ) throws {
-    let mapping =
-      try mappings
-      ?? MappingModel.inferredMappingModel(
-        forSourceModel: sourceModel, destinationModel: destinationModel)
-    let kinds = PersistentStoreCoordinator(managedObjectModel: destinationModel)
-    try StoreMigration(manager: self, storeKinds: BuiltInStores.kinds).run(
-      mapping,
-      from: MigrationStore(
-        url: sourceURL, kind: try kinds.kind(ofType: sStoreType), options: StoreOptions(sOptions)),
-      to: MigrationStore(
-        url: dURL, kind: try kinds.kind(ofType: dStoreType), options: StoreOptions(dOptions)))
+    try CoreDataError.bridging {
+      let mapping =
+        try mappings
+        ?? MappingModel.inferredMappingModel(
+          forSourceModel: sourceModel, destinationModel: destinationModel)
+      let kinds = PersistentStoreCoordinator(managedObjectModel: destinationModel)
+      let source = MigrationStore(
+        url: sourceURL, kind: try kinds.kind(ofType: sStoreType), options: StoreOptions(sOptions))
+      let destination = MigrationStore(
+        url: dURL, kind: try kinds.kind(ofType: dStoreType), options: StoreOptions(dOptions))
+      try StoreMigration(manager: self, storeKinds: BuiltInStores.kinds).run(
+        mapping, from: source, to: destination)
+    }
   }
 
   /// The same with typed store types.

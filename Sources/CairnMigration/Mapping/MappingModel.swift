@@ -28,6 +28,12 @@ open class MappingModel: NSObject {
   open class func inferredMappingModel(
     forSourceModel sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel
   ) throws -> MappingModel {
+    try CoreDataError.bridging { try inferred(from: sourceModel, to: destinationModel) }
+  }
+
+  private static func inferred(
+    from sourceModel: ManagedObjectModel, to destinationModel: ManagedObjectModel
+  ) throws -> MappingModel {
     try sourceModel.prepareForUse()
     try destinationModel.prepareForUse()
     let difference = ModelDifference(from: sourceModel, to: destinationModel)
