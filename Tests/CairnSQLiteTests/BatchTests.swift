@@ -14,7 +14,8 @@ import Testing
     let ids = try fixture.store.executeBatch(
       .insert(
         entity: fixture.entity("Project"),
-        rows: BatchRowSource((0..<10).map { ["title": .string("\($0)")] })), author: "batch", contextName: nil
+        rows: BatchRowSource((0..<10).map { ["title": .string("\($0)")] })), author: "batch",
+      contextName: nil
     ).inserted
     #expect(ids.map(\.rowKey) == Array(1...10))
     #expect(try fixture.fetch("Project").count == 10)

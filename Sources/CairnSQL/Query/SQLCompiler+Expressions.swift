@@ -11,8 +11,10 @@ extension SQLCompiler {
     case .constant(let value): return try constant(value)
     case .evaluatedObject: return object(root.alias, root.entity)
     case .variable(let name):
-      guard let scope = variables[name] else { throw SQLUnsupported() }
-      return object(scope.alias, scope.entity)
+      if let scope = variables[name] { return object(scope.alias, scope.entity) }
+      // In a HAVING clause a variable names a column.
+      guard let column = columnsByKey[name] else { throw SQLUnsupported() }
+      return try term(column)
     case .keyPath(let path):
       if let column = columnsByKey[path], column != node { return try term(column) }
       return try value(at: path, from: root)

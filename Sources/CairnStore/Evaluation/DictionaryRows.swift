@@ -76,7 +76,11 @@ package struct DictionaryRows {
     _ having: ObjectPredicate, for row: Row, group: [SnapshotView]
   ) throws -> Bool {
     let node = try Self.evaluatingAggregates(in: having.node, over: group)
-    return try ObjectPredicate.make(node).test(row)
+    // A variable named as a column is the column.
+    let bindings = row.values.compactMapValues { AttributeCoding.decode($0) }
+    let missing = columns.columns.map { ($0.key, NSNull() as Any) }
+    return try ObjectPredicate.make(node).test(
+      row, substitutionVariables: bindings.merging(missing) { value, _ in value })
   }
 
   // MARK: Aggregates

@@ -4,8 +4,8 @@ import Testing
 /// Sums and averages in dictionary fetches.
 ///
 /// Specification: core-data-semantics 16.4 and 24.5.
-@Suite struct AggregateTests {
-  private static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
+@MainActor @Suite struct AggregateTests {
+  private nonisolated static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
 
   @Test(arguments: types)
   func aSumOfIntegersThatNoIntegerHoldsIsADouble(type: String) throws {
@@ -118,5 +118,31 @@ import Testing
     #expect(rows?.map { $0["status"] as? Int } == [0, 1])
     #expect(rows?.map { $0["sum"] as? Double } == [5.5, 2.5])
     #expect(try shop.context.fetch(request) as? [[String: Double]] != nil)
+  }
+
+  @Test(arguments: types)
+  func aHavingPredicateMayNameAColumn(type: String) throws {
+    let shop = try RequestShop(type: type)
+    for status in [0, 1, 0, 2, 0] { shop.insert("Order", ["status": status]) }
+    try shop.context.save()
+    let count = NSExpressionDescription()
+    count.name = "orders"
+    count.expression = NSExpression(
+      forFunction: "count:", arguments: [NSExpression(forKeyPath: "status")])
+    count.expressionResultType = .integer64AttributeType
+    let request = NSFetchRequest<NSDictionary>(entityName: "Order")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["status", count]
+    request.propertiesToGroupBy = ["status"]
+    let column = NSExpression(forVariable: "orders")
+    for predicate in [
+      NSPredicate(format: "%@ > 1", column), NSPredicate(format: "orders > 1"),
+      NSPredicate(format: "count:(status) > 1"),
+    ] {
+      request.havingPredicate = predicate
+      let rows = try shop.context.fetch(request)
+      #expect(rows.map { $0["status"] as? Int } == [0], "\(predicate)")
+      #expect(rows.first?["orders"] as? Int == 3)
+    }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 /// Batch requests: what happens inside the store.
 ///
 /// Specification: core-data-semantics 17.
-@Suite struct BatchWorkTests {
+@MainActor @Suite struct BatchWorkTests {
   // MARK: Insert
 
   @Test func aHandlerIsAskedForPortionsNotForEverything() throws {

@@ -4,7 +4,7 @@ import Testing
 /// Predicates that programs put together in loops.
 ///
 /// Specification: core-data-semantics 24.7.
-@Suite struct DeepPredicateTests {
+@MainActor @Suite struct DeepPredicateTests {
   /// A condition added to a compound of all before it, so many times.
   private func chain(_ count: Int, _ type: NSCompoundPredicate.LogicalType) -> NSPredicate {
     var result = NSPredicate(format: "number == 0")
@@ -64,7 +64,7 @@ import Testing
     shop.insert("Order", ["number": 1])
     try shop.context.save()
     let background = shop.container.newBackgroundContext()
-    try background.performAndWait {
+    try background.performAndWait { () throws -> Void in
       let request = NSFetchRequest<NSManagedObject>(entityName: "Order")
       request.predicate = predicate
       #expect(try background.fetch(request).count == 1)
