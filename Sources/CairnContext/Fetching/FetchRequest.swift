@@ -50,6 +50,21 @@ open class AnyFetchRequest: PersistentStoreRequest {
     set { entityOrName = newValue.map { .entity($0) } ?? .nothing }
   }
 
+  open override var description: String {
+    let kind: String
+    switch resultType {
+    case .managedObjectIDResultType: kind = "NSManagedObjectIDResultType"
+    case .dictionaryResultType: kind = "NSDictionaryResultType"
+    case .countResultType: kind = "NSCountResultType"
+    default: kind = "NSManagedObjectResultType"
+    }
+    let order = sortDescriptors.map { $0.map(\.description).joined(separator: ", ") } ?? "(null)"
+    let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+    return "<NSFetchRequest: 0x\(address)> (entity: \(entityName ?? "(null)"); "
+      + "predicate: (\(predicate?.predicateFormat ?? "(null)")); sortDescriptors: (\(order)); "
+      + "type: \(kind); )"
+  }
+
   /// The name of the entity to fetch.
   open var entityName: String? {
     switch entityOrName {

@@ -179,5 +179,11 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The compiled form, available once the model is frozen.
   public internal(set) var layout: EntityLayout!
 
-  public override var description: String { "<EntityDescription: \(name ?? "unnamed")>" }
+  public override var description: String {
+    let names = declaredProperties.map(\.name).joined(separator: ", ")
+    return "(<NSEntityDescription>) name \(name ?? "(null)"), managedObjectClassName "
+      + "\(managedObjectClassName ?? "NSManagedObject"), isAbstract \(isAbstract ? 1 : 0), "
+      + "superentity name \(superentity?.name ?? "(null)"), properties {\(names)}, "
+      + "subentities {\(subentities.compactMap(\.name).joined(separator: ", "))}"
+  }
 }
