@@ -203,16 +203,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
     }
   }
 
-  /// The store whose batch insert is asking the program for rows, on this thread.
-  @TaskLocal static var filling: StoreIdentity?
-
   private func checkWritable() throws {
-    if Self.filling === identity {
-      throw CoreDataError(
-        .persistentStoreOperation,
-        "The handler of a batch insert must not save to the store at \(path), which the batch is "
-          + "inserting into.")
-    }
     if let failure = state.withLock({ $0.failure }) { throw failure }
     guard isReadOnly else { return }
     throw CoreDataError(

@@ -14,7 +14,6 @@ struct BatchExecution {
     let entity = try entity(request.entity, named: request.entityName)
     let rows = BatchRows(entity: entity, request: request)
     let source = BatchRowSource(rows.next)
-    // Small inserts and early mistakes need no transaction around the handler.
     guard try source.prepare() else {
       return BatchInsertResult(BatchOutcome(), request.resultType)
     }

@@ -28,7 +28,10 @@ final class BatchRows {
   /// - Throws: 134060 for a name that is none of the entity's, 1550 for a value of the wrong class.
   func next() throws -> [[String: AttributeValue]]? {
     var rows: [[String: AttributeValue]] = []
-    while rows.count < Self.portion, let row = try nextRow() { rows.append(row) }
+    // Handlers run here, on the context's queue, before the store's transaction begins: they may use
+    // the context's objects, and the store.
+    let limit = fillDictionary == nil && fillObject == nil ? Self.portion : Int.max
+    while rows.count < limit, let row = try nextRow() { rows.append(row) }
     return rows.isEmpty ? nil : rows
   }
 

@@ -24,19 +24,12 @@ struct BatchInsertion {
     }
     var outcome = BatchOutcome()
     var overwritten: Set<ManagedObjectID> = []
-    while let rows = try next(source) { try insert(rows, &outcome, &overwritten) }
+    while let rows = try source.next() { try insert(rows, &outcome, &overwritten) }
     if overwritten.isEmpty { return outcome }
     // A row that came and was overwritten in the same batch is a new one.
     let new = Set(outcome.inserted)
     outcome.updated.removeAll(where: new.contains)
     return outcome
-  }
-
-  /// The next portion.
-  ///
-  /// What the program does to make it must not write to this store, which is being written to.
-  private func next(_ source: BatchRowSource) throws -> [BatchRowSource.Row]? {
-    try SQLiteStore.$filling.withValue(lookup.reader.identity) { try source.next() }
   }
 
   private func insert(

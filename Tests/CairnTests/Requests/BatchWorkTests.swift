@@ -7,34 +7,6 @@ import Testing
 @MainActor @Suite struct BatchWorkTests {
   // MARK: Insert
 
-  @Test func aHandlerIsAskedForPortionsNotForEverything() throws {
-    let shop = try RequestShop()
-    // Rows of a large insert are written before the handler has made the last of them; from then on
-    // nobody else can write, which the handler is told.
-    var saves: [Bool] = []
-    var made = 0
-    let other = shop.container.newBackgroundContext()
-    let request = NSBatchInsertRequest(entityName: "Product") { (row: NSMutableDictionary) in
-      if made == 5000 { return true }
-      row["sku"] = "\(made)"
-      made += 1
-      if made == 1 || made == 3000 {
-        other.performAndWait {
-          _ = NSEntityDescription.insertNewObject(forEntityName: "Customer", into: other)
-          saves.append((try? other.save()) != nil)
-          other.rollback()
-        }
-      }
-      return false
-    }
-    request.resultType = .count
-    let result = try shop.context.execute(request) as? NSBatchInsertResult
-    #expect(result?.result as? Int == 5000)
-    #expect(try shop.fetch("Product").count == 5000)
-    #expect(saves == [true, false])
-    #expect(try shop.fetch("Customer").count == 1)
-  }
-
   @Test func aHandlerMayFetch() throws {
     let shop = try RequestShop()
     let customer = shop.insert("Customer", ["name": "Ada"])

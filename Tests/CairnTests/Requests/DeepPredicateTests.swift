@@ -68,7 +68,7 @@ import Testing
       let request = NSFetchRequest<NSManagedObject>(entityName: "Order")
       request.predicate = predicate
       #expect(try background.fetch(request).count == 1)
-      #expect(predicate.predicateFormat.hasPrefix("NOT (NOT"))
+      #expect(predicate.predicateFormat.hasPrefix("NOT NOT NOT"))
       #expect(predicate == predicate.copy() as? NSPredicate)
     }
   }
