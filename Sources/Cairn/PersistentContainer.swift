@@ -117,7 +117,7 @@ open class PersistentContainer: NSObject, @unchecked Sendable {
     where !snapshot.loaded.contains(ObjectIdentifier(description)) {
       if let modelError = snapshot.modelError {
         forget(ObjectIdentifier(description))
-        block(description, modelError)
+        block(description, modelError.asCocoaError)
         continue
       }
       makeDefaultFolder(for: description)

@@ -2,6 +2,12 @@ import Foundation
 
 /// What Core Data kept for old programs.
 extension ManagedObjectContext: NSLocking {
+  /// A context of the thread that makes it, as Objective-C's `new` makes one.
+  @available(*, deprecated, message: "Use init(concurrencyType:).")
+  public class func new() -> ManagedObjectContext {
+    ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+  }
+
   /// Keeps other threads out of a confinement context until ``unlock()``.
   ///
   /// May be nested. Contexts with a queue need no lock.

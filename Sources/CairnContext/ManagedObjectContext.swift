@@ -36,6 +36,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var classes: [ManagedObject.Type?] = []
   final var classGeneration = -1
   final var isProcessing = false
+  /// The property whose change the library is announcing.
+  final var announcedKey: String?
   /// While undo or redo takes an event back.
   final var isReplaying = false
   final var isSaving = false

@@ -120,7 +120,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       try? store.close()
       throw error
     }
-    (store as? any CoordinatorMember)?.didAdd(to: self)
+    store.didAdd(to: self)
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
       userInfo: [PersistentStoreKey.added: [store]])
@@ -210,6 +210,10 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   ///
   /// - Throws: 134060 when the store does not belong to the coordinator, or what closing throws.
   open func remove(_ store: PersistentStore) throws {
+    try CoreDataError.bridging { try takeOut(store) }
+  }
+
+  private func takeOut(_ store: PersistentStore) throws {
     guard state.withLock({ $0.registry.contains(store) }) else {
       throw CoreDataError(
         .coreData,
@@ -218,7 +222,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     }
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
-    (store as? any CoordinatorMember)?.willRemove(from: self)
+    store.willRemove(from: self)
     guard state.withLock({ $0.registry.remove(store) }) else { return }
     rows.removeAll(of: store.identity)
     remoteChanges.forget(store)

@@ -1,50 +1,16 @@
+import CairnModel
 import Foundation
 
-// How a CoreDataError becomes the NSError and CocoaError that Core Data's clients catch.
-//
-// On Linux a Swift error that is thrown as it is matches neither `catch let error as NSError` nor
-// `catch let error as CocoaError`; an NSError matches both, and every structure that can be made of
-// one. So the public verbs throw an NSError, and the structure is made of it again when asked for.
+// A CoreDataError as the NSError and CocoaError that Core Data's clients catch; see
+// `CocoaBridgedError`.
 
-/// The NSError that stands for a ``CoreDataError`` and can be turned back into it.
-// Unchecked: immutable; what it holds is what the structure holds.
-private final class CoreDataNSError: NSError, @unchecked Sendable {
-  let original: CoreDataError
+extension CoreDataError: CocoaBridgedError {
+  public var cocoaCode: Int { code.rawValue }
+  public var cocoaUserInfo: [String: Any] { errorUserInfo }
 
-  init(_ original: CoreDataError) {
-    self.original = original
-    super.init(
-      domain: CoreDataError.errorDomain, code: original.code.rawValue,
-      userInfo: original.errorUserInfo)
-  }
-
-  required init?(coder: NSCoder) {
-    original = CoreDataError(.coreData, "")
-    super.init(coder: coder)
-  }
-
-  override var localizedDescription: String { original.message }
-  override var description: String { original.description }
-}
-
-extension CoreDataError: _ObjectiveCBridgeable {
-  public func _bridgeToObjectiveC() -> NSError { CoreDataNSError(self) }
-
-  public static func _forceBridgeFromObjectiveC(
-    _ source: NSError, result: inout CoreDataError?
-  ) {
-    result = _unconditionallyBridgeFromObjectiveC(source)
-  }
-
-  public static func _conditionallyBridgeFromObjectiveC(
-    _ source: NSError, result: inout CoreDataError?
-  ) -> Bool {
-    result = (source as? CoreDataNSError)?.original
-    return result != nil
-  }
-
+  /// Any error in Core Data's domain can be read as one.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CoreDataError {
-    if let known = (source as? CoreDataNSError)?.original { return known }
+    if let source, let known = source as? CoreDataError { return known }
     return CoreDataError(
       Code(rawValue: source?.code ?? Code.coreData.rawValue), source?.localizedDescription ?? "",
       userInfo: source?.userInfo ?? [:])
@@ -54,15 +20,8 @@ extension CoreDataError: _ObjectiveCBridgeable {
   package static func bridging<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
-    } catch let error as CoreDataError {
-      throw error._bridgeToObjectiveC()
+    } catch {
+      throw error.asCocoaError
     }
-  }
-}
-
-extension Error {
-  /// The error as clients of Core Data know it: an `NSError`, with domain, code and user info.
-  package var asCocoaError: any Error {
-    (self as? CoreDataError)?._bridgeToObjectiveC() ?? self
   }
 }

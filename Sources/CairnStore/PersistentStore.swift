@@ -119,6 +119,15 @@ open class PersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: Files
 
+  /// The class of the manager that migrates stores of this class object by object.
+  ///
+  /// Override it to name a subclass of `MigrationManager`; automatic migration then uses it.
+  open class func migrationManagerClass() -> AnyClass {
+    // By name: what works with objects is above the contract of stores, which cannot import it. A
+    // program that migrates has linked it.
+    NSClassFromString("CairnMigration.MigrationManager") ?? self
+  }
+
   /// The metadata of the store at a URL, without opening it for use.
   ///
   /// Classes that are registered as store types override this when their stores are files.
@@ -127,7 +136,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     throw CoreDataError(
       .coreData, "\(self) does not tell the metadata of a store that is not open.",
-      userInfo: [NSFilePathErrorKey: url.path])
+      userInfo: [NSFilePathErrorKey: url.path]
+    ).asCocoaError
   }
 
   /// Replaces the metadata of the store at a URL at once.
@@ -138,7 +148,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   ) throws {
     throw CoreDataError(
       .coreData, "\(self) does not change the metadata of a store that is not open.",
-      userInfo: [NSFilePathErrorKey: url.path])
+      userInfo: [NSFilePathErrorKey: url.path]
+    ).asCocoaError
   }
 
   // MARK: Life

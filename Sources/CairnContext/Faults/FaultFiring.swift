@@ -8,7 +8,9 @@ enum FaultFiring {
   ///
   /// When the row is gone the object becomes a deleted one whose values are all nil, unless the
   /// context says otherwise; then this traps, because a property read cannot throw.
-  static func fire(_ object: ManagedObject) {
+  ///
+  /// - Parameter property: The one that is read or written, if it is about one.
+  static func fire(_ object: ManagedObject, for property: PropertyDescription? = nil) {
     let context = object.requiredContext
     context.confinement.check()
     if let snapshot = object.snapshot {
@@ -29,7 +31,8 @@ enum FaultFiring {
       return
     }
     guard
-      context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
+      context.shouldHandleInaccessibleFault(
+        object, for: object.objectID, triggeredByProperty: property)
     else {
       // Only where the program turned shouldDeleteInaccessibleFaults off, or overrode this.
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")

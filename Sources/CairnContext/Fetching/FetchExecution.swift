@@ -304,6 +304,6 @@ extension ManagedObjectContext {
   ///
   /// - Throws: What ``fetch(_:)`` would throw before it reads a row.
   public func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
-    try FetchExecution(context: self).explain(request)
+    try CoreDataError.bridging { try FetchExecution(context: self).explain(request) }
   }
 }

@@ -229,7 +229,9 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
   ///
   /// - Throws: 134060 outside of a block given to a context's `perform` or `performAndWait`, and
   ///   what ``ManagedObjectContext/fetch(_:)`` throws.
-  open func execute() throws -> [ResultType] { try CurrentContext.required().fetch(self) }
+  open func execute() throws -> [ResultType] {
+    try CoreDataError.bridging { try CurrentContext.required().fetch(self) }
+  }
 
   open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = FetchRequest<ResultType>()

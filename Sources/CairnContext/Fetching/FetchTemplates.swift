@@ -76,11 +76,25 @@ extension FetchedPropertyDescription {
 }
 
 extension EntityDescription {
-  /// The entity of that name in the context's model, nil when there is none.
+  /// The entity of that name in the context's model, or its root's; nil when there is none.
+  ///
+  /// Traps for a context without a coordinator, as Core Data raises.
   public class func entity(
     forEntityName entityName: String, in context: ManagedObjectContext
   ) -> EntityDescription? {
-    context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[entityName]
+    model(of: context, searchedFor: entityName).entitiesByName[entityName]
+  }
+
+  private class func model(
+    of context: ManagedObjectContext, searchedFor name: String
+  ) -> ManagedObjectModel {
+    guard let coordinator = context.persistentStoreCoordinator else {
+      // A context that the program has not set up; Core Data raises here too.
+      fatalError(
+        "+entityForName: nil is not a legal NSPersistentStoreCoordinator for searching for entity "
+          + "name '\(name)'")
+    }
+    return coordinator.managedObjectModel
   }
 
   /// A new object of the entity of that name; traps when the model has none.
@@ -88,7 +102,8 @@ extension EntityDescription {
   public class func insertNewObject(
     forEntityName entityName: String, into context: ManagedObjectContext
   ) -> ManagedObject {
-    guard let entity = context.requiredModel.entitiesByName[entityName] else {
+    let model = model(of: context, searchedFor: entityName)
+    guard let entity = model.entitiesByName[entityName] else {
       // A name in the program's source; names from outside are looked up in entitiesByName.
       fatalError(
         "+entityForName: could not find an entity named '\(entityName)' in this model.")

@@ -34,15 +34,17 @@ extension ManagedObjectContext {
   ///   later; see ``StoreOptionKey/queryGenerationMaximumAge``.
   public func setQueryGenerationFrom(_ generation: QueryGenerationToken?) throws {
     confinement.check()
-    guard let rows = rowSource as? CoordinatorRows else {
-      throw CoreDataError(
-        .coreData,
-        parent == nil
-          ? "The context has no persistent store coordinator; set one before pinning it."
-          : "A child context reads what its parent reads; pin the context at the root.")
+    try CoreDataError.bridging {
+      guard let rows = rowSource as? CoordinatorRows else {
+        throw CoreDataError(
+          .coreData,
+          parent == nil
+            ? "The context has no persistent store coordinator; set one before pinning it."
+            : "A child context reads what its parent reads; pin the context at the root.")
+      }
+      try generation?.checkUse(with: rows.coordinator.persistentStores)
+      rows.pin.current = generation
     }
-    try generation?.checkUse(with: rows.coordinator.persistentStores)
-    rows.pin.current = generation
   }
 
   /// After a save or before a merge: a pinned context goes on to a state with the changes in it.

@@ -68,6 +68,13 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
   /// The store is about to be removed from its coordinator.
   open func willRemove(from coordinator: PersistentStoreCoordinator?) {}
 
+  public final func coordinatorDidAdd(_ coordinator: PersistentStoreCoordinator) {
+    didAdd(to: coordinator)
+  }
+  public final func coordinatorWillRemove(_ coordinator: PersistentStoreCoordinator?) {
+    willRemove(from: coordinator)
+  }
+
   // MARK: Life
 
   /// Loads the metadata, then what the kind of store loads besides.

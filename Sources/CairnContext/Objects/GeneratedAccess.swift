@@ -15,7 +15,7 @@ extension ManagedObject {
   public final func setDestination(_ destination: ManagedObject?, at slot: Int) {
     // Slot numbers come from generated code; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount && layout.isToOneSlot[slot], "not a to-one slot")
-    InverseMaintenance.setToOne(of: self, at: slot, to: destination)
+    changeDestination(destination, at: slot)
   }
 
   /// The members of a to-many relationship by its index in the layout; loads it.

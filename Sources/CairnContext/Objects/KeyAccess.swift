@@ -7,6 +7,13 @@ struct RefusedValue {
   let reason: String
 }
 
+/// The value of a transformable attribute and the data it stands for, so that it is decoded once and
+/// stays the same object while the data does.
+struct DecodedValue {
+  let data: Data
+  let value: Any?
+}
+
 /// Reading and writing an object's properties by name, on top of its slots.
 struct KeyAccess {
   let object: ManagedObject
@@ -43,12 +50,25 @@ struct KeyAccess {
       return object.destination(at: slot)
     case .attribute(let attribute):
       if attribute.attributeType == .undefined { return object.looseValues?[attribute.name] }
-      let value = AttributeCoding.decode(object.storedValue(at: slot), for: attribute)
-      if value == nil, attribute.attributeType == .transformable {
-        return (object.looseValues?[object.layout.slots[slot].name] as? RefusedValue)?.value
-      }
-      return value
+      if attribute.attributeType == .transformable { return transformed(attribute, at: slot) }
+      return AttributeCoding.decode(object.storedValue(at: slot), for: attribute)
     }
+  }
+
+  /// The value of a transformable attribute: the one that was set or decoded last.
+  private func transformed(_ attribute: AttributeDescription, at slot: Int) -> Any? {
+    let stored = object.storedValue(at: slot)
+    let known = object.looseValues?[object.layout.slots[slot].name]
+    guard case .data(let data) = stored else { return (known as? RefusedValue)?.value }
+    if let known = known as? DecodedValue, known.data == data { return known.value }
+    let value = TransformableCoding.object(from: data, for: attribute)
+    remember(DecodedValue(data: data, value: value), at: slot)
+    return value
+  }
+
+  private func remember(_ value: Any, at slot: Int) {
+    object.looseValues = object.looseValues ?? [:]
+    object.looseValues?[object.layout.slots[slot].name] = value
   }
 
   private func collection(of value: ToManyValue) -> Any {
@@ -95,14 +115,19 @@ struct KeyAccess {
     }
     if let slot = object.layout.slotByName[key] {
       switch object.layout.slots[slot].content {
-      case .attribute(let attribute): set(value, for: attribute, at: slot, tracked: true)
+      case .attribute(let attribute):
+        object.announcing(key) { set(value, for: attribute, at: slot, tracked: true) }
       case .toOne(let relationship):
-        InverseMaintenance.setToOne(
-          of: object, at: slot, to: destination(value, for: relationship))
+        object.changeDestination(destination(value, for: relationship), at: slot)
       }
     } else if let index = object.layout.toManyByName[key] {
-      InverseMaintenance.setMembers(
-        of: object, at: index, to: members(value, for: object.layout.toManys[index]))
+      // The whole value is set, not members of it.
+      let members = members(value, for: object.layout.toManys[index])
+      object.announcing(key) {
+        InverseMaintenance.setMembers(of: object, at: index, to: members)
+      }
+    } else if object.layout.composites[key] != nil {
+      object.announcing(key) { setOtherValue(value, forKey: key, tracked: true) }
     } else {
       setOtherValue(value, forKey: key, tracked: true)
     }
@@ -159,15 +184,16 @@ struct KeyAccess {
     do {
       let encoded = try AttributeCoding.encode(value, for: attribute)
       store(encoded, at: slot, tracked: tracked)
-      if attribute.attributeType == .transformable {
+      guard attribute.attributeType == .transformable else { return }
+      if case .data(let data) = encoded {
+        remember(DecodedValue(data: data, value: AttributeCoding.unwrapped(value)), at: slot)
+      } else {
         object.looseValues?[object.layout.slots[slot].name] = nil
       }
     } catch  where attribute.attributeType == .transformable {
       // A transformer may refuse what depends on data; validation reports it.
       store(.null, at: slot, tracked: tracked)
-      object.looseValues = object.looseValues ?? [:]
-      object.looseValues?[object.layout.slots[slot].name] = RefusedValue(
-        value: value, reason: "\(error)")
+      remember(RefusedValue(value: value, reason: "\(error)"), at: slot)
     } catch {
       // Core Data raises an exception here, which no Swift program can catch either.
       // Values from outside go through AttributeCoding or RecordCoding, which throw.

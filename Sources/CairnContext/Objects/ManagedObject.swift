@@ -160,7 +160,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       precondition(slot >= 0 && slot < slotCount, "slot out of range")
       return slots[slot]
     }
-    return firedSlots[slot]
+    return firedSlots(for: slot)[slot]
   }
 
   /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
@@ -171,9 +171,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     if layout.isToOneSlot[slot] {
       var destination: ManagedObject?
       if case .object(let id) = value { destination = requiredContext.object(with: id) }
-      InverseMaintenance.setToOne(of: self, at: slot, to: destination)
+      changeDestination(destination, at: slot)
     } else {
-      write(value, at: slot)
+      announcing(layout.slots[slot].name) { write(value, at: slot) }
     }
   }
 
@@ -198,7 +198,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   ///
   /// Nil only fires it.
   open func willAccessValue(forKey key: String?) {
-    if slots == nil { _ = firedSlots }
+    if slots == nil { FaultFiring.fire(self, for: key.flatMap { entity.propertiesByName[$0] }) }
   }
 
   /// Ends a read.
@@ -206,10 +206,19 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// Announces a change made through ``setPrimitiveValue(_:forKey:)``: the object counts as
   /// changed, and the inverse of a relationship follows when the change ends.
-  open func willChangeValue(forKey key: String) { ChangeAnnouncement.begin(key, of: self) }
+  ///
+  /// Setting a property by key, by a generated accessor or through a mutable collection calls it
+  /// as well, so that a subclass that overrides it hears of those changes; it calls super.
+  open func willChangeValue(forKey key: String) {
+    if !isAnnouncing(key) { ChangeAnnouncement.begin(key, of: self) }
+  }
 
   /// Ends a change.
-  open func didChangeValue(forKey key: String) { ChangeAnnouncement.end(key, of: self) }
+  ///
+  /// Called as ``willChangeValue(forKey:)`` is; the new value is there.
+  open func didChangeValue(forKey key: String) {
+    if !isAnnouncing(key) { ChangeAnnouncement.end(key, of: self) }
+  }
 
   /// Announces a change of a to-many relationship made through its primitive value.
   open func willChangeValue(

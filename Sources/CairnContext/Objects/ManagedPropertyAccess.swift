@@ -81,6 +81,8 @@ extension ManagedObject {
   /// The stored value of an attribute whose slot has the key, `null` for everything else.
   private final func plainValue(_ key: String) -> AttributeValue {
     guard let slot = layout.slotByName[key] else { return .null }
+    willAccessValue(forKey: key)
+    defer { didAccessValue(forKey: key) }
     return storedValue(at: slot)
   }
 

@@ -1,6 +1,6 @@
 /// What a context knows about one of its objects, in one word.
 struct ObjectFlags: OptionSet {
-  let rawValue: UInt16
+  let rawValue: UInt32
 
   /// Not saved yet.
   static let inserted = Self(rawValue: 1 << 0)
@@ -33,6 +33,8 @@ struct ObjectFlags: OptionSet {
 
   /// Asked for a key that may not exist; cleared when it does not.
   static let probed = Self(rawValue: 1 << 15)
+  /// Inside the announcement of a change that the library makes itself; see `announcing`.
+  static let announcing = Self(rawValue: 1 << 16)
 
   static let pending: Self = [.inserted, .updated, .deleted]
   static let event: Self = [

@@ -23,6 +23,12 @@ extension ManagedObject {
     return slots
   }
 
+  /// The values now, read first if the object is a fault, because of the property in a slot.
+  final func firedSlots(for slot: Int) -> UnsafeMutablePointer<AttributeValue> {
+    if slots == nil { FaultFiring.fire(self, for: layout.slots[slot].property) }
+    return firedSlots
+  }
+
   /// Whether a row can be the object's values: rows are told apart by key within a hierarchy, and a
   /// damaged file may have one key under two entities.
   final func fits(_ row: RowSnapshot) -> Bool {
@@ -92,7 +98,7 @@ extension ManagedObject {
 
   /// Counts the slot as changed and remembers its value for the event.
   final func prepareToWrite(_ slot: Int) {
-    let current = firedSlots
+    let current = firedSlots(for: slot)
     if flags.contains(.awaking) { return }
     if let context = registry?.context {
       #if DEBUG

@@ -207,7 +207,7 @@ enum InverseMaintenance {
 
   /// The object a to-one slot refers to, as a fault if need be.
   static func target(of object: ManagedObject, at slot: Int) -> ManagedObject? {
-    guard case .object(let id) = object.firedSlots[slot] else { return nil }
+    guard case .object(let id) = object.firedSlots(for: slot)[slot] else { return nil }
     return object.registry?.context?.object(with: id)
   }
 

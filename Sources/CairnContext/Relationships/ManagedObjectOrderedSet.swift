@@ -97,7 +97,7 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     if isPrimitive {
       _ = holder.add(member, at: idx)
     } else {
-      InverseMaintenance.add(member, to: owner, at: relationshipIndex, position: idx)
+      owner.insertMember(member, toMany: relationshipIndex, at: idx)
     }
   }
 
@@ -108,7 +108,7 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     if isPrimitive {
       _ = holder.remove(member)
     } else {
-      InverseMaintenance.removeMember(member, of: owner, at: relationshipIndex)
+      owner.removeMember(member, toMany: relationshipIndex)
     }
   }
 
@@ -208,7 +208,7 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     if isPrimitive {
       owner.setPrimitiveMembers(members, toMany: relationshipIndex)
     } else {
-      InverseMaintenance.setMembers(of: owner, at: relationshipIndex, to: members)
+      owner.changeMembers(members, toMany: relationshipIndex)
     }
   }
 

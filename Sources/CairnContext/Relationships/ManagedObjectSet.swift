@@ -66,7 +66,7 @@ public final class ManagedObjectSet: NSMutableSet {
     if isPrimitive {
       _ = holder.add(member)
     } else {
-      InverseMaintenance.add(member, to: owner, at: index)
+      owner.insertMember(member, toMany: index)
     }
   }
 
@@ -75,7 +75,7 @@ public final class ManagedObjectSet: NSMutableSet {
     if isPrimitive {
       _ = holder.remove(member)
     } else {
-      InverseMaintenance.removeMember(member, of: owner, at: index)
+      owner.removeMember(member, toMany: index)
     }
   }
 
@@ -94,7 +94,7 @@ public final class ManagedObjectSet: NSMutableSet {
     if isPrimitive {
       owner.setPrimitiveMembers(members, toMany: index)
     } else {
-      InverseMaintenance.setMembers(of: owner, at: index, to: members)
+      owner.changeMembers(members, toMany: index)
     }
   }
 

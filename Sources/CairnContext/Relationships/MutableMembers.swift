@@ -61,16 +61,22 @@ extension ManagedObject {
 
   /// Adds members to the to-many relationship with an index of the layout.
   public final func addMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
-    for member in members { InverseMaintenance.add(member, to: self, at: index) }
+    let members = Array(members)
+    announcing(.union, members, toMany: index) {
+      for member in members { InverseMaintenance.add(member, to: self, at: index) }
+    }
   }
 
   /// Removes members from the to-many relationship with an index of the layout.
   public final func removeMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
-    for member in members { InverseMaintenance.removeMember(member, of: self, at: index) }
+    let members = Array(members)
+    announcing(.minus, members, toMany: index) {
+      for member in members { InverseMaintenance.removeMember(member, of: self, at: index) }
+    }
   }
 
   /// Makes the members of the to-many relationship with an index of the layout exactly these.
   public final func setMembers(_ members: [ManagedObject], toMany index: Int) {
-    InverseMaintenance.setMembers(of: self, at: index, to: members)
+    changeMembers(members, toMany: index)
   }
 }

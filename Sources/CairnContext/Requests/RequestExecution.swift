@@ -51,7 +51,8 @@ extension PersistentStoreCoordinator {
   ) throws -> Any {
     guard context.persistentStoreCoordinator === self else {
       throw CoreDataError(
-        .coreData, "The context belongs to another coordinator than the one asked.")
+        .coreData, "The context belongs to another coordinator than the one asked."
+      ).asCocoaError
     }
     let result = try context.execute(request)
     return (result as? FetchResult)?.finalResult ?? result

@@ -93,7 +93,9 @@ open class FetchedResultsController<ResultType>: NSObject {
   ///
   /// - Throws: What the fetch throws; 134060 when objects of a section do not stand together, and
   ///   when the request was changed while a cache was in use.
-  open func performFetch() throws { try tracking.performFetch() }
+  open func performFetch() throws {
+    try CoreDataError.bridging { try tracking.performFetch() }
+  }
 
   /// Forgets the sections of a cache, or of all of them.
   open class func deleteCache(withName name: String?) { SectionCache.delete(named: name) }

@@ -70,7 +70,7 @@ open class ConstraintConflict: NSObject {
   public let constraintValues: [String: Any]
   /// The object that is stored with these values; nil when only unsaved objects collide.
   public let databaseObject: ManagedObject?
-  public let databaseSnapshot: [AnyHashable: Any]?
+  public let databaseSnapshot: [String: Any]?
   /// The objects that were to be saved.
   public let conflictingObjects: [ManagedObject]
   public let conflictingSnapshots: [[AnyHashable: Any]]
@@ -82,7 +82,10 @@ open class ConstraintConflict: NSObject {
   ) {
     constraint = contraint
     self.databaseObject = databaseObject
-    self.databaseSnapshot = databaseSnapshot
+    self.databaseSnapshot = databaseSnapshot.map { snapshot in
+      Dictionary(
+        snapshot.map { ("\($0.key)", $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
     self.conflictingObjects = conflictingObjects
     self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
     var values: [String: Any] = [:]

@@ -65,7 +65,8 @@ open class MergePolicy: NSObject, @unchecked Sendable {
         .managedObjectMerge,
         "Could not merge changes: \(list.count) object(s) were changed or deleted by somebody "
           + "else since they were read. Refresh them and try again, or set a merge policy.",
-        userInfo: ["conflictList": list])
+        userInfo: ["conflictList": list]
+      ).asCocoaError
     }
     for conflict in list { ConflictMerging(policy: mergeType).merge(conflict) }
     ConflictMerging.finish(list)
@@ -81,7 +82,8 @@ open class MergePolicy: NSObject, @unchecked Sendable {
         "Could not save: "
           + list.map { "another object has the same \($0.constraint.joined(separator: ", "))" }
           .joined(separator: "; ") + ".",
-        userInfo: ["conflictList": list])
+        userInfo: ["conflictList": list]
+      ).asCocoaError
     }
     for conflict in list { ConstraintMerging(policy: mergeType).merge(conflict) }
   }

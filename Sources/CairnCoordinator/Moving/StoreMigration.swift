@@ -96,12 +96,12 @@ extension PersistentStoreCoordinator {
   ) {
     let center = NotificationCenter.default
     center.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
-    (old as? any CoordinatorMember)?.willRemove(from: self)
+    old.willRemove(from: self)
     new.coordinatorReference = self
     replace(old, by: new)
     rows.removeAll(of: old.identity)
     old.coordinatorReference = nil
-    (new as? any CoordinatorMember)?.didAdd(to: self)
+    new.didAdd(to: self)
     for observer in observers { observer.coordinator(self, didMove: old, to: new, ids: ids) }
     let pairs: [ManagedObjectID] = ids.flatMap { [$0.key, $0.value] }
     center.post(

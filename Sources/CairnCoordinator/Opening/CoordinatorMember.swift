@@ -1,10 +1,52 @@
+import CairnModel
 import CairnStore
+import Foundation
 
 /// A store that wants to know about its coordinator: stores of a program's own, which speak in
 /// objects.
 public protocol CoordinatorMember: PersistentStore {
   /// The store was added to a coordinator.
-  func didAdd(to coordinator: PersistentStoreCoordinator)
+  func coordinatorDidAdd(_ coordinator: PersistentStoreCoordinator)
   /// The store is about to be removed from its coordinator.
-  func willRemove(from coordinator: PersistentStoreCoordinator?)
+  func coordinatorWillRemove(_ coordinator: PersistentStoreCoordinator?)
+}
+
+/// What a coordinator tells every store.
+///
+/// Source: `NSPersistentStore`.
+///
+/// Methods of a protocol, because the class that all stores have in common is below coordinators
+/// and knows none; those of subclasses that can be overridden have the same names.
+public protocol CoordinatorStore: AnyObject {}
+
+extension PersistentStore: CoordinatorStore {}
+
+extension CoordinatorStore where Self: PersistentStore {
+  /// A store object for a coordinator, not yet opened nor added.
+  ///
+  /// Only ``PersistentStoreCoordinator`` opens and adds stores. Classes of a program's own are made
+  /// by their designated initialiser of this name.
+  public init(
+    persistentStoreCoordinator root: PersistentStoreCoordinator?,
+    configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
+  ) {
+    let isDefault = name == ManagedObjectModel.defaultConfigurationName
+    self.init(
+      configuration: StoreConfiguration(
+        model: root?.managedObjectModel ?? ManagedObjectModel(),
+        configurationName: isDefault ? nil : name, url: url, options: StoreOptions(options)
+      ).opened(by: root))
+  }
+}
+
+extension CoordinatorStore {
+  /// Called by a coordinator after it has added the store; stores of a program's own override it.
+  public func didAdd(to coordinator: PersistentStoreCoordinator) {
+    (self as? any CoordinatorMember)?.coordinatorDidAdd(coordinator)
+  }
+
+  /// Called by a coordinator before it removes the store; stores of a program's own override it.
+  public func willRemove(from coordinator: PersistentStoreCoordinator?) {
+    (self as? any CoordinatorMember)?.coordinatorWillRemove(coordinator)
+  }
 }

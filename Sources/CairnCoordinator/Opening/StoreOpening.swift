@@ -24,7 +24,7 @@ struct StoreOpening {
   private func openStore() throws -> PersistentStore {
     try model.prepareForUse()
     try checkConfiguration()
-    if kind.keepsFiles { try checkFile() }
+    if kind.keepsFiles { try checkFile() } else { try migrateOwnKind() }
     let store = kind.storeClass.init(
       configuration: StoreConfiguration(
         model: model, configurationName: namedConfiguration, url: url, options: options
@@ -126,6 +126,20 @@ struct StoreOpening {
     }
     if options.ignoresVersioning { return }
     if versionDifference(metadata).isEmpty { return }
+    try migrate(metadata, at: url)
+  }
+
+  /// Migrates the file of a store class of the program's own, when the class tells its metadata and
+  /// they are of another version.
+  private func migrateOwnKind() throws {
+    guard options.migratesAutomatically, !options.ignoresVersioning, let url, url.isFileURL,
+      kind.storeClass is any CoordinatorMember.Type,
+      FileManager.default.fileExists(atPath: url.path),
+      let metadata = try? kind.metadata(at: url, options: options),
+      metadata[StoreMetadataKey.type] as? String == kind.type,
+      !VersionDifference.hashes(in: metadata).isEmpty,
+      !versionDifference(metadata).isEmpty
+    else { return }
     try migrate(metadata, at: url)
   }
 

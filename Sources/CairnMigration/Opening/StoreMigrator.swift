@@ -30,7 +30,8 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       try replace(request, from: source, mapping: mapping)
       return true
     }
-    let isInPlace = request.kind.storeClass is any InPlaceMigrating.Type
+    let isInPlace =
+      request.kind.storeClass is any InPlaceMigrating.Type && !wantsOwnManager(request)
     guard !isInPlace, request.options.infersMappingModel else { return false }
     try replace(
       request, from: source,
@@ -58,7 +59,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
     let store = MigrationStore(url: request.url, kind: request.kind, options: request.options)
     let temporary = MigrationStore(
       url: folder.appendingPathComponent(name), kind: request.kind, options: request.options)
-    let manager = MigrationManager(sourceModel: source, destinationModel: request.model)
+    let manager = try manager(of: request, from: source)
     let report = request.options.dictionary[StoreOptionKey.migrationProgress]
     if let report = report as? @Sendable (Double) -> Void {
       manager.progressHandler = { report(Double($0)) }
@@ -68,6 +69,28 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       mapping, from: store, to: temporary, configurationName: request.configurationName)
     try request.kind.replace(
       at: request.url, withStoreAt: temporary.url, options: request.options)
+  }
+
+  /// The manager that the store class asks for.
+  ///
+  /// - Throws: 134110 for a class that is none.
+  private func manager(
+    of request: StoreMigrationRequest, from source: ManagedObjectModel
+  ) throws -> MigrationManager {
+    let asked: AnyClass = request.kind.storeClass.migrationManagerClass()
+    guard let type = asked as? MigrationManager.Type else {
+      throw CoreDataError(
+        .migration,
+        "migrationManagerClass() of \(request.kind.storeClass) gives \(asked), which is no subclass "
+          + "of MigrationManager.")
+    }
+    return type.init(from: source, to: request.model)
+  }
+
+  /// Whether the store class wants its migrations done by a class of its own.
+  private func wantsOwnManager(_ request: StoreMigrationRequest) -> Bool {
+    ObjectIdentifier(request.kind.storeClass.migrationManagerClass())
+      != ObjectIdentifier(MigrationManager.self)
   }
 
   package func runStages(_ request: StoreMigrationRequest) throws -> Bool {

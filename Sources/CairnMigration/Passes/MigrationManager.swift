@@ -33,10 +33,20 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   private var cancellation: (any Error)?
 
   /// A manager for migrations from one model version to another.
+  ///
+  /// This is the only designated initialiser, for subclasses to override.
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
     super.init()
+  }
+
+  /// How the framework makes the manager that a store class names; ends in the designated
+  /// initialiser.
+  public required convenience init(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) {
+    self.init(sourceModel: source, destinationModel: destination)
   }
 
   /// The mapping that is worked off, an empty one before.

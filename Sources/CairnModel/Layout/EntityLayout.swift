@@ -22,6 +22,13 @@ public final class EntityLayout: @unchecked Sendable {
     public let content: Content
     public let isTransient: Bool
 
+    /// The attribute, also of a composite, or the relationship.
+    package var property: PropertyDescription {
+      switch content {
+      case .attribute(let attribute): return attribute
+      case .toOne(let relationship): return relationship
+      }
+    }
     public var attribute: AttributeDescription? {
       if case .attribute(let attribute) = content { return attribute }
       return nil

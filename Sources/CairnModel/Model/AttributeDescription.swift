@@ -4,17 +4,14 @@ import Foundation
 ///
 /// Source: `NSAttributeDescription`.
 open class AttributeDescription: PropertyDescription, @unchecked Sendable {
-  /// Core Data's Swift overlay nests the type under this name.
-  public typealias AttributeType = CairnModel.AttributeType
-
   /// The attribute's type.
   ///
   /// Default undefined, which only transient attributes may keep.
   open var attributeType: CairnModel.AttributeType = .undefined { willSet { willChange() } }
-  /// The same as ``attributeType``, under the name of Core Data's Swift overlay.
-  public var type: CairnModel.AttributeType {
-    get { attributeType }
-    set { attributeType = newValue }
+  /// The same as ``attributeType``, in the words of Core Data's Swift overlay.
+  public var type: AttributeDescription.AttributeType {
+    get { AttributeType(rawValue: attributeType) }
+    set { attributeType = newValue.rawValue }
   }
   /// The value of the attribute in a new object.
   open var defaultValue: Any? { willSet { willChange() } }

@@ -9,10 +9,10 @@ open class ExpressionDescription: PropertyDescription, @unchecked Sendable {
   open var expression: ObjectExpression? { willSet { willChange() } }
   /// The type of the result.
   open var expressionResultType: AttributeType = .undefined { willSet { willChange() } }
-  /// The same as ``expressionResultType``, under the name of Core Data's Swift overlay.
-  public var resultType: AttributeType {
-    get { expressionResultType }
-    set { expressionResultType = newValue }
+  /// The same as ``expressionResultType``, in the words of Core Data's Swift overlay.
+  public var resultType: AttributeDescription.AttributeType {
+    get { AttributeDescription.AttributeType(rawValue: expressionResultType) }
+    set { expressionResultType = newValue.rawValue }
   }
 
   public override init() { super.init() }

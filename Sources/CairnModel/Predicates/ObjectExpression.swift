@@ -92,7 +92,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
 
   /// A fixed value; nil is the nil constant.
   public convenience init(forConstantValue obj: Any?) {
-    self.init(node: .constant(PredicateValue(obj)))
+    self.init(node: .constant(PredicateValue(constant: obj)))
   }
 
   /// The object under evaluation, `SELF`.
@@ -240,7 +240,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   }
 
   private static func nodes(of parameters: [Any]) -> [ExpressionNode] {
-    parameters.map { ($0 as? ObjectExpression)?.node ?? .constant(PredicateValue($0)) }
+    parameters.map { ($0 as? ObjectExpression)?.node ?? .constant(PredicateValue(constant: $0)) }
   }
 
   private static func depths(of parameters: [Any]) -> [Int] {

@@ -184,7 +184,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   /// Variables not named stay.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
     let made = ObjectPredicate.make(
-      storedNode.substituting(variables.mapValues { PredicateValue($0) }))
+      storedNode.substituting(variables.mapValues { PredicateValue(constant: $0) }))
     // A programmer's own subclass knows no variables that could be replaced here.
     return made as? Self ?? self
   }

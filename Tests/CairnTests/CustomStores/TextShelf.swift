@@ -29,8 +29,8 @@ enum TextShelfCalls {
 /// The file is a property list: metadata, and for each object its entity, reference, values and the
 /// references of related objects.
 // Unchecked: no state of its own.
-final class TextShelf: AtomicStore, @unchecked Sendable {
-  static let storeType = "TextShelf"
+class TextShelf: AtomicStore, @unchecked Sendable {
+  class var storeType: String { "TextShelf" }
 
   override init(
     persistentStoreCoordinator root: PersistentStoreCoordinator?,
@@ -41,7 +41,7 @@ final class TextShelf: AtomicStore, @unchecked Sendable {
     TextShelfCalls.note("init", url)
   }
 
-  override var type: String { Self.storeType }
+  override var type: String { Swift.type(of: self).storeType }
 
   override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     try contents(of: url)["metadata"] as? [String: Any] ?? [:]

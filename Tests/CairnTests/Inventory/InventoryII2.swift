@@ -169,6 +169,14 @@ private func uses_NSAttributeDescription_AttributeType() throws {
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.transformable
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.objectID
   let _: NSAttributeDescription.AttributeType = NSAttributeDescription.AttributeType.composite
+  let _: (NSAttributeType) -> NSAttributeDescription.AttributeType =
+    NSAttributeDescription.AttributeType.init(rawValue:)
+}
+@available(*, deprecated)
+private func uses_NSAttributeDescription_AttributeType_2(
+  _ x: NSAttributeDescription.AttributeType
+) throws {
+  let _: NSAttributeType = x.rawValue
 }
 @available(*, deprecated)
 private func uses_NSDerivedAttributeDescription(_ x: NSDerivedAttributeDescription) throws {

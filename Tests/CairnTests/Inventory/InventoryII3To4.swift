@@ -103,6 +103,7 @@ private func uses_NSManagedObjectContext(_ x: NSManagedObjectContext) throws {
   let _: (NSQueryGenerationToken?) throws -> Void = x.setQueryGenerationFrom(_:)
   let _: NSQueryGenerationToken? = x.queryGenerationToken
   let _: NSManagedObjectContext.Type = NSManagedObjectContext.self
+  let _: () -> NSManagedObjectContext = NSManagedObjectContext.new
   _ = (x as any NSCoding)
   _ = (x as any NSLocking)
   _ = NSManagedObjectContext()
@@ -259,6 +260,7 @@ private func uses_NSConstraintConflict(_ x: NSConstraintConflict) throws {
   let _: [String] = x.constraint
   let _: [String: Any] = x.constraintValues
   let _: NSManagedObject? = x.databaseObject
+  let _: [String: Any]? = x.databaseSnapshot
   let _: [NSManagedObject] = x.conflictingObjects
   let _: [[AnyHashable: Any]] = x.conflictingSnapshots
   let _:

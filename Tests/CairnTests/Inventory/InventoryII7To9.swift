@@ -29,6 +29,12 @@ private func uses_NSPersistentStore(_ x: NSPersistentStore) throws {
   let _: (URL) throws -> [String: Any] = NSPersistentStore.metadataForPersistentStore(with:)
   let _: ([String: Any]?, URL) throws -> Void = NSPersistentStore.setMetadata(
     _:forPersistentStoreAt:)
+  let _: () -> AnyClass = NSPersistentStore.migrationManagerClass
+  let _: (NSPersistentStoreCoordinator?, String?, URL, [AnyHashable: Any]?) -> NSPersistentStore =
+    NSPersistentStore.init(persistentStoreCoordinator:configurationName:at:options:)
+  _ = { NSPersistentStore(persistentStoreCoordinator: any(), configurationName: any(), at: any()) }
+  let _: (NSPersistentStoreCoordinator) -> Void = x.didAdd(to:)
+  let _: (NSPersistentStoreCoordinator?) -> Void = x.willRemove(from:)
   let _: () throws -> Void = x.loadMetadata
   let _: NSPersistentStoreCoordinator? = x.persistentStoreCoordinator
   let _: String = x.configurationName

@@ -41,6 +41,10 @@ import Testing
       try Ledger.inventory().map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var named = 0
     for row in try written() where row.status == "done" && row.shownBy != "compiled" {
+      if row.shownBy.hasPrefix("constants of chapter") {
+        #expect(symbols[row.name]?.check.hasPrefix("#expect") ?? false, "\(row.name)")
+        continue
+      }
       named += 1
       guard let symbol = symbols[row.name] else { continue }
       #expect(

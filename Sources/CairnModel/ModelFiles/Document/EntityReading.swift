@@ -32,6 +32,12 @@ struct EntityReading {
     if let former = element["elementID"] ?? element["renamingIdentifier"], !former.isEmpty {
       entity.renamingIdentifier = former
     }
+    if let text = element["coreSpotlightDisplayNameExpression"],
+      // Without effect here; one that only Spotlight understands is passed over.
+      let expression = try? ObjectExpression.parse(text)
+    {
+      entity.coreSpotlightDisplayNameExpression = expression
+    }
     entity.userInfo = elements.userInfo(of: element)
     entity.properties = properties(of: element, entityName: name)
     return ReadEntity(entity: entity, element: element)

@@ -80,7 +80,8 @@ extension PredicateValue {
   /// The value with managed objects replaced by their IDs.
   package var resolvingObjects: PredicateValue {
     switch self {
-    case .object: return managedObjectID.map { .objectID($0) } ?? self
+    case .object:
+      return isNullObject ? .null : managedObjectID.map { .objectID($0) } ?? self
     case .array(let members): return .array(members.map(\.resolvingObjects))
     case .set(let members): return .set(Set(members.map(\.resolvingObjects)))
     case .dictionary(let members): return .dictionary(members.mapValues(\.resolvingObjects))

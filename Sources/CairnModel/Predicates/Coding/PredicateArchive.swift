@@ -55,6 +55,7 @@ enum PredicateArchive {
   ) throws -> ExpressionNode {
     if case .block = node { throw unsupported("a block") }
     guard case .constant(let value) = node, !isText(value) else { return node }
+    if value.isNullObject { return .constant(.null) }
     guard let object = value.anyValue, isArchivable(object) else {
       throw unsupported(PredicatePrinter.text(of: node))
     }

@@ -11,7 +11,7 @@ package protocol FetchExpressionEvaluating {
 extension EvaluationScope {
   mutating func value(of node: ExpressionNode) throws -> PredicateValue {
     switch node {
-    case .constant(let value): return value
+    case .constant(let value): return value.isNullObject ? .null : value
     case .evaluatedObject: return object
     case .variable(let name): return try variable(name)
     case .keyPath(let path): return try KeyPathReading.value(of: object, keyPath: path)

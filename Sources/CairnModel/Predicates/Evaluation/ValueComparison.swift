@@ -36,7 +36,9 @@ extension PredicateValue: Hashable {
     case .string, .url: return .text
     case .data, .uuid: return .bytes
     case .objectID: return .reference
-    case .object: return managedObjectID == nil ? .object : .reference
+    case .object:
+      if isNullObject { return .null }
+      return managedObjectID == nil ? .object : .reference
     case .array: return .array
     case .set: return .set
     case .dictionary: return .dictionary
@@ -85,7 +87,8 @@ extension PredicateValue: Hashable {
     case .object:
       guard case .object(let a) = a, case .object(let b) = b else { return false }
       return a.isEqual(to: b)
-    case .null, .array, .set, .dictionary: return false
+    case .null: return true
+    case .array, .set, .dictionary: return false
     }
   }
 

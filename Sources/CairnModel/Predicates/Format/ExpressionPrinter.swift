@@ -124,7 +124,8 @@ extension PredicatePrinter {
     case .uuid(let uuid): return "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
     case .url(let url): return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
     case .objectID(let id): return "\(id)"
-    case .object(let reference): return "\(reference.object)"
+    case .object(let reference):
+      return reference.object is NSNull ? "<null>" : "\(reference.object)"
     case .array(let members): return "{\(members.map { text(of: $0) }.joined(separator: ", "))}"
     case .set(let members):
       let texts = ValueSorting.sorted(members).map { text(of: $0) }

@@ -49,7 +49,7 @@ struct FormatArguments {
     if placeholder == .object, let expression = argument as? ObjectExpression {
       return expression.node
     }
-    let value = PredicateValue(argument)
+    let value = PredicateValue(constant: argument)
     switch placeholder {
     case .object, .keyPath: return .constant(value)
     case .integer:

@@ -52,7 +52,21 @@ extension PredicateValue {
   /// Whether there is no value.
   package var isNull: Bool {
     if case .null = self { return true }
-    return false
+    return isNullObject
+  }
+
+  /// `NSNull` as a constant: it is printed and handed back as what it is, and compared as null.
+  package static let nullObject = PredicateValue.object(ObjectReference(NSNull()))
+
+  /// Whether this is ``nullObject``.
+  package var isNullObject: Bool {
+    guard case .object(let reference) = self else { return false }
+    return reference.object is NSNull
+  }
+
+  /// The value of a constant in a predicate: of anything, and of `NSNull` ``nullObject``.
+  package init(constant value: Any?) {
+    self = value is NSNull ? .nullObject : PredicateValue(value)
   }
 
   /// A double, or null for NaN, as in a database.
