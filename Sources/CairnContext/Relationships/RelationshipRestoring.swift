@@ -141,7 +141,7 @@ struct RelationshipRestoring {
       else { return false }
       return leads(member, slot) != value.members.contains(member)
     }
-    bringUpToDate(differing.filter { !$0.hasChanges })
+    bringUpToDate(differing)
     for member in differing where member.hasChanges {
       guard let slot = InverseMaintenance.slot(of: inverse, in: member) else { continue }
       if !leads(member, slot) { _ = value.remove(member) } else { _ = value.add(member) }
@@ -158,7 +158,7 @@ struct RelationshipRestoring {
     else { return }
     let partner = InverseMaintenance.target(of: object, at: slot)
     let former = other(stored)
-    bringUpToDate([partner, former].compactMap { $0 }.filter { !$0.hasChanges })
+    bringUpToDate([partner, former].compactMap { $0 })
     if let former, former !== partner, !former.isDeleted,
       let place = InverseMaintenance.slot(of: inverse, in: former), leads(former, place)
     {
@@ -169,7 +169,7 @@ struct RelationshipRestoring {
       object.write(.null, at: slot)
     } else if !leads(partner, place) {
       if let rival = InverseMaintenance.target(of: partner, at: place) {
-        if !rival.hasChanges { bringUpToDate([rival]) }
+        bringUpToDate([rival])
         if !rival.isDeleted, let slot = InverseMaintenance.slot(of: relationship, in: rival),
           InverseMaintenance.target(of: rival, at: slot) === partner
         {
@@ -188,11 +188,11 @@ struct RelationshipRestoring {
     for (index, relationship) in layout.toManys.enumerated() {
       object.touchedToMany(index)?.unload(keepingChanges: true)
       guard relationship.inverseRelationship != nil else { continue }
-      bringUpToDate(object.loadedToMany(index).current.filter { !$0.hasChanges })
+      bringUpToDate(object.loadedToMany(index).current)
     }
     bringUpToDate(
       layout.toOneSlots.compactMap { InverseMaintenance.target(of: object, at: $0) }
-        .filter { !$0.hasChanges })
+    )
     context.pending.unpropagatedDeletes.append(object)
   }
 
@@ -221,7 +221,7 @@ struct RelationshipRestoring {
         }
         continue
       }
-      bringUpToDate(members.filter { !$0.hasChanges && !$0.isFault })
+      bringUpToDate(members.filter { !$0.isFault })
       for member in members where member.hasChanges && !member.isDeleted {
         guard let slot = InverseMaintenance.slot(of: inverse, in: member) else { continue }
         if leads(member, slot) { member.write(.null, at: slot) }
@@ -239,7 +239,7 @@ struct RelationshipRestoring {
     for value in object.toManyValues { related += value?.current ?? [] }
     // Those that are gone are known as such as long as somebody holds them.
     defer { withExtendedLifetime(related) {} }
-    bringUpToDate(related.filter { !$0.hasChanges })
+    bringUpToDate(related)
     for slot in layout.toOneSlots {
       guard let target = InverseMaintenance.target(of: object, at: slot) else { continue }
       if target.isDeleted {
@@ -296,9 +296,12 @@ struct RelationshipRestoring {
     }
   }
 
-  /// Objects without changes take their rows as they are now, or are known to be gone.
+  /// Objects without changes to be saved take their rows as they are now, or are known to be gone.
   private func bringUpToDate(_ objects: [ManagedObject]) {
-    let objects = objects.filter { !$0.isDeleted && !$0.objectID.isTemporaryID }
+    let objects = objects.filter {
+      !$0.isDeleted && !$0.isInserted && !$0.objectID.isTemporaryID
+        && !$0.hasPersistentChangedValues
+    }
     if objects.isEmpty { return }
     let rows = (try? context.rowSource?.rows(for: objects.map(\.objectID), maximumAge: 0)) ?? []
     for (object, row) in zip(objects, rows) {

@@ -33,6 +33,7 @@ enum ObjectValidation {
     if layout.ruledSlots.isEmpty, layout.ruledToManys.isEmpty, layout.ruledComposites.isEmpty {
       return
     }
+    if isGone(object) { return }
     var errors = ValidationErrors()
     let checks = PropertyValidation(object: object)
     for slot in layout.ruledSlots { errors.collect { try checks.validate(slot: slot) } }
@@ -41,7 +42,14 @@ enum ObjectValidation {
     try errors.throwIfAny()
   }
 
+  /// Whether it turns out now that there is no row any more: it has no values to be validated.
+  private static func isGone(_ object: ManagedObject) -> Bool {
+    _ = object.firedSlots
+    return object.isDeleted
+  }
+
   private static func validateByKeys(_ object: ManagedObject) throws {
+    if isGone(object) { return }
     var errors = ValidationErrors()
     let checks = PropertyValidation(object: object)
     for slot in 0..<object.slotCount {

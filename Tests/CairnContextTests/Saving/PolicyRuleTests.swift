@@ -129,7 +129,8 @@ import Testing
     try collide(type, route) { now in
       now.book.setValue(now.authors[1], forKey: "author")
     } theirs: { other, book in
-      book.setValue(try #require(try other.all("Author", "name == 'c'").first), forKey: "author")
+      let author: ManagedObject = try #require(try other.all("Author", "name == 'c'").first)
+      book.setValue(author, forKey: "author")
     } check: { now, error in
       let name = now.book.one("author")?.text("name")
       switch type {
