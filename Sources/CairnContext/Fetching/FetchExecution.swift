@@ -16,7 +16,8 @@ struct FetchExecution {
     return try reportingEvaluation {
       if request.resultType == .managedObjectResultType {
         let objects = try prefetched(try objects(plan), plan)
-        if T.self == ManagedObject.self, let typed = objects as? [T] { return typed }
+        // As a whole: element by element a cast counts one more reference of each.
+        if T.self == ManagedObject.self, let typed = (objects as Any) as? [T] { return typed }
         return try typed(objects, request, plan)
       }
       return try typed(otherResults(of: request, plan), request, plan)
@@ -255,7 +256,12 @@ struct FetchExecution {
       var objects: [ManagedObject] = []
       objects.reserveCapacity(rows.count)
       var held: [ManagedObjectID] = []
+      held.reserveCapacity(Self.runLength)
       for row in rows {
+        if held.count == Self.runLength {
+          context.rowSource?.retainRows(held)
+          held.removeAll(keepingCapacity: true)
+        }
         let (object, isNew) = lookup.object(for: row)
         // Only a damaged file has one key under two entities; what was read first stands.
         guard isNew || object.fits(row) else { continue }
@@ -274,6 +280,9 @@ struct FetchExecution {
       return objects
     }
   }
+
+  /// So many rows are retained at a time: while they are still in the processor's cache.
+  private static let runLength = 256
 
   /// `shouldRefreshRefetchedObjects`: the object takes the row, and reads its to-many
   /// relationships again when they are used.

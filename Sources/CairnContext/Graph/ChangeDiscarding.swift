@@ -10,7 +10,7 @@ struct ChangeDiscarding {
     context.confinement.check()
     context.processPendingChanges()
     var changes = ObjectChangeSets()
-    let objects = context.pending.objects
+    let objects = Array(context.pending.objects)
     context.pending.removeAllKeepingFlags()
     for object in objects {
       let wasInserted = object.isInserted

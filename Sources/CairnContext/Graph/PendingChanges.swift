@@ -13,8 +13,8 @@ struct PendingChanges {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The changed objects in the order in which they first changed.
-  var objects: [ManagedObject] { list.compactMap { $0 } }
+  /// The changed objects in the order in which they first changed, as they are now.
+  var objects: ChangedObjects { ChangedObjects(list: list) }
 
   func objects(_ kind: ObjectFlags) -> [ManagedObject] {
     var result: [ManagedObject] = []
@@ -80,4 +80,29 @@ struct PendingChanges {
     for object in event { object.flags.subtract(.event) }
     self = PendingChanges()
   }
+}
+
+/// The changed objects of a context at one moment, in their order.
+///
+/// Goes over them without making a list: a save does that many times, and each list would count a
+/// reference of every object.
+struct ChangedObjects: Sequence {
+  fileprivate let list: [ManagedObject?]
+
+  struct Iterator: IteratorProtocol {
+    private let list: [ManagedObject?]
+    private var place = 0
+
+    fileprivate init(_ list: [ManagedObject?]) { self.list = list }
+
+    mutating func next() -> ManagedObject? {
+      while place < list.count {
+        defer { place += 1 }
+        if let object = list[place] { return object }
+      }
+      return nil
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(list) }
 }

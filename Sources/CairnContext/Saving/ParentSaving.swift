@@ -11,7 +11,7 @@ struct ParentSaving {
   func save() throws {
     try resolveConflicts()
     var changes = ObjectChangeSets()
-    let objects = context.pending.objects
+    let objects = Array(context.pending.objects)
     parent.performAndWait { push(objects) }
     var deleted: [ManagedObject] = []
     for object in objects {

@@ -6,8 +6,7 @@ import CairnStore
 struct SaveCompletion {
   let context: ManagedObjectContext
   private var changes = ObjectChangeSets()
-  private var objects: [ManagedObject] = []
-  private var deleted: [ManagedObject] = []
+  private var unchanged: [ManagedObject] = []
   private var numbers: [String: Int64] = [:]
   /// Rows that the row cache is to keep from now on.
   private var held: [ManagedObjectID] = []
@@ -20,20 +19,26 @@ struct SaveCompletion {
       numbers[unit.store.identity.identifier] = number
     }
     let rows = receipt?.snapshots ?? []
-    for (index, object) in (unit.inserted + unit.updated).enumerated() {
-      clean(object, row: index < rows.count ? rows[index] : nil)
+    var next = 0
+    for written in [unit.inserted, unit.updated] {
+      for object in written {
+        clean(object, row: next < rows.count ? rows[next] : nil)
+        next += 1
+      }
     }
     for object in unit.unchanged { clean(object, row: nil) }
     for object in unit.locked { unlock(object) }
-    changes.inserted += unit.inserted
-    changes.updated += unit.updated
-    changes.deleted += unit.deleted
-    for object in unit.deleted {
-      context.pending.remove(object)
-      deleted.append(object)
-    }
-    objects += unit.inserted + unit.updated + unit.unchanged
+    for object in unit.deleted { context.pending.remove(object) }
+    Self.add(unit.inserted, to: &changes.inserted)
+    Self.add(unit.updated, to: &changes.updated)
+    Self.add(unit.deleted, to: &changes.deleted)
+    unchanged += unit.unchanged
     context.sidecar.remove(unit.store)
+  }
+
+  /// The lists of the first store, most often the only one, are shared and not copied.
+  private static func add(_ objects: [ManagedObject], to list: inout [ManagedObject]) {
+    if list.isEmpty { list = objects } else { list += objects }
   }
 
   private mutating func clean(_ object: ManagedObject, row: RowSnapshot?) {
@@ -68,9 +73,10 @@ struct SaveCompletion {
   /// Deleted objects leave the context.
   func finish() {
     if !held.isEmpty { context.rowSource?.retainRows(held) }
-    for object in deleted { ChangeDiscarding(context: context).detach(object) }
-    for object in objects { object.didSave() }
-    for object in deleted { object.didSave() }
+    for object in changes.deleted { ChangeDiscarding(context: context).detach(object) }
+    for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {
+      for object in objects { object.didSave() }
+    }
     let token = numbers.isEmpty ? nil : PersistentHistoryToken(numbers: numbers)
     ContextNotifications(context: context).postDidSave(
       changes, token: token, generation: context.pinAfterSave())

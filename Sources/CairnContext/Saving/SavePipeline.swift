@@ -50,7 +50,7 @@ struct SavePipeline {
       DeletePropagation(context: context).run()
       context.processPendingChanges()
     }
-    var objects = context.pending.objects
+    var objects = Array(context.pending.objects)
     for _ in 0..<Self.maximumRounds {
       for object in objects { object.willSave() }
       objects = ChangeProcessing(context: context).process()
@@ -94,25 +94,26 @@ struct SavePipeline {
 
   /// The stores that the changes concern, in the coordinator's order.
   private func targets(in coordinator: PersistentStoreCoordinator) throws -> [PersistentStore] {
-    var concerned = Set<ObjectIdentifier>()
+    let open = coordinator.persistentStores
+    var concerned: [StoreIdentity] = []
     for object in context.pending.objects {
-      if let store = object.objectID.persistentStore { concerned.insert(ObjectIdentifier(store)) }
+      let identity = object.objectID.storeIdentity
+      // Changes come in runs of one store.
+      if let identity, concerned.last === identity { continue }
+      guard let identity, open.contains(where: { $0.identity === identity }) else {
+        throw CoreDataError(
+          .persistentStoreSave,
+          "The object \(object.objectID) cannot be saved: its store is not open in the coordinator.",
+          userInfo: ["NSAffectedObjectsErrorKey": [object]])
+      }
+      concerned.removeAll { $0 === identity }
+      concerned.append(identity)
     }
     for object in context.retained where object.object.flags.contains(.locked) {
-      if let store = object.object.objectID.persistentStore {
-        concerned.insert(ObjectIdentifier(store))
-      }
+      if let identity = object.object.objectID.storeIdentity { concerned.append(identity) }
     }
-    for store in context.sidecar.stores { concerned.insert(ObjectIdentifier(store)) }
-    let open = coordinator.persistentStores
-    for object in context.pending.objects
-    where !open.contains(where: { $0.identity === object.objectID.storeIdentity }) {
-      throw CoreDataError(
-        .persistentStoreSave,
-        "The object \(object.objectID) cannot be saved: its store is not open in the coordinator.",
-        userInfo: ["NSAffectedObjectsErrorKey": [object]])
-    }
-    return open.filter { concerned.contains(ObjectIdentifier($0)) }
+    concerned += context.sidecar.stores.map(\.identity)
+    return open.filter { store in concerned.contains { $0 === store.identity } }
   }
 
   /// - Returns: Whether something was written.

@@ -15,9 +15,8 @@ struct CachedRow {
 
 /// An open-addressing hash table from row keys to cached rows.
 ///
-/// A fetch asks it twice per row, where a `Dictionary` costs three times as much. Keys of a table
-/// are dense numbers that come in order, so neighbours stay neighbours here: scattering them costs a
-/// cache miss a question. Linear probing with backward-shift deletion, so there are no tombstones.
+/// A fetch asks it twice per row, where a `Dictionary` costs three times as much. Linear probing with
+/// backward-shift deletion, so there are no tombstones; see ``KeyPlacement``.
 struct CachedRows {
   private(set) var count = 0
   /// How many rows nobody holds.
@@ -26,10 +25,8 @@ struct CachedRows {
   private var rows: [CachedRow] = []
   private var mask = 0
 
-  private func home(_ key: Int64) -> Int {
-    // The upper bits break up patterns such as every thousandth key.
-    Int(truncatingIfNeeded: key ^ (key >> 16)) & mask
-  }
+  @inline(__always)
+  private func home(_ key: Int64) -> Int { KeyPlacement.home(of: key, capacity: mask + 1) }
 
   private func find(_ key: Int64) -> Int {
     var index = home(key)

@@ -56,14 +56,18 @@ final class RowCache: Sendable {
     ) {
       var current: ObjectIdentifier?
       var table = Table()
+      var entity: EntityDescription?
       for item in items {
         let id = id(item)
-        let root = ObjectIdentifier(id.entity.rootEntity)
-        if root != current {
-          if let current { tables[current] = table }
-          // Taken out, so that it is not copied when it is changed.
-          table = tables.removeValue(forKey: root) ?? Table()
-          current = root
+        if entity !== id.entity {
+          entity = id.entity
+          let root = ObjectIdentifier(id.entity.rootEntity)
+          if root != current {
+            if let current { tables[current] = table }
+            // Taken out, so that it is not copied when it is changed.
+            table = tables.removeValue(forKey: root) ?? Table()
+            current = root
+          }
         }
         body(item, id, &table)
       }
