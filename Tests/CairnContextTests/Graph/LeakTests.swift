@@ -9,37 +9,30 @@ import Testing
 /// Contexts, their objects, undo managers and coordinators refer to each other in many ways, none
 /// of which may be a circle of strong references.
 @Suite struct LeakTests {
-  private struct Weak {
-    weak var object: AnyObject?
-  }
-
   /// One life of a stack; what it was made of is noted.
-  private func round(_ number: Int, _ seen: inout [Weak]) throws {
+  private func round(_ number: Int, _ seen: inout Witnesses) throws {
     let stack = try Stack()
     let context = stack.context()
     let child = ManagedObjectContext(.privateQueue)
     child.parent = context
     if number % 3 == 0 { child.automaticallyMergesChangesFromParent = true }
-    for part in [stack.coordinator, stack.store, context, child] as [AnyObject] {
-      seen.append(Weak(object: part))
-    }
-    func note(_ objects: [ManagedObject]) { seen += objects.map { Weak(object: $0) } }
+    seen.note(stack.coordinator, stack.store, context, child)
     try child.performAndWait {
       let manager = UndoManager()
       child.undoManager = manager
-      seen.append(Weak(object: manager))
-      note(work(child))
+      seen.note(manager)
+      seen.note(all: work(child))
       child.undo()
       child.redo()
       try child.save()
-      note(work(child))
+      seen.note(all: work(child))
       if number % 2 == 0 { child.undo() }
     }
     try context.performAndWait {
       context.undoManager = UndoManager()
       try context.save()
       let authors = try context.all("Author")
-      note(authors)
+      seen.note(all: authors)
       for author in authors { context.delete(author) }
       context.processPendingChanges()
       if number % 2 == 0 { context.undo() } else { try context.save() }
@@ -65,19 +58,10 @@ import Testing
   }
 
   @Test func aThousandRoundsOfOpenWorkCloseLeakNothing() throws {
-    var seen: [Weak] = []
+    var seen = Witnesses()
     for number in 0..<1000 { try round(number, &seen) }
     #expect(seen.count > 10_000)
-    // Blocks that contexts have enqueued for themselves may still be running.
-    let deadline = Date(timeIntervalSinceNow: 20)
-    while seen.contains(where: { $0.object != nil }), Date() < deadline {
-      // Proof: the loop polls, and only this thread waits.
-      Thread.sleep(forTimeInterval: 0.01)
-    }
-    let left = Dictionary(
-      grouping: seen.compactMap(\.object), by: { "\(type(of: $0))" }
-    ).mapValues(\.count)
-    #expect(left.isEmpty)
+    #expect(seen.left().isEmpty)
   }
 
   @Test func removingTheUndoManagerLetsItsObjectsGo() throws {
