@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check lint format install deps check-consumers check-examples clean
+.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -30,6 +30,11 @@ bench: deps
 ## The same, and fails where a ratio misses its target.
 bench-check: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
+
+## Runs the tests under ThreadSanitizer and AddressSanitizer; takes long, see Tests/README.md.
+sanitize: deps
+	@SWIFT="$(SWIFT)" sh Tests/sanitize.sh thread
+	@SWIFT="$(SWIFT)" sh Tests/sanitize.sh address
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift
