@@ -20,25 +20,35 @@ enum SampleModel {
         AttributeDescription(name: "title", type: .string),
         AttributeDescription(name: "payload", type: .binaryData),
       ])
+    let model = ManagedObjectModel()
+    model.entities =
+      [item] + family("Parent", "children", "Child", "parent", isOrdered: false)
+      + family("List", "entries", "Entry", "list", isOrdered: true)
+    return model
+  }
+
+  /// Two entities, the second deleted with the first.
+  private static func family(
+    _ owner: String, _ members: String, _ member: String, _ back: String, isOrdered: Bool
+  ) -> [EntityDescription] {
     let parent = EntityDescription(
-      name: "Parent", properties: [AttributeDescription(name: "name", type: .string)])
+      name: owner, properties: [AttributeDescription(name: "name", type: .string)])
     let child = EntityDescription(
-      name: "Child", properties: [AttributeDescription(name: "name", type: .string)])
+      name: member, properties: [AttributeDescription(name: "name", type: .string)])
     let children = RelationshipDescription()
-    children.name = "children"
+    children.name = members
     children.destinationEntity = child
     children.deleteRule = .cascade
-    let owner = RelationshipDescription()
-    owner.name = "parent"
-    owner.destinationEntity = parent
-    owner.maxCount = 1
-    children.inverseRelationship = owner
-    owner.inverseRelationship = children
+    children.isOrdered = isOrdered
+    let parentOfChild = RelationshipDescription()
+    parentOfChild.name = back
+    parentOfChild.destinationEntity = parent
+    parentOfChild.maxCount = 1
+    children.inverseRelationship = parentOfChild
+    parentOfChild.inverseRelationship = children
     parent.properties.append(children)
-    child.properties.append(owner)
-    let model = ManagedObjectModel()
-    model.entities = [item, parent, child]
-    return model
+    child.properties.append(parentOfChild)
+    return [parent, child]
   }
 }
 

@@ -40,11 +40,16 @@ struct Growth {
       ("merge deletions", { try $0.mergeDeletions() }),
       ("cascade delete and save", { try $0.cascade() }),
       ("roll back", { try $0.rollBack() }),
+      ("remove ordered members", { try $0.removeOrdered(deleting: false) }),
+      ("delete ordered members", { try $0.removeOrdered(deleting: true) }),
+      ("let the objects go", { try $0.letGo() }),
     ]
     return try works.filter { only.map($0.0.contains) ?? true }.map { name, work in
-      GrowthResult(
+      let result = GrowthResult(
         name: name, small: try median(of: work, count: rows / 10),
         large: try median(of: work, count: rows))
+      show(result)
+      return result
     }
   }
 
@@ -62,16 +67,19 @@ struct Growth {
     return CaseResult.median(seconds)
   }
 
-  static func printTable(_ results: [GrowthResult], rows: Int) {
+  func printHeading() {
     print("growth".padding(toLength: 28, withPad: " ", startingAt: 0), terminator: "")
     print("  \(rows / 10) objects  \(rows) objects  factor")
-    for result in results {
-      let name = result.name.padding(toLength: 28, withPad: " ", startingAt: 0)
-      let times = String(
-        format: "%10.1f ms %12.1f ms %8.1f", result.small * 1000, result.large * 1000,
-        result.factor)
-      print(name + times + (result.factor > limit ? "  not linear" : ""))
-    }
+  }
+
+  private func show(_ result: GrowthResult) {
+    let name = result.name.padding(toLength: 28, withPad: " ", startingAt: 0)
+    let times = String(
+      format: "%10.1f ms %12.1f ms %8.1f", result.small * 1000, result.large * 1000,
+      result.factor)
+    print(name + times + (result.factor > Self.limit ? "  not linear" : ""))
+    // A long run shows what it has.
+    fflush(nil)
   }
 }
 
@@ -253,6 +261,42 @@ private struct Family {
       context.delete(parent)
       context.processPendingChanges()
       return timed { context.rollback() }
+    }
+  }
+
+  /// Takes the members of an ordered relationship out one by one, from the front.
+  func removeOrdered(deleting: Bool) throws -> Double {
+    let context = stack.newContext()
+    return try context.performAndWait {
+      let list = EntityDescription.insertNewObject(forEntityName: "List", into: context)
+      let entries = list.mutableOrderedSetValue(forKey: "entries")
+      for _ in 0..<count {
+        entries.add(EntityDescription.insertNewObject(forEntityName: "Entry", into: context))
+      }
+      try context.save()
+      let members = entries.array.compactMap { $0 as? ManagedObject }
+      return try timed {
+        for member in members {
+          if deleting { context.delete(member) } else { entries.remove(member) }
+        }
+        try context.save()
+      }
+    }
+  }
+
+  /// The registry and the row cache forget each object.
+  func letGo() throws -> Double {
+    try fill()
+    let context = stack.newContext()
+    return try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Child")
+      request.returnsObjectsAsFaults = false
+      var children = try context.fetch(request)
+      keep(children)
+      return timed {
+        children = []
+        context.processPendingChanges()
+      }
     }
   }
 }

@@ -18,7 +18,11 @@ struct BenchmarkCommand: ParsableCommand {
   @Flag(help: "Shows instead how costs grow from a tenth of the rows to all of them.")
   var growth = false
 
+  @Flag(help: "Counts the processor time of the process: steadier where others work as well.")
+  var processorTime = false
+
   func run() throws {
+    BenchmarkClock.countsProcessorTime = processorTime
     let workspace = try Workspace()
     if growth { return try runGrowth(workspace) }
     var results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
@@ -39,8 +43,9 @@ struct BenchmarkCommand: ParsableCommand {
   }
 
   private func runGrowth(_ workspace: Workspace) throws {
-    let results = try Growth(rows: rows, rounds: rounds, workspace: workspace).all(only: only)
-    Growth.printTable(results, rows: rows)
+    let growth = Growth(rows: rows, rounds: rounds, workspace: workspace)
+    growth.printHeading()
+    let results = try growth.all(only: only)
     if check, results.contains(where: { $0.factor > Growth.limit }) { throw ExitCode.failure }
   }
 }
