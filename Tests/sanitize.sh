@@ -17,8 +17,8 @@ mkdir -p "$reports"
 
 # Teaches ThreadSanitizer what Swift's mutex does, and makes sure that it has learned it.
 prepare_thread() {
-  clang="$(dirname "$(command -v "$(command -v "${SWIFT:-swift}")")")/clang"
-  [ -x "$clang" ] || clang=clang
+  # The toolchain's own compiler: it knows Swift's calling convention.
+  clang="$(dirname "$(readlink -f "$(command -v "$swift")")")/clang"
   mutex="$scratch/mutex.so"
   "$clang" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$mutex" "$root/Tests/Sanitizers/mutex.c"
   check="$scratch/mutex-check"

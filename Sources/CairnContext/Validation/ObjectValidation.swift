@@ -7,7 +7,7 @@ enum ObjectValidation {
   /// All objects about to be saved: deleted, then inserted, then updated ones.
   ///
   /// - Throws: The one error, or 1560 with all of them under `NSDetailedErrors`.
-  static func validate(_ objects: ChangedObjects) throws {
+  static func validate(_ objects: some Sequence<ManagedObject>) throws {
     var errors = ValidationErrors()
     for object in objects where object.flags.contains(.deleted) {
       if object.flags.contains(.inaccessible) { continue }
