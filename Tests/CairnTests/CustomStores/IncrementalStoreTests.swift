@@ -283,6 +283,22 @@ import Testing
     #expect(held() == 0, "nothing is held when the context has gone")
   }
 
+  @Test func whatWasInsertedIsHeldNoLongerThanItsContext() throws {
+    let shelf: Shelf
+    do {
+      let (coordinator, _, opened) = try open()
+      shelf = opened
+      let context = Library.context(coordinator)
+      try context.performAndWait { () throws -> Void in
+        let author = Library.insert("Author", ["name": "B"], into: context)
+        Library.insert("Book", ["title": "A", "writer": author], into: context)
+        try context.save()
+      }
+      #expect(shelf.state.withLock { $0.registered.values.reduce(0, +) } > 0)
+    }
+    #expect(shelf.state.withLock { $0.registered.values.reduce(0, +) } == 0)
+  }
+
   // MARK: IDs
 
   @Test func referencesAreKeptInIDsAndURIs() throws {
