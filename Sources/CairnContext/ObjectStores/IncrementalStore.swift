@@ -72,6 +72,9 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
   open func managedObjectContextDidRegisterObjects(with objectIDs: [ManagedObjectID]) {}
 
   /// Contexts hold these objects no longer, once for each time an ID is named.
+  ///
+  /// A store that was removed hears nothing more: what it counts, it can forget in
+  /// ``willRemove(from:)``.
   open func managedObjectContextDidUnregisterObjects(with objectIDs: [ManagedObjectID]) {}
 
   // MARK: IDs
