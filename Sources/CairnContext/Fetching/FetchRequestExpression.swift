@@ -1,4 +1,5 @@
 import CairnModel
+import Foundation
 
 /// An expression whose value is what a fetch request finds: `FETCH(request, context, countOnly)`.
 ///
@@ -15,7 +16,17 @@ open class FetchRequestExpression: ObjectExpression, @unchecked Sendable {
   open class func expression(
     forFetch fetch: ObjectExpression, context: ObjectExpression, countOnly countFlag: Bool
   ) -> ObjectExpression {
-    FetchRequestExpression(node: .fetch(fetch.node, context.node, countOnly: countFlag))
+    FetchRequestExpression(fetch.node, context.node, countOnly: countFlag)
+  }
+
+  private init(_ request: ExpressionNode, _ context: ExpressionNode, countOnly: Bool) {
+    super.init(node: .fetch(request, context, countOnly: countOnly))
+  }
+
+  /// A fetch request expression from a keyed archive; nil when the archive holds another kind.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard case .fetch = node else { return nil }
   }
 
   /// The expression that gives the fetch request.
@@ -27,6 +38,7 @@ open class FetchRequestExpression: ObjectExpression, @unchecked Sendable {
 
   private var parts: (request: ExpressionNode, context: ExpressionNode, countOnly: Bool) {
     guard case .fetch(let request, let context, let countOnly) = node else {
+      // Both initialisers see to it; an archive with another node gives no object.
       fatalError("\(self) is no fetch request expression.")
     }
     return (request, context, countOnly)

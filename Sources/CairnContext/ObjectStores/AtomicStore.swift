@@ -40,11 +40,13 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
 
   /// Makes nodes of everything in the file and gives them to ``addCacheNodes(_:)``.
   open func load() throws {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError("\(Swift.type(of: self)) must override load()")
   }
 
   /// Writes all nodes, and the metadata, to the file.
   open func save() throws {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError("\(Swift.type(of: self)) must override save()")
   }
 

@@ -38,6 +38,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
   open func execute(
     _ request: PersistentStoreRequest, with context: ManagedObjectContext?
   ) throws -> Any {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError("\(Swift.type(of: self)) must override execute(_:with:)")
   }
 
@@ -47,6 +48,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
   open func newValuesForObject(
     with objectID: ManagedObjectID, with context: ManagedObjectContext
   ) throws -> IncrementalStoreNode {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError("\(Swift.type(of: self)) must override newValuesForObject(with:with:)")
   }
 
@@ -56,12 +58,14 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     forRelationship relationship: RelationshipDescription,
     forObjectWith objectID: ManagedObjectID, with context: ManagedObjectContext?
   ) throws -> Any {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError(
       "\(Swift.type(of: self)) must override newValue(forRelationship:forObjectWith:with:)")
   }
 
   /// The IDs that new objects keep, in their order, made with ``newObjectID(for:referenceObject:)``.
   open func obtainPermanentIDs(for array: [ManagedObject]) throws -> [ManagedObjectID] {
+    // A class that was written without what Core Data requires; no file decides that.
     fatalError("\(Swift.type(of: self)) must override obtainPermanentIDs(for:)")
   }
 

@@ -134,6 +134,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     case .row(let number): return NSNumber(value: number)
     case .reference(let text): return state.withLock { $0.references[text] }?.object ?? text
     case .temporary:
+      // The store's own code asks too early; IDs from outside are never temporary.
       fatalError("\(id) is temporary: it has no reference object before it is saved.")
     }
   }

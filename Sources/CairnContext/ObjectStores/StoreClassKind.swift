@@ -71,6 +71,7 @@ extension PersistentStoreCoordinator {
       return
     }
     guard let type = storeClass as? PersistentStore.Type else {
+      // A class is named in the program's source.
       fatalError(
         "\(storeClass) is no store: register a subclass of AtomicStore or IncrementalStore.")
     }

@@ -7,6 +7,7 @@ enum ManagedValue {
   static func converted<Value>(_ value: Any?, for key: String, of object: ManagedObject) -> Value {
     guard let value else {
       if let empty = empty(Value.self) as? Value { return empty }
+      // The accessor's type is the program's and contradicts its model; the daemon has no accessors.
       fatalError(
         "The property \(key) of an object of entity \(object.entity.name ?? "?") is nil, but its "
           + "accessor is declared as \(Value.self), which has no nil; declare it as optional.")
@@ -14,6 +15,7 @@ enum ManagedValue {
     if let same = value as? Value { return same }
     let wanted = (Value.self as? any OptionalType.Type)?.wrappedType ?? Value.self
     if let converted = converted(value, to: wanted) as? Value { return converted }
+    // As above: stores hold values of the model's types, which the accessor does not match.
     fatalError(
       "The property \(key) of an object of entity \(object.entity.name ?? "?") holds a "
         + "\(type(of: value)), which its accessor, declared as \(Value.self), cannot return.")

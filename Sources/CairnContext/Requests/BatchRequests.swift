@@ -140,6 +140,7 @@ open class BatchUpdateRequest: PersistentStoreRequest {
   /// The entity whose rows change; traps for a request that was made from a name, as in Core Data.
   open var entity: EntityDescription {
     guard let knownEntity else {
+      // Only the order of the program's own calls decides; Core Data raises here.
       fatalError(
         "This batch update request (for entity \(entityName)) was created with a string name and "
           + "cannot respond to -entity.")
@@ -199,6 +200,7 @@ open class BatchDeleteRequest: PersistentStoreRequest {
     guard var common = ids.first?.entity else { return nil }
     for id in ids where !id.entity.isKindOf(entity: common) {
       guard common.isKindOf(entity: id.entity) else {
+        // The program chose the IDs; the daemon deletes by request.
         fatalError(
           "mismatched objectIDs in batch delete initializer: \(common.name ?? "?") and "
             + "\(id.entity.name ?? "?")")

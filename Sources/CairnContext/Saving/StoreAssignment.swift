@@ -13,6 +13,7 @@ struct StoreAssignment {
     }
     if let saved = object.objectID.persistentStore {
       if saved === store { return }
+      // The program names the object and the store; data has no part in it.
       fatalError(
         "The object \(object.objectID) cannot be assigned to \(store.url?.path ?? store.type): an "
           + "object that has been saved stays in its store.")

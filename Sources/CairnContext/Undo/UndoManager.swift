@@ -144,6 +144,7 @@ open class UndoManager: NSObject {
     guard isUndoRegistrationEnabled else { return }
     if open.isEmpty {
       guard groupsByEvent else {
+        // The program switched groups by event off and opened none.
         fatalError("registerUndo: must begin a group before registering undo.")
       }
       openEventGroup()
@@ -204,6 +205,7 @@ open class UndoManager: NSObject {
     checkpoint()
     if open.count == 1 { endUndoGrouping() }
     guard open.isEmpty else {
+      // The program opened groups and closed too few.
       fatalError("undo was called with \(open.count) open undo groups; close them first.")
     }
     undoNestedGroup()

@@ -106,6 +106,7 @@ package enum ObjectSorting {
     do {
       return try ordered(objects, by: descriptors) { $0 }
     } catch {
+      // Descriptors of the program for objects of the program; stores and contexts call `ordered`.
       fatalError("\(error)")
     }
   }

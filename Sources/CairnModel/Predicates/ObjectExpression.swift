@@ -64,6 +64,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     case .constantValue: node = .constant(.null)
     case .variable, .keyPath, .function, .unionSet, .intersectSet, .minusSet, .subquery,
       .aggregate, .block, .conditional, .fetchRequest, .variableAssignment:
+      // The type stands in the program's source; archives and formats do not come this way.
       fatalError("An expression of the type \(type) needs an initialiser with its parts.")
     }
     knownDepth = 1
@@ -216,6 +217,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
       let arguments = try VariadicArguments.read(argList, for: expressionFormat)
       self.init(node: try ObjectExpression.parse(expressionFormat, arguments: arguments).node)
     } catch {
+      // Only this process can make a C argument list; texts from outside are parsed by `parse`.
       fatalError("\(error)")
     }
   }

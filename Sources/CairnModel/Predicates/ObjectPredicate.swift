@@ -65,6 +65,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
       let arguments = try VariadicArguments.read(argList, for: predicateFormat)
       self.init(replacingWith: try Self.parse(predicateFormat, arguments: arguments))
     } catch {
+      // Only this process can make a C argument list; texts from outside are parsed by `parse`.
       fatalError("\(error)")
     }
   }

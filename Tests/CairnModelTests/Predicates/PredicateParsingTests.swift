@@ -162,7 +162,7 @@ import Testing
     #expect(error.description.hasPrefix("Unable to parse the format string \"\(row.text)\""))
   }
 
-  @Test func placeholdersTakeTheirArgumentsInOrder() throws {
+  @Test func specifiersTakeTheirArgumentsInOrder() throws {
     let date = Date(timeIntervalSinceReferenceDate: 12.5)
     let predicate = try ObjectPredicate.parse(
       "%K == %@ AND a == %d AND b < %f AND c == %c AND d == %@ AND e IN %@ AND %K.x == %@",

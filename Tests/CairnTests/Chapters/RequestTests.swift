@@ -166,6 +166,19 @@ import Testing
     #expect(fetch.isCountOnlyRequest && fetch.contextExpression == context)
   }
 
+  @Test(arguments: [("FETCH($request, $context, YES)", true), ("name", false)])
+  func onlyAnArchivedFetchIsReadAsAFetchExpression(format: String, isFetch: Bool) throws {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: NSExpression(format: format), requiringSecureCoding: true)
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+    unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    unarchiver.setClass(
+      NSFetchRequestExpression.self, forClassName: NSStringFromClass(NSExpression.self))
+    let decoded = unarchiver.decodeObject(
+      of: NSFetchRequestExpression.self, forKey: NSKeyedArchiveRootObjectKey)
+    #expect(decoded?.isCountOnlyRequest == (isFetch ? true : nil))
+  }
+
   @Test func aSaveRequestHoldsWhatItWasGiven() throws {
     try Company.use { context in
       let a = try Company.clerk("a", in: context)

@@ -2,7 +2,7 @@ import Foundation
 
 /// The arguments of a format string, taken in order.
 struct FormatArguments {
-  /// Nil where placeholders are not allowed at all.
+  /// Nil where specifiers are not allowed at all.
   private let values: [Any?]?
   private var index = 0
 
@@ -17,10 +17,10 @@ struct FormatArguments {
 
   private mutating func next() throws -> Any? {
     guard let values else {
-      throw Problem(reason: "placeholders are not allowed in this text")
+      throw Problem(reason: "specifiers are not allowed in this text")
     }
     guard index < values.count else {
-      throw Problem(reason: "there are only \(values.count) arguments for more placeholders")
+      throw Problem(reason: "there are only \(values.count) arguments for more specifiers")
     }
     index += 1
     return values[index - 1]
@@ -42,15 +42,15 @@ struct FormatArguments {
     return path
   }
 
-  /// The expression for every other placeholder.
-  mutating func expression(_ placeholder: FormatPlaceholder) throws -> ExpressionNode {
-    if placeholder == .keyPath { return .path(try keyPath()) }
+  /// The expression for every other specifier.
+  mutating func expression(_ specifier: FormatSpecifier) throws -> ExpressionNode {
+    if specifier == .keyPath { return .path(try keyPath()) }
     let argument = try next()
-    if placeholder == .object, let expression = argument as? ObjectExpression {
+    if specifier == .object, let expression = argument as? ObjectExpression {
       return expression.node
     }
     let value = PredicateValue(constant: argument)
-    switch placeholder {
+    switch specifier {
     case .object, .keyPath: return .constant(value)
     case .integer:
       if value.kind == .number, let number = try? Arithmetic.integer(value) {

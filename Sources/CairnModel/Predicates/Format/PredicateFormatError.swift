@@ -4,7 +4,7 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
   public enum Code: String, Sendable, Hashable {
     /// The text does not follow the grammar.
     case syntax
-    /// A placeholder without an argument, or with one of the wrong type.
+    /// A specifier without an argument, or with one of the wrong type.
     case argument
     /// The text asks for more than its limits allow.
     case limit

@@ -49,7 +49,7 @@ struct PredicateLexer {
     case "%" where peek(1) == "%":
       position += 2
       return .symbol(.modulus)
-    case "%": return .placeholder(try placeholder())
+    case "%": return .specifier(try specifier())
     case "$":
       position += 1
       return .variable(try identifier(after: "$"))
@@ -121,7 +121,7 @@ struct PredicateLexer {
   }
 
   /// `%@`, `%K` and the numeric directives of C.
-  private mutating func placeholder() throws -> FormatPlaceholder {
+  private mutating func specifier() throws -> FormatSpecifier {
     let start = position
     position += 1
     while let scalar = current, "hlqLztj".unicodeScalars.contains(scalar) { position += 1 }

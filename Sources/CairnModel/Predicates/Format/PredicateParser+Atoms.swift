@@ -13,12 +13,12 @@ extension PredicateParser {
       return try constant(.decimal(Decimal(number)), at: position)
     case .decimal(let number): return try constant(.decimal(number), at: position)
     case .double(let number): return try constant(.double(number), at: position)
-    case .placeholder(let placeholder):
+    case .specifier(let specifier):
       advance()
-      if placeholder == .object, let node = arguments.takePredicate() {
+      if specifier == .object, let node = arguments.takePredicate() {
         return try item(.predicate(node), at: position)
       }
-      let node = try withArguments(at: position) { try $0.expression(placeholder) }
+      let node = try withArguments(at: position) { try $0.expression(specifier) }
       return try item(.expression(node), at: position)
     case .variable(let name): return try variable(name, at: position)
     case .collectionOperator(let name):

@@ -136,7 +136,7 @@ extension PredicateParser {
     case .word(let name, _), .collectionOperator(let name):
       advance()
       return name
-    case .placeholder(.keyPath):
+    case .specifier(.keyPath):
       advance()
       return try withArguments(at: token.position) { try $0.keyPath() }
     default: throw unexpected("a name must follow the dot")

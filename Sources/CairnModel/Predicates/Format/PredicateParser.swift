@@ -28,7 +28,7 @@ package struct PredicateParser {
 
   /// The tree of a predicate.
   ///
-  /// - Parameter arguments: nil forbids placeholders.
+  /// - Parameter arguments: nil forbids specifiers.
   /// - Throws: ``PredicateFormatError``.
   package static func predicate(
     _ text: String, arguments: [Any?]?, limits: PredicateLimits
@@ -41,7 +41,7 @@ package struct PredicateParser {
 
   /// The tree of an expression.
   ///
-  /// - Parameter arguments: nil forbids placeholders.
+  /// - Parameter arguments: nil forbids specifiers.
   /// - Throws: ``PredicateFormatError``.
   package static func expression(
     _ text: String, arguments: [Any?]?, limits: PredicateLimits

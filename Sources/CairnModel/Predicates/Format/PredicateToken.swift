@@ -15,7 +15,7 @@ struct PredicateToken: Sendable {
     case integer(UInt64)
     case decimal(Decimal)
     case double(Double)
-    case placeholder(FormatPlaceholder)
+    case specifier(FormatSpecifier)
     case symbol(FormatSymbol)
     case end
   }
@@ -64,7 +64,7 @@ enum FormatSymbol: String, CaseIterable, Sendable {
 }
 
 /// What a percent directive takes from the arguments.
-enum FormatPlaceholder: Sendable, Equatable {
+enum FormatSpecifier: Sendable, Equatable {
   case object
   case keyPath
   case integer

@@ -30,7 +30,7 @@ enum VariadicArguments {
   }
 
   private static func value(_ directive: PredicateLexer.Directive, _ text: String) -> Any? {
-    switch directive.placeholder {
+    switch directive.specifier {
     case .object, .keyPath:
       guard let address = pointer(text) else { return nil }
       return Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
@@ -52,7 +52,7 @@ enum VariadicArguments {
 extension PredicateLexer {
   /// One directive of a format string.
   struct Directive {
-    var placeholder: FormatPlaceholder
+    var specifier: FormatSpecifier
     /// How C prints the argument.
     var conversion: String
   }
@@ -63,24 +63,24 @@ extension PredicateLexer {
   static func directives(of text: String) throws -> [Directive] {
     let scalars = Array(text.unicodeScalars)
     return try tokens(of: text).compactMap { token in
-      guard case .placeholder(let placeholder) = token.kind else { return nil }
+      guard case .specifier(let specifier) = token.kind else { return nil }
       var modifiers = ""
       var position = token.position + 1
       while position < scalars.count, "hlqLztj".unicodeScalars.contains(scalars[position]) {
         modifiers.unicodeScalars.append(scalars[position])
         position += 1
       }
-      switch placeholder {
+      switch specifier {
       case .object, .keyPath, .string:
-        return Directive(placeholder: placeholder, conversion: "%p")
-      case .character: return Directive(placeholder: placeholder, conversion: "%d")
+        return Directive(specifier: specifier, conversion: "%p")
+      case .character: return Directive(specifier: specifier, conversion: "%d")
       case .double:
-        return Directive(placeholder: placeholder, conversion: modifiers == "L" ? "%La" : "%a")
+        return Directive(specifier: specifier, conversion: modifiers == "L" ? "%La" : "%a")
       case .integer:
         let isSigned = position < scalars.count && "dDi".unicodeScalars.contains(scalars[position])
         let length = modifiers.replacingOccurrences(of: "q", with: "ll")
         return Directive(
-          placeholder: placeholder, conversion: "%\(length)\(isSigned ? "d" : "u")")
+          specifier: specifier, conversion: "%\(length)\(isSigned ? "d" : "u")")
       }
     }
   }

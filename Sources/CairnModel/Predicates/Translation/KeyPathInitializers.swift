@@ -36,6 +36,7 @@ extension ObjectSortDescriptor {
 extension PropertyNames {
   fileprivate static func nameOrTrap(_ keyPath: AnyKeyPath) -> String {
     guard let name = name(of: keyPath) else {
+      // A key path is written in the program's source; nothing from outside becomes one.
       fatalError(
         "Could not extract a String from KeyPath \(keyPath): its name is not known. Let the "
           + "build plugin generate its module's table, or add the name to PropertyNames.")
