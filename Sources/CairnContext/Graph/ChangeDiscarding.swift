@@ -31,6 +31,7 @@ struct ChangeDiscarding {
     }
     ContextNotifications(context: context).postDidChange(changes)
     for object in changes.deleted { detach(object) }
+    release(changes.deleted)
   }
 
   /// Gives an object its committed values back.
@@ -82,6 +83,14 @@ struct ChangeDiscarding {
       object, id: object.objectID, givesUpRow: object.flags.contains(.retainsRow))
     object.flags.remove([.retainsRow, .discarded, .deletedElsewhere, .locked])
     object.registry = nil
+  }
+
+  /// Objects that have left for good let go of the members of their relationships: two that refer
+  /// to each other would never be freed.
+  ///
+  /// What undo may bring back keeps them.
+  func release(_ objects: [ManagedObject]) {
+    for object in objects where !context.undoHolds.contains(object) { object.toManyValues = [] }
   }
 
   private func clearIntentions() {

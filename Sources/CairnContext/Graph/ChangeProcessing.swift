@@ -36,9 +36,10 @@ struct ChangeProcessing {
 
   /// Objects that never had a row and were deleted leave the context.
   private func detachDiscarded(_ objects: [ManagedObject]) {
-    for object in objects where object.flags.contains(.discarded) {
-      ChangeDiscarding(context: context).detach(object)
-    }
+    let discarding = ChangeDiscarding(context: context)
+    let discarded = objects.filter { $0.flags.contains(.discarded) }
+    for object in discarded { discarding.detach(object) }
+    discarding.release(discarded)
   }
 }
 

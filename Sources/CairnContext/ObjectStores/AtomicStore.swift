@@ -24,6 +24,8 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
   private var cache = NodeCache()
   private var lastReference: Int64 = 0
 
+  deinit { cache.takeValues() }
+
   // MARK: To be overridden
 
   /// Reads the metadata with the class's `metadataForPersistentStore(with:)` when there is a file,
@@ -113,7 +115,10 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
   override func loadContent() throws { try load() }
 
   public override func close() throws {
-    serially { cache = NodeCache() }
+    serially {
+      cache.takeValues()
+      cache = NodeCache()
+    }
     try super.close()
   }
 
@@ -179,7 +184,7 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
         }
         return .saved(SaveReceipt(snapshots: rows, transactionNumber: nil))
       } catch {
-        before.restore()
+        before.restore(from: cache)
         cache = before.cache
         throw error
       }

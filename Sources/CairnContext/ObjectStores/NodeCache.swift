@@ -43,6 +43,11 @@ struct NodeCache {
     versions[id] = nil
   }
 
+  /// Nodes that refer to each other would never be freed.
+  func takeValues() {
+    for node in all { node.propertyCache = nil }
+  }
+
   /// Numbers come first, in their order.
   private static func precedes(_ a: ObjectKey, _ b: ObjectKey) -> Bool {
     switch (a, b) {
@@ -154,9 +159,10 @@ struct NodeBackup {
   let cache: NodeCache
   let properties: [(node: AtomicStoreCacheNode, values: NSMutableDictionary?)]
 
-  /// Gives the nodes their values back.
-  func restore() {
+  /// Gives the nodes their values back, and takes those of nodes that came later.
+  func restore(from later: NodeCache) {
     for (node, values) in properties { node.propertyCache = values }
+    for node in later.all where cache.node(for: node.objectID) !== node { node.propertyCache = nil }
   }
 }
 

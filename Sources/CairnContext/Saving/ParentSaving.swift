@@ -30,6 +30,7 @@ struct ParentSaving {
     for object in objects { object.didSave() }
     ContextNotifications(context: context).postDidSave(changes, token: nil)
     context.processPendingChanges()
+    ChangeDiscarding(context: context).release(deleted)
   }
 
   private func clean(_ object: ManagedObject) {

@@ -81,6 +81,7 @@ struct SaveCompletion {
     ContextNotifications(context: context).postDidSave(
       changes, token: token, generation: context.pinAfterSave())
     context.processPendingChanges()
+    ChangeDiscarding(context: context).release(changes.deleted)
   }
 }
 

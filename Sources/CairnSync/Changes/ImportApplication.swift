@@ -80,7 +80,7 @@ final class ImportApplication {
   }
 
   /// The columns of a record are those of its entity; damaged bookkeeping may say another.
-  private func checkEntity(of object: ManagedObject, is name: String, _ id: RecordID) throws {
+  func checkEntity(of object: ManagedObject, is name: String, _ id: RecordID) throws {
     if object.entity.name == name { return }
     throw SyncError(
       .damagedBookkeeping,

@@ -142,6 +142,7 @@ extension ImportApplication {
     _ plan: ImportPlan
   ) throws -> Bool {
     guard let entity = plan.access.schema.entities[entry.entity] else { return false }
+    try checkEntity(of: object, is: entry.entity, id)
     var overlay: [String: WireValue] = [:]
     for (name, register) in state.registers {
       guard let index = entity.columnByName[name] else {

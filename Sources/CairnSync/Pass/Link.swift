@@ -180,7 +180,7 @@ final class Link: Sendable {
     let opening = ReplicaOpening(
       coordinator: coordinator, configuration: configuration,
       localIdentifier: local.store.identifier ?? ""
-    ) { progress in self.change { $0.migrate(progress) } }
+    ) { [weak self] progress in self?.change { $0.migrate(progress) } }
     do {
       let store = try await opening.open()
       state.withLock { $0.store = store }

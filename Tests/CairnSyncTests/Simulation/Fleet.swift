@@ -118,7 +118,15 @@ final class Fleet: Sendable {
     var interruption:
       (at: SyncEnvironment.Failpoint, site: String, work: @Sendable () throws -> Void)?
   }
-  private let state: Mutex<State>
+  /// What the sites' clocks and failpoints ask; apart from the fleet, which holds the sites.
+  private final class World: Sendable {
+    let state: Mutex<State>
+    init(_ state: State) { self.state = Mutex(state) }
+    func withLock<R>(_ work: (inout sending State) throws -> sending R) rethrows -> sending R {
+      try state.withLock(work)
+    }
+  }
+  private let state: World
   let coordinator: PersistentStoreCoordinator
   let sites: Mutex<[String: Site]> = Mutex([:])
   let directory: URL?
@@ -126,7 +134,7 @@ final class Fleet: Sendable {
   init(
     seed: UInt64, directory: URL? = nil, model: ManagedObjectModel = SampleModel.make()
   ) {
-    state = Mutex(
+    state = World(
       State(random: SeededGenerator(seed: seed), crashGenerator: SeededGenerator(seed: ~seed)))
     coordinator = PersistentStoreCoordinator(
       managedObjectModel: model,
@@ -149,12 +157,13 @@ final class Fleet: Sendable {
   var wasInterrupted: Bool { state.withLock { $0.interruption == nil } }
 
   func environment(skew: Int64 = 0, site: String = "") -> SyncEnvironment {
-    SyncEnvironment(
-      now: { self.state.withLock { UInt64(Int64($0.now) + skew) } },
-      random: { self.state.withLock { $0.random.next() } },
+    let world = state
+    return SyncEnvironment(
+      now: { world.withLock { UInt64(Int64($0.now) + skew) } },
+      random: { world.withLock { $0.random.next() } },
       sleep: { _ in },
       reach: { failpoint in
-        let work = self.state.withLock { state -> (@Sendable () throws -> Void)? in
+        let work = world.withLock { state -> (@Sendable () throws -> Void)? in
           guard let interruption = state.interruption, interruption.at == failpoint,
             interruption.site == site
           else {
@@ -164,7 +173,7 @@ final class Fleet: Sendable {
           return interruption.work
         }
         try work?()
-        if self.state.withLock({ $0.crashGenerator.chance($0.crashes) }) { throw Stopped() }
+        if world.withLock({ $0.crashGenerator.chance($0.crashes) }) { throw Stopped() }
       })
   }
 

@@ -19,8 +19,8 @@ final class KeyedArchive {
   private let list: BinaryPropertyList
   /// The number in the list of each archived object, by UID.
   private let slots: [Int]
-  /// The object that was archived.
-  private(set) var root: ArchivedObject?
+  /// Where in the list the object stands that was archived.
+  private let rootIndex: Int?
 
   /// - Throws: ``BinaryPropertyList/Malformed``.
   init(_ data: Data) throws {
@@ -32,9 +32,13 @@ final class KeyedArchive {
     else { throw BinaryPropertyList.Malformed(description: "The data is no keyed archive.") }
     self.list = list
     slots = objects
-    if let index = rootFields["root"], case .object(let object) = value(at: index) {
-      root = object
-    }
+    rootIndex = rootFields["root"]
+  }
+
+  /// The object that was archived; not kept, since it holds the archive.
+  var root: ArchivedObject? {
+    if let rootIndex, case .object(let object) = value(at: rootIndex) { return object }
+    return nil
   }
 
   private static func fields(
