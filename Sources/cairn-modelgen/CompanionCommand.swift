@@ -24,16 +24,20 @@ struct CompanionCommand: ParsableCommand {
   func run() throws {
     var problems: [SourceProblem] = []
     var files: [FileDeclarations] = []
+    var namesCompiledModels = false
     for path in sources.sorted() {
       do {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let ends = [Data("momd\"".utf8), Data("mom\"".utf8)]
+        if ends.contains(where: { bytes.range(of: $0) != nil }) { namesCompiledModels = true }
         files.append(try DeclarationReader.read(SwiftText(path: path, bytes: Array(bytes))))
       } catch let problem as SourceProblem {
         problems.append(problem)
       }
     }
     let generator = CompanionText(
-      module: SourceModule(name: module, files: files), importedModule: `import`)
+      module: SourceModule(name: module, files: files), importedModule: `import`,
+      namesCompiledModels: namesCompiledModels)
     let text = generator.text(&problems)
     // The form that builds show as errors of the file.
     for problem in problems {

@@ -79,7 +79,8 @@ open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
     let progress = Progress.current() == nil ? nil : Progress(totalUnitCount: expectedCount)
     let monitor = FetchMonitor(report: Self.reporting(to: progress))
     progress?.isCancellable = true
-    progress?.cancellationHandler = { monitor.cancel() }
+    // Weakly: the monitor reports to the progress. The result holds both.
+    progress?.cancellationHandler = { [weak monitor] in monitor?.cancel() }
     plan.monitor = monitor
     let storeRequest = try execution.storeRequest(for: plan, request)
     let result = AsynchronousFetchResult(

@@ -142,6 +142,9 @@ extension ManagedObjectModel {
   /// The models of several bundles' `.momd`, `.mom`, `.xcdatamodeld` and `.xcdatamodel` resources
   /// in one; nil for bundles means the main one.
   ///
+  /// For a main bundle without models these are the ones in the resource bundles that SwiftPM puts
+  /// beside the program.
+  ///
   /// Nil when two entities of the same name differ.
   public class func mergedModel(from bundles: [Bundle]?) -> ManagedObjectModel? {
     let models = modelURLs(in: bundles ?? [.main])
@@ -164,11 +167,14 @@ extension ManagedObjectModel {
   }
 
   class func modelURLs(in bundles: [Bundle]) -> [URL] {
-    bundles.flatMap { bundle in
-      ["momd", "mom", "xcdatamodeld", "xcdatamodel"].flatMap { kind in
+    let kinds = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
+    return bundles.flatMap { bundle -> [URL] in
+      let own = kinds.flatMap { kind in
         bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []
       }
-    }.map { $0 as URL }.sorted { $0.path < $1.path }
+      if !own.isEmpty || !ModelResources.isMain(bundle) { return own.map { $0 as URL } }
+      return ProgramResources.files(withExtensions: kinds, in: ProgramResources.folders)
+    }.sorted { $0.path < $1.path }
   }
 
   private func takeAnnotations(of models: [ManagedObjectModel]) {

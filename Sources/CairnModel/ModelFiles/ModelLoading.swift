@@ -9,10 +9,14 @@ extension ManagedObjectModel {
   /// - `.xcdatamodel`: one version as the editor writes it.
   /// - `.mom`: one compiled version. The optimised `.omo` form is read from the `.mom` beside it.
   ///
+  /// Where a compiled model is asked for and only its source is there, the source is read: SwiftPM
+  /// on Linux compiles no models.
+  ///
   /// The model comes back editable. Cost: reading and parsing the file, on the calling thread.
   ///
   /// - Throws: ``ModelFileError`` with every problem of the file at once.
   public static func load(contentsOf url: URL) throws -> ManagedObjectModel {
+    let url = ModelResources.existing(url) ?? url
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
       throw ModelFileError(file: url.path, .unreadable, "There is no such file.")

@@ -9,7 +9,9 @@ final class Counter {
 
   func add(_ amount: Int, _ manager: UndoManager) {
     value += amount
-    manager.registerUndo(withTarget: self) { $0.add(-amount, manager) }
+    manager.registerUndo(withTarget: self) { [unowned manager] in
+      $0.add(-amount, manager)
+    }
   }
 }
 

@@ -190,7 +190,7 @@ private final class RefusingPolicy: EntityMigrationPolicy {
     let folder = try Shelf.folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.second())
-    manager.progressHandler = { _ in manager.cancelMigrationWithError(Refusal()) }
+    manager.progressHandler = { [unowned manager] _ in manager.cancelMigrationWithError(Refusal()) }
     let source = try Shelf.store(in: folder)
     let destination = folder.appendingPathComponent("new.sqlite")
     #expect(throws: Refusal.self) {

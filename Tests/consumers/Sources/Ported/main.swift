@@ -20,6 +20,15 @@ container.loadPersistentStores { _, error in
 }
 let context = container.viewContext
 
+// Models go by the names that Xcode's builds give them.
+for bundle in [Bundle.main, .module, Bundle(for: Item.self)] {
+  let url = bundle.url(forResource: "Ported", withExtension: "momd")
+  let path = bundle.path(forResource: "Ported", ofType: "momd")
+  expect(url?.path == path && path != nil, "a compiled model is found in \(bundle.bundlePath)")
+  let model = url.flatMap { NSManagedObjectModel(contentsOf: $0) }
+  expect(model?.entitiesByName["Item"] != nil, "a compiled model is read")
+}
+
 let inserted = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: context)
 guard let folder = inserted as? Folder else {
   fatalError("the class of Folder is in another module and was not found")

@@ -1,4 +1,3 @@
-import CairnModel
 import Foundation
 
 /// Where a program keeps its models and mapping models.
