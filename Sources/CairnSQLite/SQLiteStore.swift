@@ -21,8 +21,6 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
     var hasTriedHolding = false
     /// Whether commits are recorded in history.
     var recordsHistory = false
-    /// Whether metadata was set since it was last written.
-    var hasNewMetadata = false
     /// Set when a write failed in a way that leaves the file in doubt.
     var failure: CoreDataError?
     /// Sidecar maps whose tables are known to exist.
@@ -50,19 +48,11 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
 
   open override var type: String { StoreTypeName.sqlite }
 
-  open override var metadata: [String: Any]! {
-    get { super.metadata }
-    set {
-      super.metadata = newValue
-      state.withLock { $0.hasNewMetadata = true }
-    }
-  }
-
   /// Takes over what was read from the file.
   func adopt(metadata: [String: Any]) {
-    super.metadata = metadata
+    self.metadata = metadata
     if let uuid = metadata[StoreMetadataKey.uuid] as? String { identifier = uuid }
-    state.withLock { $0.hasNewMetadata = false }
+    noteMetadataSaved()
   }
 
   // MARK: Life

@@ -44,6 +44,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   private struct State {
     var url: URL?
     var metadata = StoreMetadata(dictionary: [:])
+    /// Whether metadata was set since it was last read or written.
+    var hasUnsavedMetadata = false
     var isReadOnly: Bool
     weak var coordinator: (AnyObject & Sendable)?
   }
@@ -97,9 +99,18 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     get { state.withLock { $0.metadata }.dictionary }
     set {
       let metadata = StoreMetadata(dictionary: newValue ?? [:])
-      state.withLock { $0.metadata = metadata }
+      state.withLock { state in
+        state.metadata = metadata
+        state.hasUnsavedMetadata = true
+      }
     }
   }
+  /// Whether metadata was set since the store was opened or last saved.
+  ///
+  /// A save without changed objects writes it all the same.
+  public var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
+  /// The metadata is what the store's file has: it was just read or written.
+  package func noteMetadataSaved() { state.withLock { $0.hasUnsavedMetadata = false } }
   /// Whether objects of the entity may live in this store.
   public func holds(_ entity: EntityDescription) -> Bool {
     guard let name = configuration.configurationName else { return true }

@@ -163,7 +163,13 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     return try serially {
       try withContext(reading: RequestRows(request: request, store: self)) { context in
         do {
-          _ = try execute(ObjectSaveRequest(request, in: context), with: context)
+          // Without any objects it is about the metadata, as for Core Data's stores.
+          let isForMetadata = request.isEmpty && hasUnsavedMetadata
+          let asked =
+            isForMetadata
+            ? ObjectSaveRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
+            : ObjectSaveRequest(request, in: context)
+          _ = try execute(asked, with: context)
         } catch {
           guard let conflicts = try conflicts(in: error as NSError) else { throw error }
           return .conflicts(conflicts)

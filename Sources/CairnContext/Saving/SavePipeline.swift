@@ -18,7 +18,7 @@ struct SavePipeline {
   func save() throws {
     context.confinement.check()
     context.processPendingChanges()
-    guard context.hasChanges || !context.sidecar.isEmpty else { return }
+    guard context.hasChanges || !context.sidecar.isEmpty else { return try saveMetadata() }
     guard context.rowSource != nil else {
       throw CoreDataError(
         .persistentStoreSave,
@@ -41,6 +41,21 @@ struct SavePipeline {
     }
     guard let coordinator = context.persistentStoreCoordinator else { return }
     try saveToStores(of: coordinator)
+  }
+
+  /// A save without changes still writes metadata that was set.
+  private func saveMetadata() throws {
+    guard context.parent == nil, let coordinator = context.persistentStoreCoordinator else {
+      return
+    }
+    for store in coordinator.persistentStores where Self.waitsForMetadata(store) {
+      var completion = SaveCompletion(context: context)
+      _ = try save(to: store, of: coordinator, completion: &completion)
+    }
+  }
+
+  private static func waitsForMetadata(_ store: PersistentStore) -> Bool {
+    store.hasUnsavedMetadata && !store.isReadOnly
   }
 
   // MARK: Before
@@ -113,7 +128,9 @@ struct SavePipeline {
       if let identity = object.object.objectID.storeIdentity { concerned.append(identity) }
     }
     concerned += context.sidecar.stores.map(\.identity)
-    return open.filter { store in concerned.contains { $0 === store.identity } }
+    return open.filter { store in
+      Self.waitsForMetadata(store) || concerned.contains { $0 === store.identity }
+    }
   }
 
   /// - Returns: Whether something was written.
@@ -124,7 +141,7 @@ struct SavePipeline {
     for _ in 0..<Self.maximumAttempts {
       let unit = try SaveUnit(context: context, store: store)
       // A store of the program's own is told about changes that come to nothing, too.
-      if unit.request.isEmpty, !(store is IncrementalStore) {
+      if unit.request.isEmpty, !(store is IncrementalStore), !Self.waitsForMetadata(store) {
         completion.add(unit, receipt: nil)
         return false
       }

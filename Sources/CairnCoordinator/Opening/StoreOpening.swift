@@ -32,6 +32,7 @@ struct StoreOpening {
     do {
       try store.openStore()
       try check(store)
+      store.noteMetadataSaved()
     } catch {
       try? store.close()
       throw error

@@ -30,6 +30,7 @@ extension PersistentStoreCoordinator {
     let outcome = try store.save(request)
     switch outcome {
     case .saved(let receipt):
+      store.noteMetadataSaved()
       let inserted = request.insertions.map(\.snapshot.objectID)
       let updated = Self.updatedIDs(of: request)
       let deleted = request.deletions.map(\.snapshot.objectID)

@@ -7,13 +7,11 @@ import Foundation
 
 extension SQLiteStore {
   func executeSave(_ request: SaveChangesRequest) throws -> SaveOutcome {
-    let (records, hasNewMetadata, maps) = state.withLock {
-      ($0.recordsHistory, $0.hasNewMetadata, $0.sidecarMaps)
-    }
-    if request.isEmpty && !hasNewMetadata {
+    let (records, maps) = state.withLock { ($0.recordsHistory, $0.sidecarMaps) }
+    let newMetadata = hasUnsavedMetadata ? metadata : nil
+    if request.isEmpty && newMetadata == nil {
       return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
     }
-    let newMetadata = hasNewMetadata ? metadata : nil
     var outcome: SaveOutcome?
     var transaction: SaveTransaction?
     do {
@@ -39,10 +37,8 @@ extension SQLiteStore {
       return outcome
     }
     removeUnneededFiles(transaction.rows.obsoleteFiles)
-    state.withLock { state in
-      state.sidecarMaps.formUnion(transaction.sidecarMaps)
-      if newMetadata != nil { state.hasNewMetadata = false }
-    }
+    state.withLock { $0.sidecarMaps.formUnion(transaction.sidecarMaps) }
+    if newMetadata != nil { noteMetadataSaved() }
     return outcome
   }
 }
