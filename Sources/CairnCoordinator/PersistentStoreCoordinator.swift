@@ -17,6 +17,11 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     var name: String?
     /// Whether one of the stores is a ``CoordinatorMember``.
     var hasMembers = false
+    /// Stores that went with their files, which programs may still want to remove.
+    var destroyed: [DestroyedStore] = []
+  }
+  private struct DestroyedStore {
+    weak var store: PersistentStore?
   }
   private let state = Mutex(State())
   let rows = RowCache()
@@ -215,6 +220,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   private func takeOut(_ store: PersistentStore) throws {
     guard state.withLock({ $0.registry.contains(store) }) else {
+      if state.withLock({ state in state.destroyed.contains { $0.store === store } }) { return }
       throw CoreDataError(
         .coreData,
         "The store \(store.url?.path ?? store.identity.identifier) cannot be removed: it does not "
@@ -232,6 +238,18 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
       userInfo: [PersistentStoreKey.removed: [store]])
     try store.close()
+  }
+
+  /// Takes a store out whose file is about to be destroyed or replaced.
+  ///
+  /// Core Data keeps such a store in the coordinator until it is removed; so removing it once more
+  /// does nothing, instead of being an error.
+  func takeOutDestroyed(_ store: PersistentStore) throws {
+    try takeOut(store)
+    state.withLock { state in
+      state.destroyed.removeAll { $0.store == nil }
+      state.destroyed.append(DestroyedStore(store: store))
+    }
   }
 
   // MARK: Facts about stores
@@ -365,21 +383,4 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   open func lock() { externalLock.lock() }
   open func unlock() { externalLock.unlock() }
   open func tryLock() -> Bool { externalLock.try() }
-}
-
-extension PersistentStore {
-  /// The coordinator the store was added to, nil after its removal.
-  public var persistentStoreCoordinator: PersistentStoreCoordinator? {
-    coordinatorReference as? PersistentStoreCoordinator
-  }
-
-  /// A store type, for the typed variants of methods that take its string.
-  public struct StoreType: RawRepresentable, Hashable, Sendable {
-    public let rawValue: String
-    public init(rawValue: String) { self.rawValue = rawValue }
-    public static let sqlite = StoreType(rawValue: StoreTypeName.sqlite)
-    public static let xml = StoreType(rawValue: StoreTypeName.xml)
-    public static let binary = StoreType(rawValue: StoreTypeName.binary)
-    public static let inMemory = StoreType(rawValue: StoreTypeName.inMemory)
-  }
 }

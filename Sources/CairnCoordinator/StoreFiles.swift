@@ -59,7 +59,7 @@ extension PersistentStoreCoordinator {
   /// Core Data truncates the file below a store that is open, which leaves a store whose rows have
   /// gone; here the store goes too.
   private func close(_ url: URL) throws {
-    if let store = persistentStore(for: url) { try remove(store) }
+    if let store = persistentStore(for: url) { try takeOutDestroyed(store) }
   }
 
   /// The metadata of a store file, without opening it for use.

@@ -18,6 +18,13 @@ struct StoreAssignment {
         "The object \(object.objectID) cannot be assigned to \(store.url?.path ?? store.type): an "
           + "object that has been saved stays in its store.")
     }
+    guard store.holds(object.entity) else {
+      // The program names the object and the store; Core Data raises here.
+      fatalError(
+        "Can't assign an object to a store that does not contain the object's entity: "
+          + "\(object.entity.name ?? "?") is not in the configuration \(store.configurationName) of "
+          + "\(store.url?.path ?? store.type).")
+    }
     context.assignments[ObjectRef(object)] = store
   }
 }

@@ -63,12 +63,22 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.timeout) }
   }
 
-  /// SQLite pragmas to set, by name.
-  open private(set) var sqlitePragmas: [String: NSObject] = [:]
+  /// SQLite pragmas to set, by name: what the option `NSSQLitePragmasOption` holds.
+  open var sqlitePragmas: [String: NSObject] {
+    var pragmas: [String: NSObject] = [:]
+    for (name, value) in options[StoreOptionKey.sqlitePragmas] as? NSDictionary ?? [:] {
+      guard let name = name as? String else { continue }
+      pragmas[name] = value as? NSObject ?? NSString(string: "\(value)")
+    }
+    return pragmas
+  }
 
   /// Sets a SQLite pragma; nil removes it.
   open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
-    sqlitePragmas[name] = value
+    var pragmas = sqlitePragmas
+    pragmas[name] = value
+    let option = pragmas.isEmpty ? nil : NSDictionary(dictionary: pragmas)
+    setOption(option, forKey: StoreOptionKey.sqlitePragmas)
   }
 
   /// Whether a store of an older model version is migrated when it is added.
@@ -109,7 +119,6 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     copy.configuration = configuration
     copy.url = url
     copy.options = options
-    copy.sqlitePragmas = sqlitePragmas
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
     copy.migrationSourceModels = migrationSourceModels
     copy.migrationProgress = migrationProgress
