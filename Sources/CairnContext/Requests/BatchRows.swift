@@ -11,6 +11,8 @@ final class BatchRows {
   private var objects: ArraySlice<[String: Any]>
   private var fillDictionary: ((NSMutableDictionary) -> Bool)?
   private var fillObject: ((ManagedObject) -> Bool)?
+  /// What handlers have made.
+  private var made: RowSpool?
   /// What the handlers fill, the same each time.
   private let dictionary = NSMutableDictionary()
   private lazy var object =
@@ -27,12 +29,22 @@ final class BatchRows {
   ///
   /// - Throws: 134060 for a name that is none of the entity's, 1550 for a value of the wrong class.
   func next() throws -> [[String: AttributeValue]]? {
+    if fillDictionary != nil || fillObject != nil { made = try runHandlers() }
+    if let made { return try made.take() }
     var rows: [[String: AttributeValue]] = []
-    // Handlers run here, on the context's queue, before the store's transaction begins: they may use
-    // the context's objects, and the store.
-    let limit = fillDictionary == nil && fillObject == nil ? Self.portion : Int.max
-    while rows.count < limit, let row = try nextRow() { rows.append(row) }
+    while rows.count < Self.portion, let row = try nextRow() { rows.append(row) }
     return rows.isEmpty ? nil : rows
+  }
+
+  /// All rows of a handler.
+  ///
+  /// They are made here, on the context's queue, before the store's transaction begins: a handler may
+  /// use the context's objects and the store, and write to it, which inside of the transaction would
+  /// wait for itself.
+  private func runHandlers() throws -> RowSpool {
+    let spool = RowSpool(layout: entity.layout, portion: Self.portion)
+    while let row = try nextRow() { try spool.append(row) }
+    return spool
   }
 
   private func nextRow() throws -> [String: AttributeValue]? {
