@@ -50,8 +50,10 @@ struct FetchColumns {
       }
     }
     storeColumns = StoreFetchRequest.DictionaryColumns(
-      columns: columns.map(\.stored), groupBy: groupBy, having: request.havingPredicate,
-      distinct: request.returnsDistinctResults)
+      columns: columns.map(\.stored), groupBy: groupBy,
+      having: request.havingPredicate.map {
+        ObjectPredicate.make($0.node.rewriting { $0.overAllRows })
+      }, distinct: request.returnsDistinctResults)
     attributes = Dictionary(
       columns.compactMap { column in column.attribute.map { (column.key, $0) } },
       uniquingKeysWith: { first, _ in first })
@@ -81,7 +83,8 @@ struct FetchColumns {
           .coreData, "The column \"\(computed.name)\" has no expression; give it one.")
       }
       return Column(
-        key: computed.name, expression: expression, type: computed.expressionResultType)
+        key: computed.name, expression: ObjectExpression(node: expression.node.overAllRows),
+        type: computed.expressionResultType)
     case let property as PropertyDescription: return try column(at: property.name, in: entity)
     case let path as String: return try column(at: path, in: entity)
     default:
@@ -116,6 +119,9 @@ struct FetchColumns {
       guard let destination = relationship.destinationEntity else { break }
       if steps.isEmpty { return Column(key: path, expression: expression, type: .objectID) }
       current = destination
+    }
+    if path == "objectID" {
+      return Column(key: path, expression: .expressionForEvaluatedObject(), type: .objectID)
     }
     throw CoreDataError(.coreData, "keypath \(path) not found in entity \(entity.name ?? "?")")
   }
@@ -175,6 +181,23 @@ extension PredicateFunction {
       .randomBelow, .now, .uppercase, .lowercase, .canonical, .length, .bitwiseAnd, .bitwiseOr,
       .bitwiseXor, .leftShift, .rightShift, .onesComplement, .noIndex:
       return false
+    }
+  }
+}
+
+extension ExpressionNode {
+  /// The expression with operators at the beginning of a key path, `@sum.price` and `@count`, as
+  /// aggregates over the rows of the fetch.
+  fileprivate var overAllRows: ExpressionNode {
+    rewriting { node in
+      guard case .keyPath(let path) = node, path.hasPrefix("@") else { return node }
+      if path == "@count" { return .function(.count, [.evaluatedObject]) }
+      let parts = path.split(separator: ".", maxSplits: 1)
+      let functions: [Substring: PredicateFunction] = [
+        "@sum": .sum, "@avg": .average, "@min": .min, "@max": .max,
+      ]
+      guard parts.count == 2, let function = functions[parts[0]] else { return node }
+      return .function(function, [.keyPath(String(parts[1]))])
     }
   }
 }

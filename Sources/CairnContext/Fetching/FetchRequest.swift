@@ -145,7 +145,9 @@ open class AnyFetchRequest: PersistentStoreRequest {
   /// of attributes, to-one relationships and expressions; nil for all attributes.
   ///
   /// For objects, the attributes that will be used: they must be the entity's, and the whole row
-  /// is read.
+  /// is read. A row is one immutable value that objects and the row cache share, and that a save
+  /// compares as a whole; one with holes would have to be asked for its holes everywhere. To leave
+  /// large values unread, fetch dictionaries, or keep such values in objects of their own.
   open var propertiesToFetch: [Any]?
   /// The columns by which dictionaries are grouped.
   open var propertiesToGroupBy: [Any]?
@@ -153,6 +155,12 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var havingPredicate: ObjectPredicate?
 
   open override var requestType: PersistentStoreRequestType { .fetchRequestType }
+
+  /// The results as `execute(_:)` of a context returns them; a request without a type of its own
+  /// has results of any kind.
+  func result(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult {
+    try withAnyResult().result(in: context)
+  }
 
   func copyValues(from other: AnyFetchRequest) {
     affectedStores = other.affectedStores
@@ -231,6 +239,29 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
   ///   what ``ManagedObjectContext/fetch(_:)`` throws.
   open func execute() throws -> [ResultType] {
     try CoreDataError.bridging { try CurrentContext.required().fetch(self) }
+  }
+
+  /// Under the request's own type when its results are of that type; otherwise, as for the count of
+  /// a request for objects, under the general one.
+  override func result(
+    in context: ManagedObjectContext
+  ) throws -> PersistentStoreAsynchronousResult {
+    if hasResultsOfItsType {
+      return AsynchronousFetchResult(try context.fetch(self), of: self, in: context)
+    }
+    let general = withAnyResult()
+    let found: [any FetchRequestResult] = try context.fetch(general)
+    return AsynchronousFetchResult(found, of: general, in: context)
+  }
+
+  private var hasResultsOfItsType: Bool {
+    if ResultType.self == (any FetchRequestResult).self { return true }
+    switch resultType {
+    case .managedObjectIDResultType: return ResultType.self == ManagedObjectID.self
+    case .dictionaryResultType: return ResultType.self == NSDictionary.self
+    case .countResultType: return ResultType.self == NSNumber.self
+    default: return ResultType.self is ManagedObject.Type
+    }
   }
 
   open override func copy(with zone: NSZone? = nil) -> Any {

@@ -156,6 +156,9 @@ open class PersistentStoreAsynchronousResult: PersistentStoreResult {
     self.monitor = monitor
   }
 
+  /// The results whatever their type; nil while there are none.
+  var anyResults: [Any]? { nil }
+
   /// Stops the work as soon as possible; the request then ends without results.
   ///
   /// May be called from any thread.
@@ -165,7 +168,8 @@ open class PersistentStoreAsynchronousResult: PersistentStoreResult {
   }
 }
 
-/// What comes of an asynchronous fetch.
+/// What comes of an asynchronous fetch, and of a fetch request that is given to `execute(_:)`; the
+/// results of the latter are there at once.
 ///
 /// Source: `NSAsynchronousFetchResult`.
 open class AsynchronousFetchResult<ResultType>: PersistentStoreAsynchronousResult {
@@ -192,6 +196,17 @@ open class AsynchronousFetchResult<ResultType>: PersistentStoreAsynchronousResul
       context: other.managedObjectContext, progress: other.progress, monitor: other.monitor)
     operationError = other.operationError
   }
+
+  /// The results of a fetch that is done.
+  init(
+    _ results: [ResultType], of request: FetchRequest<ResultType>, in context: ManagedObjectContext
+  ) {
+    fetchRequest = AsynchronousFetchRequest(fetchRequest: request)
+    finalResult = results
+    super.init(context: context, progress: nil, monitor: FetchMonitor())
+  }
+
+  override var anyResults: [Any]? { finalResult }
 
   func succeed(_ results: [ResultType]) {
     finalResult = results

@@ -35,7 +35,8 @@ struct HistoryExecution {
       var count = 0
       for keeper in keepers { count += try purge(keeper.store, keeper.history, request) }
       return PersistentHistoryResult(
-        request.resultType == .count ? count as Any : true as Any, request.resultType)
+        request.resultType == .count ? NSNumber(value: count) : NSNumber(value: true),
+        request.resultType)
     case .fetch:
       let selection = try request.fetchRequest.map { try HistorySelection($0) }
       var transactions: [PersistentHistoryTransaction] = []
@@ -130,12 +131,12 @@ struct HistoryExecution {
       }
     }
     switch type {
-    case .statusOnly: return PersistentHistoryResult(true, type)
+    case .statusOnly: return PersistentHistoryResult(NSNumber(value: true), type)
     case .objectIDs:
       var seen = Set<ObjectIDRef>()
       let ids = changes.map(\.changedObjectID).filter { seen.insert(ObjectIDRef($0)).inserted }
       return PersistentHistoryResult(ids, type)
-    case .count: return PersistentHistoryResult(changes.count, type)
+    case .count: return PersistentHistoryResult(NSNumber(value: changes.count), type)
     case .transactionsOnly:
       return PersistentHistoryResult(
         transactions.map { PersistentHistoryTransaction($0, changes: nil) }, type)

@@ -21,20 +21,13 @@ struct RequestExecution {
     case let request as BatchDeleteRequest:
       return try BatchExecution(context: context).delete(request)
     case let request as AnyAsynchronousFetchRequest: return try request.begin(in: context)
-    case let request as AnyFetchRequest:
-      return FetchResult(try context.fetch(request.withAnyResult()))
+    case let request as AnyFetchRequest: return try request.result(in: context)
     default:
       throw CoreDataError(
         .persistentStoreUnsupportedRequestType,
         "\(type(of: request)) is no request that a context can execute.")
     }
   }
-}
-
-/// The results of a fetch request given to `execute(_:)`.
-public final class FetchResult: PersistentStoreResult {
-  public let finalResult: [any FetchRequestResult]
-  init(_ finalResult: [any FetchRequestResult]) { self.finalResult = finalResult }
 }
 
 extension PersistentStoreCoordinator {
@@ -55,6 +48,7 @@ extension PersistentStoreCoordinator {
       ).asCocoaError
     }
     let result = try context.execute(request)
-    return (result as? FetchResult)?.finalResult ?? result
+    guard request is AnyFetchRequest else { return result }
+    return (result as? PersistentStoreAsynchronousResult)?.anyResults ?? result
   }
 }

@@ -287,8 +287,10 @@ import Testing
     let stack = try stack()
     try stack.use { context in
       let request = FetchRequest<ManagedObject>("Book", by: "title")
-      let result = try #require(try context.execute(request) as? FetchResult)
-      #expect(result.finalResult.count == 3)
+      let result = try #require(
+        try context.execute(request) as? AsynchronousFetchResult<ManagedObject>)
+      #expect(result.finalResult?.compactMap { $0.text("title") } == ["a", "b", "c"])
+      #expect(result.operationError == nil && result.managedObjectContext === context)
       let found = try #require(
         try stack.coordinator.execute(request, with: context) as? [any FetchRequestResult])
       #expect(found.compactMap { ($0 as? ManagedObject)?.text("title") } == ["a", "b", "c"])

@@ -38,6 +38,26 @@ import Testing
     }
   }
 
+  @Test func aFetchAsksTheStoreEvenIfAllObjectsAreThereAndOtherWaysDoNot() throws {
+    let stack = try CountingStack()
+    try stack.use { context in
+      let author = context.make("Author", ["name": "Ann"])
+      for _ in 0..<3 { context.make("Book", ["author": author]) }
+      try context.save()
+    }
+    try stack.use { context in
+      let books = try context.all("Book")
+      let author = try #require(books.first?.one("author"))
+      #expect(author.text("name") == "Ann" && author.many("books").count == 3)
+      _ = stack.takeTraffic()
+      #expect(try context.all("Book").count == 3)
+      #expect(stack.takeTraffic().fetches == 1)
+      #expect(books.compactMap { context.registeredObject(for: $0.objectID) }.count == 3)
+      #expect(author.many("books").compactMap { $0.one("author")?.text("name") }.count == 3)
+      #expect(stack.takeTraffic() == StoreTraffic())
+    }
+  }
+
   @Test func withoutPropertyValuesOnlyIdentitiesAreRead() throws {
     let stack = try CountingStack()
     try stack.addBooks(3)
