@@ -12,7 +12,7 @@ final class RequestShop {
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("RequestShop-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    container = NSPersistentContainer(name: "Shop", managedObjectModel: Self.model())
+    container = NSPersistentContainer(name: "Shop", managedObjectModel: Self.model(for: type))
     let description = NSPersistentStoreDescription(
       url: folder.appendingPathComponent("shop.store"))
     description.type = type
@@ -32,7 +32,8 @@ final class RequestShop {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  static func model() -> NSManagedObjectModel {
+  /// Orders have a derived attribute where the type of store keeps such.
+  static func model(for type: String = NSSQLiteStoreType) -> NSManagedObjectModel {
     let customer = entity("Customer")
     let order = entity("Order")
     let express = entity("ExpressOrder")
@@ -60,6 +61,9 @@ final class RequestShop {
       attribute("status", .integer16AttributeType), attribute("total", .doubleAttributeType),
       attribute("placed", .dateAttributeType), ofCustomer, lines,
     ]
+    if type == NSXMLStoreType || type == NSBinaryStoreType {
+      order.properties.removeAll { $0 === search }
+    }
     express.properties = [attribute("fee", .decimalAttributeType)]
     order.subentities = [express]
     line.properties = [
