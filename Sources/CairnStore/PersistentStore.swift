@@ -79,10 +79,15 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     get { state.withLock { $0.url } }
     set { state.withLock { $0.url = newValue } }
   }
-  /// The store's UUID string.
+  /// The store's UUID string; a new one goes into the metadata, and with them into the file.
   open var identifier: String! {
     get { identity.identifier }
-    set { identity.identifier = newValue ?? identity.identifier }
+    set {
+      guard let newValue, newValue != identity.identifier else { return }
+      identity.identifier = newValue
+      guard metadata[StoreMetadataKey.uuid] != nil else { return }
+      metadata[StoreMetadataKey.uuid] = newValue
+    }
   }
   /// The registered store type, such as `SQLite`.
   ///

@@ -155,6 +155,23 @@ import Testing
     #expect(block != nil)
   }
 
+  /// Lets a test use what Core Data has deprecated.
+  private protocol Old { func confined() -> NSManagedObjectContext }
+  private struct OldWay: Old {
+    @available(*, deprecated)
+    func confined() -> NSManagedObjectContext { NSManagedObjectContext() }
+  }
+
+  @Test func anAsynchronousFetchNeedsAContextWithAQueue() throws {
+    let old: any Old = OldWay()
+    let context = old.confined()
+    context.persistentStoreCoordinator = try Company.coordinator()
+    let request = NSAsynchronousFetchRequest(
+      fetchRequest: NSFetchRequest<Clerk>(entityName: "Clerk"))
+    #expect(request.estimatedResultCount == 0)
+    #expect(Company.error { try context.execute(request) }?.code == NSCoreDataError)
+  }
+
   @Test func aFetchExpressionIsAKindOfItsOwn() throws {
     let request = NSExpression(forConstantValue: NSFetchRequest<Clerk>(entityName: "Clerk"))
     let context = NSExpression(forVariable: "context")

@@ -172,6 +172,58 @@ import Testing
   }
 
   @Test(arguments: fileTypes)
+  func aNewIdentifierIsKept(type: String) throws {
+    try Company.withFolder { folder in
+      let file = folder.appendingPathComponent("a")
+      let coordinator = try Company.coordinator(type, at: file)
+      try save(["Ada"], to: coordinator)
+      let store = try #require(coordinator.persistentStores.first)
+      let identifier = UUID().uuidString
+      store.identifier = identifier
+      #expect(store.metadata[NSStoreUUIDKey] as? String == identifier)
+      try save(["Bob"], to: coordinator)
+      try coordinator.remove(store)
+      let again = try Company.coordinator(type, at: file)
+      #expect(again.persistentStores.first?.identifier == identifier)
+      #expect(try names(again) == ["Ada", "Bob"])
+    }
+  }
+
+  @Test func filesOfLargeValuesAreCopiedAndDestroyedWithTheirStore() throws {
+    try Company.withFolder { folder in
+      let model = Company.model()
+      let photo = Company.attribute("photo", .binaryDataAttributeType)
+      photo.allowsExternalBinaryDataStorage = true
+      model.entitiesByName["Clerk"]?.properties.append(photo)
+      let (a, b) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
+      let data = Data(repeating: 7, count: 1 << 20)
+      let source = try Company.coordinator(NSSQLiteStoreType, at: a, model: model)
+      let context = Company.context(source)
+      try context.performAndWait { () throws -> Void in
+        try Company.clerk("Ada", in: context).setValue(data, forKey: "photo")
+        try context.save()
+      }
+      func files() -> Int {
+        let all = FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String]
+        return (all ?? []).filter { $0.contains("_EXTERNAL_DATA/") }.count
+      }
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      try coordinator.replacePersistentStore(
+        at: b, destinationOptions: nil, withPersistentStoreFrom: a, sourceOptions: nil,
+        ofType: NSSQLiteStoreType)
+      #expect(files() == 2)
+      try source.destroyPersistentStore(at: a, ofType: NSSQLiteStoreType, options: nil)
+      #expect(files() == 1)
+      try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: b)
+      let other = Company.context(coordinator)
+      try other.performAndWait { () throws -> Void in
+        let clerk = try #require(try other.fetch(NSFetchRequest<Clerk>(entityName: "Clerk")).first)
+        #expect(clerk.value(forKey: "photo") as? Data == data)
+      }
+    }
+  }
+
+  @Test(arguments: fileTypes)
   func metadataOfAFileIsSetAtOnce(type: String) throws {
     try Company.withFolder { folder in
       let file = folder.appendingPathComponent("a")
