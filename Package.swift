@@ -138,7 +138,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite",
+        "CairnSQLite", "CairnTesting",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",

@@ -3,6 +3,7 @@ import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 

@@ -4,6 +4,7 @@ import CairnCoordinator
 import CairnModel
 import CairnSQLite
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 

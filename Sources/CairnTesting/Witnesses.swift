@@ -1,0 +1,42 @@
+import Foundation
+
+/// Objects that are noted and not held: what of them is left when a stack was closed has leaked.
+///
+/// Open a stack over a store, work with it and close it, again and again, noting every object on the
+/// way; then ``left()`` must be empty.
+public struct Witnesses {
+  private struct Weak {
+    weak var object: AnyObject?
+  }
+  private var seen: [Weak] = []
+
+  /// Nothing noted yet.
+  public init() {}
+
+  /// How many objects were noted.
+  public var count: Int { seen.count }
+
+  /// Notes objects; nil is no object.
+  public mutating func note(_ objects: AnyObject?...) {
+    for case let object? in objects { seen.append(Weak(object: object)) }
+  }
+
+  /// Notes all objects of a list.
+  public mutating func note(all objects: [AnyObject]) {
+    seen += objects.map { Weak(object: $0) }
+  }
+
+  /// How many are still there, by their class.
+  ///
+  /// Blocks that contexts have enqueued for themselves may still be running: they get up to 20
+  /// seconds, for which this blocks its thread.
+  public func left() -> [String: Int] {
+    let deadline = Date(timeIntervalSinceNow: 20)
+    while seen.contains(where: { $0.object != nil }), Date() < deadline {
+      // Proof: the loop polls, and only this thread waits.
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return Dictionary(grouping: seen.compactMap(\.object), by: { "\(type(of: $0))" })
+      .mapValues(\.count)
+  }
+}
