@@ -80,11 +80,10 @@ struct ContextNotifications {
   func postDidSave(
     _ changes: ObjectChangeSets, token: Any?, generation: QueryGenerationToken? = nil
   ) {
-    var info: [AnyHashable: Any] = [
-      Key.insertedObjects.rawValue: Set(changes.inserted),
-      Key.updatedObjects.rawValue: Set(changes.updated),
-      Key.deletedObjects.rawValue: Set(changes.deleted),
-    ]
+    var info: [AnyHashable: Any] = [:]
+    put(Set(changes.inserted), .insertedObjects, &info)
+    put(Set(changes.updated), .updatedObjects, &info)
+    put(Set(changes.deleted), .deletedObjects, &info)
     if let token { info[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)

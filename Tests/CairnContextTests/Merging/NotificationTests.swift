@@ -4,6 +4,7 @@ import CairnModel
 import CairnStore
 import Testing
 
+/// Chapters 2.3, 2.4 and 7 of the specification.
 @Suite struct NotificationTests {
   @Test func oneEventPostsOneNotificationWithItsObjectsOnly() throws {
     try Stack().use { context in
@@ -39,6 +40,9 @@ import Testing
         ])
       #expect(recorder.ids(.insertedObjectIDs) == [author.objectID])
       #expect(recorder.notifications[1].userInfo?["inserted"] as? Set<ManagedObject> == [author])
+      for name in ["updated", "deleted", "updated_objectIDs", "deleted_objectIDs"] {
+        #expect(recorder.notifications.allSatisfy { $0.userInfo?[name] == nil }, "2.4: \(name)")
+      }
       try context.save()
       #expect(recorder.notifications.count == 3)
     }
