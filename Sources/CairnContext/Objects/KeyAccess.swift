@@ -233,16 +233,18 @@ struct KeyAccess {
     _ value: Any?, for relationship: RelationshipDescription
   ) -> [ManagedObject] {
     // Unlike elsewhere it does not stand for nil.
-    if value is NSNull { RelationshipChecks.refuse(NSNull(), for: relationship) }
+    if value is NSNull { RelationshipChecks.refuse(collection: NSNull(), for: relationship) }
     guard let value = AttributeCoding.unwrapped(value) else { return [] }
-    switch value {
-    case let set as Set<ManagedObject>: return Array(set)
-    case let array as [ManagedObject]: return array
-    case let ordered as NSOrderedSet:
+    switch (value, relationship.isOrdered) {
+    case (let ordered as NSOrderedSet, true):
       return ordered.map { member($0, for: relationship) }
-    case let set as NSSet: return set.map { member($0, for: relationship) }
-    case let set as Set<AnyHashable>: return set.map { member($0.base, for: relationship) }
-    default: RelationshipChecks.refuse(value, for: relationship)
+    // Foundation casts it to an empty Swift set.
+    case (let set as ManagedObjectSet, false): return Array(set.members)
+    case (let set as Set<ManagedObject>, false): return Array(set)
+    case (let set as NSSet, false): return set.map { member($0, for: relationship) }
+    case (let set as Set<AnyHashable>, false):
+      return set.map { member($0.base, for: relationship) }
+    case (_, _): RelationshipChecks.refuse(collection: value, for: relationship)
     }
   }
 }

@@ -13,6 +13,16 @@ enum RelationshipChecks {
         + "type = \(type(of: value)); value = \(value).")
   }
 
+  /// The value of a to-many relationship is the collection that its kind asks for.
+  static func refuse(collection: Any, for relationship: RelationshipDescription) -> Never {
+    let (kind, wanted) =
+      relationship.isOrdered ? ("ordered to-many", "NSOrderedSet") : ("to-many", "NSSet")
+    // As for a member of the wrong class.
+    fatalError(
+      "Unacceptable type of value for \(kind) relationship: property = \"\(relationship.name)\"; "
+        + "desired type = \(wanted); given type = \(type(of: collection)); value = \(collection).")
+  }
+
   static func check(
     _ destination: ManagedObject, of object: ManagedObject,
     for relationship: RelationshipDescription

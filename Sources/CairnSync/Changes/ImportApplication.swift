@@ -259,7 +259,7 @@ final class ImportApplication {
         }
       }
       if sorted.map(\.offset) != Array(members.indices) {
-        owner.setValue(sorted.map(\.element.object), forKey: name)
+        owner.setValue(NSOrderedSet(array: sorted.map(\.element.object)), forKey: name)
       }
     }
   }

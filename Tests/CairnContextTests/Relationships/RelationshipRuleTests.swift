@@ -115,15 +115,20 @@ import Testing
 
   // MARK: 8.2
 
-  @Test(arguments: ["wrong to-one", "wrong to-many", "null", "text"])
-  func whatDoesNotFitTrapsWithCoreDatasWords(what: String) async throws {
+  @Test(arguments: [
+    ("wrong to-one", "to-one", "NSManagedObject"), ("wrong to-many", "to-many", "NSManagedObject"),
+    ("null", "to-many", "NSSet"), ("text", "to-many", "NSSet"), ("array", "to-many", "NSSet"),
+    ("unordered", "ordered to-many", "NSOrderedSet"),
+  ])
+  func whatDoesNotFitTrapsWithCoreDatasWords(
+    what: String, kind: String, desired: String
+  ) async throws {
     let result = await Self.trap(what)
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    let kind = what == "wrong to-one" ? "to-one" : "to-many"
     #expect(
       text.contains("Unacceptable type of value for \(kind) relationship: property = \""),
       "\(text)")
-    #expect(text.contains("desired type = ") && text.contains("given type = "))
+    #expect(text.contains("desired type = \(desired); given type = "), "\(text)")
   }
 
   private static func trap(_ what: String) async -> ExitTest.Result? {
@@ -149,6 +154,18 @@ import Testing
       ) {
         try Stack().use { $0.make("Author").setValue(NSNull(), forKey: "books") }
       }
+    case "array":
+      return await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        try Stack().use { $0.make("Author").setValue([$0.make("Book")], forKey: "books") }
+      }
+    case "unordered":
+      return await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        try Stack().use { $0.make("Book").setValue(Set([$0.make("Chapter")]), forKey: "chapters") }
+      }
     default:
       return await #expect(
         processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -164,6 +181,19 @@ import Testing
       author.setValue(Set([context.make("Book"), context.make("Essay")]), forKey: "books")
       #expect(
         author.many("books").map(\.entity.name).compactMap { $0 }.sorted() == ["Book", "Essay"])
+    }
+  }
+
+  @Test func everyKindOfSetFitsAndAMutableOneOfAnotherObjectToo() throws {
+    try Stack().use { context in
+      let (a, b) = (context.make("Author"), context.make("Author"))
+      let books = Set((0..<3).map { _ in context.make("Book") })
+      a.setValue(NSSet(array: Array(books)), forKey: "books")
+      #expect(a.many("books") == books)
+      b.setValue(a.mutableSetValue(forKey: "books"), forKey: "books")
+      #expect(b.many("books") == books && a.many("books").isEmpty)
+      a.setValue(Set<AnyHashable>(books), forKey: "books")
+      #expect(a.many("books") == books)
     }
   }
 

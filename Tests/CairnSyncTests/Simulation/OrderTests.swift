@@ -20,7 +20,7 @@ struct OrderTests {
       let members = try keys.map { key in
         try site.find(entity, key, in: context) ?? site.insert(entity, [name: key], in: context)
       }
-      owner.setValue(members, forKey: relationship)
+      owner.setValue(NSOrderedSet(array: members), forKey: relationship)
     }
     try HistoryCapture(access: site.access).run()
   }
@@ -98,8 +98,8 @@ struct OrderTests {
     func reorder(_ site: Fleet.Site, _ keys: [String]) throws {
       try site.write { context in
         let tag = try site.find("Tag", "t", in: context)
-        tag?.setValue(
-          try keys.compactMap { try site.find("Item", $0, in: context) }, forKey: "pickedBy")
+        let items = try keys.compactMap { try site.find("Item", $0, in: context) }
+        tag?.setValue(NSOrderedSet(array: items), forKey: "pickedBy")
       }
       try HistoryCapture(access: site.access).run()
     }
@@ -121,10 +121,10 @@ struct OrderTests {
       let keys = (0..<700).map { "p\($0)" }.shuffled()
       let item = try a.insert("Item", ["key": "k"], in: context)
       let isParts = relationship == "parts"
-      item.setValue(
-        try keys.map {
-          try a.insert(isParts ? "Part" : "Tag", [isParts ? "key" : "name": $0], in: context)
-        }, forKey: relationship)
+      let members = try keys.map {
+        try a.insert(isParts ? "Part" : "Tag", [isParts ? "key" : "name": $0], in: context)
+      }
+      item.setValue(NSOrderedSet(array: members), forKey: relationship)
     }
     let history = try a.access.history()
     _ = try history.purgeHistory(before: try history.lastTransactionNumber() + 1, date: nil)

@@ -114,7 +114,8 @@ struct Workload {
     if generator.chance(25) {
       let pickers = tag.value(forKey: "pickedBy") as? NSOrderedSet ?? []
       let members = pickers.compactMap { $0 as? ManagedObject }
-      return tag.setValue(members.shuffled(using: &generator), forKey: "pickedBy")
+      return tag.setValue(
+        NSOrderedSet(array: members.shuffled(using: &generator)), forKey: "pickedBy")
     }
     var picks = (item.value(forKey: "picks") as? NSOrderedSet ?? [])
       .compactMap { $0 as? ManagedObject }
@@ -124,7 +125,7 @@ struct Workload {
       picks.insert(tag, at: Int.random(in: 0...picks.count, using: &generator))
     }
     if generator.chance(20) { picks.shuffle(using: &generator) }
-    item.setValue(picks, forKey: "picks")
+    item.setValue(NSOrderedSet(array: picks), forKey: "picks")
   }
 
   /// Moves parts within an item, adds one in some place, or takes one from another item.
@@ -143,7 +144,7 @@ struct Workload {
     default:
       parts.insert(try site.insert("Part", ["key": fresh("part")], in: context), at: place)
     }
-    item.setValue(parts, forKey: "parts")
+    item.setValue(NSOrderedSet(array: parts), forKey: "parts")
   }
 
   private mutating func toggleTag(
