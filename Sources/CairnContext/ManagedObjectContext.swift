@@ -32,6 +32,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final weak var lastLoadedMembers: ToManyValue?
   /// Ordered sets handed out in this event, kept so that asking again costs nothing.
   final var eventOrderedSets: [ManagedObjectOrderedSet] = []
+  final var lateFollowing = LateFollowing()
   final var sidecar = SidecarPending()
   final var classes: [ManagedObject.Type?] = []
   final var classGeneration = -1

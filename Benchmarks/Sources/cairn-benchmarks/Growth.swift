@@ -40,8 +40,11 @@ struct Growth {
       ("merge deletions", { try $0.mergeDeletions() }),
       ("cascade delete and save", { try $0.cascade() }),
       ("roll back", { try $0.rollBack() }),
-      ("remove ordered members", { try $0.removeOrdered(deleting: false) }),
-      ("delete ordered members", { try $0.removeOrdered(deleting: true) }),
+      ("remove ordered members", { try $0.changeOrdered(.removal) }),
+      ("remove through a held set", { try $0.changeOrdered(.heldRemoval) }),
+      ("remove ordered, from the middle", { try $0.changeOrdered(.middleRemoval) }),
+      ("delete ordered members", { try $0.changeOrdered(.deletion) }),
+      ("insert ordered, at the front", { try $0.changeOrdered(.insertion) }),
       ("let the objects go", { try $0.letGo() }),
     ]
     return try works.filter { only.map($0.0.contains) ?? true }.map { name, work in
@@ -68,12 +71,12 @@ struct Growth {
   }
 
   func printHeading() {
-    print("growth".padding(toLength: 28, withPad: " ", startingAt: 0), terminator: "")
+    print("growth".padding(toLength: 32, withPad: " ", startingAt: 0), terminator: "")
     print("  \(rows / 10) objects  \(rows) objects  factor")
   }
 
   private func show(_ result: GrowthResult) {
-    let name = result.name.padding(toLength: 28, withPad: " ", startingAt: 0)
+    let name = result.name.padding(toLength: 32, withPad: " ", startingAt: 0)
     let times = String(
       format: "%10.1f ms %12.1f ms %8.1f", result.small * 1000, result.large * 1000,
       result.factor)
@@ -264,20 +267,44 @@ private struct Family {
     }
   }
 
-  /// Takes the members of an ordered relationship out one by one, from the front.
-  func removeOrdered(deleting: Bool) throws -> Double {
+  enum OrderedChange {
+    /// From the front, by the member's own side.
+    case removal
+    /// From the front, through a mutable ordered set that the program holds.
+    case heldRemoval
+    case middleRemoval, deletion
+    /// At the front.
+    case insertion
+  }
+
+  /// Changes the members of an ordered relationship one by one.
+  func changeOrdered(_ change: OrderedChange) throws -> Double {
     let context = stack.newContext()
     return try context.performAndWait {
-      let list = EntityDescription.insertNewObject(forEntityName: "List", into: context)
-      let entries = list.mutableOrderedSetValue(forKey: "entries")
-      for _ in 0..<count {
-        entries.add(EntityDescription.insertNewObject(forEntityName: "Entry", into: context))
+      func entries(_ count: Int) -> [ManagedObject] {
+        (0..<count).map { _ in
+          EntityDescription.insertNewObject(forEntityName: "Entry", into: context)
+        }
       }
+      let list = EntityDescription.insertNewObject(forEntityName: "List", into: context)
+      let members = entries(count)
+      list.setValue(NSOrderedSet(array: members), forKey: "entries")
       try context.save()
-      let members = entries.array.compactMap { $0 as? ManagedObject }
+      let new = change == .insertion ? entries(count) : []
+      let held = change == .heldRemoval ? list.mutableOrderedSetValue(forKey: "entries") : nil
       return try timed {
-        for member in members {
-          if deleting { context.delete(member) } else { entries.remove(member) }
+        switch change {
+        case .removal: for member in members { member.setValue(nil, forKey: "list") }
+        case .heldRemoval: for member in members { held?.remove(member) }
+        case .middleRemoval:
+          let half = count / 2
+          for place in 0..<half {
+            members[half + place].setValue(nil, forKey: "list")
+            members[half - 1 - place].setValue(nil, forKey: "list")
+          }
+        case .deletion: for member in members { context.delete(member) }
+        case .insertion:
+          for member in new { list.mutableOrderedSetValue(forKey: "entries").insert(member, at: 0) }
         }
         try context.save()
       }

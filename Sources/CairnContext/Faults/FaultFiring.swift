@@ -99,6 +99,7 @@ enum FaultFiring {
     object.adopt(row)
     retainRow(of: object)
     object.flags.insert(.awaking)
+    object.registry?.context?.bringOrderedSetsUpToDate()
     object.awakeFromFetch()
     object.flags.remove(.awaking)
   }

@@ -59,8 +59,10 @@ extension ManagedObject {
   final func setPrimitiveMembers(_ members: [ManagedObject], toMany index: Int) {
     let holder = loadedToMany(index)
     let wanted = Set(members)
-    for member in holder.current where !wanted.contains(member) { _ = holder.remove(member) }
-    for member in members { _ = holder.add(member) }
-    holder.reorder(members)
+    changingMany {
+      for member in holder.current where !wanted.contains(member) { _ = holder.remove(member) }
+      for member in members { _ = holder.add(member) }
+      holder.reorder(members)
+    }
   }
 }

@@ -40,7 +40,10 @@ extension ManagedObject {
   public func changedValuesForCurrentEvent() -> [String: Any] {
     var result: [String: Any] = [:]
     guard let context = registry?.context else { return result }
-    var members: [Int: [ManagedObject]] = [:]
+    var members: [Int: MemberSequence] = [:]
+    func sequence(_ index: Int) -> MemberSequence {
+      members.removeValue(forKey: index) ?? MemberSequence(loadedToMany(index).current)
+    }
     var oldLeaves: [Int: AttributeValue] = [:]
     for change in context.events.changes(of: self) {
       switch change {
@@ -48,21 +51,21 @@ extension ManagedObject {
         oldLeaves[slot] = old
       case .slot(let slot, let old): result[layout.slots[slot].name] = boxed(old, slot: slot)
       case .added(let index, let member):
-        members[index, default: loadedToMany(index).current].removeAll { $0 === member }
+        var list = sequence(index)
+        if let position = list.position(of: member) { list.remove(at: position) }
+        members[index] = list
       case .removed(let index, let member, let position):
-        var list = members[index] ?? loadedToMany(index).current
-        if let position, position <= list.count {
-          list.insert(member, at: position)
-        } else {
-          list.append(member)
-        }
+        var list = sequence(index)
+        list.insert(member, at: min(position ?? list.count, list.count))
         members[index] = list
       case .loose(let slot, let old): result[layout.slots[slot].name] = old ?? NSNull()
-      case .reordered(let index, let old): members[index] = old
+      case .reordered(let index, let old): members[index] = MemberSequence(old)
       case .insertion, .deletion: break
       }
     }
-    for (index, list) in members { result[layout.toManys[index].name] = collection(list, index) }
+    for (index, list) in members {
+      result[layout.toManys[index].name] = collection(list.members, index)
+    }
     for name in Set(oldLeaves.keys.map(propertyName)) {
       result[name] = boxedComposite(name) { oldLeaves[$0] ?? firedSlots[$0] }
     }

@@ -22,11 +22,7 @@ final class ToManyValue {
   /// The members now; meaningful when loaded.
   private(set) var members: Set<ManagedObject> = []
   /// The members now in their order; kept for ordered relationships only.
-  private(set) var order: [ManagedObject] = []
-  /// Where members stand in ``order``; only while positions are asked for again and again.
-  private var positions: MemberPositions?
-  /// How often a position was searched for since the order was last changed in other ways.
-  private var searches = 0
+  private var sequence = MemberSequence()
   private(set) var added = MemberList()
   private(set) var removed = MemberList()
   /// Whether the order was changed by hand since the last save.
@@ -58,6 +54,9 @@ final class ToManyValue {
     !added.isEmpty || !removed.isEmpty || isReordered || rememberedOrder != nil
   }
 
+  /// The members of an ordered relationship now, in their order: a list made for each caller.
+  var order: [ManagedObject] { sequence.members }
+
   /// The members now, in order when there is one, otherwise in no particular order.
   var current: [ManagedObject] { isOrdered ? order : Array(members) }
 
@@ -81,16 +80,14 @@ final class ToManyValue {
     for reference in added where members.insert(reference.object).inserted {
       now.append(reference.object)
     }
-    order = isOrdered ? now : []
-    forgetPositions()
     if let remembered = rememberedOrder {
       let kept = remembered.filter { members.contains($0) }
       let known = Set(kept)
-      order = kept + now.filter { !known.contains($0) }
+      now = kept + now.filter { !known.contains($0) }
       rememberedOrder = nil
       isReordered = true
     }
-    follow { $0.followAll(order) }
+    setOrder(isOrdered ? now : [])
   }
 
   /// Goes back to not loaded.
@@ -101,8 +98,7 @@ final class ToManyValue {
     isLoaded = false
     setCommitted([])
     members = []
-    order = []
-    forgetPositions()
+    sequence = MemberSequence()
     isReordered = false
     if !keepingChanges { dropChanges() }
   }
@@ -128,9 +124,7 @@ final class ToManyValue {
     if isLoaded {
       if members.contains(where: isGone) {
         members = members.filter { !isGone($0) }
-        order.removeAll(where: isGone)
-        forgetPositions()
-        follow { $0.followAll(order) }
+        setOrder(order.filter { !isGone($0) })
       }
       setCommitted(current)
     }
@@ -174,7 +168,7 @@ final class ToManyValue {
     guard isLoaded else { return }
     let position = position(of: object)
     let wasMember = members.remove(object) != nil
-    if wasMember { removeFromOrder(object, at: position) }
+    if wasMember { removeFromOrder(at: position) }
     if wasRemoved || wasMember && !wasAdded { forgotten.insert(ObjectRef(object)) }
   }
 
@@ -183,7 +177,7 @@ final class ToManyValue {
     guard isLoaded, !removed.contains(ObjectRef(object)) else { return }
     if members.insert(object).inserted {
       if forgotten.remove(ObjectRef(object)) == nil { knownCommitted.append(object) }
-      if isOrdered { insertIntoOrder(object, at: order.count) }
+      if isOrdered { insertIntoOrder(object, at: sequence.count) }
     } else if added.remove(ObjectRef(object)) {
       knownCommitted.append(object)
     }
@@ -205,12 +199,10 @@ final class ToManyValue {
 
   /// Right after the committed member that stood before it and still is one.
   private func placeBeforeRemoval(of object: ManagedObject) -> Int {
-    var place = 0
-    for other in committed {
-      if other === object { return place }
-      if let position = position(of: other) { place = position + 1 }
-    }
-    return order.count
+    let committed = committed
+    guard let place = committed.firstIndex(where: { $0 === object }) else { return sequence.count }
+    let before = committed[..<place].last(where: members.contains)
+    return before.flatMap { position(of: $0) }.map { $0 + 1 } ?? 0
   }
 
   // MARK: Changes
@@ -223,11 +215,11 @@ final class ToManyValue {
     if isLoaded {
       guard members.insert(object).inserted else { return false }
       if isOrdered {
-        if let position, position < order.count {
+        if let position, position < sequence.count {
           insertIntoOrder(object, at: position)
           isReordered = true
         } else {
-          insertIntoOrder(object, at: order.count)
+          insertIntoOrder(object, at: sequence.count)
         }
       }
       if !removed.remove(ObjectRef(object)) {
@@ -250,7 +242,7 @@ final class ToManyValue {
     if isLoaded {
       let position = position(of: object)
       guard members.remove(object) != nil else { return false }
-      removeFromOrder(object, at: position)
+      removeFromOrder(at: position)
       if !added.remove(ObjectRef(object)) { removed.append(ObjectRef(object)) }
       return true
     }
@@ -258,55 +250,40 @@ final class ToManyValue {
     return removed.append(ObjectRef(object))
   }
 
+  // MARK: Order
+
   /// Where a member stands in an ordered relationship.
   func position(of object: ManagedObject) -> Int? {
     guard isOrdered, members.contains(object) else { return nil }
-    if let positions { return positions.position(of: object) }
-    if order.last === object { return order.count - 1 }
-    if order.first === object { return 0 }
-    searches += 1
-    if searches < Self.searchesWithoutIndex || order.count < 64 {
-      return order.firstIndex { $0 === object }
-    }
-    let positions = MemberPositions(order)
-    self.positions = positions
-    return positions.position(of: object)
+    return sequence.position(of: object)
   }
 
-  /// So often a position is searched for before it is worth while to write all of them down.
-  private static let searchesWithoutIndex = 8
-
-  private func forgetPositions() {
-    positions = nil
-    searches = 0
-  }
+  /// The member at a position of an ordered relationship; traps when there is none.
+  func member(at position: Int) -> ManagedObject { sequence[position] }
 
   /// Puts the members of a loaded ordered relationship into another order.
   func reorder(_ objects: [ManagedObject]) {
     guard isOrdered, isLoaded else { return }
     isTouched = true
-    if order.count == objects.count, zip(order, objects).allSatisfy({ $0 === $1 }) { return }
+    if order.elementsEqual(objects, by: ===) { return }
     isReordered = true
-    order = objects
-    forgetPositions()
-    follow { $0.followAll(order) }
+    setOrder(objects)
+  }
+
+  private func setOrder(_ objects: [ManagedObject]) {
+    sequence = MemberSequence(objects)
+    follow { $0.followAll(objects) }
   }
 
   private func insertIntoOrder(_ object: ManagedObject, at position: Int) {
-    if position == order.count {
-      positions?.append(object)
-    } else {
-      forgetPositions()
-    }
-    order.insert(object, at: position)
+    sequence.insert(object, at: position)
     if !followers.isEmpty { follow { $0.followInsertion(of: object, at: position) } }
   }
 
   /// The object is not in ``members`` any more.
-  private func removeFromOrder(_ object: ManagedObject, at known: Int?) {
+  private func removeFromOrder(at known: Int?) {
     guard isOrdered, let position = known else { return }
-    order.remove(at: position)
-    positions?.remove(object)
+    sequence.remove(at: position)
     if !followers.isEmpty { follow { $0.followRemoval(at: position) } }
   }
 }

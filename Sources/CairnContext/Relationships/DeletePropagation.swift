@@ -5,6 +5,11 @@ struct DeletePropagation {
   let context: ManagedObjectContext
 
   func run() {
+    if context.pending.unpropagatedDeletes.isEmpty { return }
+    context.changingMany { runAll() }
+  }
+
+  private func runAll() {
     while !context.pending.unpropagatedDeletes.isEmpty {
       let objects = context.pending.unpropagatedDeletes
       context.pending.unpropagatedDeletes = []

@@ -80,13 +80,15 @@ enum InverseMaintenance {
     let holder = object.loadedToMany(index)
     let wanted = Set(members)
     object.noteChange()
-    for member in holder.current where !wanted.contains(member) {
-      removeMember(member, of: object, at: index)
+    object.changingMany {
+      for member in holder.current where !wanted.contains(member) {
+        removeMember(member, of: object, at: index)
+      }
+      for member in members where !holder.members.contains(member) {
+        add(member, to: object, at: index)
+      }
+      if holder.isOrdered { reorder(object, at: index, to: members) }
     }
-    for member in members where !holder.members.contains(member) {
-      add(member, to: object, at: index)
-    }
-    if holder.isOrdered { reorder(object, at: index, to: members) }
   }
 
   /// Puts the members of an ordered relationship into another order.

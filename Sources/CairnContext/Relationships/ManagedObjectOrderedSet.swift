@@ -8,15 +8,17 @@ import Foundation
 /// relationship, also those made elsewhere; inverses follow what is added and removed. After the
 /// object was turned into a fault ask the object for a new one. Belongs to the queue of the
 /// object's context.
-// Foundation's ordered set reads its own storage in methods that cannot be overridden, so the
-// storage is kept equal to the members: changes go to the object, and the holder of the members
-// tells the set.
+// Foundation's ordered set reads its own storage in methods that cannot be overridden (firstObject,
+// lastObject, enumerators), so the storage is kept equal to the members: changes go to the object,
+// and the holder of the members tells the set.
 public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
   private let owner: ManagedObject
   private let relationshipIndex: Int
   /// Whether only this side of the relationship changes, without an announcement.
   let isPrimitive: Bool
   private var source: ToManyValue?
+  /// Whether Foundation's storage is still to follow; see ``LateFollowing``.
+  private var isBehind = false
 
   init(object: ManagedObject, index: Int, isPrimitive: Bool = false) {
     owner = object
@@ -49,23 +51,37 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
   /// The members now, in order.
   public var members: [ManagedObject] { holder.order }
   /// Whether there is no member.
-  public var isEmpty: Bool { members.isEmpty }
+  public var isEmpty: Bool { holder.members.isEmpty }
 
   // MARK: Following the holder
 
   func followInsertion(of member: ManagedObject, at position: Int) {
-    super.insert(member, at: position)
+    if !postpones() { super.insert(member, at: position) }
   }
 
-  func followRemoval(at position: Int) { super.removeObject(at: position) }
+  func followRemoval(at position: Int) {
+    if !postpones() { super.removeObject(at: position) }
+  }
+
+  private func postpones() -> Bool {
+    if isBehind { return true }
+    isBehind = owner.registry?.context?.lateFollowing.postpones(self) ?? false
+    return isBehind
+  }
+
+  func catchUp() {
+    if isBehind, let source { followAll(source.order) }
+  }
 
   func followAll(_ members: [ManagedObject]) {
+    isBehind = false
     super.removeAllObjects()
     super.addObjects(from: members)
   }
 
   // MARK: Reading
 
+  // Foundation's methods that change the storage ask for its count.
   public override var count: Int {
     _ = holder
     return super.count
@@ -93,7 +109,7 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
   /// Does nothing for an object that is a member already.
   public override func insert(_ object: Any, at idx: Int) {
     let member = required(object)
-    precondition(idx >= 0 && idx <= members.count, "position \(idx) is out of range")
+    precondition(idx >= 0 && idx <= count, "position \(idx) is out of range")
     if isPrimitive {
       _ = holder.add(member, at: idx)
     } else {
@@ -101,7 +117,11 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     }
   }
 
-  public override func add(_ object: Any) { insert(object, at: members.count) }
+  public override func add(_ object: Any) { insert(object, at: count) }
+
+  public override func add(_ objects: UnsafePointer<AnyObject>?, count: Int) {
+    addObjects(from: Array(UnsafeBufferPointer(start: objects, count: count)))
+  }
 
   public override func remove(_ val: Any) {
     guard let member = val as? ManagedObject else { return }
@@ -112,7 +132,7 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     }
   }
 
-  public override func removeObject(at idx: Int) { remove(members[idx]) }
+  public override func removeObject(at idx: Int) { remove(holder.member(at: idx)) }
 
   public override func replaceObject(at idx: Int, with obj: Any) {
     change { $0[idx] = required(obj) }
@@ -123,7 +143,14 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     set { replaceObject(at: idx, with: newValue) }
   }
 
-  public override func addObjects(from array: [Any]) { array.forEach(add) }
+  public override func addObjects(from array: [Any]) {
+    let members = array.map(required)
+    if isPrimitive {
+      owner.changingMany { for member in members { _ = holder.add(member) } }
+    } else {
+      owner.addMembers(members, toMany: relationshipIndex)
+    }
+  }
 
   /// Inserts members so that they are at the positions afterwards; traps when the counts differ.
   public override func insert(_ objects: [Any], at indexes: IndexSet) {
@@ -133,14 +160,21 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
   public override func removeObjects(at indexes: IndexSet) {
     let list = members
-    for position in indexes { remove(list[position]) }
+    removeObjects(in: indexes.map { list[$0] })
   }
 
   public override func removeObjects(in range: NSRange) {
     removeObjects(at: IndexSet(integersIn: Range(range) ?? 0..<0))
   }
 
-  public override func removeObjects(in array: [Any]) { array.forEach(remove) }
+  public override func removeObjects(in array: [Any]) {
+    let members = array.compactMap { $0 as? ManagedObject }
+    if isPrimitive {
+      owner.changingMany { for member in members { _ = holder.remove(member) } }
+    } else {
+      owner.removeMembers(members, toMany: relationshipIndex)
+    }
+  }
   public override func removeAllObjects() { setMembers([]) }
 
   /// Replaces the members at the positions, in order; traps when the counts differ.
@@ -168,15 +202,17 @@ public final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     }
   }
 
-  public override func union(_ other: NSOrderedSet) { other.forEach(add) }
-  public override func unionSet(_ other: Set<AnyHashable>) { other.forEach { add($0.base) } }
-  public override func minus(_ other: NSOrderedSet) { other.forEach(remove) }
-  public override func minusSet(_ other: Set<AnyHashable>) { other.forEach { remove($0.base) } }
+  public override func union(_ other: NSOrderedSet) { addObjects(from: other.array) }
+  public override func unionSet(_ other: Set<AnyHashable>) { addObjects(from: other.map(\.base)) }
+  public override func minus(_ other: NSOrderedSet) { removeObjects(in: other.array) }
+  public override func minusSet(_ other: Set<AnyHashable>) {
+    removeObjects(in: other.map(\.base))
+  }
   public override func intersect(_ other: NSOrderedSet) {
-    for member in members where !other.contains(member) { remove(member) }
+    removeObjects(in: members.filter { !other.contains($0) })
   }
   public override func intersectSet(_ other: Set<AnyHashable>) {
-    for member in members where !other.contains(member) { remove(member) }
+    removeObjects(in: members.filter { !other.contains($0) })
   }
 
   public override func sortRange(

@@ -63,7 +63,9 @@ extension ManagedObject {
   public final func addMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
     let members = Array(members)
     announcing(.union, members, toMany: index) {
-      for member in members { InverseMaintenance.add(member, to: self, at: index) }
+      changingMany {
+        for member in members { InverseMaintenance.add(member, to: self, at: index) }
+      }
     }
   }
 
@@ -71,7 +73,9 @@ extension ManagedObject {
   public final func removeMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
     let members = Array(members)
     announcing(.minus, members, toMany: index) {
-      for member in members { InverseMaintenance.removeMember(member, of: self, at: index) }
+      changingMany {
+        for member in members { InverseMaintenance.removeMember(member, of: self, at: index) }
+      }
     }
   }
 

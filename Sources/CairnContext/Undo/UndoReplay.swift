@@ -15,7 +15,7 @@ struct UndoReplay {
     context.isReplaying = true
     let arriving = ReturningObjects(context: context, objects: record.deletions)
     arriving.bringBack()
-    for entry in record.entries.reversed() { revert(entry) }
+    context.changingMany { for entry in record.entries.reversed() { revert(entry) } }
     arriving.mendRelationships()
     LeavingObjects(context: context, objects: record.insertions).takeOut()
     let touched = context.pending.event

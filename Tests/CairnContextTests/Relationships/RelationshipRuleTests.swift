@@ -116,7 +116,7 @@ import Testing
   // MARK: 8.2
 
   @Test(arguments: [
-    ("wrong to-one", "to-one", "NSManagedObject"), ("wrong to-many", "to-many", "NSManagedObject"),
+    ("wrong to-one", "to-one", "Author"), ("wrong to-many", "to-many", "NSManagedObject"),
     ("null", "to-many", "NSSet"), ("text", "to-many", "NSSet"), ("array", "to-many", "NSSet"),
     ("unordered", "ordered to-many", "NSOrderedSet"),
   ])
