@@ -5,7 +5,8 @@
 #   property through its generated accessor.
 # - Ported and PortedKit are written as for Apple's platforms, with `@NSManaged` properties; they are
 #   built plain and as a release build compiles them, because accessors are found by the linker. (A
-#   whole release build would compile all of Cairn once more.)
+#   whole release build would compile all of Cairn once more.) PortedKit depends on CoreData itself,
+#   Ported only through PortedKit; the plugin serves both under Apple's names.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
