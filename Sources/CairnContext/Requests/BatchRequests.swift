@@ -29,6 +29,9 @@ public enum BatchDeleteRequestResultType: UInt, Sendable {
 /// handler that fills an object. Attributes and to-one relationships (by object or object ID) can
 /// be given; what is not given takes the model's default.
 ///
+/// A handler is called for all rows before the store's transaction begins, so it may fetch and save
+/// like any other code; its rows wait in memory, and beyond 32 MB in a temporary file.
+///
 /// When unique values of a row are in the store already, the context's merge policy decides: by
 /// property with the object's values winning, and overwrite, give the row that is there the new
 /// values; by property with the store's values winning, and rollback, leave the new row out; the

@@ -7,9 +7,10 @@ extension PersistentStoreCoordinator {
   /// Copies a store to another place, in another type if wanted, and works on with the copy.
   ///
   /// The old store is removed and unusable, its file stays. Objects have new IDs: contexts of the
-  /// coordinator that have them follow on their own queue, unsaved changes included, and
-  /// `NSPersistentStoreCoordinatorStoresDidChange` lists old and new IDs in turn under
-  /// ``PersistentStoreKey/uuidChanged``. Metadata of the program's own is copied; history and
+  /// coordinator that have them follow on their own queue, unsaved changes included.
+  /// `NSPersistentStoreCoordinatorStoresDidChange` is posted three times: with the store that was
+  /// added, with old and new IDs in turn under ``PersistentStoreKey/uuidChanged``, and with the store
+  /// that was removed. Metadata of the program's own is copied; history and
   /// bookkeeping beside the objects are not.
   ///
   /// While it copies, saves to the old store are refused.
@@ -104,12 +105,14 @@ extension PersistentStoreCoordinator {
     new.didAdd(to: self)
     for observer in observers { observer.coordinator(self, didMove: old, to: new, ids: ids) }
     let pairs: [ManagedObjectID] = ids.flatMap { [$0.key, $0.value] }
-    center.post(
-      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-      userInfo: [
-        PersistentStoreKey.added: [new], PersistentStoreKey.removed: [old],
-        PersistentStoreKey.uuidChanged: [old, new, pairs] as [Any],
-      ])
+    // One for each kind of change, as Core Data posts them.
+    for (key, value) in [
+      (PersistentStoreKey.added, [new]), (PersistentStoreKey.uuidChanged, [old, new, pairs]),
+      (PersistentStoreKey.removed, [old]),
+    ] as [(String, [Any])] {
+      center.post(
+        name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: value])
+    }
     // What is left of the old store is its file.
     try? old.close()
   }

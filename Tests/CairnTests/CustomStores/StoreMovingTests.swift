@@ -177,16 +177,20 @@ import Testing
         center.addObserver(
           forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
         ) { note in
-          seen.withLock { $0.append("did change") }
-          let list = note.userInfo?[PersistentStoreKey.uuidChanged] as? [Any]
-          let ids = list?.last as? [ManagedObjectID] ?? []
-          pairs.withLock { $0 = ids }
+          let keys = (note.userInfo ?? [:]).keys.compactMap { $0 as? String }
+          seen.withLock { $0 += keys }
+          guard let list = note.userInfo?[PersistentStoreKey.uuidChanged] as? [Any] else { return }
+          #expect(list.count == 3 && list.first as? PersistentStore === old)
+          pairs.withLock { $0 = list.last as? [ManagedObjectID] ?? [] }
         },
       ]
       defer { for token in tokens { center.removeObserver(token) } }
       let new = try coordinator.migratePersistentStore(
         old, to: folder.appendingPathComponent("new"), withType: "Binary")
-      #expect(seen.withLock { $0 } == ["will remove", "did change"])
+      #expect(
+        seen.withLock { $0 } == [
+          "will remove", "added", "NSUUIDChangedPersistentStoresKey", "removed",
+        ])
       let ids = pairs.withLock { $0 }
       #expect(ids.count == 10)
       #expect(Set(stride(from: 0, to: ids.count, by: 2).map { ids[$0] }).isSuperset(of: oldIDs))
