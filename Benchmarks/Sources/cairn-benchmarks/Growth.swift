@@ -273,7 +273,7 @@ private struct Family {
     /// From the front, through a mutable ordered set that the program holds.
     case heldRemoval
     case middleRemoval, deletion
-    /// At the front.
+    /// At the front of a list that is empty at first, through a mutable ordered set.
     case insertion
   }
 
@@ -287,7 +287,7 @@ private struct Family {
         }
       }
       let list = EntityDescription.insertNewObject(forEntityName: "List", into: context)
-      let members = entries(count)
+      let members = change == .insertion ? [] : entries(count)
       list.setValue(NSOrderedSet(array: members), forKey: "entries")
       try context.save()
       let new = change == .insertion ? entries(count) : []
