@@ -38,10 +38,12 @@ let package = Package(
     .target(
       name: "CairnSQLite",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnPlatform",
+        "CairnModel", "CairnStore", "CairnSQL", "CairnPlatform", "CSQLiteConduct",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    // What SQLite offers to C only.
+    .target(name: "CSQLiteConduct"),
     .target(
       name: "CairnAtomicStores",
       dependencies: [
@@ -157,8 +159,12 @@ let package = Package(
       ]),
     .testTarget(
       name: "CairnTests",
-      dependencies: ["Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore"],
+      dependencies: [
+        "Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
+      ],
       exclude: ["Inventory/Inventory.txt"]),
+    // A file layer that goes wrong on demand; only tests link it.
+    .target(name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [
