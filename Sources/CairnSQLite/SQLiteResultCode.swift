@@ -42,8 +42,19 @@ enum SQLiteResultCode {
 
   /// Whether the file can no longer be trusted to hold what was written.
   static func isFatal(_ failure: SQLiteFailure) -> Bool {
-    [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
+    if isOutOfSpace(failure) || failure.code == outOfMemory { return false }
+    return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
   }
+
+  /// Whether the disk is full, which passes; nothing was written.
+  static func isOutOfSpace(_ failure: SQLiteFailure) -> Bool {
+    failure.primaryCode == SQLITE_FULL || failure.code == indexCannotGrow
+  }
+
+  /// `SQLITE_IOERR_NOMEM`.
+  private static let outOfMemory = SQLITE_IOERR | (12 << 8)
+  /// `SQLITE_IOERR_SHMSIZE`: no room for the write-ahead log's index.
+  private static let indexCannotGrow = SQLITE_IOERR | (19 << 8)
 
   static func isUniqueViolation(_ failure: SQLiteFailure) -> Bool {
     failure.code == SQLITE_CONSTRAINT | (8 << 8)
@@ -55,7 +66,8 @@ enum SQLiteResultCode {
   /// The declared error for anything that was thrown while working on a store file.
   static func translate(_ error: any Error, path: String, doing: String) -> any Error {
     guard let failure = failure(in: error) else { return error }
-    let (code, advice) = explanation(of: failure.primaryCode)
+    let (code, advice) = explanation(
+      of: isOutOfSpace(failure) ? SQLITE_FULL : failure.primaryCode)
     return CoreDataError(
       code, "The store at \(path) could not \(doing): \(failure.message). \(advice)",
       userInfo: [
@@ -88,7 +100,10 @@ enum SQLiteResultCode {
         .persistentStoreSave, "The file or its folder may not be written; check permissions."
       )
     case SQLITE_FULL:
-      return (.persistentStoreSave, "There is no room left; nothing was written.")
+      return (
+        .fileWriteOutOfSpace,
+        "The disk is full; nothing was written. Make room and try again."
+      )
     case SQLITE_IOERR:
       return (
         .persistentStoreSave,

@@ -10,7 +10,7 @@ import Synchronization
 /// One connection writes and several read, so that reads never wait for a save. Every method may
 /// be called from any thread.
 // Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
-open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable {
+open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @unchecked Sendable {
   struct State {
     /// Nil until the store is opened and after it is closed.
     var database: (any DatabaseWriter)?
@@ -29,6 +29,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
     var generations = GenerationList()
     /// Notices commits of others.
     var watch: CommitWatch?
+    /// Looks after the write-ahead log; nil without one.
+    var logCare: LogCare?
   }
   let state = Mutex(State())
   let path: String
@@ -72,15 +74,19 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
   open override func close() throws {
     stopWatchingCommits()
     giveUpGenerations()
-    let (database, held) = state.withLock { state in
+    let (database, held, care) = state.withLock { state in
       defer {
         state.database = nil
         state.heldReader = nil
+        state.logCare = nil
       }
-      return (state.database, state.heldReader)
+      return (state.database, state.heldReader, state.logCare)
     }
+    // The connection refers to it until it is closed.
+    defer { withExtendedLifetime(care) {} }
     held?.close()
     defer { transientFile?.remove() }
+    if failure != nil { leaveLog(of: database) }
     do {
       try database?.close()
     } catch {
@@ -165,40 +171,6 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, @unchecked Sendable 
     RowLookup(
       connection: connection,
       reader: RowReader(schema: schema, identity: identity, files: files))
-  }
-
-  /// A write transaction.
-  ///
-  /// It commits when `body` gives a result, and leaves no trace when `body`
-  /// gives nil or throws.
-  func write<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
-    try checkWritable()
-    let (database, schema) = (try database, try schema)
-    do {
-      var result: T?
-      try database.writeWithoutTransaction { connection in
-        try connection.inTransaction(.immediate) {
-          result = try body(lookup(SQLiteConnection(database: connection), schema))
-          return result == nil ? .rollback : .commit
-        }
-      }
-      return result
-    } catch {
-      let translated = SQLiteResultCode.translate(error, path: path, doing: doing)
-      if let failure = SQLiteResultCode.failure(in: error), SQLiteResultCode.isFatal(failure) {
-        isReadOnly = true
-        state.withLock { $0.failure = translated as? CoreDataError }
-      }
-      throw translated
-    }
-  }
-
-  private func checkWritable() throws {
-    if let failure = state.withLock({ $0.failure }) { throw failure }
-    guard isReadOnly else { return }
-    throw CoreDataError(
-      .persistentStoreSave,
-      "The store at \(path) is read-only; open it without \(StoreOptionKey.readOnly) to save.")
   }
 
   // MARK: Rows

@@ -110,6 +110,8 @@ extension CoreDataError.Code {
   public static let managedObjectModelReferenceNotFound = Self(rawValue: 134504)
   public static let stagedMigrationFrameworkVersionMismatch = Self(rawValue: 134505)
   public static let stagedMigrationBackwardMigration = Self(rawValue: 134506)
+  /// Foundation's code for a disk that is full.
+  public static let fileWriteOutOfSpace = Self(rawValue: 640)
   /// Foundation's code for a file whose content is damaged.
   public static let fileReadCorruptFile = Self(rawValue: 259)
 }

@@ -136,6 +136,7 @@ extension PersistentStoreCoordinator {
         "The store \(store.url?.path ?? store.identity.identifier) is not open in this coordinator.",
         userInfo: ["NSAffectedStoresErrorKey": [store]])
     }
+    if let failure = (store as? any FailureReporting)?.failure { throw failure }
     if store.isReadOnly {
       throw CoreDataError(
         .persistentStoreSave,

@@ -26,6 +26,9 @@ struct RequestRouting {
   /// - Throws: 134030 when there is none.
   func storeForInserting(_ entity: EntityDescription) throws -> PersistentStore {
     if let store = stores.first(where: { !$0.isReadOnly && $0.holds(entity) }) { return store }
+    for store in stores where store.holds(entity) {
+      if let failure = (store as? any FailureReporting)?.failure { throw failure }
+    }
     let name = entity.name ?? "?"
     let why: String
     if stores.isEmpty {

@@ -12,7 +12,9 @@ extension SQLiteStore: BatchExecuting {
     let records = state.withLock { $0.recordsHistory }
     var batch: BatchTransaction?
     do {
-      let outcome = try write(doing: "execute a batch request") { lookup -> BatchOutcome? in
+      let outcome = try write(doing: "execute a batch request", isRepeatable: request.isRepeatable) {
+        lookup -> BatchOutcome? in
+        batch?.discardFiles()
         let work = BatchTransaction(
           lookup: lookup,
           history: records
@@ -26,8 +28,18 @@ extension SQLiteStore: BatchExecuting {
       removeUnneededFiles(batch?.rows.obsoleteFiles ?? [])
       return outcome ?? BatchOutcome()
     } catch {
-      batch?.discardFiles()
+      if !Self.isInDoubt(error) { batch?.discardFiles() }
       throw error
+    }
+  }
+}
+
+extension StoreBatchRequest {
+  /// Whether it can be run again from its beginning: rows to insert are handed over only once.
+  fileprivate var isRepeatable: Bool {
+    switch self {
+    case .insert: false
+    case .update, .delete: true
     }
   }
 }

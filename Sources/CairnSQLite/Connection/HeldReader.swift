@@ -102,6 +102,11 @@ final class HeldReader: @unchecked Sendable {
     }
   }
 
+  /// Ends the transaction that is kept open, if no read is under way.
+  func letGo() {
+    _ = lock.withLockIfAvailable { _ in endHold() }
+  }
+
   private func release() {
     lock.withLock { _ in
       isReleaseScheduled = false

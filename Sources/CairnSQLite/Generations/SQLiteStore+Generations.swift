@@ -96,7 +96,24 @@ extension SQLiteStore: GenerationKeeping {
   /// Removes files that a commit made superfluous, at once or when no generation can name them any
   /// more.
   func removeUnneededFiles(_ names: [String]) {
+    guard names.isEmpty || isLastCommitDurable() else { return }
     files.remove(state.withLock { $0.generations.removable(names) })
+  }
+
+  /// Makes the last commit durable where commits by themselves are not: after a power cut the rows
+  /// of before would name the files again.
+  private func isLastCommitDurable() -> Bool {
+    do {
+      guard let pool = try database as? DatabasePool else { return true }
+      try pool.writeWithoutTransaction { connection in
+        let level = try SQLiteConnection(database: connection).integer("PRAGMA synchronous") ?? 2
+        if level == 1 { _ = try connection.checkpoint(.passive) }
+      }
+      return true
+    } catch {
+      _ = failed(error, doing: "be checkpointed")
+      return false
+    }
   }
 
   /// Ends all generations, because the store is closed.

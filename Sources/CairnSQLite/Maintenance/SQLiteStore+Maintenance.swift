@@ -7,11 +7,13 @@ import GRDB
 extension SQLiteStore {
   /// Moves the write-ahead log into the database file and empties the log.
   package func checkpoint() throws {
+    if let failure { throw failure }
     do {
       guard let pool = try database as? DatabasePool else { return }
+      state.withLock { $0.heldReader }?.letGo()
       try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     } catch {
-      throw SQLiteResultCode.translate(error, path: path, doing: "be checkpointed")
+      throw failed(error, doing: "be checkpointed")
     }
   }
 

@@ -51,8 +51,15 @@ enum StoreFileAccess {
 
   /// Makes `destination` a copy of `source`, with what is still in its write-ahead log and with its
   /// external data.
+  ///
+  /// Whatever fails, and wherever it stops, the destination is as it was, or the copy.
   static func copy(from source: URL, to destination: URL, options: StoreOptions) throws {
+    let target = SQLiteFileSet(path: destination.path)
+    let isNew = !target.exists
+    let files = ExternalDataCopying(from: source, to: destination)
     do {
+      // Names are never given twice, so these stand beside the files of the rows to be replaced.
+      try files.add()
       let from = try open(source, options: options)
       defer { try? from.close() }
       let to = try open(destination, options: options)
@@ -60,20 +67,11 @@ enum StoreFileAccess {
       try from.backup(to: to)
       try to.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
     } catch {
+      if isNew { target.removeDatabase() }
+      let failure = SQLiteResultCode.failure(in: error)
+      if failure.map({ !SQLiteResultCode.isFatal($0) }) ?? true { files.takeBack() }
       throw SQLiteResultCode.translate(error, path: destination.path, doing: "be replaced")
     }
-    let files = (ExternalDataFiles(store: source), ExternalDataFiles(store: destination))
-    let manager = FileManager.default
-    do {
-      try? manager.removeItem(at: files.1.supportFolder)
-      if manager.fileExists(atPath: files.0.supportFolder.path) {
-        try manager.copyItem(at: files.0.supportFolder, to: files.1.supportFolder)
-      }
-    } catch {
-      throw CoreDataError(
-        .persistentStoreOperation,
-        "The external data of \(source.path) could not be copied to \(files.1.supportFolder.path).",
-        underlyingError: error)
-    }
+    files.finish()
   }
 }

@@ -24,6 +24,7 @@ extension SQLiteStore {
     do {
       let database = try settings.open()
       do {
+        try takeCare(of: database)
         let facts = try existing ?? create(in: database)
         try adopt(facts, database: database)
       } catch {
@@ -85,6 +86,16 @@ extension SQLiteStore {
       connection.clearSchemaCache()
       return try SQLiteFileFacts.read(wrapped, path: path)
     }
+  }
+
+  private func takeCare(of database: any DatabaseWriter) throws {
+    guard !isReadOnly, let pool = database as? DatabasePool else { return }
+    let care = try pool.writeWithoutTransaction { connection in
+      try LogCare(connection) { [weak self] failure in
+        _ = self?.failed(failure, doing: "be checkpointed")
+      }
+    }
+    state.withLock { $0.logCare = care }
   }
 
   private func adopt(_ facts: SQLiteFileFacts, database: any DatabaseWriter) throws {

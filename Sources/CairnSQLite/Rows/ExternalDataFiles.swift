@@ -1,3 +1,4 @@
+import CairnPlatform
 import CairnStore
 import Foundation
 
@@ -47,19 +48,49 @@ struct ExternalDataFiles: Sendable {
     guard data.count > Self.threshold else { return (Data([Self.inlineTag]) + data, nil) }
     let name = UUID().uuidString
     do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try makeFolder()
       let file = folder.appendingPathComponent(name)
       try data.write(to: file)
       let handle = try FileHandle(forUpdating: file)
       try handle.synchronize()
       try handle.close()
+      // The row that will name the file must not outlast the file's own name.
+      try AtomicFileWrite.synchronize(folder: folder.path)
     } catch {
-      throw CoreDataError(
-        .persistentStoreSave,
-        "A large value could not be written to \(folder.path). Check the folder's permissions and "
-          + "the room on the disk; nothing was saved.", underlyingError: error)
+      remove([name])
+      throw Self.isOutOfSpace(error)
+        ? CoreDataError(
+          .fileWriteOutOfSpace,
+          "A large value could not be written to \(folder.path): the disk is full. Nothing was "
+            + "saved; make room and try again.",
+          userInfo: [NSFilePathErrorKey: folder.path], underlyingError: error)
+        : CoreDataError(
+          .persistentStoreSave,
+          "A large value could not be written to \(folder.path). Check the folder's permissions "
+            + "and the disk; nothing was saved.",
+          userInfo: [NSFilePathErrorKey: folder.path], underlyingError: error)
     }
     return (Data([Self.fileTag]) + Data(name.utf8) + Data([0]), name)
+  }
+
+  /// Makes the folder, names included, durable.
+  func makeFolder() throws {
+    if FileManager.default.fileExists(atPath: folder.path) { return }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try AtomicFileWrite.synchronize(folder: supportFolder.path)
+    try AtomicFileWrite.synchronize(folder: supportFolder.deletingLastPathComponent().path)
+  }
+
+  static func isOutOfSpace(_ error: any Error) -> Bool {
+    if let error = error as? PlatformError { return error.code == .noSpace }
+    let error = error as NSError
+    if error.domain == NSCocoaErrorDomain, error.code == CocoaError.fileWriteOutOfSpace.rawValue {
+      return true
+    }
+    if error.domain == NSPOSIXErrorDomain, error.code == Int(ErrnoCode.noSpace.rawValue) {
+      return true
+    }
+    return (error.userInfo[NSUnderlyingErrorKey] as? any Error).map(isOutOfSpace) ?? false
   }
 
   /// Removes files that no column names any more.

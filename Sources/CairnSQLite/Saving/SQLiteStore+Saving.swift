@@ -16,6 +16,7 @@ extension SQLiteStore {
     var transaction: SaveTransaction?
     do {
       _ = try write(doing: "be saved") { lookup -> Bool? in
+        transaction?.discardFiles()
         let work = try SaveTransaction(
           lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps)
         transaction = work
@@ -26,7 +27,7 @@ extension SQLiteStore {
         return nil
       }
     } catch {
-      transaction?.discardFiles()
+      if !Self.isInDoubt(error) { transaction?.discardFiles() }
       throw error
     }
     guard let outcome, let transaction else {

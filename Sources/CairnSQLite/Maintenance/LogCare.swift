@@ -1,0 +1,80 @@
+import CairnStore
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Looks after the write-ahead log of one writing connection: moves it into the database when it has
+/// grown, as SQLite would by itself, but hears when that fails; and sees to it that there is always
+/// room to move it.
+// Unchecked: everything is immutable; `onFailure` may be called from any thread.
+final class LogCare: @unchecked Sendable {
+  /// The log is moved after a commit that leaves it with at least so many pages; 0 for never.
+  private let threshold: Int32
+  private let onFailure: @Sendable (SQLiteFailure) -> Void
+
+  /// The database file grows by so many bytes at a time.
+  private static let growth: Int32 = 65_536
+
+  /// Takes charge of a connection, which must be closed before this object goes.
+  init(
+    _ database: Database, onFailure: @escaping @Sendable (SQLiteFailure) -> Void
+  ) throws {
+    self.onFailure = onFailure
+    threshold = Int32(
+      truncatingIfNeeded: try SQLiteConnection(database: database).integer(
+        "PRAGMA wal_autocheckpoint") ?? 1000)
+    guard let handle = database.sqliteConnection else { return }
+    var growth = Self.growth
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &growth)
+    sqlite3_wal_hook(
+      handle,
+      { context, connection, name, pages in
+        if let context {
+          Unmanaged<LogCare>.fromOpaque(context).takeUnretainedValue()
+            .didCommit(connection, name, pages)
+        }
+        // The commit is done, whatever becomes of the log.
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func didCommit(
+    _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32
+  ) {
+    guard threshold > 0, pages >= threshold else { return }
+    switch sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) {
+    // Locked or busy: the next commit tries again.
+    case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return
+    default: onFailure(SQLiteFailure(connection: connection))
+    }
+  }
+
+  /// Makes the database file as large as it will be once the log is moved; called in a transaction
+  /// that is about to commit.
+  ///
+  /// On a disk that has become full, the log can then still be moved and used from its beginning,
+  /// which lets deletes through.
+  func reserveRoom(_ database: Database) throws {
+    let connection = SQLiteConnection(database: database)
+    let pages = try connection.integer("PRAGMA page_count") ?? 0
+    let pageSize = try connection.integer("PRAGMA page_size") ?? 4096
+    var size = pages * pageSize
+    let code = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+    guard code != SQLITE_OK else { return }
+    // SQLite calls a full disk a failed write here.
+    if code == SQLITE_FULL || Self.room(besides: database) < Int64(Self.growth) {
+      throw SQLiteFailure(code: SQLITE_FULL, message: "database or disk is full")
+    }
+    throw SQLiteFailure(code: code, message: "disk I/O error")
+  }
+
+  /// The bytes that are free on the file's disk.
+  private static func room(besides database: Database) -> Int64 {
+    guard let name = sqlite3_db_filename(database.sqliteConnection, "main"),
+      let facts = try? FileManager.default.attributesOfFileSystem(forPath: String(cString: name)),
+      let free = facts[.systemFreeSize] as? NSNumber
+    else { return .max }
+    return free.int64Value
+  }
+}

@@ -1,0 +1,108 @@
+import CSQLiteConduct
+import CairnStore
+import Foundation
+import GRDB
+
+// Write transactions, and what becomes of the store when one fails.
+
+extension SQLiteStore {
+  /// A write transaction.
+  ///
+  /// It commits when `body` gives a result, and leaves no trace when `body` gives nil or throws.
+  ///
+  /// - Parameter isRepeatable: Whether `body` may run a second time, when the disk was full and room
+  ///   could be made.
+  func write<T>(
+    doing: String, isRepeatable: Bool = true, _ body: (RowLookup) throws -> T?
+  ) throws -> T? {
+    do {
+      return try writeOnce(doing: doing, body)
+    } catch let error as CoreDataError
+      where error.code == .fileWriteOutOfSpace && isRepeatable && makeRoom()
+    {
+      return try writeOnce(doing: doing, body)
+    }
+  }
+
+  private func writeOnce<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
+    try checkWritable()
+    let (database, schema) = (try database, try schema)
+    let care = state.withLock { $0.logCare }
+    do {
+      var result: T?
+      try database.writeWithoutTransaction { connection in
+        try connection.inTransaction(.immediate) {
+          result = try body(lookup(SQLiteConnection(database: connection), schema))
+          if result == nil { return .rollback }
+          try care?.reserveRoom(connection)
+          return .commit
+        }
+      }
+      return result
+    } catch {
+      throw failed(error, doing: doing)
+    }
+  }
+
+  private func checkWritable() throws {
+    if let failure { throw failure }
+    guard isReadOnly else { return }
+    throw CoreDataError(
+      .persistentStoreSave,
+      "The store at \(path) is read-only; open it without \(StoreOptionKey.readOnly) to save.")
+  }
+
+  // MARK: Failures
+
+  public var failure: CoreDataError? { state.withLock { $0.failure } }
+
+  /// The declared error for what was thrown while the file was being written; after one that leaves
+  /// the file in doubt nothing is written any more.
+  func failed(_ error: any Error, doing: String) -> any Error {
+    let translated = SQLiteResultCode.translate(error, path: path, doing: doing)
+    guard let failure = SQLiteResultCode.failure(in: error), SQLiteResultCode.isFatal(failure),
+      let declared = translated as? CoreDataError
+    else { return translated }
+    isReadOnly = true
+    state.withLock { state in
+      if state.failure == nil { state.failure = declared }
+    }
+    return translated
+  }
+
+  /// Whether a commit that threw may have reached the file all the same, so that what it refers to
+  /// must stay.
+  static func isInDoubt(_ error: any Error) -> Bool {
+    guard let error = error as? CoreDataError,
+      let code = error.userInfo[SQLiteResultCode.errorDomain] as? NSNumber
+    else { return false }
+    return SQLiteResultCode.isFatal(SQLiteFailure(code: code.int32Value, message: ""))
+  }
+
+  /// Closing the last connection would sync the log again.
+  func leaveLog(of database: (any DatabaseWriter)?) {
+    database?.unsafeReentrantWrite { connection in
+      if let handle = connection.sqliteConnection { _ = csqlite_leave_log_on_close(handle) }
+    }
+  }
+
+  // MARK: A full disk
+
+  /// Moves what is in the log to where it belongs, so that the log's room can be used again.
+  ///
+  /// - Returns: Whether all of it was moved.
+  private func makeRoom() -> Bool {
+    guard failure == nil, let pool = try? database as? DatabasePool else { return false }
+    // A reader that looks at the log keeps it from being used from its beginning.
+    state.withLock { $0.heldReader }?.letGo()
+    do {
+      return try pool.writeWithoutTransaction { connection in
+        let (frames, moved) = try connection.checkpoint(.passive)
+        return frames > 0 && frames == moved
+      }
+    } catch {
+      _ = failed(error, doing: "be checkpointed")
+      return false
+    }
+  }
+}

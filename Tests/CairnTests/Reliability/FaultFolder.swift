@@ -1,0 +1,96 @@
+// A folder whose files go wrong on demand, and what can go wrong.
+
+import CFaultVFS
+import Cairn
+import Foundation
+import Testing
+
+/// A fault: the `nth` operation of a kind fails, and with `lasts` those after it too.
+struct Fault: Sendable, CustomStringConvertible {
+  enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case open, write, tornWrite, fullWrite, sync, truncate, delete
+    var testDescription: String { rawValue }
+
+    fileprivate var bits: Int {
+      switch self {
+      case .open: CFAULT_OPEN
+      case .write, .tornWrite, .fullWrite: CFAULT_WRITE
+      case .sync: CFAULT_SYNC
+      case .truncate: CFAULT_TRUNCATE
+      case .delete: CFAULT_DELETE
+      }
+    }
+    fileprivate var outcome: Int {
+      switch self {
+      case .tornWrite: CFAULT_TEARS
+      case .fullWrite: CFAULT_FULL
+      case .open, .write, .sync, .truncate, .delete: CFAULT_FAILS
+      }
+    }
+  }
+  let kind: Kind
+  let nth: Int
+  let lasts: Bool
+
+  var description: String { "\(kind.rawValue) \(nth)\(lasts ? " and on" : "")" }
+}
+
+/// Owns its folder and removes it in the end, when all its files must have been closed.
+final class FaultFolder {
+  let url: URL
+  private let number: Int32
+
+  init() throws {
+    try #require(cfault_install() == 0)
+    url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-fault-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    number = cfault_begin(url.path)
+    try #require(number >= 0)
+  }
+
+  deinit {
+    cfault_end(number)
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  var store: URL { url.appendingPathComponent("Shop.sqlite") }
+
+  func arm(_ fault: Fault) {
+    cfault_arm(
+      number, UInt32(fault.kind.bits), fault.nth, fault.lasts ? 1 : 0, Int32(fault.kind.outcome))
+  }
+  func disarm() { cfault_disarm(number) }
+  /// How often something has gone wrong since ``arm(_:)``.
+  var injected: Int { cfault_injected(number) }
+  /// How often a file has been synced.
+  var syncs: Int { cfault_syncs(number) }
+
+  /// Bytes that files may still grow by; negative for any.
+  var room: Int {
+    get { Int(cfault_room(number)) }
+    set { cfault_set_room(number, Int64(newValue)) }
+  }
+
+  /// From now on what is not synced is remembered, for ``restore(seed:)``.
+  func rememberUnsynced() { cfault_remember(number) }
+  /// Nothing reaches the files any more.
+  func cutPower() { cfault_cut_power(number) }
+  /// Takes back what was not synced; with a seed, some of it is there.
+  func restore(seed: UInt64 = 0) throws {
+    try #require(cfault_restore(number, seed) == 0, "files are still open")
+  }
+
+  /// Empties the folder and fills it with copies of another's files.
+  func refill(from template: URL?) throws {
+    let manager = FileManager.default
+    for name in try manager.contentsOfDirectory(atPath: url.path) {
+      try manager.removeItem(at: url.appendingPathComponent(name))
+    }
+    guard let template else { return }
+    for name in try manager.contentsOfDirectory(atPath: template.path) {
+      try manager.copyItem(
+        at: template.appendingPathComponent(name), to: url.appendingPathComponent(name))
+    }
+  }
+}
