@@ -164,7 +164,12 @@ let package = Package(
       ],
       exclude: ["Inventory/Inventory.txt"]),
     // A file layer that goes wrong on demand; only tests link it.
-    .target(name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // What Tests/check-crashes.sh kills.
+    .executableTarget(
+      name: "cairn-crash-writer", dependencies: ["Cairn", "CairnSQLite", "CFaultVFS"],
+      path: "Tests/CrashWriter"),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [

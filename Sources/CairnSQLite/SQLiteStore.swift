@@ -29,6 +29,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
     var generations = GenerationList()
     /// Notices commits of others.
     var watch: CommitWatch?
+    /// Sums of rows; nil when the file has none.
+    var checksums: ChecksumKeeping?
     /// Looks after the write-ahead log; nil without one.
     var logCare: LogCare?
   }

@@ -34,6 +34,12 @@ public enum StoreOptionKey {
   public static let migrationMappingModels = "CairnMigrationMappingModels"
   /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
   public static let migrationProgress = "CairnMigrationProgress"
+  /// Cairn's own: keep a sum of every row in the file, so that `verify` finds what a disk has changed,
+  /// and a note of the last commit beside it, so that a log that was cut short is noticed.
+  ///
+  /// Costs a part of every save. Once a SQLite file has sums, Cairn keeps them with or without the
+  /// option; other programs need not know of them, as long as they record history.
+  public static let rowChecksums = "CairnRowChecksums"
   /// Cairn's own: seconds after which a SQLite store may give up a query generation, when its log
   /// has grown beyond ``queryGenerationLogSize``.
   ///

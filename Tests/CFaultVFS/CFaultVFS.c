@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /// A write or truncation that has not been synced.
@@ -526,4 +527,16 @@ int cfault_restore(int number, uint64_t seed) {
   }
   pthread_mutex_unlock(&lock);
   return open_files;
+}
+
+// MARK: Real disks
+
+int cfault_shut_down(const char *path) {
+  int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return -1;
+  // EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN: without flushing the log.
+  uint32_t way = 2;
+  int code = ioctl(descriptor, 0x8004587D, &way);
+  close(descriptor);
+  return code;
 }

@@ -10,6 +10,7 @@ enum SQLiteFunctions {
       database.add(function: DatabaseFunction(name, argumentCount: 5) { _ in nil })
     }
     SQLitePredicateFunctions.register(on: database.sqliteConnection)
+    RowSum.register(on: database.sqliteConnection)
     for (name, selector) in SQLCollation.all {
       database.add(
         collation: DatabaseCollation(name) { a, b in

@@ -4,14 +4,22 @@ import Foundation
 struct SQLiteFileSet {
   let path: String
   var url: URL { URL(fileURLWithPath: path) }
-  /// The database, its write-ahead log, the log's index and a rollback journal.
-  var databaseFiles: [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+  /// The database, its write-ahead log, the log's index, a rollback journal, and the note of the last
+  /// commit.
+  private var databaseFiles: [String] {
+    ["", "-wal", "-shm", "-journal"].map { path + $0 } + [AcknowledgedCommits.path(besides: path)]
+  }
 
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
   /// Removes the database but not the external data.
   func removeDatabase() {
     for file in databaseFiles { try? FileManager.default.removeItem(atPath: file) }
+  }
+
+  /// The next store at this place counts its own commits.
+  func removeCommitNote() {
+    try? FileManager.default.removeItem(atPath: AcknowledgedCommits.path(besides: path))
   }
 
   func removeExternalData() {

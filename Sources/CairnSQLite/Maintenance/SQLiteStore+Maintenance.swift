@@ -19,21 +19,29 @@ extension SQLiteStore {
 
   /// What is wrong with the file; empty when all is well.
   ///
-  /// SQLite's own words come first, then what Core Data's bookkeeping says. Reads everything, so it takes its time.
+  /// What was noticed at opening comes first, then SQLite's own words, what Core Data's bookkeeping
+  /// says, and the objects whose rows or files are not as they were saved, where the store has sums
+  /// of them. Reads everything, so it takes its time.
   package func verifyIntegrity() throws -> [String] {
-    try readConsistently { lookup in
-      var problems: [String] = []
-      let check = try lookup.connection.statement("PRAGMA integrity_check(100)")
-      defer { check.reset() }
-      while try check.step() {
-        let line = check.string(0)
-        if line != "ok" { problems.append(line) }
+    try findings
+      + readConsistently { lookup in
+        var problems: [String] = []
+        let check = try lookup.connection.statement("PRAGMA integrity_check(100)")
+        defer { check.reset() }
+        while try check.step() {
+          let line = check.string(0)
+          if line != "ok" { problems.append(line) }
+        }
+        for entity in lookup.schema.entities where entity.superNumber == 0 {
+          do {
+            problems += try Self.problems(of: entity.number, entity.table, entity.subtree, lookup)
+          } catch {
+            guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
+            problems.append("\(entity.table): the rows cannot be read: \(failure.message)")
+          }
+        }
+        return try problems + ChecksumCheck(lookup: lookup).problems()
       }
-      for entity in lookup.schema.entities where entity.superNumber == 0 {
-        problems += try Self.problems(of: entity.number, entity.table, entity.subtree, lookup)
-      }
-      return problems
-    }
   }
 
   private static func problems(

@@ -44,6 +44,7 @@ enum StoreFileAccess {
       let queue = try open(url, options: options)
       defer { try? queue.close() }
       try queue.erase()
+      SQLiteFileSet(path: url.path).removeCommitNote()
     } catch {
       throw SQLiteResultCode.translate(error, path: url.path, doing: "be destroyed")
     }
@@ -65,6 +66,7 @@ enum StoreFileAccess {
       let to = try open(destination, options: options)
       defer { try? to.close() }
       try from.backup(to: to)
+      target.removeCommitNote()
       try to.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
     } catch {
       if isNew { target.removeDatabase() }

@@ -147,5 +147,10 @@ struct InPlaceMigration {
     }
     try MetadataTable.write(metadata, connection)
     try ModelCacheTable.write(plan.destination.model, connection)
+    guard try ChecksumTable.exists(connection) else { return }
+    try ChecksumTable(
+      ChecksumTable.entities(of: plan.destination, connection), connection,
+      files: ExternalDataFiles(store: url)
+    ).rebuild()
   }
 }

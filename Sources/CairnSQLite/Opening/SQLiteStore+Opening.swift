@@ -118,7 +118,12 @@ extension SQLiteStore {
       records = true
     }
     if isWritable { try maintain(database) }
+    let checksums =
+      isWritable
+      ? try openChecksums(
+        database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "") : nil
     state.withLock { state in
+      state.checksums = checksums
       state.database = database
       state.hasTriedHolding = false
       state.schema = schema

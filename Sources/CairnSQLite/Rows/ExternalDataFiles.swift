@@ -28,12 +28,15 @@ struct ExternalDataFiles: Sendable {
     switch tag {
     case Self.inlineTag: return Data(bytes.dropFirst())
     case Self.fileTag:
-      return Self.fileName(ofColumn: bytes).flatMap {
-        try? Data(contentsOf: folder.appendingPathComponent($0))
-      }
+      return Self.fileName(ofColumn: bytes).flatMap(data(ofFile:))
     // Written before the attribute allowed external storage.
     default: return bytes
     }
+  }
+
+  /// The contents of a file; nil when it is missing.
+  func data(ofFile name: String) -> Data? {
+    try? Data(contentsOf: folder.appendingPathComponent(name))
   }
 
   /// The name of the file a column names; nil for inline data and for what is not a file name.

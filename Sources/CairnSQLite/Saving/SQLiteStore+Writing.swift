@@ -27,16 +27,26 @@ extension SQLiteStore {
   private func writeOnce<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
     try checkWritable()
     let (database, schema) = (try database, try schema)
-    let care = state.withLock { $0.logCare }
+    let (care, checksums) = state.withLock { ($0.logCare, $0.checksums) }
     do {
       var result: T?
       try database.writeWithoutTransaction { connection in
-        try connection.inTransaction(.immediate) {
+        var commit: Int64?
+        func work() throws -> Bool {
           result = try body(lookup(SQLiteConnection(database: connection), schema))
-          if result == nil { return .rollback }
+          return result != nil
+        }
+        try connection.inTransaction(.immediate) {
+          if let checksums {
+            commit = try summing(checksums, connection, work)
+            if commit == nil { return .rollback }
+          } else if try !work() {
+            return .rollback
+          }
           try care?.reserveRoom(connection)
           return .commit
         }
+        if let commit { checksums?.acknowledged.write(commit) }
       }
       return result
     } catch {

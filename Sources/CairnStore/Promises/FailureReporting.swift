@@ -6,4 +6,6 @@
 public protocol FailureReporting: AnyObject, Sendable {
   /// Why nothing is written any more; nil while all is well.
   var failure: CoreDataError? { get }
+  /// What was found to be wrong when the store was opened, one sentence each.
+  var findings: [String] { get }
 }

@@ -56,3 +56,7 @@ void cfault_cut_power(int number);
 /// Power is back: files have what was synced, and of the rest what chance (`seed`, 0: nothing) left.
 /// Returns the number of files that are still open; nothing is done unless that is 0.
 int cfault_restore(int number, uint64_t seed);
+
+/// The power of a real file system goes, as far as it is concerned: what it has not written yet, its
+/// own log included, never will be. Takes root. Returns 0, or -1 and `errno`.
+int cfault_shut_down(const char *folder);

@@ -24,7 +24,7 @@ import Testing
   }
 
   static let operations: [FaultyOperation] = [
-    FaultyOperation(name: "create", needsStore: false, mayBeEmpty: true) { _, url in
+    FaultyOperation(name: "create", needsStore: false, changesNothing: true) { _, url in
       try Shop(at: url).close()
     },
     FaultyOperation(
@@ -61,7 +61,55 @@ import Testing
       request.predicate = ObjectPredicate(format: "count > 1 OR name == 'painting'")
       _ = try shop?.context.execute(BatchDeleteRequest(fetchRequest: request))
     },
+    FaultyOperation(name: "purge history", prepare: { _ in }) { shop, _ in
+      _ = try shop?.context.execute(
+        PersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture))
+    },
+    FaultyOperation(
+      name: "checkpoint", changesNothing: true,
+      prepare: { shop in
+        _ = try shop.context.execute(
+          PersistentHistoryChangeRequest.deleteHistory(before: Date.distantPast))
+      }
+    ) { shop, _ in try shop?.store.checkpoint() },
+    FaultyOperation(name: "open", changesNothing: true) { _, url in try Shop(at: url).close() },
+    FaultyOperation(name: "migrate in place", isNewer: true, changesNothing: true) { _, url in
+      try Shop(at: url, model: Shop.newerModel.get()).close()
+    },
+    FaultyOperation(
+      name: "back up",
+      result: { $0.deletingLastPathComponent().appendingPathComponent("Backup.sqlite") },
+      mayBeEmpty: true
+    ) { _, url in
+      try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).replacePersistentStore(
+        at: url.deletingLastPathComponent().appendingPathComponent("Backup.sqlite"),
+        withPersistentStoreFrom: url, ofType: StoreTypeName.sqlite)
+    },
+    FaultyOperation(name: "replace") { _, url in
+      try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).replacePersistentStore(
+        at: url,
+        withPersistentStoreFrom: Self.other.get(), ofType: StoreTypeName.sqlite)
+    },
+    FaultyOperation(name: "destroy", mayBeEmpty: true) { _, url in
+      try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).destroyPersistentStore(
+        at: url, ofType: StoreTypeName.sqlite)
+    },
   ]
+
+  /// Another store, to replace the first one with.
+  static let other: Result<URL, any Error> = Result {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-fault-other-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let url = folder.appendingPathComponent("Other.sqlite")
+    let shop = try Shop(at: url)
+    try shop.context.performAndWait {
+      for number in 0..<30 { shop.insert("other \(number)", picture: Shop.picture(number)) }
+      try shop.context.save()
+    }
+    try shop.close()
+    return url
+  }
 
   @Test(arguments: operations)
   func eachFailingStepLeavesTheOldStateOrTheNew(operation: FaultyOperation) throws {

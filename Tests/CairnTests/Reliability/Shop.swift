@@ -56,7 +56,7 @@ struct Shop {
     var all: [AnyHashable: Any] = [
       StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,
       StoreOptionKey.inferMappingModel: true, StoreOptionKey.timeout: 5,
-      StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"],
+      StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"], StoreOptionKey.rowChecksums: true,
     ]
     all.merge(options) { $1 }
     let store = try coordinator.addPersistentStore(
@@ -125,7 +125,10 @@ struct Shop {
           + (item.entity.attributesByName["color"] == nil
             ? "" : " \(item.value(forKey: "color") ?? "-")")
       }
-      return lines.sorted() + rest
+      let history = try context.execute(
+        PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?))
+      let count = ((history as? PersistentHistoryResult)?.result as? [Any])?.count ?? 0
+      return lines.sorted() + rest + (count == 0 ? [] : ["\(count) transactions"])
     }
   }
 

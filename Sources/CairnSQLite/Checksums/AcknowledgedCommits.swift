@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+
+/// Beside the store, outside its write-ahead log: the number of the last commit that was
+/// acknowledged, in `App.sqlite-cairn`.
+///
+/// Where a log is cut short, or a bit of it flips, SQLite forgets the commits from there on without a
+/// word. The number is not synced: after a power cut it may be old, which says nothing wrong.
+final class AcknowledgedCommits: Sendable {
+  private static let magic = Data("CAIRNACK".utf8)
+  private static let size = 24
+  static func path(besides store: String) -> String { store + "-cairn" }
+
+  private let path: String
+  private let storeID: String
+  private let handle = Mutex<FileHandle?>(nil)
+
+  init(store path: String, identifier: String) {
+    self.path = Self.path(besides: path)
+    storeID = identifier
+  }
+
+  /// The number that was noted for this store; 0 for none.
+  func read() -> Int64 {
+    guard let data = FileManager.default.contents(atPath: path), data.count >= Self.size,
+      data.prefix(8) == Self.magic
+    else { return 0 }
+    let (number, check) = data.withUnsafeBytes { bytes in
+      (
+        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
+        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self))
+      )
+    }
+    return check == self.check(number) ? number : 0
+  }
+
+  /// Notes a commit.
+  ///
+  /// Without the file everything else works, so errors are of no interest.
+  func write(_ number: Int64) {
+    var data = Self.magic
+    for word in [number, check(number)] {
+      withUnsafeBytes(of: word.littleEndian) { data.append(contentsOf: $0) }
+    }
+    handle.withLock { handle in
+      if handle == nil {
+        if !FileManager.default.fileExists(atPath: path) {
+          FileManager.default.createFile(atPath: path, contents: nil)
+        }
+        handle = FileHandle(forUpdatingAtPath: path)
+      }
+      try? handle?.seek(toOffset: 0)
+      try? handle?.write(contentsOf: data)
+    }
+  }
+
+  /// Belongs to this store and to this number.
+  private func check(_ number: Int64) -> Int64 { RowSum.of(Data("\(storeID) \(number)".utf8)) }
+}

@@ -1,0 +1,124 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// Compares what is stored with the sums of what was saved, and names the objects that differ.
+struct ChecksumCheck {
+  let lookup: RowLookup
+  private var connection: SQLiteConnection { lookup.connection }
+  /// So many objects are named of each table.
+  private static let limit = 100
+
+  func problems() throws -> [String] {
+    var problems = missingFiles()
+    guard try ChecksumTable.exists(connection) else { return problems }
+    let entities = try ChecksumTable.entities(of: lookup.schema, connection)
+    for table in entities {
+      do {
+        problems += try rowProblems(of: table)
+      } catch {
+        guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
+        problems.append("\(table.root.table): the rows cannot be read: \(failure.message)")
+      }
+    }
+    return problems
+  }
+
+  // MARK: Rows
+
+  private func rowProblems(of table: ChecksumTable.EntityTable) throws -> [String] {
+    let (root, number) = (table.root, table.root.number)
+    let unknown = try changedElsewhere(root)
+    var problems: [String] = []
+    let changed = try connection.statement(
+      "SELECT t.Z_PK, t.Z_ENT, s.S IS NULL FROM \(root.table) t LEFT JOIN \(ChecksumTable.name) s "
+        + "ON s.E = \(number) AND s.K = t.Z_PK WHERE s.S IS NOT \(table.sum) LIMIT \(Self.limit)")
+    defer { changed.reset() }
+    while try changed.step() {
+      let key = changed.integer(0)
+      if unknown.contains(key) { continue }
+      let object = name(root, entity: changed.integer(1), key: key)
+      problems.append(
+        changed.integer(2) != 0
+          ? "\(object) is stored, but was never saved under this key"
+          : "\(object) is not stored as it was saved")
+    }
+    let lost = try connection.statement(
+      "SELECT K FROM \(ChecksumTable.name) WHERE E = \(number) "
+        + "AND NOT EXISTS (SELECT 1 FROM \(root.table) t WHERE t.Z_PK = K) LIMIT \(Self.limit)")
+    defer { lost.reset() }
+    while try lost.step() where !unknown.contains(lost.integer(0)) {
+      let object = name(root, entity: Int64(number), key: lost.integer(0))
+      problems.append("\(object) was saved, but is not stored any more")
+    }
+    return problems
+  }
+
+  /// Rows that programs without sums have written since, as far as history tells.
+  private func changedElsewhere(_ root: SQLEntity) throws -> Set<Int64> {
+    guard try connection.hasTable("ACHANGE") else { return [] }
+    let select = try connection.statement(
+      "SELECT ZENTITYPK FROM ACHANGE WHERE ZENTITY BETWEEN ? AND ? AND ZTRANSACTIONID > "
+        + "(SELECT S FROM \(ChecksumTable.name) WHERE E = 0 AND K = 0)")
+    defer { select.reset() }
+    select.bind(Int64(root.subtree.lowerBound), at: 1)
+    select.bind(Int64(root.subtree.upperBound), at: 2)
+    var keys: Set<Int64> = []
+    while try select.step() { keys.insert(select.integer(0)) }
+    return keys
+  }
+
+  /// The object as people and programs know it.
+  private func name(_ root: SQLEntity, entity number: Int64, key: Int64) -> String {
+    let number = Int(truncatingIfNeeded: number)
+    let entity =
+      root.subtree.contains(number) ? lookup.schema.entity(number: number) ?? root : root
+    let id = lookup.reader.objectID(entity, key: key)
+    return "\(entity.name) \(id.uriRepresentation().absoluteString) (row \(key) of \(root.table))"
+  }
+
+  // MARK: Files
+
+  /// Objects whose external data is not there, or not what was saved.
+  private func missingFiles() -> [String] {
+    lookup.schema.entities.flatMap { entity in
+      entity.externalSlots.flatMap { slot -> [String] in
+        do {
+          return try fileProblems(of: entity, slot)
+        } catch {
+          // Rows that cannot be read are reported as such by the other checks.
+          return []
+        }
+      }
+    }
+  }
+
+  private func fileProblems(of entity: SQLEntity, _ slot: Int) throws -> [String] {
+    guard let column = entity.slots[slot].column else { return [] }
+    let hasSums = try ChecksumTable.exists(connection)
+    let select = try connection.statement(
+      "SELECT Z_PK, substr(\(column), 1, 38) FROM \(entity.table) "
+        + "WHERE Z_ENT = ? AND substr(\(column), 1, 1) = x'02'")
+    defer { select.reset() }
+    select.bind(Int64(entity.number), at: 1)
+    var problems: [String] = []
+    while try select.step() && problems.count < Self.limit {
+      guard let file = ExternalDataFiles.fileName(ofColumn: select.data(1)) else { continue }
+      let object = name(entity, entity: Int64(entity.number), key: select.integer(0))
+      let property = entity.layout.slots[slot].name
+      guard let data = lookup.reader.files.data(ofFile: file) else {
+        problems.append("\(object): the file \(file) with its \(property) is missing")
+        continue
+      }
+      guard hasSums else { continue }
+      let sum = try connection.integer(
+        "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
+        ChecksumTable.key(ofFile: file))
+      if let sum, sum != RowSum.of(data) {
+        problems.append("\(object): the file \(file) with its \(property) is not as it was saved")
+      }
+    }
+    return problems
+  }
+}
