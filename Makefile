@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples clean
+.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples check-crashes fuzz clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -35,6 +35,14 @@ bench-check: deps
 sanitize: deps
 	@SWIFT="$(SWIFT)" sh Tests/sanitize.sh thread
 	@SWIFT="$(SWIFT)" sh Tests/sanitize.sh address
+
+## Kills a saving program 200 times and cuts the power of its disk 30 times (as root).
+check-crashes: deps
+	@SWIFT="$(SWIFT)" bash Tests/check-crashes.sh
+
+## Opens, reads and writes 10,000 damaged store files; the tests do a few hundred.
+fuzz: deps
+	CAIRN_FUZZ_ROUNDS=10000 $(SWIFT) test --filter 'DamagedPagesTests|HostileSchemaTests'
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift

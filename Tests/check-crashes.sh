@@ -46,7 +46,8 @@ start() {
 }
 
 stop() {
-  kill -9 "$writer"
+  # A power cut may have ended it already.
+  kill -9 "$writer" 2>/dev/null || true
   wait "$writer" 2>/dev/null || true
   writer=
 }

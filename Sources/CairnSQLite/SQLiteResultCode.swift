@@ -85,6 +85,12 @@ enum SQLiteResultCode {
         .persistentStoreTimeout,
         "Another connection kept it locked for longer than the timeout; try again."
       )
+    case SQLITE_INTERRUPT:
+      return (
+        .persistentStoreTimeout,
+        "The file has triggers of another program, and the transaction took longer than the "
+          + "timeout; nothing was written."
+      )
     case SQLITE_NOTADB:
       return (.persistentStoreInvalidType, "The file is not an SQLite database.")
     case SQLITE_CORRUPT:

@@ -19,6 +19,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
     var heldReader: HeldReader?
     /// Whether `heldReader` is there, or is known to be impossible.
     var hasTriedHolding = false
+    /// How long a transaction may take in a file with triggers that are not of the model's making.
+    var writeLimit: Duration?
     /// Whether commits are recorded in history.
     var recordsHistory = false
     /// Set when a write failed in a way that leaves the file in doubt.

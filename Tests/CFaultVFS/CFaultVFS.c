@@ -540,3 +540,13 @@ int cfault_shut_down(const char *path) {
   close(descriptor);
   return code;
 }
+
+// MARK: Other programs
+
+int cfault_execute(const char *path, const char *sql) {
+  sqlite3 *connection = NULL;
+  int code = sqlite3_open(path, &connection);
+  if (code == SQLITE_OK) code = sqlite3_exec(connection, sql, NULL, NULL, NULL);
+  sqlite3_close(connection);
+  return code;
+}

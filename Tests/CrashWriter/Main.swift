@@ -98,7 +98,7 @@ struct CrashWriter {
     let found = try check(coordinator, context, isQuick: true)
     guard found.code == 0 else { return found.code }
     if !FileManager.default.fileExists(atPath: acknowledged.path) {
-      FileManager.default.createFile(atPath: acknowledged.path, contents: nil)
+      _ = FileManager.default.createFile(atPath: acknowledged.path, contents: nil)
     }
     let notes = try FileHandle(forUpdating: acknowledged)
     try notes.seekToEnd()

@@ -96,7 +96,8 @@ struct AutomaticMigration {
       {
         return (model, false)
       }
-    } catch {
+    } catch let error as CoreDataError where error.code == .migrationMissingSourceModel {
+      // It is there, but no model can be made of it.
       problem = error
     }
     throw CoreDataError(

@@ -58,6 +58,7 @@ struct LocalStoreOpening {
       StoreOptionKey.migrateAutomatically: true,
       StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.timeout: 10,
+      StoreOptionKey.rowChecksums: true,
       StoreOptionKey.sqlitePragmas: ["synchronous": durability == .full ? "FULL" : "NORMAL"],
       StoreOptionKey.migrationProgress: progress,
     ]

@@ -21,13 +21,15 @@ struct StatusReport {
       let sync = try running.engine.status()
       local.lastTransaction = Int(sync.localTransaction)
       local.records = records()
+      local.problem = localProblem
       let lines = sync.replicas.map(line)
-      let problems = lines.compactMap { line -> StatusProblem? in
+      var problems = lines.compactMap { line -> StatusProblem? in
         guard line.required || line.state == .stopped, let problem = line.problem else {
           return nil
         }
         return StatusProblem(code: problem.code, message: "\(line.name): \(problem.message)")
       }
+      if let problem = local.problem { problems.insert(problem, at: 0) }
       return EngineStatus(
         model: running.modelName, local: local, replicas: lines, problems: problems)
     } catch {
@@ -36,6 +38,16 @@ struct StatusReport {
       return EngineStatus(
         model: running.modelName, local: local, problems: local.problem.map { [$0] } ?? [])
     }
+  }
+
+  /// What is wrong with the local store although it is open: it writes no more, or commits that were
+  /// acknowledged are not there.
+  private var localProblem: StatusProblem? {
+    guard let store = running.local as? any FailureReporting else { return nil }
+    if let failure = store.failure {
+      return StatusProblem(code: "store-read-only", message: failure.message)
+    }
+    return store.findings.first.map { StatusProblem(code: "commits-missing", message: $0) }
   }
 
   /// The number of records of all root entities.

@@ -45,7 +45,7 @@ final class AcknowledgedCommits: Sendable {
     handle.withLock { handle in
       if handle == nil {
         if !FileManager.default.fileExists(atPath: path) {
-          FileManager.default.createFile(atPath: path, contents: nil)
+          _ = FileManager.default.createFile(atPath: path, contents: nil)
         }
         handle = FileHandle(forUpdatingAtPath: path)
       }

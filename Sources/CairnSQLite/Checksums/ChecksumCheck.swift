@@ -48,8 +48,10 @@ struct ChecksumCheck {
       "SELECT K FROM \(ChecksumTable.name) WHERE E = \(number) "
         + "AND NOT EXISTS (SELECT 1 FROM \(root.table) t WHERE t.Z_PK = K) LIMIT \(Self.limit)")
     defer { lost.reset() }
-    while try lost.step() where !unknown.contains(lost.integer(0)) {
-      let object = name(root, entity: Int64(number), key: lost.integer(0))
+    while try lost.step() {
+      let key = lost.integer(0)
+      if unknown.contains(key) { continue }
+      let object = name(root, entity: Int64(number), key: key)
       problems.append("\(object) was saved, but is not stored any more")
     }
     return problems

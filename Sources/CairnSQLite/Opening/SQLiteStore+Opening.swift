@@ -103,7 +103,9 @@ extension SQLiteStore {
     let schema = SQLSchema(model: configuration.model, catalog: facts.catalog)
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
     let isCompatible = hashes == configuration.model.entityVersionHashesByName
+    if isCompatible { try checkTables(of: schema, facts.catalog) }
     let isWritable = isCompatible && !isReadOnly
+    let hasForeignTriggers = try hasForeignTriggers(schema, database)
     var records = try hasTransactions(facts, database)
     if isWritable, records || configuration.options.tracksHistory {
       // Also brings the tables of older frameworks to the current form.
@@ -124,12 +126,40 @@ extension SQLiteStore {
         database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "") : nil
     state.withLock { state in
       state.checksums = checksums
+      state.writeLimit =
+        hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil
       state.database = database
       state.hasTriedHolding = false
       state.schema = schema
       state.recordsHistory = records
     }
     adopt(metadata: metadata)
+  }
+
+  /// A file whose metadata promise a model has its tables; a view of that name is none.
+  private func checkTables(of schema: SQLSchema, _ catalog: SQLCatalog) throws {
+    let missing = schema.tables.map(\.name).filter { catalog.tables[$0] == nil }
+    if missing.isEmpty { return }
+    throw CoreDataError(
+      .persistentStoreOpen,
+      "The file \(path) is damaged: it has no table \(missing.sorted().joined(separator: ", ")). "
+        + "Restore the store from a backup.", userInfo: [NSFilePathErrorKey: path])
+  }
+
+  /// Whether the file has triggers that the model does not ask for.
+  private func hasForeignTriggers(
+    _ schema: SQLSchema, _ database: any DatabaseWriter
+  ) throws -> Bool {
+    let own = Set(schema.indexStatements())
+    return try database.unsafeRead { connection in
+      let select = try SQLiteConnection(database: connection).statement(
+        "SELECT sql FROM sqlite_master WHERE type = 'trigger'")
+      defer { select.reset() }
+      while try select.step() {
+        if !own.contains(select.string(0)) { return true }
+      }
+      return false
+    }
   }
 
   /// Whether history has been recorded in the file; then it goes on, with or without the option.

@@ -27,13 +27,17 @@ extension SQLiteStore {
   private func writeOnce<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
     try checkWritable()
     let (database, schema) = (try database, try schema)
-    let (care, checksums) = state.withLock { ($0.logCare, $0.checksums) }
+    let (care, checksums, limit) = state.withLock {
+      ($0.logCare, $0.checksums, $0.writeLimit)
+    }
     do {
       var result: T?
       try database.writeWithoutTransaction { connection in
         var commit: Int64?
         func work() throws -> Bool {
-          result = try body(lookup(SQLiteConnection(database: connection), schema))
+          result = try Deadline.holding(limit, on: connection.sqliteConnection) {
+            try body(lookup(SQLiteConnection(database: connection), schema))
+          }
           return result != nil
         }
         try connection.inTransaction(.immediate) {

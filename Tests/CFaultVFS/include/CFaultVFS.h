@@ -60,3 +60,6 @@ int cfault_restore(int number, uint64_t seed);
 /// The power of a real file system goes, as far as it is concerned: what it has not written yet, its
 /// own log included, never will be. Takes root. Returns 0, or -1 and `errno`.
 int cfault_shut_down(const char *folder);
+
+/// Runs SQL on a file as a program does that knows nothing of Cairn. Returns SQLite's result code.
+int cfault_execute(const char *path, const char *sql);

@@ -7,7 +7,11 @@ import Testing
 
 /// Specification: sqlite-store-format.md – a damaged file is an error or an answer, nothing worse.
 @Suite struct DamagedPagesTests {
-  @Test(.timeLimit(.minutes(3)))
+  /// `CAIRN_FUZZ_ROUNDS` asks for more, as `make fuzz` does.
+  private static let rounds =
+    ProcessInfo.processInfo.environment["CAIRN_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 300
+
+  @Test(.timeLimit(.minutes(rounds > 300 ? 120 : 3)))
   func filesWithFlippedBytesAreAnErrorOrAnAnswer() throws {
     let seed = TestSeed.get("damaged pages")
     var numbers = SeededNumbers(seed: seed)
@@ -19,7 +23,7 @@ import Testing
     try whole.close()
     let bytes = try Data(contentsOf: whole.url)
     var counts = (opened: 0, read: 0, saved: 0)
-    for number in 0..<300 {
+    for number in 0..<Self.rounds {
       let place = folder.appendingPathComponent("\(number)")
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: place) }

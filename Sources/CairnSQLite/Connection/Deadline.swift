@@ -1,0 +1,32 @@
+import GRDBSQLite
+
+/// Ends what a connection does when it takes too long: a trigger in a file can do anything, without
+/// end too.
+// Used by the one thread that has the connection.
+final class Deadline {
+  private let end: ContinuousClock.Instant
+  /// SQLite asks after so many of its instructions, every few milliseconds.
+  private static let instructions: Int32 = 100_000
+
+  private init(in limit: Duration) { end = ContinuousClock.now + limit }
+
+  /// Runs work on a connection; after the limit it fails as interrupted. No limit: as it is.
+  static func holding<Result>(
+    _ limit: Duration?, on connection: OpaquePointer?, _ work: () throws -> Result
+  ) rethrows -> Result {
+    guard let limit, let connection else { return try work() }
+    let deadline = Deadline(in: limit)
+    sqlite3_progress_handler(
+      connection, instructions,
+      { context in
+        guard let context else { return 0 }
+        let deadline = Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue()
+        return ContinuousClock.now > deadline.end ? 1 : 0
+      }, Unmanaged.passUnretained(deadline).toOpaque())
+    defer {
+      sqlite3_progress_handler(connection, 0, nil, nil)
+      withExtendedLifetime(deadline) {}
+    }
+    return try work()
+  }
+}

@@ -1,0 +1,156 @@
+// Store files with a schema that means harm: views and triggers, and files that belong elsewhere.
+
+import CFaultVFS
+import Cairn
+import CairnTesting
+import Foundation
+import Testing
+
+/// Specification: issue "Reliability" – malicious triggers and views, another file's log and
+/// truncated files are an error or a right answer, never a crash or a hang.
+@Suite(.timeLimit(.minutes(2))) struct HostileSchemaTests {
+  /// A filled store that SQL has been let loose on.
+  private func store(
+    _ sql: String, options: [String: Any] = [:]
+  ) throws -> (folder: URL, open: () throws -> HostileStore) {
+    let folder = try HostileStore.makeFolder()
+    let model = try HostileStore.model(in: folder)
+    let whole = try HostileStore(in: folder, model: model)
+    try whole.fill(items: 20)
+    try whole.close()
+    try #require(cfault_execute(HostileStore.url(in: folder).path, sql) == 0)
+    return (folder, { try HostileStore(in: folder, model: model, options: options) })
+  }
+
+  /// The code of what a piece of work throws; nil when it throws nothing.
+  private func code(_ work: () throws -> Void) -> CoreDataError.Code? {
+    do {
+      try work()
+      return nil
+    } catch {
+      return (error as? CoreDataError)?.code ?? CoreDataError.Code(rawValue: -1)
+    }
+  }
+
+  private static let endless =
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+
+  @Test func aViewInPlaceOfATableIsRefused() throws {
+    let (folder, open) = try store(
+      "DROP TABLE ZBOX; CREATE VIEW ZBOX (Z_PK, Z_ENT, Z_OPT, ZNAME) AS "
+        + "SELECT x, 4, 1, 'x' FROM (\(Self.endless))")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(code { _ = try open() } == .persistentStoreOpen)
+  }
+
+  @Test func aMissingTableIsRefused() throws {
+    let (folder, open) = try store("DROP TABLE ZPART")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(code { _ = try open() } == .persistentStoreOpen)
+  }
+
+  @Test(arguments: [
+    // Without end, at once or by way of a view.
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN "
+      + "INSERT INTO Z_METADATA (Z_VERSION) SELECT COUNT(*) FROM (\(endless)); END",
+    "CREATE VIEW long AS \(endless); CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN "
+      + "UPDATE ZBOX SET ZNAME = (SELECT MAX(x) FROM long); END",
+    // Changes what it must not.
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN DELETE FROM ZBOX WHERE Z_PK = NEW.Z_PK; END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN DELETE FROM Z_PRIMARYKEY; END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN UPDATE ZBOX SET Z_ENT = 99; END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN UPDATE ZBOX SET Z_OPT = -9223372036854775808; "
+      + "END",
+    "CREATE TRIGGER bad BEFORE INSERT ON ZBOX BEGIN SELECT RAISE(IGNORE); END",
+    "CREATE TRIGGER bad BEFORE INSERT ON ZBOX BEGIN SELECT RAISE(ABORT, 'no'); END",
+    "CREATE TRIGGER bad BEFORE INSERT ON ZBOX BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN SELECT load_extension('/bin/ls'); END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN INSERT INTO ZBOX (ZNAME) VALUES ('more'); END; "
+      + "CREATE TRIGGER worse AFTER INSERT ON ZBOX BEGIN INSERT INTO ZBOX (ZNAME) "
+      + "VALUES (NEW.ZNAME || 'x'); END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN INSERT INTO ZBOX (ZNAME) "
+      + "VALUES (CairnCall('nosuch', zeroblob(1000000))); END",
+  ])
+  func aTriggerThatMeansHarmEndsInAnErrorOrAnAnswer(sql: String) throws {
+    let (folder, open) = try store(sql, options: [StoreOptionKey.timeout: 1])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try open()
+    defer { try? store.close() }
+    let context = store.context
+    context.performAndWait {
+      let tag = EntityDescription.insertNewObject(forEntityName: "Box", into: context)
+      tag.setValue("new", forKey: "name")
+      let code = code { try context.save() }
+      if sql.contains("RECURSIVE") { #expect(code == .persistentStoreTimeout) }
+      // Whatever it was, reading gives errors or objects.
+      for entity in ["Tag", "Item", "Box"] {
+        for object in (try? context.fetch(FetchRequest<ManagedObject>(entityName: entity))) ?? [] {
+          _ = object.value(forKey: "name")
+        }
+      }
+    }
+  }
+
+  @Test func anotherFilesLogIsAnErrorOrAnAnswer() throws {
+    let seed = TestSeed.get("another file's log")
+    var numbers = SeededNumbers(seed: seed)
+    let (folder, _) = try store("SELECT 1")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = HostileStore.url(in: folder)
+    let model = try HostileStore.model(in: folder)
+    // The log of a store that is open, taken away from under it.
+    let other = try HostileStore.makeFolder()
+    defer { try? FileManager.default.removeItem(at: other) }
+    let busy = try HostileStore(in: other, model: model)
+    try busy.fill(items: 30)
+    let log = try Data(contentsOf: URL(fileURLWithPath: HostileStore.url(in: other).path + "-wal"))
+    try busy.close()
+    let bytes = try Data(contentsOf: url)
+    for _ in 0..<40 {
+      try bytes.write(to: url)
+      let count = Int.random(in: 0...log.count, using: &numbers)
+      try log.prefix(Bool.random(using: &numbers) ? count : log.count)
+        .write(to: URL(fileURLWithPath: url.path + "-wal"))
+      try? FileManager.default.removeItem(atPath: url.path + "-shm")
+      guard let store = try? HostileStore(in: folder, model: model) else { continue }
+      Self.use(store)
+      try? store.close()
+    }
+  }
+
+  @Test func filesCutAnywhereAreAnErrorOrAnAnswer() throws {
+    let seed = TestSeed.get("cut files")
+    var numbers = SeededNumbers(seed: seed)
+    let (folder, _) = try store("SELECT 1")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = HostileStore.url(in: folder)
+    let model = try HostileStore.model(in: folder)
+    let bytes = try Data(contentsOf: url)
+    for round in 0..<60 {
+      for suffix in ["-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: url.path + suffix)
+      }
+      let pages = Int.random(in: 0...(bytes.count / 4096), using: &numbers)
+      let rest = round % 2 == 0 ? 0 : Int.random(in: 0..<4096, using: &numbers)
+      try bytes.prefix(pages * 4096 + rest).write(to: url)
+      guard let store = try? HostileStore(in: folder, model: model) else { continue }
+      Self.use(store)
+      try? store.close()
+    }
+  }
+
+  private static func use(_ store: HostileStore) {
+    let context = store.context
+    context.performAndWait {
+      for entity in ["Item", "Tag", "Box", "Part"] {
+        let objects = (try? context.fetch(FetchRequest<ManagedObject>(entityName: entity))) ?? []
+        for object in objects {
+          for name in object.entity.propertiesByName.keys { _ = object.value(forKey: name) }
+        }
+      }
+      let tag = EntityDescription.insertNewObject(forEntityName: "Box", into: context)
+      tag.setValue("new", forKey: "name")
+      try? context.save()
+    }
+  }
+}
