@@ -8,8 +8,9 @@ import Testing
 @Suite struct ResultCodeTests {
   private static let codes: [(Int32, CoreDataError.Code)] = [
     (5, .persistentStoreTimeout), (26, .persistentStoreInvalidType),
-    (14, .persistentStoreOpen), (8, .persistentStoreSave), (13, .persistentStoreSave),
-    (10 | (4 << 8), .persistentStoreSave), (11, .persistentStoreOperation), (1, .sqlite),
+    (14, .persistentStoreOpen), (8, .persistentStoreSave), (13, .fileWriteOutOfSpace),
+    (10 | (4 << 8), .persistentStoreSave), (10 | (19 << 8), .fileWriteOutOfSpace),
+    (11, .persistentStoreOperation), (1, .sqlite),
   ]
 
   @Test(arguments: codes)

@@ -12,8 +12,10 @@ extension SQLiteStore: BatchExecuting {
     let records = state.withLock { $0.recordsHistory }
     var batch: BatchTransaction?
     do {
-      let outcome = try write(doing: "execute a batch request", isRepeatable: request.isRepeatable) {
-        lookup -> BatchOutcome? in
+      let outcome = try write(
+        doing: "execute a batch request", isRepeatable: request.isRepeatable,
+        deletes: request.deletes
+      ) { lookup -> BatchOutcome? in
         batch?.discardFiles()
         let work = BatchTransaction(
           lookup: lookup,
@@ -40,6 +42,13 @@ extension StoreBatchRequest {
     switch self {
     case .insert: false
     case .update, .delete: true
+    }
+  }
+
+  fileprivate var deletes: Bool {
+    switch self {
+    case .delete: true
+    case .insert, .update: false
     }
   }
 }

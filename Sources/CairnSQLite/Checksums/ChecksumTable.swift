@@ -75,7 +75,9 @@ struct ChecksumTable {
   }
 
   /// Sums up the files that rows of a table name and that have no sum yet.
-  private func sumFiles(of table: EntityTable, where condition: String, _ list: String? = nil) throws {
+  private func sumFiles(of table: EntityTable, where condition: String, _ list: String? = nil)
+    throws
+  {
     var names: Set<String> = []
     for column in table.fileColumns {
       let select = try connection.statement(

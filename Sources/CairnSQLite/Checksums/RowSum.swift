@@ -2,7 +2,9 @@ import Foundation
 import GRDBSQLite
 
 /// The sum of a row's stored values: 64 bits that another row, and the same row with a bit flipped,
-/// practically never have. It guards against accidents, not against forgery.
+/// practically never have.
+///
+/// It guards against accidents, not against forgery.
 struct RowSum {
   private(set) var value: UInt64 = 0x2D35_8DCC_AA6C_78A5
 

@@ -46,7 +46,8 @@ final class TouchedRows {
       recent = index
       return tables[index].place
     }
-    tables.append(Table(name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)), place: nil))
+    tables.append(
+      Table(name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)), place: nil))
     recent = tables.count - 1
     return nil
   }

@@ -10,7 +10,7 @@ final class Deadline {
 
   private init(in limit: Duration) { end = ContinuousClock.now + limit }
 
-  /// Runs work on a connection; after the limit it fails as interrupted. No limit: as it is.
+  /// Runs work on a connection; after the limit, if there is one, it fails as interrupted.
   static func holding<Result>(
     _ limit: Duration?, on connection: OpaquePointer?, _ work: () throws -> Result
   ) rethrows -> Result {

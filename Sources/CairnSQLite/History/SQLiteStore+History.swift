@@ -42,7 +42,7 @@ extension SQLiteStore: HistoryKeeping {
   }
 
   public func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
-    try write(doing: "purge history") { lookup -> Int? in
+    try write(doing: "purge history", deletes: true) { lookup -> Int? in
       let connection = lookup.connection
       guard try connection.hasTable("ATRANSACTION") else { return 0 }
       var limit = number ?? 0

@@ -49,24 +49,26 @@ final class LogCare: @unchecked Sendable {
     }
   }
 
-  /// Makes the database file as large as it will be once the log is moved; called in a transaction
-  /// that is about to commit.
+  /// Makes the database file as large as it will be once the log is moved, and a step larger; called
+  /// in a transaction that is about to commit.
   ///
   /// On a disk that has become full, the log can then still be moved and used from its beginning,
-  /// which lets deletes through.
-  func reserveRoom(_ database: Database) throws {
+  /// and the step is there for what deletes write besides.
+  func reserveRoom(_ database: Database, mayUseReserve: Bool) throws {
     let connection = SQLiteConnection(database: database)
     let pages = try connection.integer("PRAGMA page_count") ?? 0
     let pageSize = try connection.integer("PRAGMA page_size") ?? 4096
-    var size = pages * pageSize
+    let needed = pages * pageSize
+    // Moving the log cuts the reserve off the file again; a delete takes what it needs of it.
+    var size = mayUseReserve ? needed : needed + Int64(Self.growth)
     let code = sqlite3_file_control(
       database.sqliteConnection, "main", SQLITE_FCNTL_SIZE_HINT, &size)
     guard code != SQLITE_OK else { return }
     // SQLite calls a full disk a failed write here.
-    if code == SQLITE_FULL || Self.room(besides: database) < Int64(Self.growth) {
-      throw SQLiteFailure(code: SQLITE_FULL, message: "database or disk is full")
+    guard code == SQLITE_FULL || Self.room(besides: database) < Int64(2 * Self.growth) else {
+      throw SQLiteFailure(code: code, message: "disk I/O error")
     }
-    throw SQLiteFailure(code: code, message: "disk I/O error")
+    throw SQLiteFailure(code: SQLITE_FULL, message: "database or disk is full")
   }
 
   /// The bytes that are free on the file's disk.

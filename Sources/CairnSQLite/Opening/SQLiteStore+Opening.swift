@@ -123,7 +123,8 @@ extension SQLiteStore {
     let checksums =
       isWritable
       ? try openChecksums(
-        database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "") : nil
+        database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "")
+      : nil
     state.withLock { state in
       state.checksums = checksums
       state.writeLimit =

@@ -15,7 +15,8 @@ extension SQLiteStore {
     var outcome: SaveOutcome?
     var transaction: SaveTransaction?
     do {
-      _ = try write(doing: "be saved") { lookup -> Bool? in
+      let deletes = request.insertions.isEmpty && !request.deletions.isEmpty
+      _ = try write(doing: "be saved", deletes: deletes) { lookup -> Bool? in
         transaction?.discardFiles()
         let work = try SaveTransaction(
           lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps)

@@ -10,21 +10,26 @@ extension SQLiteStore {
   ///
   /// It commits when `body` gives a result, and leaves no trace when `body` gives nil or throws.
   ///
-  /// - Parameter isRepeatable: Whether `body` may run a second time, when the disk was full and room
-  ///   could be made.
+  /// - Parameters:
+  ///   - isRepeatable: Whether `body` may run a second time, when the disk was full and room could be
+  ///     made.
+  ///   - deletes: Whether it is there to delete, for which some room is kept.
   func write<T>(
-    doing: String, isRepeatable: Bool = true, _ body: (RowLookup) throws -> T?
+    doing: String, isRepeatable: Bool = true, deletes: Bool = false,
+    _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     do {
-      return try writeOnce(doing: doing, body)
+      return try writeOnce(doing: doing, deletes: deletes, body)
     } catch let error as CoreDataError
       where error.code == .fileWriteOutOfSpace && isRepeatable && makeRoom()
     {
-      return try writeOnce(doing: doing, body)
+      return try writeOnce(doing: doing, deletes: deletes, body)
     }
   }
 
-  private func writeOnce<T>(doing: String, _ body: (RowLookup) throws -> T?) throws -> T? {
+  private func writeOnce<T>(
+    doing: String, deletes: Bool, _ body: (RowLookup) throws -> T?
+  ) throws -> T? {
     try checkWritable()
     let (database, schema) = (try database, try schema)
     let (care, checksums, limit) = state.withLock {
@@ -47,7 +52,7 @@ extension SQLiteStore {
           } else if try !work() {
             return .rollback
           }
-          try care?.reserveRoom(connection)
+          try care?.reserveRoom(connection, mayUseReserve: deletes)
           return .commit
         }
         if let commit { checksums?.acknowledged.write(commit) }

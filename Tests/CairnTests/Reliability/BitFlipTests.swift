@@ -67,7 +67,8 @@ import Testing
       if problems.allSatisfy({ $0.contains("x-coredata://") }) { foundByUsAlone += 1 }
     }
     // A good part of the file is rows.
-    #expect(changed > 20 && foundByUsAlone > 8, "\(changed) changed, \(foundByUsAlone) by sums only")
+    #expect(
+      changed > 20 && foundByUsAlone > 8, "\(changed) changed, \(foundByUsAlone) by sums only")
   }
 
   @Test func theObjectIsNamed() throws {
@@ -105,7 +106,8 @@ import Testing
     let shop = try Shop(at: url)
     defer { try? shop.close() }
     let changed = try shop.store.verifyIntegrity()
-    #expect(changed.count == 1 && changed[0].contains("picture is not as it was saved"), "\(changed)")
+    #expect(
+      changed.count == 1 && changed[0].contains("picture is not as it was saved"), "\(changed)")
     try FileManager.default.removeItem(at: file)
     let missing = try shop.store.verifyIntegrity()
     #expect(missing.count == 1 && missing[0].contains("picture is missing"), "\(missing)")

@@ -35,7 +35,8 @@ import Testing
     let first = try #require(failure(of: shop))
     #expect(folder.injected == 1)
     #expect(first.code == .persistentStoreSave)
-    #expect(first.message.contains("read-only from now on") && first.message.contains("Shop.sqlite"))
+    #expect(
+      first.message.contains("read-only from now on") && first.message.contains("Shop.sqlite"))
     #expect((first.userInfo["NSSQLiteErrorDomain"] as? NSNumber)?.intValue == 1034)
 
     // The disk is well again, but nobody knows what it has.
@@ -50,7 +51,8 @@ import Testing
       }
     }
     #expect(shop.context.performAndWait { shop.context.insertedObjects.count } == 1)
-    #expect(try shop.context.performAndWait { try shop.items("name BEGINSWITH 'item'").count } == 12)
+    #expect(
+      try shop.context.performAndWait { try shop.items("name BEGINSWITH 'item'").count } == 12)
     try shop.close()
     #expect(folder.syncs == syncs, "synced again")
 
@@ -65,11 +67,12 @@ import Testing
   @Test func aCheckpointWhoseSyncFailedIsNotPassedOver() throws {
     // A checkpoint after each commit, whose syncs come after the commit's own.
     let (folder, shop) = try open(["wal_autocheckpoint": "1"])
-    // A change needs no new ID, which would be a commit of its own.
+    // A change needs no new ID, which would be a commit of its own. The commit syncs the beginning of
+    // the log and the log.
     try shop.context.performAndWait {
       try shop.items("name == 'painting'").first?.setValue("saved", forKey: "name")
     }
-    folder.arm(Fault(kind: .sync, nth: 2, lasts: false))
+    folder.arm(Fault(kind: .sync, nth: 3, lasts: false))
     #expect(failure(of: shop) == nil, "the commit itself is done")
     #expect(folder.injected == 1)
     let syncs = folder.syncs

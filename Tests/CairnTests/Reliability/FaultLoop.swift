@@ -58,7 +58,7 @@ struct FaultLoop {
         var nth = 1
         while try isStruck(Fault(kind: kind, nth: nth, lasts: lasts), old: old, new: new) {
           faults += 1
-          nth += 1 + nth / 12
+          nth += 1 + nth / 8
           try #require(nth < 2000, "\(operation.name) never completes")
         }
       }

@@ -34,7 +34,8 @@ import Testing
       name: "save updates and deletes",
       prepare: { shop in
         for item in try shop.items("count == 1") { item.setValue(99, forKey: "count") }
-        for box in try shop.context.fetch(FetchRequest<ManagedObject>(entityName: "Box")).prefix(1) {
+        for box in try shop.context.fetch(FetchRequest<ManagedObject>(entityName: "Box")).prefix(1)
+        {
           shop.context.delete(box)
         }
       }
