@@ -21,10 +21,11 @@ struct PropertyValidation {
 
   /// The rules of an attribute.
   func check(_ property: PropertyDescription, value: Any?, key: String) throws {
+    // A refused value is what the object shows, although none is stored.
+    if let attribute = property as? AttributeDescription {
+      try checkRefusal(of: attribute, key: key)
+    }
     if value == nil {
-      if let attribute = property as? AttributeDescription {
-        try checkRefusal(of: attribute, key: key)
-      }
       if !property.isOptional { throw missing(property, key: key) }
     } else {
       try checkPredicates(of: property, value: value, key: key)

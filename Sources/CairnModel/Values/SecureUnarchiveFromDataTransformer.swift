@@ -16,9 +16,9 @@ open class SecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Send
 
   /// The value in an archive; nil for data that is none or holds other classes.
   open override func transformedValue(_ value: Any?) -> Any? {
-    guard let data = value as? Data else { return nil }
-    return try? NSKeyedUnarchiver.unarchivedObject(
-      ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+    let allowed = type(of: self).allowedTopLevelClasses
+    guard let data = value as? Data, ArchiveGate.admits(data, allowing: allowed) else { return nil }
+    return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: allowed, from: data)
   }
 
   /// The archive of a value; nil when it cannot be archived securely.

@@ -31,18 +31,28 @@ public enum TransformableCoding {
     guard let name = attribute.valueTransformerName, !name.isEmpty else {
       return .secureUnarchiveFromDataTransformerName
     }
-    // Older models name the constant instead of its value.
-    if name == "NSSecureUnarchiveFromDataTransformerName"
-      || name == "NSSecureUnarchiveFromDataTransformer"
-    {
+    // Models that name the constant, or the class, instead of the constant's value.
+    switch name {
+    case "NSSecureUnarchiveFromDataTransformerName", "NSSecureUnarchiveFromDataTransformer":
       return .secureUnarchiveFromDataTransformerName
+    case "NSKeyedUnarchiveFromDataTransformerName":
+      return .keyedUnarchiveFromDataTransformerName
+    case "NSUnarchiveFromDataTransformerName":
+      return .unarchiveFromDataTransformerName
+    default: return ValueTransformerName(name)
     }
-    return ValueTransformerName(name)
   }
 
   private static func transformer(of attribute: AttributeDescription) throws -> ValueTransformer {
     let name = name(of: attribute)
     if let transformer = ValueTransformer.transformer(forName: name) { return transformer }
+    if name == .unarchiveFromDataTransformerName {
+      throw AttributeCodingError(
+        description: "Transformable attribute \(attribute.name) names the value transformer "
+          + "\(name.rawValue), whose archives are not keyed and are read on Apple's platforms only; "
+          + "name \(ValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue) in the "
+          + "model, and migrate existing stores where they can be read.")
+    }
     throw AttributeCodingError(
       description: "Transformable attribute \(attribute.name) names the value transformer "
         + "\(name.rawValue), which is not registered; call ValueTransformer.setValueTransformer "

@@ -41,20 +41,30 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
 
   /// The transformer of a name, those of Foundation included; nil when there is none.
   ///
-  /// Foundation writes `ValueTransformer(forName:)`; a Swift initialiser cannot give back an object
-  /// that exists already.
+  /// The same as `ValueTransformer(forName:)`.
   public static func transformer(forName name: ValueTransformerName) -> ValueTransformer? {
     if let known = registered.withLock({ $0[name] }) { return known }
-    return name == .secureUnarchiveFromDataTransformerName ? secureUnarchiving : nil
+    return ownNames.contains(name) ? secureUnarchiving : nil
   }
   private static let secureUnarchiving = SecureUnarchiveFromDataTransformer()
+  /// Both read keyed archives, and write them so that either reads what the other wrote.
+  private static let ownNames: Set<ValueTransformerName> = [
+    .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
+  ]
 
   /// The names of all registered transformers, those of Foundation included, sorted.
   public static func valueTransformerNames() -> [ValueTransformerName] {
-    let names = Set(registered.withLock { Array($0.keys) }).union([
-      .secureUnarchiveFromDataTransformerName
-    ])
+    let names = Set(registered.withLock { Array($0.keys) }).union(ownNames)
     return names.sorted { $0.rawValue < $1.rawValue }
+  }
+}
+
+extension ValueTransformer: ClusterMember {
+  /// The transformer that was registered under a name, those of Foundation included; nil when there
+  /// is none.
+  public convenience init?(forName name: ValueTransformerName) {
+    guard let known = ValueTransformer.transformer(forName: name) else { return nil }
+    self.init(replacingWith: known)
   }
 }
 
@@ -69,4 +79,12 @@ public struct ValueTransformerName: RawRepresentable, Hashable, Sendable, Expres
   /// Secure keyed archives; what transformable attributes use unless they name another.
   public static let secureUnarchiveFromDataTransformerName = ValueTransformerName(
     "NSSecureUnarchiveFromData")
+  /// Keyed archives of any class, the default of earlier systems.
+  ///
+  /// Here the same as ``secureUnarchiveFromDataTransformerName``: archives are read and written in
+  /// the same form, and classes that are not allowed are refused.
+  public static let keyedUnarchiveFromDataTransformerName = ValueTransformerName(
+    "NSKeyedUnarchiveFromData")
+  /// Archives that are not keyed; nobody reads them here, so no transformer has this name.
+  public static let unarchiveFromDataTransformerName = ValueTransformerName("NSUnarchiveFromData")
 }

@@ -3,6 +3,13 @@ import Testing
 
 @testable import CairnModel
 
+/// A class that secure archives may not hold; at the top, where archives find names of classes.
+final class TransformableStranger: NSObject, NSCoding {
+  override init() {}
+  init?(coder: NSCoder) {}
+  func encode(with coder: NSCoder) {}
+}
+
 /// Values that are kept as data.
 @Suite struct TransformableTests {
   /// Text backwards, so that a missed or doubled transformation shows.
@@ -23,7 +30,10 @@ import Testing
 
   @Test(
     "Without a transformer, and under each of its names, values become secure archives",
-    arguments: [nil, "", "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformerName"])
+    arguments: [
+      nil, "", "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformerName",
+      "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+    ])
   func secureArchives(name: String?) throws {
     let attribute = attribute(name)
     let stored = try AttributeCoding.encode(["a", "b"] as NSArray, for: attribute)
@@ -55,6 +65,113 @@ import Testing
     }
     #expect(error.description.contains("Nowhere"))
     #expect(AttributeCoding.decode(.data(Data()), for: attribute("Nowhere")) == nil)
+  }
+
+  @Test(
+    "Under the name of the insecure transformer only secure archives are read and written",
+    arguments: ["NSKeyedUnarchiveFromData", "NSSecureUnarchiveFromData"])
+  func insecureArchives(name: String) throws {
+    #expect(throws: AttributeCodingError.self) {
+      try AttributeCoding.encode(TransformableStranger(), for: attribute(name))
+    }
+    let insecure = try NSKeyedArchiver.archivedData(
+      withRootObject: TransformableStranger(), requiringSecureCoding: false)
+    #expect(AttributeCoding.decode(.data(insecure), for: attribute(name)) == nil)
+    let old = try NSKeyedArchiver.archivedData(
+      withRootObject: ["a": 1] as NSDictionary, requiringSecureCoding: false)
+    let value = AttributeCoding.decode(.data(old), for: attribute(name)) as? NSDictionary
+    #expect(value?["a"] as? Int == 1)
+  }
+
+  /// Objects of a class, written as Foundation would; `make` gets the root to fill.
+  private func archive(
+    _ make: (inout KeyedArchiveBuilder, KeyedArchiveBuilder.Reference) -> Void
+  ) -> Data {
+    var builder = KeyedArchiveBuilder()
+    let root = builder.reserve()
+    make(&builder, root)
+    return builder.data(root: root)
+  }
+
+  @Test("Archives that Foundation would trap on have no value")
+  func hostileArchives() throws {
+    let archives = [
+      // A class that exists and is not allowed, by itself and inside of a list.
+      archive { $0.fill($1, "NSAttributedString", [("NSString", .string("a"))]) },
+      archive {
+        let inner = $0.add("NSDateComponents", [])
+        $0.fill($1, "NSArray", [("NS.objects", .array([.uid(inner.uid)]))])
+      },
+      archive { $0.fill($1, "NoSuchClass", []) },
+      // Lists that hold themselves, at once and by way of another.
+      archive { $0.fill($1, "NSArray", [("NS.objects", .array([.uid($1.uid)]))]) },
+      archive {
+        let inner = $0.add("NSSet", [("NS.objects", .array([.uid($1.uid)]))])
+        $0.fill($1, "NSArray", [("NS.objects", .array([.uid(inner.uid)]))])
+      },
+      // Fields of the wrong class.
+      archive { $0.fill($1, "NSUUID", [("NS.uuidbytes", .data(Data([1])))]) },
+      archive { $0.fill($1, "NSMutableString", []) },
+      archive {
+        let list = $0.add(list: [])
+        $0.fill($1, "NSURL", [("NS.base", .uid(0)), ("NS.relative", .uid(list.uid))])
+      },
+      // Deeper than a stack.
+      archive {
+        var inner = $0.add(text: "x")
+        for _ in 0..<50_000 { inner = $0.add(list: [inner]) }
+        $0.fill($1, "NSArray", [("NS.objects", .array([.uid(inner.uid)]))])
+      },
+    ]
+    for (index, data) in archives.enumerated() {
+      #expect(AttributeCoding.decode(.data(data), for: attribute(nil)) == nil, "\(index)")
+    }
+  }
+
+  @Test("Values of every allowed class come back from their archives")
+  func allowedClasses() throws {
+    let shared: NSArray = ["a", 1]
+    let values: [NSObject] = [
+      ["k": [1, 2.5], "n": NSNull()] as NSDictionary, NSSet(array: ["a", "b"]),
+      NSString(string: "text"), NSNumber(value: 7), NSDate(timeIntervalSinceReferenceDate: 5),
+      Data([1, 2]) as NSData, UUID() as NSUUID, [shared, shared, [] as NSArray] as NSArray,
+      URL(fileURLWithPath: "/a b") as NSURL, NSMutableArray(array: [NSMutableString(string: "m")]),
+      NSMutableDictionary(dictionary: ["a": NSMutableData(data: Data([3]))]),
+    ]
+    for value in values {
+      let stored = try AttributeCoding.encode(value, for: attribute(nil))
+      let read = AttributeCoding.decode(stored, for: attribute(nil)) as? NSObject
+      #expect(read == value, "\(type(of: value))")
+    }
+  }
+
+  @Test(
+    "Archives that are not keyed are refused with what to do",
+    arguments: ["NSUnarchiveFromData", "NSUnarchiveFromDataTransformerName"])
+  func unkeyedArchives(name: String) throws {
+    let error = try #require(throws: AttributeCodingError.self) {
+      try AttributeCoding.encode("abc", for: attribute(name))
+    }
+    #expect(error.description.contains("name NSSecureUnarchiveFromData in the model"))
+  }
+
+  @Test("Transformers are found by their names, Foundation's own without being registered")
+  func found() throws {
+    let names = [
+      ValueTransformerName.secureUnarchiveFromDataTransformerName,
+      .keyedUnarchiveFromDataTransformerName,
+    ]
+    for name in names {
+      #expect(ValueTransformer(forName: name) is SecureUnarchiveFromDataTransformer)
+      #expect(ValueTransformer.valueTransformerNames().contains(name))
+    }
+    #expect(ValueTransformer(forName: .unarchiveFromDataTransformerName) == nil)
+    let own = ValueTransformerName("TransformableTests.found")
+    #expect(ValueTransformer(forName: own) == nil)
+    let reversing = Reversing()
+    ValueTransformer.setValueTransformer(reversing, forName: own)
+    defer { ValueTransformer.setValueTransformer(nil, forName: own) }
+    #expect(ValueTransformer(forName: own) === reversing)
   }
 
   @Test("A value that the transformer refuses is refused")

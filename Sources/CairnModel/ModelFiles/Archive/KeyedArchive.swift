@@ -16,11 +16,11 @@ enum ArchivedValue {
 ///
 /// Nothing is instantiated; whoever reads an archive asks objects for their fields.
 final class KeyedArchive {
-  private let list: BinaryPropertyList
+  let list: BinaryPropertyList
   /// The number in the list of each archived object, by UID.
-  private let slots: [Int]
+  let slots: [Int]
   /// Where in the list the object stands that was archived.
-  private let rootIndex: Int?
+  let rootIndex: Int?
 
   /// - Throws: ``BinaryPropertyList/Malformed``.
   init(_ data: Data) throws {
@@ -41,7 +41,7 @@ final class KeyedArchive {
     return nil
   }
 
-  private static func fields(
+  static func fields(
     of object: BinaryPropertyList.Object, in list: BinaryPropertyList
   ) -> [String: Int] {
     guard case .dictionary(let pairs) = object else { return [:] }

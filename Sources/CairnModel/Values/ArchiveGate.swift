@@ -1,0 +1,146 @@
+import Foundation
+
+/// Looks at a keyed archive before Foundation's unarchiver does.
+///
+/// On Linux that traps, whatever its failure policy, for a class that exists and is not allowed, and
+/// never ends with archives that hold themselves. What passes here has neither.
+struct ArchiveGate {
+  private let archive: KeyedArchive
+  private let allowed: [AnyClass]
+  /// By UID: false while an object is looked at, true afterwards.
+  private var seen: [Int: Bool] = [:]
+  /// By UID of the class, nil for one that must not be made.
+  private var classes: [Int: AnyClass?] = [:]
+
+  /// Foundation decodes member by member, each on the stack of the one before.
+  private static let maximumDepth = 200
+
+  /// Whether the archive holds only objects of the allowed classes and their subclasses.
+  static func admits(_ data: Data, allowing allowed: [AnyClass]) -> Bool {
+    guard let archive = try? KeyedArchive(data), let rootIndex = archive.rootIndex,
+      case .uid(let root) = archive.list.objects[rootIndex]
+    else { return false }
+    var gate = ArchiveGate(archive: archive, allowed: allowed)
+    return gate.admits(root, depth: 0)
+  }
+
+  private init(archive: KeyedArchive, allowed: [AnyClass]) {
+    self.archive = archive
+    self.allowed = allowed
+  }
+
+  private mutating func admits(_ uid: Int, depth: Int) -> Bool {
+    // Whatever is looked at still holds itself.
+    if let isDone = seen[uid] { return isDone }
+    guard depth < Self.maximumDepth, archive.slots.indices.contains(uid) else { return false }
+    seen[uid] = false
+    let object = archive.list.objects[archive.slots[uid]]
+    if case .dictionary = object {
+      let fields = KeyedArchive.fields(of: object, in: archive.list)
+      guard let type = type(of: fields), hasItsFields(type, fields) else { return false }
+      for (name, index) in fields where name != "$class" {
+        guard admits(valueAt: index, depth: depth + 1) else { return false }
+      }
+    } else if !admits(valueAt: archive.slots[uid], depth: depth + 1) {
+      return false
+    }
+    seen[uid] = true
+    return true
+  }
+
+  private mutating func admits(valueAt index: Int, depth: Int) -> Bool {
+    guard depth < Self.maximumDepth else { return false }
+    switch archive.list.objects[index] {
+    case .null, .bool, .integer, .real, .date, .data, .string: return true
+    case .uid(let uid): return admits(uid, depth: depth)
+    case .array(let members):
+      for member in members {
+        guard admits(valueAt: member, depth: depth + 1) else { return false }
+      }
+      return true
+    // Objects are dictionaries too, but stand among the archive's objects.
+    case .dictionary: return false
+    }
+  }
+
+  // MARK: Classes
+
+  /// The class of an object; nil for one that is unknown or not allowed.
+  private mutating func type(of fields: [String: Int]) -> AnyClass? {
+    guard let index = fields["$class"], case .uid(let uid) = archive.list.objects[index],
+      archive.slots.indices.contains(uid)
+    else { return nil }
+    if let known = classes[uid] { return known }
+    let description = KeyedArchive.fields(
+      of: archive.list.objects[archive.slots[uid]], in: archive.list)
+    var found: AnyClass?
+    if let nameIndex = description["$classname"],
+      case .string(let name) = archive.list.objects[nameIndex],
+      let type = NSClassFromString(name), isAllowed(type)
+    {
+      found = type
+    }
+    classes[uid] = .some(found)
+    return found
+  }
+
+  private func isAllowed(_ type: AnyClass) -> Bool {
+    guard (type as? any NSSecureCoding.Type)?.supportsSecureCoding == true else { return false }
+    return allowed.contains { Self.inherits(type, from: $0) }
+  }
+
+  private static func inherits(_ type: AnyClass, from ancestor: AnyClass) -> Bool {
+    var next: AnyClass? = type
+    while let current = next {
+      if current == ancestor { return true }
+      next = _getSuperclass(current)
+    }
+    return false
+  }
+
+  // MARK: Fields
+
+  /// Whether an object of a class of Foundation has what its initialiser takes for granted.
+  private func hasItsFields(_ type: AnyClass, _ fields: [String: Int]) -> Bool {
+    func field(_ name: String) -> BinaryPropertyList.Object? {
+      fields[name].map { archive.list.objects[$0] }
+    }
+    if Self.inherits(type, from: NSString.self) {
+      if case .string? = field("NS.string") { return true }
+      return false
+    }
+    if Self.inherits(type, from: NSUUID.self) {
+      if case .data(let bytes)? = field("NS.uuidbytes") { return bytes.count == 16 }
+      return false
+    }
+    if Self.inherits(type, from: NSURL.self) {
+      return refers(field("NS.relative"), to: NSString.self)
+        && (field("NS.base") == nil || refers(field("NS.base"), to: NSURL.self, orNull: true))
+    }
+    return true
+  }
+
+  /// Whether a field refers to a text, or to an object of a class.
+  private func refers(
+    _ field: BinaryPropertyList.Object?, to type: AnyClass, orNull: Bool = false
+  ) -> Bool {
+    guard case .uid(let uid)? = field, archive.slots.indices.contains(uid) else { return false }
+    let object = archive.list.objects[archive.slots[uid]]
+    switch object {
+    case .string(let text): return orNull ? uid == 0 && text == "$null" : type == NSString.self
+    case .dictionary:
+      let fields = KeyedArchive.fields(of: object, in: archive.list)
+      guard let index = fields["$class"], case .uid(let typeID) = archive.list.objects[index],
+        archive.slots.indices.contains(typeID)
+      else { return false }
+      let description = KeyedArchive.fields(
+        of: archive.list.objects[archive.slots[typeID]], in: archive.list)
+      guard let nameIndex = description["$classname"],
+        case .string(let name) = archive.list.objects[nameIndex],
+        let found = NSClassFromString(name)
+      else { return false }
+      return Self.inherits(found, from: type)
+    case .null, .bool, .integer, .real, .date, .data, .uid, .array: return false
+    }
+  }
+}
