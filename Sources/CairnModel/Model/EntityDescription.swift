@@ -81,13 +81,25 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
 
   /// Whether the entity is `entity` or inherits from it.
+  ///
+  /// An entity of another copy of the model counts as the one it is equal to; one of another
+  /// version that differs does not.
   open func isKindOf(entity: EntityDescription) -> Bool {
     var candidate: EntityDescription? = self
     while let current = candidate {
       if current === entity { return true }
+      // Within one model names are unique, so only a copy comes to the longer comparison.
+      if current.name == entity.name, current.isCopy(of: entity) { return true }
       candidate = current.superentity
     }
     return false
+  }
+
+  /// Whether both say the same, each in a model; without its model an entity has no relatives to
+  /// compare.
+  private func isCopy(of other: EntityDescription) -> Bool {
+    guard let own = managedObjectModel, let foreign = other.managedObjectModel else { return false }
+    return withExtendedLifetime((own, foreign)) { self == other }
   }
 
   // MARK: Properties
@@ -178,12 +190,4 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
 
   /// The compiled form, available once the model is frozen.
   public internal(set) var layout: EntityLayout!
-
-  public override var description: String {
-    let names = declaredProperties.map(\.name).joined(separator: ", ")
-    return "(<NSEntityDescription>) name \(name ?? "(null)"), managedObjectClassName "
-      + "\(managedObjectClassName ?? "NSManagedObject"), isAbstract \(isAbstract ? 1 : 0), "
-      + "superentity name \(superentity?.name ?? "(null)"), properties {\(names)}, "
-      + "subentities {\(subentities.compactMap(\.name).joined(separator: ", "))}"
-  }
 }

@@ -46,4 +46,7 @@ open class ModelElement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   }
 
   public override var hash: Int { ModelEquality.hash(of: self) }
+
+  /// The element and its parts as text, in the manner of Core Data.
+  open override var description: String { ModelDescribing.text(of: self) }
 }
