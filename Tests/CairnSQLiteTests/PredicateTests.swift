@@ -121,7 +121,9 @@ import Testing
   private static let mixed = [
     "age > 1 AND FUNCTION(name, 'length') > 3", "salary + 1 > 1.2 OR name == nil",
     "median(reports.age) > 2", "CAST(age, 'NSString') == '3'",
-    "age > 1 AND NOT (salary * 2 > 0.3) AND name != nil",
+    "age > 1 AND NOT (salary * 2 > 0.3) AND name != nil", "name.length > 3", "name.length == nil",
+    "NOT (company.name.length == 4)", "ANY projects.title.length == 2 AND age > 1",
+    "SUBQUERY(reports, $r, $r.name.length > 3).@count > 0", "born.timeIntervalSince1970 > 0",
   ]
 
   @Test(arguments: mixed) func whatSQLCannotSayIsEvaluatedInMemory(_ format: String) throws {
@@ -190,6 +192,22 @@ import Testing
   func aWrongKeyPathIsAnErrorInCoreDatasWords(_ format: String, _ text: String) throws {
     let fixture = try StoreFixture()
     let error = #expect(throws: CoreDataError.self) { _ = try fixture.fetch("Employee", format) }
+    #expect(error?.message == text)
+  }
+
+  @Test(arguments: [
+    ("nothing", "keypath nothing not found in entity Employee"),
+    ("level", "keypath level not found in entity Employee"),
+    ("scratch", "keypath scratch not found in entity Employee"),
+    ("name.nothing", "keypath name.nothing not found in entity Employee"),
+    ("company.nothing", "keypath company.nothing not found in entity Employee"),
+    ("projects.title", "to-many key not allowed here"),
+  ])
+  func aWrongSortKeyIsAnErrorInCoreDatasWords(_ key: String, _ text: String) throws {
+    let fixture = try StoreFixture()
+    let error = #expect(throws: CoreDataError.self) {
+      _ = try fixture.fetch("Employee", sort: key)
+    }
     #expect(error?.message == text)
   }
 

@@ -22,10 +22,14 @@ extension SQLCompiler {
     while !rest.isEmpty {
       let probe = SQLScope(alias: "t", entity: entity)
       if (try? resolveComposite(rest, in: entity)) == true { return }
-      guard
-        case .members(let members, let remaining) = try resolve(
-          rest.joined(separator: "."), from: probe)
-      else { return }
+      let target: SQLPathTarget
+      do {
+        target = try resolve(rest.joined(separator: "."), from: probe)
+      } catch is SQLUnsupported {
+        // It ends in a key of a value, which is the evaluator's too.
+        return
+      }
+      guard case .members(let members, let remaining) = target else { return }
       entity = members.destination
       rest = remaining
     }

@@ -56,7 +56,11 @@ final class SQLCompiler {
         switch entity.slots[slot] {
         case .transient: throw SQLQueryError.unknownKeyPath(path, scope.entity)
         case .attribute(let column, let type, let isExternal):
-          guard isLast else { throw SQLQueryError.unknownKeyPath(path, scope.entity) }
+          guard isLast else {
+            // `name.length`: the value knows, which is in memory.
+            if type.hasKey(parts[index]) { throw SQLUnsupported() }
+            throw SQLQueryError.unknownKeyPath(path, scope.entity)
+          }
           return .term(
             SQLTerm(
               SQLFragment("\(alias).\(column)"), SQLKind(type, isExternal: isExternal)))

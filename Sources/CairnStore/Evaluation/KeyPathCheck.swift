@@ -29,7 +29,8 @@ public enum KeyPathCheck {
   public static func leadsSomewhere(_ path: String, from start: EntityDescription) -> Bool {
     var entity: EntityDescription? = start
     var composite: CompositeAttributeDescription?
-    for part in path.split(separator: ".").map(String.init) {
+    let parts = path.split(separator: ".").map(String.init)
+    for (index, part) in parts.enumerated() {
       // Collection operators take whatever follows from their members.
       if part.hasPrefix("@") { continue }
       if let group = composite {
@@ -51,8 +52,12 @@ public enum KeyPathCheck {
       } else if let group = property as? CompositeAttributeDescription {
         composite = group
       } else {
-        // Whatever follows is read from the value, as with `name.length`.
-        return true
+        // What follows is read from the value, as with `name.length`; what a transformable value
+        // has, nobody knows before.
+        guard index + 1 < parts.count, let attribute = property as? AttributeDescription,
+          attribute.attributeType != .transformable, attribute.attributeType != .undefined
+        else { return true }
+        return parts[index + 1].hasPrefix("@") || attribute.attributeType.hasKey(parts[index + 1])
       }
     }
     return true
