@@ -45,7 +45,7 @@ struct AutomaticMigration {
       source = try sourceModel()
       try source.model.prepareForUse()
     } catch  where !options.infersMappingModel {
-      throw missingMapping()
+      throw missingMapping(from: nil)
     }
     if !source.isKnownToProgram { try refuseLoss(from: source.model) }
     report(0)
@@ -53,7 +53,7 @@ struct AutomaticMigration {
       report(1)
       return
     }
-    guard options.infersMappingModel else { throw missingMapping() }
+    guard options.infersMappingModel else { throw missingMapping(from: source.model) }
     guard let inPlace else { throw cannotMigrate() }
     try inPlace.migrateInPlace(at: url, from: source.model, to: model, options: options)
     report(1)
@@ -67,16 +67,19 @@ struct AutomaticMigration {
     CoreDataError(
       .migrationMissingMappingModel,
       "Stores of type \(request.kind.type) cannot be migrated in place.",
-      userInfo: userInfo(reason: "Can't find mapping model for migration."))
+      userInfo: userInfo(reason: "Can't find mapping model for migration"))
   }
 
-  private func missingMapping() -> CoreDataError {
-    CoreDataError(
+  private func missingMapping(from source: ManagedObjectModel?) -> CoreDataError {
+    var info = userInfo(reason: "Can't find mapping model for migration")
+    info["sourceModel"] = source
+    info["destinationModel"] = model
+    return CoreDataError(
       .migrationMissingMappingModel,
       "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), and "
         + "there is no mapping model. Allow an inferred one with the option "
         + "\(StoreOptionKey.inferMappingModel).",
-      userInfo: userInfo(reason: "Can't find mapping model for migration."))
+      userInfo: info)
   }
 
   /// The model the store was written with: one the program gave, one among its resources, or the
@@ -105,7 +108,7 @@ struct AutomaticMigration {
       "The store at \(url.path) was written with a model that is not known (entities "
         + "\(difference.explanation)). Give its models under "
         + "\(StoreOptionKey.migrationSourceModels).",
-      userInfo: userInfo(reason: "Can't find model for source store."), underlyingError: problem)
+      userInfo: userInfo(reason: "Can't find model for source store"), underlyingError: problem)
   }
 
   /// A version that the program does not know and that has more than the model is taken for a

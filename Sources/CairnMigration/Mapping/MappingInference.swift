@@ -9,13 +9,25 @@ struct MappingInference {
     let kept = difference.entities.map(mapping)
     let removed = difference.removedEntities.map { entity in
       let mapping = EntityMapping()
-      mapping.name = "\(entity.name ?? "")To"
       mapping.mappingType = .removeEntityMappingType
       mapping.sourceEntityName = entity.name
       mapping.sourceEntityVersionHash = entity.versionHash
       return mapping
     }
+    for mapping in kept + removed { mapping.name = Self.name(of: mapping) }
     return kept + removed
+  }
+
+  /// The name that Core Data gives an inferred mapping, `IEM_Transform_Person`.
+  private static func name(of mapping: EntityMapping) -> String {
+    let entity = mapping.destinationEntityName ?? mapping.sourceEntityName ?? ""
+    switch mapping.mappingType {
+    case .addEntityMappingType: return "IEM_Add_\(entity)"
+    case .removeEntityMappingType: return "IEM_Remove_\(entity)"
+    case .copyEntityMappingType: return "IEM_Copy_\(entity)"
+    case .transformEntityMappingType, .customEntityMappingType, .undefinedEntityMappingType:
+      return "IEM_Transform_\(entity)"
+    }
   }
 
   private func mapping(_ change: ModelDifference.EntityChange) -> EntityMapping {
@@ -24,11 +36,9 @@ struct MappingInference {
     mapping.destinationEntityName = destination.name
     mapping.destinationEntityVersionHash = destination.versionHash
     guard let source = change.source else {
-      mapping.name = "To\(destination.name ?? "")"
       mapping.mappingType = .addEntityMappingType
       return mapping
     }
-    mapping.name = "\(source.name ?? "")To\(destination.name ?? "")"
     mapping.mappingType =
       change.isChanged || change.isRenamed ? .transformEntityMappingType : .copyEntityMappingType
     mapping.sourceEntityName = source.name

@@ -69,7 +69,13 @@ struct InPlaceMigration {
           .migration,
           "Objects of \(change.destination.name ?? "") in the store at \(url.path) have no value "
             + "for the mandatory attribute \(property.destination.name). Give it a default value in "
-            + "the model, or make it optional.")
+            + "the model, or make it optional.",
+          userInfo: [
+            "reason": "Cannot migrate store in-place: Validation error missing attribute values on "
+              + "mandatory destination attribute",
+            "entity": change.destination.name ?? "", "attribute": property.destination.name,
+            "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
+          ])
       }
     }
   }

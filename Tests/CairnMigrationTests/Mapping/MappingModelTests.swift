@@ -8,10 +8,11 @@ import Testing
   @Test func anInferredMappingNamesEverySourceAndExpression() throws {
     let mapping = try MappingModel.inferredMappingModel(
       forSourceModel: Shelf.first(), destinationModel: Shelf.grown())
-    #expect(mapping.entityMappingsByName.keys.sorted() == ["AuthorToAuthor", "BookToBook"])
-    let book = try #require(mapping.entityMappingsByName["BookToBook"])
+    #expect(
+      mapping.entityMappingsByName.keys.sorted() == ["IEM_Copy_Author", "IEM_Transform_Book"])
+    let book = try #require(mapping.entityMappingsByName["IEM_Transform_Book"])
     #expect(book.mappingType == .transformEntityMappingType)
-    #expect(mapping.entityMappingsByName["AuthorToAuthor"]?.mappingType == .copyEntityMappingType)
+    #expect(mapping.entityMappingsByName["IEM_Copy_Author"]?.mappingType == .copyEntityMappingType)
     let attributes = Dictionary(
       uniqueKeysWithValues: (book.attributeMappings ?? []).map { ($0.name ?? "", $0) })
     #expect(attributes["title"]?.valueExpression?.description == "$source.title")
@@ -23,10 +24,12 @@ import Testing
     smaller.entities = [Shelf.entity("Note", [Shelf.attribute("text", .string)])]
     let other = ManagedObjectModel()
     other.entities = [Shelf.entity("Memo", [Shelf.attribute("text", .string)])]
-    let types = try MappingModel.inferredMappingModel(
-      forSourceModel: smaller, destinationModel: other
-    ).entityMappings.map(\.mappingType)
-    #expect(types == [.addEntityMappingType, .removeEntityMappingType])
+    let mappings = try #require(
+      try MappingModel.inferredMappingModel(
+        forSourceModel: smaller, destinationModel: other
+      ).entityMappings)
+    #expect(mappings.map(\.mappingType) == [.addEntityMappingType, .removeEntityMappingType])
+    #expect(mappings.map(\.name) == ["IEM_Add_Memo", "IEM_Remove_Note"])
   }
 
   @Test func aChangedTypeCannotBeInferred() {
