@@ -30,7 +30,7 @@ let package = Package(
     // Values, predicates, the shape of data, model files.
     .target(
       name: "CairnModel",
-      dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: ["CRuntime", .product(name: "Crypto", package: "swift-crypto")]),
     // What every store promises, and what travels to and from stores. Implements nothing.
     .target(name: "CairnStore", dependencies: ["CairnModel"]),
     // Model, predicates and saves as SQL, whatever the database.

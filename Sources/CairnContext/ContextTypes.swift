@@ -1,3 +1,5 @@
+import CairnModel
+
 /// The kind of queue of a context, with Core Data's raw values.
 public enum ManagedObjectContextConcurrencyType: UInt, Sendable {
   /// The thread that made the context; deprecated.
@@ -27,6 +29,8 @@ extension ManagedObjectContext {
 }
 
 /// A context that is not kept alive.
-final class ContextReference {
-  weak var context: ManagedObjectContext?
+typealias ContextReference = LooseReference<ManagedObjectContext>
+
+extension LooseReference<ManagedObjectContext> {
+  var context: ManagedObjectContext? { target }
 }

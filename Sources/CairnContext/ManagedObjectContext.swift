@@ -19,13 +19,22 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   let confinement: ContextConfinement
   let registry = ObjectRegistry()
   /// For work that may come too late for the context.
-  let reference = ContextReference()
+  let reference: ContextReference
+  /// What the coordinator tells about commits.
+  let commitListener: CommitListener
   let lockForConfinement = NSRecursiveLock()
+  // `@exclusivity(unchecked)` as in ManagedObject, and for the same reason.
+  @exclusivity(unchecked)
   final var pending = PendingChanges()
+  @exclusivity(unchecked)
   final var events = EventLog()
+  @exclusivity(unchecked)
   final var rowSource: (any RowSource)?
   /// The ID under which the next object is materialised; see `ManagedObject.init`.
+  @exclusivity(unchecked)
   final var birth: ManagedObjectID?
+  /// The sets of the last did-change notification, while a save may post the same again.
+  final var announcedSets: AnnouncedSets?
   /// What went wrong the last time a fault could not be read.
   package final var faultError: (any Error)?
   /// The relationship whose members were listed last.
@@ -34,7 +43,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var eventOrderedSets: [ManagedObjectOrderedSet] = []
   final var lateFollowing = LateFollowing()
   final var sidecar = SidecarPending()
+  @exclusivity(unchecked)
   final var classes: [ManagedObject.Type?] = []
+  @exclusivity(unchecked)
   final var classGeneration = -1
   final var isProcessing = false
   /// The property whose change the library is announcing.
@@ -47,7 +58,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var recordsUndo = false
   final let undoHolds = UndoHolds()
   final var isProcessingScheduled = false
+  @exclusivity(unchecked)
   final var assignments: [ObjectRef: PersistentStore] = [:]
+  @exclusivity(unchecked)
   final var retained: Set<ObjectRef> = []
   /// Set on the context's queue, asked by whoever commits.
   let merging = Mutex<AutomaticMerging?>(nil)
@@ -56,9 +69,11 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
     concurrencyType = ct
     confinement = ContextConfinement(ct)
+    reference = ContextReference()
+    commitListener = CommitListener(reference)
     super.init()
     registry.context = self
-    reference.context = self
+    reference.set(self)
   }
 
   /// A context with a queue of the given kind.
@@ -79,13 +94,16 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     guard let kind = Self.concurrencyType(in: coder) else { return nil }
     concurrencyType = kind
     confinement = ContextConfinement(kind)
+    reference = ContextReference()
+    commitListener = CommitListener(reference)
     super.init()
     registry.context = self
-    reference.context = self
+    reference.set(self)
     takeSettings(from: coder)
   }
 
   deinit {
+    reference.clear()
     registry.context = nil
     let rows = registry.takeAbandonedRows(atLeast: 1)
     if !rows.isEmpty { rowSource?.releaseRows(rows) }

@@ -189,6 +189,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
     return try readConsistently { try $0.snapshots(for: objectIDs) }
   }
 
+  open override func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
+    // A subclass may have its own ``snapshots(for:)``.
+    guard Swift.type(of: self) == SQLiteStore.self else { return try super.snapshot(for: objectID) }
+    return try readBriefly { try $0.snapshot(for: objectID) }
+  }
+
   open override func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {

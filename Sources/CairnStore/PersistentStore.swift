@@ -198,6 +198,14 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     abstract(#function)
   }
 
+  /// The committed row of one object, nil when there is none any more.
+  ///
+  /// Faults that fire alone ask for it; override it where that can be done with less than
+  /// ``snapshots(for:)`` needs.
+  open func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
+    try snapshots(for: [objectID])[0]
+  }
+
   /// The members of a to-many relationship of each owner, in the order of the owners; members are
   /// in the relationship's order when it has one.
   open func members(

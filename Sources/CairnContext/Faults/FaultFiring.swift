@@ -20,10 +20,7 @@ enum FaultFiring {
     if FetchBatch.fill(with: object, in: context) { return }
     if fillWithSiblings(object, in: context) { return }
     do {
-      if let row = try read(object, in: context) {
-        become(object, row)
-        return
-      }
+      if try read(object, in: context, maximumAge: context.maximumRowAge) { return }
     } catch {
       // A property read cannot throw: the values are nil, and the next save reports the error.
       context.faultError = error
@@ -61,13 +58,30 @@ enum FaultFiring {
     return !object.isFault
   }
 
+  /// Reads the row of one fault; false when there is none.
   private static func read(
-    _ object: ManagedObject, in context: ManagedObjectContext
-  ) throws -> RowSnapshot? {
-    guard let source = context.rowSource else { return nil }
-    if object.objectID.isTemporaryID, context.parent == nil { return nil }
-    let row = try source.rows(for: [object.objectID], maximumAge: context.maximumRowAge)[0]
-    return row.flatMap { object.fits($0) ? $0 : nil }
+    _ object: ManagedObject, in context: ManagedObjectContext, maximumAge: TimeInterval?
+  ) throws -> Bool {
+    guard let source = context.rowSource else { return false }
+    let id = object.objectID
+    if id.isTemporaryID, !(source is ParentRows) { return false }
+    guard let row = try source.retainedRow(for: id, maximumAge: maximumAge) else { return false }
+    let isFitting = object.fits(row)
+    if isFitting, !object.flags.contains(.retainsRow) {
+      object.flags.insert(.retainsRow)
+    } else {
+      // One holder an object, and none for the row of another.
+      source.releaseRows([id])
+    }
+    if isFitting, object.isFault { become(object, row) }
+    return isFitting
+  }
+
+  /// Reads the values of a fault; if its row is gone it stays one.
+  static func fill(_ object: ManagedObject, maximumAge: TimeInterval?) throws {
+    guard object.isFault else { return }
+    if let snapshot = object.snapshot { return become(object, snapshot) }
+    _ = try read(object, in: object.requiredContext, maximumAge: maximumAge)
   }
 
   /// Reads the values of several faults at once; those whose rows are gone stay faults.
@@ -131,7 +145,8 @@ enum FaultFiring {
   static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
     guard let ids = memberIDs(index, of: object) else { return }
     let context = object.requiredContext
-    value.load(ids.map { context.object(with: $0) })
+    let lookup = ObjectLookup(context: context)
+    value.load(ids.map { lookup.object(found: $0) })
     context.lastLoadedMembers = value
   }
 

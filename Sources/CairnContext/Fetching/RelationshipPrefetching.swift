@@ -41,6 +41,7 @@ struct RelationshipPrefetching {
       }
     }
     if let source = context.rowSource {
+      let lookup = ObjectLookup(context: context)
       // Subentities may have relationships of the same name that are not the same.
       for (_, group) in grouped(owners, name) {
         guard let index = group[0].layout.toManyByName[name] else { continue }
@@ -49,7 +50,7 @@ struct RelationshipPrefetching {
         for (owner, ids) in zip(group, lists) {
           guard let index = owner.layout.toManyByName[name] else { continue }
           let value = owner.toMany(index)
-          value.load(ids.map { context.object(with: $0) })
+          value.load(ids.map { lookup.object(found: $0) })
           value.current.forEach(add)
         }
       }

@@ -12,7 +12,7 @@ struct ContextAttachment {
       CoordinatorRows(coordinator: $0, reader: context.reference)
     }
     if let coordinator { ObjectClasses.learn(coordinator.managedObjectModel) }
-    coordinator?.addObserver(context)
+    coordinator?.addObserver(context.commitListener)
   }
 
   func attach(to parent: ManagedObjectContext?) {
@@ -29,7 +29,7 @@ struct ContextAttachment {
 
   private func detach() {
     if let old = (context.rowSource as? CoordinatorRows)?.coordinator {
-      old.removeObserver(context)
+      old.removeObserver(context.commitListener)
     }
     replaceMerging(by: nil)
   }

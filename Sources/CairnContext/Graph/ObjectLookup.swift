@@ -45,7 +45,7 @@ struct ObjectLookup {
   func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
     let object = object(with: id)
     if object.isFault {
-      try FaultFiring.fill([object], maximumAge: context.maximumRowAge)
+      try FaultFiring.fill(object, maximumAge: context.maximumRowAge)
     }
     if object.isFault || object.isDeleted {
       throw CoreDataError(

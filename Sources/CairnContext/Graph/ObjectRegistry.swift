@@ -26,7 +26,7 @@ final class ObjectRegistry: @unchecked Sendable {
     var recentPlace = (root: 0, index: 0)
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
-    var successors: [UInt64: ManagedObjectID] = [:]
+    var successors = SuccessorTable()
     /// The way back, while there are children.
     var predecessors: [ObjectIDRef: ManagedObjectID] = [:]
     /// Whether some child context may still use the temporary IDs of saved objects.
@@ -79,22 +79,33 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Gives an object its permanent ID.
   func replaceTemporaryID(of object: ManagedObject, by id: ManagedObjectID) {
-    let old = object.objectID
-    remove(object, id: old)
-    if case .temporary(let number) = old.key {
-      state.withLock { state in
-        state.successors[number] = id
-        if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
+    replaceTemporaryIDs(of: CollectionOfOne(object), by: CollectionOfOne(id))
+  }
+
+  /// Gives objects their permanent IDs.
+  func replaceTemporaryIDs(
+    of objects: some Sequence<ManagedObject>, by ids: some Sequence<ManagedObjectID>
+  ) {
+    state.withLock { state in
+      for (object, id) in zip(objects, ids) {
+        let old = object.objectID
+        let address = Self.address(of: object)
+        if Self.address(of: old, in: &state) == address { Self.set(0, for: old, in: &state) }
+        if case .temporary(let number) = old.key {
+          state.successors.set(id, for: number)
+          if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
+        }
+        // The old ID stays with whoever still has it: nothing of the registry goes with it.
+        object.objectID = id
+        Self.set(address, for: id, in: &state)
       }
     }
-    object.objectID = id
-    add(object)
   }
 
   /// The permanent ID that replaced a temporary one, or the ID itself.
   func current(_ id: ManagedObjectID) -> ManagedObjectID {
     guard case .temporary(let number) = id.key else { return id }
-    return state.withLock { $0.successors[number] } ?? id
+    return state.withLock { $0.successors.id(for: number) } ?? id
   }
 
   /// The temporary ID that an object had before it was saved, for children that know it.
@@ -107,7 +118,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// After a save only children can ask for temporary IDs.
   func forgetTemporaryIDs() {
-    state.withLock { if !$0.hasChildren { $0.successors = [:] } }
+    state.withLock { if !$0.hasChildren { $0.successors = SuccessorTable() } }
   }
 
   /// Forgets everything.
@@ -193,5 +204,22 @@ final class ObjectRegistry: @unchecked Sendable {
       cairn_try_retain(pointer) != nil
     else { return nil }
     return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
+  }
+}
+
+/// Permanent IDs by the numbers of the temporary ones they replaced.
+private struct SuccessorTable {
+  /// Place in ``ids`` plus one, by number.
+  private var places = RowTable()
+  private var ids: [ManagedObjectID] = []
+
+  func id(for number: UInt64) -> ManagedObjectID? {
+    let place = places[Int64(bitPattern: number)]
+    return place == 0 ? nil : ids[Int(place) - 1]
+  }
+
+  mutating func set(_ id: ManagedObjectID, for number: UInt64) {
+    ids.append(id)
+    places[Int64(bitPattern: number)] = UInt(ids.count)
   }
 }

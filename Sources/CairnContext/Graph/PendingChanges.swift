@@ -6,6 +6,9 @@ struct PendingChanges {
   /// Changed objects; nil where one was taken out.
   private var list: [ManagedObject?] = []
   private(set) var count = 0
+  /// What there is among the changed objects, or was since there were none: what nobody of them
+  /// needs a save can leave out, instead of asking each.
+  private(set) var traits: PendingTraits = []
   /// Objects that the current event touched, each once.
   private(set) var event: [ManagedObject] = []
   /// Deleted objects whose delete rules have not been followed yet.
@@ -32,10 +35,12 @@ struct PendingChanges {
   mutating func mark(_ object: ManagedObject, as kind: ObjectFlags) {
     object.flags.subtract(.pending)
     object.flags.formUnion(kind)
+    traits.formUnion(PendingTraits(kind))
     if object.pendingIndex < 0 {
       object.pendingIndex = Int32(list.count)
       list.append(object)
       count += 1
+      traits.formUnion(PendingTraits(object))
     }
   }
 
@@ -46,7 +51,10 @@ struct PendingChanges {
     list[Int(object.pendingIndex)] = nil
     object.pendingIndex = -1
     count -= 1
-    if count == 0 { list.removeAll(keepingCapacity: true) }
+    if count == 0 {
+      list.removeAll(keepingCapacity: true)
+      traits = []
+    }
   }
 
   /// Notes what happened to an object in this event.
@@ -68,6 +76,7 @@ struct PendingChanges {
   mutating func removeAllKeepingFlags() {
     list = []
     count = 0
+    traits = []
     unpropagatedDeletes = []
   }
 
@@ -105,4 +114,36 @@ struct ChangedObjects: Sequence {
   }
 
   func makeIterator() -> Iterator { Iterator(list) }
+}
+
+/// What some of the changed objects of a context are or have.
+struct PendingTraits: OptionSet {
+  let rawValue: UInt8
+
+  static let inserted = Self(rawValue: 1 << 0)
+  static let updated = Self(rawValue: 1 << 1)
+  static let deleted = Self(rawValue: 1 << 2)
+  /// A class of its own, which may want to hear of the save and to validate.
+  static let subclass = Self(rawValue: 1 << 3)
+  /// A rule in the model that a value can break.
+  static let rules = Self(rawValue: 1 << 4)
+  /// A to-one relationship.
+  static let toOnes = Self(rawValue: 1 << 5)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ kind: ObjectFlags) {
+    self = []
+    if kind.contains(.inserted) { insert(.inserted) }
+    if kind.contains(.updated) { insert(.updated) }
+    if kind.contains(.deleted) { insert(.deleted) }
+  }
+
+  init(_ object: ManagedObject) {
+    self = type(of: object) == ManagedObject.self ? [] : .subclass
+    object.unretainedLayout._withUnsafeGuaranteedRef { layout in
+      if layout.hasRules { insert(.rules) }
+      if !layout.toOneSlots.isEmpty { insert(.toOnes) }
+    }
+  }
 }

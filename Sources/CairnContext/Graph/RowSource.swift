@@ -7,6 +7,8 @@ import Foundation
 protocol RowSource: AnyObject {
   /// Committed rows (for a child: the parent's objects as they are now), in the order of the IDs.
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?]
+  /// The same for one object; a row that is found is retained.
+  func retainedRow(for id: ManagedObjectID, maximumAge: TimeInterval?) throws -> RowSnapshot?
   /// Members of a to-many relationship of each owner.
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
@@ -46,6 +48,13 @@ final class CoordinatorRows: RowSource {
     }
   }
 
+  func retainedRow(for id: ManagedObjectID, maximumAge: TimeInterval?) throws -> RowSnapshot? {
+    try serving {
+      try coordinator.snapshot(
+        for: id, maximumAge: maximumAge, at: pin.resolved(in: coordinator), isRetained: true)
+    }
+  }
+
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
@@ -82,6 +91,11 @@ final class ParentRows: RowSource {
         return Self.row(of: object, under: asked)
       }
     }
+  }
+
+  // The parent's object holds the row.
+  func retainedRow(for id: ManagedObjectID, maximumAge: TimeInterval?) throws -> RowSnapshot? {
+    try rows(for: [id], maximumAge: maximumAge)[0]
   }
 
   /// The object's values now, as a row, without transient ones.

@@ -5,10 +5,10 @@ import Foundation
 
 /// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
 /// or those that change the parent. On the context's queue, some time after the save.
-// Unchecked: `context` is a weak reference set once; `tokens` is written by `init` and `stop`, which
+// Unchecked: `reference` guards itself; `tokens` is written by `init` and `stop`, which
 // are called on the context's queue.
 final class AutomaticMerging: @unchecked Sendable {
-  private weak var context: ManagedObjectContext?
+  private let reference: ContextReference
   private var tokens: [any NSObjectProtocol] = []
 
   /// Posted for a parent when a child has saved into it, with object IDs and the child.
@@ -16,7 +16,7 @@ final class AutomaticMerging: @unchecked Sendable {
   static let childKey = "child"
 
   init(context: ManagedObjectContext) {
-    self.context = context
+    reference = context.reference
     guard let parent = context.parent else { return }
     for name in [ManagedObjectContext.didSaveObjectIDsNotification, Self.childDidSave] {
       let token = NotificationCenter.default.addObserver(
@@ -24,7 +24,7 @@ final class AutomaticMerging: @unchecked Sendable {
       ) { [weak self] notification in
         guard let self, let info = notification.userInfo else { return }
         let child = info[Self.childKey] as? ManagedObjectContext
-        if child == nil || child !== self.context { mergeLater(info) }
+        if child == nil || child !== reference.context { mergeLater(info) }
       }
       tokens.append(token)
     }
@@ -39,58 +39,66 @@ final class AutomaticMerging: @unchecked Sendable {
 
   private func mergeLater(_ info: [AnyHashable: Any]) {
     let data = Transferred(value: info)
-    context?.confinement.async { [weak context] in
-      guard let context else { return }
+    reference.context?.confinement.async { [reference] in
+      guard let context = reference.context else { return }
       ChangeMerging(context: context).merge(remote: data.value)
     }
   }
 
   func mergeLater(_ changes: MergedChanges) {
-    context?.confinement.async { [weak context] in
-      guard let context else { return }
+    reference.context?.confinement.async { [reference] in
+      guard let context = reference.context else { return }
       ChangeMerging(context: context).merge(changes)
     }
   }
 }
 
-extension ManagedObjectContext: CoordinatorObserver {
-  package func coordinator(
+/// Hears for a context what its coordinator has to tell; the context holds it, nobody else.
+final class CommitListener: CoordinatorObserver {
+  private let reference: ContextReference
+
+  init(_ reference: ContextReference) { self.reference = reference }
+
+  func coordinator(
     _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
     by source: (any CoordinatorObserver)?
   ) {
     // Batch requests and other coordinators' commits are merged when the program asks for it.
-    guard source !== self, notice.origin == .save, let merging = merging.withLock({ $0 }) else {
-      return
-    }
+    guard source !== self, notice.origin == .save,
+      let merging = reference.context?.merging.withLock({ $0 })
+    else { return }
     merging.mergeLater(
       MergedChanges(
         inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted))
   }
 
-  package func coordinator(
+  func coordinator(
     _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore
   ) {
-    guard concurrencyType != .confinementConcurrencyType else { return }
-    confinement.async { [weak self] in
-      guard let self else { return }
-      StoreRemoval(context: self).forget(store.identity)
+    guard let context = reference.context,
+      context.concurrencyType != .confinementConcurrencyType
+    else { return }
+    context.confinement.async { [reference] in
+      guard let context = reference.context else { return }
+      StoreRemoval(context: context).forget(store.identity)
     }
   }
 
-  package func coordinator(
+  func coordinator(
     _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
     to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
   ) {
     let move = StoreMove(old: old.identity, ids: ids)
     // Whoever moves the store on a context's queue goes on with its objects at once.
-    if confinement.isCurrent {
-      move.apply(to: self)
+    guard let context = reference.context else { return }
+    if context.confinement.isCurrent {
+      move.apply(to: context)
       return
     }
-    guard concurrencyType != .confinementConcurrencyType else { return }
-    confinement.async { [weak self] in
-      guard let self else { return }
-      move.apply(to: self)
+    guard context.concurrencyType != .confinementConcurrencyType else { return }
+    context.confinement.async { [reference] in
+      guard let context = reference.context else { return }
+      move.apply(to: context)
     }
   }
 }

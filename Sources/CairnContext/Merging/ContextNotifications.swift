@@ -61,9 +61,9 @@ struct ContextNotifications {
   func postDidChange(_ changes: ObjectChangeSets) {
     if changes.isEmpty { return }
     var info: [AnyHashable: Any] = [:]
-    put(Set(changes.inserted), .insertedObjects, &info)
-    put(Set(changes.updated), .updatedObjects, &info)
-    put(Set(changes.deleted), .deletedObjects, &info)
+    put(set(of: changes.inserted, \.inserted), .insertedObjects, &info)
+    put(set(of: changes.updated, \.updated), .updatedObjects, &info)
+    put(set(of: changes.deleted, \.deleted), .deletedObjects, &info)
     put(Set(changes.refreshed), .refreshedObjects, &info)
     post(ManagedObjectContext.didChangeObjectsNotification, info)
   }
@@ -81,9 +81,9 @@ struct ContextNotifications {
     _ changes: ObjectChangeSets, token: Any?, generation: QueryGenerationToken? = nil
   ) {
     var info: [AnyHashable: Any] = [:]
-    put(Set(changes.inserted), .insertedObjects, &info)
-    put(Set(changes.updated), .updatedObjects, &info)
-    put(Set(changes.deleted), .deletedObjects, &info)
+    put(set(of: changes.inserted, \.inserted), .insertedObjects, &info)
+    put(set(of: changes.updated, \.updated), .updatedObjects, &info)
+    put(set(of: changes.deleted, \.deleted), .deletedObjects, &info)
     if let token { info[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)
@@ -112,6 +112,22 @@ struct ContextNotifications {
     post(ManagedObjectContext.didMergeChangesObjectIDsNotification, info)
   }
 
+  /// The objects as a set; during a save the one made for the notification before, if it had the
+  /// same objects.
+  private func set(
+    of objects: [ManagedObject], _ place: WritableKeyPath<AnnouncedSets, AnnouncedSets.Entry?>
+  ) -> Set<ManagedObject> {
+    if objects.isEmpty { return [] }
+    if let known = context.announcedSets?[keyPath: place], known.objects.count == objects.count,
+      zip(known.objects, objects).allSatisfy({ $0 === $1 })
+    {
+      return known.set
+    }
+    let set = Set(objects)
+    context.announcedSets?[keyPath: place] = AnnouncedSets.Entry(objects: objects, set: set)
+    return set
+  }
+
   private func put<Element>(
     _ set: Set<Element>, _ key: Key, _ info: inout [AnyHashable: Any]
   ) {
@@ -121,4 +137,18 @@ struct ContextNotifications {
   private func post(_ name: Notification.Name, _ info: [AnyHashable: Any]?) {
     NotificationCenter.default.post(name: name, object: context, userInfo: info)
   }
+}
+
+/// The sets that a save has put into notifications.
+///
+/// What changed in its last event is most often what it writes, and making a set costs more than
+/// finding that out.
+struct AnnouncedSets {
+  struct Entry {
+    let objects: [ManagedObject]
+    let set: Set<ManagedObject>
+  }
+  var inserted: Entry?
+  var updated: Entry?
+  var deleted: Entry?
 }

@@ -26,6 +26,10 @@ final class RequestRows: RowSource {
     try ids.map { id in try written[id] ?? store.snapshots(for: [id])[0] }
   }
 
+  func retainedRow(for id: ManagedObjectID, maximumAge: Double?) throws -> RowSnapshot? {
+    try written[id] ?? store.snapshot(for: id)
+  }
+
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {

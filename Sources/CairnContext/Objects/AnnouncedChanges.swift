@@ -5,7 +5,7 @@ import CairnModel
 
 extension ManagedObject {
   /// Whether the class may have methods of its own that want to hear of changes.
-  private var hasListeners: Bool { type(of: self) != ManagedObject.self }
+  final var hasListeners: Bool { type(of: self) != ManagedObject.self }
 
   /// Changes a property between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
   ///

@@ -3,6 +3,14 @@ import CairnStore
 
 /// How an object holds its values: shared with the snapshot until the first change.
 extension ManagedObject {
+  final var layout: EntityLayout { unretainedLayout.takeUnretainedValue() }
+
+  /// The layout of an entity whose model is in use from now on.
+  static func preparedLayout(of entity: EntityDescription) -> EntityLayout? {
+    try? entity.managedObjectModel?.prepareForUse()
+    return entity.layout
+  }
+
   /// The context, or a trap for an object that has none.
   final var requiredContext: ManagedObjectContext {
     guard let context = registry?.context else {
@@ -88,7 +96,11 @@ extension ManagedObject {
   /// Sets a slot with change tracking, but without regard to an inverse.
   final func write(_ value: AttributeValue, at slot: Int) {
     prepareToWrite(slot)
-    ownSlots()[slot] = value
+    if flags.contains(.ownsSlots), let slots {
+      slots[slot] = value
+    } else {
+      ownSlots()[slot] = value
+    }
   }
 
   /// Sets a slot without change tracking.
@@ -100,14 +112,11 @@ extension ManagedObject {
   final func prepareToWrite(_ slot: Int) {
     let current = firedSlots(for: slot)
     if flags.contains(.awaking) { return }
-    if let context = registry?.context {
-      #if DEBUG
-        context.confinement.check()
-      #endif
-      if flags.isSuperset(of: [.inserted, .eventInserted]) {
-        changedSlots.insert(slot)
-        return
-      }
+    #if DEBUG
+      registry?.context?.confinement.check()
+    #endif
+    // Taking back the insertion takes these back too.
+    if !flags.isSuperset(of: [.inserted, .eventInserted]), let context = registry?.context {
       context.events.append(self, .slot(slot, old: current[slot]))
       context.noteUpdate(of: self)
     }

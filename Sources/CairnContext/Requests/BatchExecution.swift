@@ -96,7 +96,7 @@ struct BatchExecution {
     do {
       return try coordinator().executeBatch(
         request, in: stores, author: context.transactionAuthor, contextName: context.name,
-        by: context)
+        by: context.commitListener)
     } catch let error as PredicateEvaluationError {
       throw CoreDataError(
         .persistentStoreOperation, "The batch request cannot be evaluated: \(error.reason)",

@@ -11,6 +11,9 @@ struct SaveCompletion {
   /// Rows that the row cache is to keep from now on.
   private var held: [ManagedObjectID] = []
 
+  /// Whether some object has a class that may want to hear of the save.
+  private var isAnybodyListening = false
+
   init(context: ManagedObjectContext) { self.context = context }
 
   /// Takes what one store has committed.
@@ -18,6 +21,7 @@ struct SaveCompletion {
     if let number = receipt?.transactionNumber {
       numbers[unit.store.identity.identifier] = number
     }
+    if context.pending.traits.contains(.subclass) { isAnybodyListening = true }
     let rows = receipt?.snapshots ?? []
     var next = 0
     for written in [unit.inserted, unit.updated] {
@@ -74,12 +78,16 @@ struct SaveCompletion {
   func finish() {
     if !held.isEmpty { context.rowSource?.retainRows(held) }
     for object in changes.deleted { ChangeDiscarding(context: context).detach(object) }
-    for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {
-      for object in objects { object.didSave() }
+    if isAnybodyListening {
+      for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {
+        for object in objects { object.didSave() }
+      }
     }
     let token = numbers.isEmpty ? nil : PersistentHistoryToken(numbers: numbers)
     ContextNotifications(context: context).postDidSave(
       changes, token: token, generation: context.pinAfterSave())
+    // While the lists still hold the objects: a set lets them go in the order of their hashes.
+    context.announcedSets = nil
     context.processPendingChanges()
     ChangeDiscarding(context: context).release(changes.deleted)
   }

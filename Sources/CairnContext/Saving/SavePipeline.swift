@@ -17,6 +17,8 @@ struct SavePipeline {
 
   func save() throws {
     context.confinement.check()
+    context.announcedSets = AnnouncedSets()
+    defer { context.announcedSets = nil }
     context.processPendingChanges()
     guard context.hasChanges || !context.sidecar.isEmpty else { return try saveMetadata() }
     guard context.rowSource != nil else {
@@ -34,7 +36,7 @@ struct SavePipeline {
     defer { context.isSaving = false }
     ContextNotifications(context: context).postWillSave()
     try sendWillSave()
-    try ObjectValidation.validate(context.pending.objects)
+    try ObjectValidation.validate(context.pending)
     if let parent = context.parent {
       try ParentSaving(context: context, parent: parent).save()
       return
@@ -65,7 +67,9 @@ struct SavePipeline {
       DeletePropagation(context: context).run()
       context.processPendingChanges()
     }
-    var objects = Array(context.pending.objects)
+    // Plain managed objects have nothing to do before a save.
+    let isAnybodyListening = context.pending.traits.contains(.subclass)
+    var objects = isAnybodyListening ? Array(context.pending.objects) : []
     for _ in 0..<Self.maximumRounds {
       for object in objects { object.willSave() }
       objects = ChangeProcessing(context: context).process()
@@ -87,7 +91,9 @@ struct SavePipeline {
     var saved: [PersistentStore] = []
     let stores = try targets(in: coordinator)
     // What can be refused without asking a store is refused before the first one has committed.
-    if stores.count > 1 { for store in stores { _ = try SaveUnit(context: context, store: store) } }
+    if stores.count > 1 {
+      for store in stores { _ = try SaveUnit(context: context, store: store) }
+    }
     for store in stores {
       do {
         let receipt = try save(to: store, of: coordinator, completion: &completion)
@@ -110,16 +116,15 @@ struct SavePipeline {
   /// The stores that the changes concern, in the coordinator's order.
   private func targets(in coordinator: PersistentStoreCoordinator) throws -> [PersistentStore] {
     let open = coordinator.persistentStores
+    // What is not in it is noticed when the request is made.
+    if open.count == 1, !context.pending.isEmpty { return open }
     var concerned: [StoreIdentity] = []
     for object in context.pending.objects {
       let identity = object.objectID.storeIdentity
       // Changes come in runs of one store.
       if let identity, concerned.last === identity { continue }
       guard let identity, open.contains(where: { $0.identity === identity }) else {
-        throw CoreDataError(
-          .persistentStoreSave,
-          "The object \(object.objectID) cannot be saved: its store is not open in the coordinator.",
-          userInfo: ["NSAffectedObjectsErrorKey": [object]])
+        throw SaveUnit.homeless(object)
       }
       concerned.removeAll { $0 === identity }
       concerned.append(identity)
@@ -139,7 +144,8 @@ struct SavePipeline {
     completion: inout SaveCompletion
   ) throws -> Bool {
     for _ in 0..<Self.maximumAttempts {
-      let unit = try SaveUnit(context: context, store: store)
+      let unit = try SaveUnit(
+        context: context, store: store, isOnly: coordinator.persistentStores.count == 1)
       // A store of the program's own is told about changes that come to nothing, too.
       if unit.request.isEmpty, !(store is IncrementalStore), !Self.waitsForMetadata(store) {
         completion.add(unit, receipt: nil)
@@ -147,7 +153,7 @@ struct SavePipeline {
       }
       var cached: [RowSnapshot?] = []
       let outcome = try ObjectHandOver.serving(context, by: coordinator) {
-        try coordinator.save(unit.request, in: store, by: context) { conflicts in
+        try coordinator.save(unit.request, in: store, by: context.commitListener) { conflicts in
           cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
         }
       }

@@ -14,13 +14,22 @@ struct SaveUnit {
   private(set) var unchanged: [ManagedObject] = []
   private(set) var locked: [ManagedObject] = []
 
+  /// - Parameter isOnly: Whether there is no other store that an object could be in.
   /// - Throws: 133010 for a relationship that leads to another store.
-  init(context: ManagedObjectContext, store: PersistentStore) throws {
+  init(context: ManagedObjectContext, store: PersistentStore, isOnly: Bool = false) throws {
     self.store = store
     request.author = context.transactionAuthor
     request.contextName = context.name
     request.sidecar = context.sidecar[store]
-    for object in context.pending.objects where object.objectID.storeIdentity === store.identity {
+    if context.pending.traits.contains(.inserted) {
+      request.insertions.reserveCapacity(context.pending.count)
+      inserted.reserveCapacity(context.pending.count)
+    }
+    for object in context.pending.objects {
+      guard object.objectID.storeIdentity === store.identity else {
+        if isOnly { throw Self.homeless(object) }
+        continue
+      }
       if object.isInserted {
         try insert(object)
       } else if object.flags.contains(.deleted) {
@@ -37,6 +46,13 @@ struct SaveUnit {
       locked.append(object)
       request.locks.append(.init(objectID: object.objectID, version: snapshot.version))
     }
+  }
+
+  static func homeless(_ object: ManagedObject) -> CoreDataError {
+    CoreDataError(
+      .persistentStoreSave,
+      "The object \(object.objectID) cannot be saved: its store is not open in the coordinator.",
+      userInfo: ["NSAffectedObjectsErrorKey": [object]])
   }
 
   private mutating func insert(_ object: ManagedObject) throws {

@@ -7,6 +7,12 @@ enum ObjectValidation {
   /// All objects about to be saved: deleted, then inserted, then updated ones.
   ///
   /// - Throws: The one error, or 1560 with all of them under `NSDetailedErrors`.
+  static func validate(_ pending: PendingChanges) throws {
+    // Without rules of a class or the model there is nothing to be asked.
+    if pending.traits.isDisjoint(with: [.subclass, .rules]) { return }
+    try validate(pending.objects)
+  }
+
   static func validate(_ objects: some Sequence<ManagedObject>) throws {
     var errors = ValidationErrors()
     for object in objects where object.flags.contains(.deleted) {

@@ -46,7 +46,7 @@ extension PersistentStoreCoordinator {
     at generation: QueryGenerationToken? = nil
   ) throws -> [RowSnapshot?] {
     if ids.count == 1, generation == nil {
-      return [try snapshot(for: ids[0], maximumAge: maximumAge)]
+      return [try snapshot(for: ids[0], maximumAge: maximumAge, isRetained: false)]
     }
     var result = [RowSnapshot?](repeating: nil, count: ids.count)
     for (store, places) in routing.groups(of: ids) {
@@ -70,18 +70,31 @@ extension PersistentStoreCoordinator {
   }
 
   /// The same for one object: the way of every fault that fires alone.
-  private func snapshot(
-    for id: ManagedObjectID, maximumAge: TimeInterval?
+  ///
+  /// - Parameter isRetained: Whether a row that is found is retained, as ``retainRows(_:)`` does.
+  package func snapshot(
+    for id: ManagedObjectID, maximumAge: TimeInterval?,
+    at generation: QueryGenerationToken? = nil, isRetained: Bool
   ) throws -> RowSnapshot? {
+    if let generation {
+      let row = try snapshots(for: [id], maximumAge: maximumAge, at: generation)[0]
+      if row != nil, isRetained { retainRows([id]) }
+      return row
+    }
     guard !id.isTemporaryID, let identity = id.storeIdentity,
       let store = routing.store(of: identity)
     else { return nil }
     let (cached, commits) = rows.snapshot(
-      for: id, in: store.identity, maximumAge: maximumAge)
-    if let cached { return cached }
-    let read = try store.snapshots(for: [id])[0]
-    if let read { rows.add([read], to: store.identity, readAfter: commits) }
-    return read
+      for: id, in: identity, maximumAge: maximumAge, isRetained: isRetained)
+    guard let row = try cached ?? store.snapshot(for: id) else { return nil }
+    if cached == nil {
+      // The row is in the table of the object that was asked for.
+      let isSame = row.objectID === id || row.objectID.isEqual(id)
+      rows.add(row, to: identity, readAfter: commits, isRetained: isRetained && isSame)
+      if isRetained, !isSame { rows.retain([id]) }
+    }
+    if isRetained, hasMembers { tellRegistration(of: [id]) { $0.contextsDidRegister($1) } }
+    return row
   }
 
   /// The row as the row cache has it, without asking a store.

@@ -45,61 +45,84 @@ final class RowCache: Sendable {
   }
 
   private struct StoreRows {
-    var tables: [ObjectIdentifier: Table] = [:]
+    let identity: StoreIdentity
+    /// By the number of the hierarchy's root entity.
+    var tables: [Table] = []
     /// Counts the commits that went through the coordinator.
     var commits: UInt64 = 0
+
+    static func place(of id: ManagedObjectID) -> Int { id.entity.layout?.rootNumber ?? 0 }
+
+    /// The table an ID belongs to, there if it was not.
+    mutating func tablePlace(of id: ManagedObjectID) -> Int {
+      let place = Self.place(of: id)
+      while tables.count <= place { tables.append(Table()) }
+      return place
+    }
+
+    func entry(of id: ManagedObjectID) -> CachedRow? {
+      let place = Self.place(of: id)
+      return place < tables.count ? tables[place][id.key] : nil
+    }
 
     /// Changes entries one after the other, looking up each table once for a run of rows.
     mutating func update<Item>(
       _ items: some Sequence<Item>, id: (Item) -> ManagedObjectID,
       _ body: (Item, ManagedObjectID, inout Table) -> Void
     ) {
-      var current: ObjectIdentifier?
-      var table = Table()
+      var place = 0
       var entity: EntityDescription?
       for item in items {
         let id = id(item)
         if entity !== id.entity {
           entity = id.entity
-          let root = ObjectIdentifier(id.entity.rootEntity)
-          if root != current {
-            if let current { tables[current] = table }
-            // Taken out, so that it is not copied when it is changed.
-            table = tables.removeValue(forKey: root) ?? Table()
-            current = root
-          }
+          place = tablePlace(of: id)
         }
-        body(item, id, &table)
+        body(item, id, &tables[place])
       }
-      if let current { tables[current] = table }
+    }
+  }
+
+  private struct State {
+    /// Seldom more than one.
+    var stores: [StoreRows] = []
+
+    func place(of identity: StoreIdentity) -> Int? {
+      if stores.count == 1 { return stores[0].identity === identity ? 0 : nil }
+      return stores.firstIndex { $0.identity === identity }
     }
   }
 
   /// The rows of a store, for changing.
-  private static func change(
-    _ identity: StoreIdentity, in stores: inout [ObjectIdentifier: StoreRows],
-    _ body: (inout StoreRows) -> Void
-  ) {
-    body(&stores[ObjectIdentifier(identity), default: StoreRows()])
+  private static func change<Result>(
+    _ identity: StoreIdentity, in state: inout State, _ body: (inout StoreRows) -> Result
+  ) -> Result {
+    let place: Int
+    if let known = state.place(of: identity) {
+      place = known
+    } else {
+      place = state.stores.count
+      state.stores.append(StoreRows(identity: identity))
+    }
+    return body(&state.stores[place])
   }
 
   /// From so many unclaimed rows on, those of earlier fetches are swept.
   fileprivate static let unclaimedLimit = 1024
 
-  private let state = Mutex<[ObjectIdentifier: StoreRows]>([:])
+  private let state = Mutex(State())
 
   /// How many commits the store has seen; taken before a read, given to ``add(_:to:readAfter:)``.
   func commitCount(of identity: StoreIdentity) -> UInt64 {
-    state.withLock { $0[ObjectIdentifier(identity)]?.commits ?? 0 }
+    state.withLock { state in state.place(of: identity).map { state.stores[$0].commits } ?? 0 }
   }
 
   /// The cached row, nil when there is none or it was read longer ago than `maximumAge` seconds.
   func snapshot(for id: ManagedObjectID, maximumAge: TimeInterval? = nil) -> RowSnapshot? {
     guard let identity = id.storeIdentity else { return nil }
     let oldest = Self.oldest(for: maximumAge)
-    let root = ObjectIdentifier(id.entity.rootEntity)
-    return state.withLock { stores in
-      guard let entry = stores[ObjectIdentifier(identity)]?.tables[root]?[id.key],
+    return state.withLock { state in
+      guard let place = state.place(of: identity), let entry = state.stores[place].entry(of: id),
         entry.readAt >= oldest
       else { return nil }
       return entry.snapshot
@@ -107,17 +130,24 @@ final class RowCache: Sendable {
   }
 
   /// The cached row of a store's object, and how many commits the store has seen.
+  ///
+  /// - Parameter isRetained: Whether a row that is found has one holder more from now on.
   func snapshot(
-    for id: ManagedObjectID, in identity: StoreIdentity, maximumAge: TimeInterval?
+    for id: ManagedObjectID, in identity: StoreIdentity, maximumAge: TimeInterval?,
+    isRetained: Bool
   ) -> (row: RowSnapshot?, commits: UInt64) {
     let oldest = Self.oldest(for: maximumAge)
-    let root = ObjectIdentifier(id.entity.rootEntity)
-    return state.withLock { stores in
-      guard let store = stores[ObjectIdentifier(identity)] else { return (nil, 0) }
-      guard let entry = store.tables[root]?[id.key], entry.readAt >= oldest else {
-        return (nil, store.commits)
+    return state.withLock { state in
+      guard let place = state.place(of: identity) else { return (nil, 0) }
+      let commits = state.stores[place].commits
+      guard let entry = state.stores[place].entry(of: id), entry.readAt >= oldest,
+        let row = entry.snapshot
+      else { return (nil, commits) }
+      if isRetained {
+        let table = state.stores[place].tablePlace(of: id)
+        state.stores[place].tables[table].change(id.key) { $0.references += 1 }
       }
-      return (entry.snapshot, store.commits)
+      return (row, commits)
     }
   }
 
@@ -126,15 +156,42 @@ final class RowCache: Sendable {
     for ids: [ManagedObjectID], in identity: StoreIdentity, maximumAge: TimeInterval?
   ) -> [RowSnapshot?] {
     let oldest = Self.oldest(for: maximumAge)
-    return state.withLock { stores in
-      guard let store = stores[ObjectIdentifier(identity)] else {
+    return state.withLock { state in
+      guard let place = state.place(of: identity) else {
         return Array(repeating: nil, count: ids.count)
       }
       return ids.map { id in
-        guard let entry = store.tables[ObjectIdentifier(id.entity.rootEntity)]?[id.key],
-          entry.readAt >= oldest
-        else { return nil }
+        guard let entry = state.stores[place].entry(of: id), entry.readAt >= oldest else {
+          return nil
+        }
         return entry.snapshot
+      }
+    }
+  }
+
+  /// Takes one row that was just read, as ``add(_:to:readAfter:)`` takes many, and with
+  /// `isRetained` counts a holder.
+  func add(
+    _ snapshot: RowSnapshot, to identity: StoreIdentity, readAfter: UInt64, isRetained: Bool
+  ) {
+    let id = snapshot.objectID
+    let now = DispatchTime.now().uptimeNanoseconds
+    state.withLock { state in
+      Self.change(identity, in: &state) { store in
+        let wasCommitted = store.commits != readAfter
+        let place = store.tablePlace(of: id)
+        if !isRetained { store.tables[place].sweep() }
+        store.tables[place].change(id.key) { entry in
+          let known = entry.snapshot
+          if !wasCommitted || known.map({ $0.version <= snapshot.version }) ?? false {
+            entry.snapshot = snapshot
+            entry.readAt = now
+          }
+          if isRetained {
+            if entry.isEmpty { entry.readAt = now }
+            entry.references += 1
+          }
+        }
       }
     }
   }
@@ -149,7 +206,7 @@ final class RowCache: Sendable {
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         let wasCommitted = store.commits != readAfter
-        for root in store.tables.keys { store.tables[root]?.sweep() }
+        for place in store.tables.indices { store.tables[place].sweep() }
         store.update(snapshots, id: \.objectID) { snapshot, id, table in
           if wasCommitted {
             guard let known = table[id.key]?.snapshot, known.version <= snapshot.version else {
@@ -228,7 +285,7 @@ final class RowCache: Sendable {
 
   /// Forgets everything about a store.
   func removeAll(of identity: StoreIdentity) {
-    _ = state.withLock { $0.removeValue(forKey: ObjectIdentifier(identity)) }
+    state.withLock { $0.stores.removeAll { $0.identity === identity } }
   }
 
   private static func oldest(for maximumAge: TimeInterval?) -> UInt64 {

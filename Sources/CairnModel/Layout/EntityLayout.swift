@@ -55,6 +55,8 @@ public final class EntityLayout: @unchecked Sendable {
   package let ruledToManys: [Int]
   /// Whether a relationship of the entity forbids deletion.
   package let deniesDeletion: Bool
+  /// Whether the model has any rule that an object can break.
+  package let hasRules: Bool
   /// The slots of the leaves of each composite attribute, by the attribute's name.
   package let composites: [String: [Int]]
   /// The composite attributes that must have a value.
@@ -141,6 +143,8 @@ public final class EntityLayout: @unchecked Sendable {
     self.toManys = toManys
     self.composites = composites
     self.ruledComposites = ruledComposites
+    hasRules =
+      deniesDeletion || !ruledSlots.isEmpty || !ruledToManys.isEmpty || !ruledComposites.isEmpty
     fetchedProperties = fetched
     slotByName = Dictionary(
       slots.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

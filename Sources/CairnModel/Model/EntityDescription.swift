@@ -166,6 +166,18 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
 
   public override init() { super.init() }
 
+  deinit { reference?.clear() }
+
+  /// What properties and indexes refer to the entity with; there once one of them does.
+  final var looseReference: LooseReference<EntityDescription> {
+    if let reference { return reference }
+    let made = LooseReference<EntityDescription>()
+    made.set(self)
+    reference = made
+    return made
+  }
+  private final var reference: LooseReference<EntityDescription>?
+
   /// An editable entity from an archive; it belongs to no model.
   public required init?(coder: NSCoder) {
     super.init(coder: coder)
@@ -189,5 +201,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
 
   /// The compiled form, available once the model is frozen.
-  public internal(set) var layout: EntityLayout!
+  // Set once, before the model is handed to a coordinator.
+  @exclusivity(unchecked)
+  public final internal(set) var layout: EntityLayout!
 }

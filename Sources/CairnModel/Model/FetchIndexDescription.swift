@@ -56,7 +56,11 @@ open class FetchIndexDescription: ModelElement, @unchecked Sendable {
     willSet { willChange() }
     didSet { for element in elements { element.indexDescription = self } }
   }
-  public internal(set) weak var entity: EntityDescription?
+  public internal(set) var entity: EntityDescription? {
+    get { entityReference?.target }
+    set { entityReference = newValue?.looseReference }
+  }
+  private final var entityReference: LooseReference<EntityDescription>?
   /// Limits the index to some rows.
   open var partialIndexPredicate: ObjectPredicate? { willSet { willChange() } }
 

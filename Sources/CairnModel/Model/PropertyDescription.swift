@@ -5,7 +5,11 @@ import Foundation
 /// May be changed until its model is used by a coordinator. Source: `NSPropertyDescription`.
 open class PropertyDescription: ModelElement, @unchecked Sendable {
   /// The entity that declares the property; nil until it has been added to one.
-  public internal(set) weak var entity: EntityDescription!
+  public internal(set) var entity: EntityDescription! {
+    get { entityReference?.target }
+    set { entityReference = newValue?.looseReference }
+  }
+  private final var entityReference: LooseReference<EntityDescription>?
 
   /// The property's name, unique within its entity and the entity's ancestors.
   open var name: String = "" { willSet { willChange() } }

@@ -163,7 +163,8 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   }
 
   public override func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? ManagedObjectID else { return false }
+    guard let other = ObjectIdentity.instance(of: object, as: self) ?? object as? ManagedObjectID
+    else { return false }
     if self === other { return true }
     return key == other.key
       && (storeIdentity === other.storeIdentity

@@ -56,6 +56,7 @@ package final class SQLEntity: Sendable {
   /// Uniqueness constraints that hold for the entity, inherited ones included.
   package let constraints: [SQLConstraint]
   package let derivedSlots: [Int]
+  package let transientSlots: [Int]
   package let history: SQLHistoryColumns
   /// Slots whose data may be in files.
   package let externalSlots: [Int]
@@ -79,6 +80,10 @@ package final class SQLEntity: Sendable {
     history = SQLHistoryColumns(entity: entity)
     externalSlots = slots.indices.filter {
       if case .attribute(_, _, true) = slots[$0] { return true }
+      return false
+    }
+    transientSlots = slots.indices.filter {
+      if case .transient = slots[$0] { return true }
       return false
     }
     derivedSlots = entity.layout.persistentSlots.filter {

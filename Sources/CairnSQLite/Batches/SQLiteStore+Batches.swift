@@ -23,6 +23,7 @@ extension SQLiteStore: BatchExecuting {
             ? try HistoryWriter(
               lookup: lookup, author: author, contextName: contextName, date: Date()) : nil)
         batch = work
+        defer { work.rows.finish() }
         let outcome = try work.run(request)
         try work.finish()
         return outcome

@@ -172,6 +172,27 @@ struct SQLiteStatement {
     }
   }
 
+  /// Binds the bytes of a text.
+  func bindText(_ bytes: [UInt8], at index: Int32) {
+    bytes.withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        _ = sqlite3_bind_text64(
+          handle, index, characters.baseAddress, UInt64(characters.count), Self.transient,
+          UInt8(SQLITE_UTF8))
+      }
+    }
+  }
+
+  func bind(_ bytes: [UInt8], at index: Int32) {
+    bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress, !bytes.isEmpty else {
+        sqlite3_bind_zeroblob(handle, index, 0)
+        return
+      }
+      sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
+    }
+  }
+
   static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   // MARK: Columns

@@ -38,14 +38,14 @@ struct HistoryWriter {
     let transaction = try begin()
     let statement =
       tombstone.isEmpty ? insertChange : try insertWithTombstone(count: tombstone.count)
-    defer { statement.reset() }
+    // Every parameter is bound anew for each change.
     statement.bind(nextChange, at: 1)
     statement.bind(Int64(kind.rawValue), at: 2)
     statement.bind(Int64(entity.number), at: 3)
     statement.bind(key, at: 4)
     statement.bind(transaction, at: 5)
     if let columns {
-      statement.bind(Data(columns), at: 6)
+      statement.bind(columns, at: 6)
     } else {
       statement.bindNull(at: 6)
     }
@@ -59,6 +59,7 @@ struct HistoryWriter {
   /// Call it once, after the last change.
   func finish() throws {
     guard number != nil else { return }
+    insertChange.reset()
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)
   }
 

@@ -21,48 +21,65 @@ struct RowLookup {
     defer { statement.reset() }
     statement.bind(key, at: 1)
     guard try statement.step() else { return nil }
-    return reader.snapshot(statement, shape: shape)
+    return reader.snapshot(statement, shape: shape, known: objectID)
   }
 
-  /// The rows of many objects, in their order; one statement an entity and 500 keys.
+  /// The rows of many objects, in their order; one statement an entity.
   func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     if objectIDs.count == 1 { return [try snapshot(for: objectIDs[0])] }
     var result = [RowSnapshot?](repeating: nil, count: objectIDs.count)
-    var positions: [Int: [Int64: [Int]]] = [:]
+    var wanted: [Int: KeyPositions] = [:]
+    // IDs come in runs of one entity.
+    var run: (description: EntityDescription, number: Int, positions: KeyPositions)?
     for (position, objectID) in objectIDs.enumerated() {
       guard let key = objectID.rowKey else { continue }
-      positions[schema.entity(objectID.entity).number, default: [:]][key, default: []].append(
-        position)
-    }
-    for (number, byKey) in positions {
-      guard let entity = schema.entity(number: number) else { continue }
-      try read(entity, keys: Array(byKey.keys)) { snapshot, key in
-        for position in byKey[key] ?? [] { result[position] = snapshot }
+      if run?.description !== objectID.entity {
+        if let run { wanted[run.number] = run.positions }
+        let number = schema.entity(objectID.entity).number
+        run = (objectID.entity, number, wanted.removeValue(forKey: number) ?? KeyPositions())
       }
+      run?.positions.add(key, position)
+    }
+    if let run { wanted[run.number] = run.positions }
+    for (number, positions) in wanted {
+      guard let entity = schema.entity(number: number) else { continue }
+      try read(entity, positions, objectIDs, into: &result)
     }
     return result
   }
 
   private func read(
-    _ entity: SQLEntity, keys: [Int64], each: (RowSnapshot?, Int64) -> Void
+    _ entity: SQLEntity, _ keys: KeyPositions, _ asked: [ManagedObjectID],
+    into result: inout [RowSnapshot?]
   ) throws {
     let shape = schema.shape(entity, includingSubentities: true)
+    var keys = keys
+    keys.sort()
     // A few keys do not pay for the list as JSON.
     guard keys.count > 4 else {
       let statement = try connection.statement(shape.byKey)
       defer { statement.reset() }
-      for key in keys {
+      for (key, position) in keys.pairs {
         statement.bind(key, at: 1)
-        if try statement.step() { each(reader.snapshot(statement, shape: shape), key) }
+        if try statement.step() {
+          result[position] = reader.snapshot(statement, shape: shape, known: asked[position])
+        }
         statement.reset()
       }
       return
     }
     let statement = try connection.statement(shape.byKeys)
     defer { statement.reset() }
-    statement.bind(KeyList.json(keys), at: 1)
+    keys.bind(to: statement, at: 1)
     while try statement.step() {
-      each(reader.snapshot(statement, shape: shape), statement.integer(1))
+      let key = statement.integer(1)
+      var snapshot: RowSnapshot?
+      for position in keys.positions(of: key) {
+        if snapshot == nil {
+          snapshot = reader.snapshot(statement, shape: shape, known: asked[position])
+        }
+        result[position] = snapshot
+      }
     }
   }
 
@@ -77,19 +94,19 @@ struct RowLookup {
       let index = entity.layout.toManyByName[relationship.name]
     else { return result }
     let query = schema.memberQueries(of: schema.entity(entity))[index]
-    var positions: [Int64: [Int]] = [:]
+    var positions = KeyPositions()
     for (position, owner) in owners.enumerated() {
-      if let key = owner.rowKey { positions[key, default: []].append(position) }
+      if let key = owner.rowKey { positions.add(key, position) }
     }
     guard !query.isEmpty, let destination = relationship.destinationEntity else { return result }
     let possible = schema.entity(destination).subtree
-    let one = positions.count == 1
-    let statement = try connection.statement(one ? query.single : query.many)
+    positions.sort()
+    let statement = try connection.statement(positions.count == 1 ? query.single : query.many)
     defer { statement.reset() }
-    if one, let key = positions.keys.first {
-      statement.bind(key, at: 1)
+    if positions.count == 1 {
+      statement.bind(positions.pairs[0].key, at: 1)
     } else {
-      statement.bind(KeyList.json(Array(positions.keys)), at: 1)
+      positions.bind(to: statement, at: 1)
     }
     while try statement.step() {
       let number = Int(truncatingIfNeeded: statement.integer(1))
@@ -97,7 +114,9 @@ struct RowLookup {
       guard possible.contains(number),
         let member = reader.objectID(entity: number, key: statement.integer(2))
       else { continue }
-      for position in positions[statement.integer(0)] ?? [] { result[position].append(member) }
+      for position in positions.positions(of: statement.integer(0)) {
+        result[position].append(member)
+      }
     }
     return result
   }
@@ -106,11 +125,74 @@ struct RowLookup {
 /// Keys as the text of a JSON array, one parameter for a list of any length.
 enum KeyList {
   static func json(_ keys: some Sequence<Int64>) -> String {
-    var text = "["
+    String(decoding: bytes(keys), as: UTF8.self)
+  }
+
+  /// The same as bytes.
+  static func bytes(_ keys: some Sequence<Int64>) -> [UInt8] {
+    var bytes: [UInt8] = [UInt8(ascii: "[")]
+    bytes.reserveCapacity(keys.underestimatedCount * 8 + 2)
     for key in keys {
-      if text.utf8.count > 1 { text += "," }
-      text += String(key)
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      if key < 0 { bytes.append(UInt8(ascii: "-")) }
+      let first = bytes.count
+      var rest = key.magnitude
+      repeat {
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        rest /= 10
+      } while rest > 0
+      bytes[first...].reverse()
     }
-    return text + "]"
+    bytes.append(UInt8(ascii: "]"))
+    return bytes
+  }
+}
+
+/// Row keys that are asked for together, and where in a list each was asked for.
+///
+/// SQLite gives the rows of a list of keys in the order of the keys, so the next one asked about is
+/// most often the next one here; any other order costs a binary search.
+struct KeyPositions {
+  private(set) var pairs: [(key: Int64, position: Int)] = []
+  private var isSorted = true
+  private var next = 0
+
+  var count: Int { pairs.count }
+
+  mutating func add(_ key: Int64, _ position: Int) {
+    if let last = pairs.last, last.key > key { isSorted = false }
+    pairs.append((key, position))
+  }
+
+  /// Call it when all have been added.
+  mutating func sort() {
+    if isSorted { return }
+    pairs.sort { ($0.key, $0.position) < ($1.key, $1.position) }
+    isSorted = true
+  }
+
+  /// Binds the keys as the text of a JSON array.
+  func bind(to statement: SQLiteStatement, at index: Int32) {
+    statement.bindText(KeyList.bytes(pairs.lazy.map(\.key)), at: index)
+  }
+
+  /// The positions of a key, several when it was asked for more than once.
+  mutating func positions(of key: Int64) -> LazyMapSequence<
+    Slice<[(key: Int64, position: Int)]>, Int
+  > {
+    if next >= pairs.count || pairs[next].key != key { next = firstIndex(of: key) }
+    var end = next
+    while end < pairs.count, pairs[end].key == key { end += 1 }
+    defer { if end < pairs.count { next = end } }
+    return Slice(base: pairs, bounds: next..<end).lazy.map(\.position)
+  }
+
+  private func firstIndex(of key: Int64) -> Int {
+    var (low, high) = (0, pairs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if pairs[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

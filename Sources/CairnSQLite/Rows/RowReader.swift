@@ -21,8 +21,11 @@ struct RowReader {
   /// The snapshot of the current row of a statement that selects a shape's columns from `first`.
   ///
   /// Nil for a row of an entity that the shape does not cover, which only a damaged file has.
+  ///
+  /// - Parameter known: The ID that was asked for, which is used again if it is exactly the row's.
   func snapshot(
-    _ statement: SQLiteStatement, shape: SQLRowShape, first: Int32 = 0
+    _ statement: SQLiteStatement, shape: SQLRowShape, first: Int32 = 0,
+    known: ManagedObjectID? = nil
   ) -> RowSnapshot? {
     let number = Int(truncatingIfNeeded: statement.integer(first))
     let index = number &- shape.firstNumber
@@ -30,8 +33,17 @@ struct RowReader {
       return nil
     }
     let reads = shape.reads[index]
+    let key = statement.integer(first + 1)
+    let id: ManagedObjectID
+    if let known, known.entity === entity.entity, known.storeIdentity === identity,
+      known.rowKey == key
+    {
+      id = known
+    } else {
+      id = objectID(entity, key: key)
+    }
     return RowSnapshot.make(
-      objectID: objectID(entity, key: statement.integer(first + 1)),
+      objectID: id,
       version: statement.integer(first + 2), count: reads.count
     ) { slots in
       for (slot, read) in reads.enumerated() {

@@ -6,7 +6,38 @@ import GRDBSQLite
 
 extension SQLiteStatement {
   /// The value of an attribute's column.
+  ///
+  /// What the most frequent types read tells NULL from a value most of the time, so that SQLite
+  /// need not be asked for the type as well.
+  @inline(__always)
   func value(
+    _ column: Int32, type: AttributeType, isExternal: Bool, files: ExternalDataFiles
+  ) -> AttributeValue {
+    switch type {
+    case .integer16, .integer32, .integer64:
+      let number = integer(column)
+      return number == 0 && isNull(column) ? .null : .integer(number)
+    case .double:
+      let number = double(column)
+      return number == 0 && isNull(column) ? .null : .double(number)
+    case .date:
+      let number = double(column)
+      return number == 0 && isNull(column)
+        ? .null : .date(Date(timeIntervalSinceReferenceDate: number))
+    case .string:
+      guard let start = sqlite3_column_text(handle, column) else {
+        return isNull(column) ? .null : .string("")
+      }
+      let count = Int(sqlite3_column_bytes(handle, column))
+      return .string(
+        String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+    case .boolean, .float, .decimal, .uri, .uuid, .binaryData, .transformable, .undefined,
+      .composite, .objectID:
+      return otherValue(column, type: type, isExternal: isExternal, files: files)
+    }
+  }
+
+  private func otherValue(
     _ column: Int32, type: AttributeType, isExternal: Bool, files: ExternalDataFiles
   ) -> AttributeValue {
     let stored = sqlite3_column_type(handle, column)

@@ -8,19 +8,39 @@ enum KeyReservation {
   static func reserve(
     for entities: [EntityDescription], _ lookup: RowLookup
   ) throws -> [ManagedObjectID] {
+    let runs = runs(of: entities, lookup.schema)
     var counts: [Int: Int64] = [:]
-    for entity in entities { counts[lookup.schema.entity(entity).rootNumber, default: 0] += 1 }
+    for run in runs { counts[run.entity.rootNumber, default: 0] += Int64(run.count) }
     var next: [Int: Int64] = [:]
     for (root, count) in counts {
       guard let entity = lookup.schema.entity(number: root) else { continue }
       next[root] = try reserve(count, root: entity, lookup.connection)
     }
-    return entities.map { description in
-      let entity = lookup.schema.entity(description)
-      let key = next[entity.rootNumber] ?? 1
-      next[entity.rootNumber] = key + 1
-      return lookup.reader.objectID(entity, key: key)
+    var result: [ManagedObjectID] = []
+    result.reserveCapacity(entities.count)
+    for run in runs {
+      let first = next[run.entity.rootNumber] ?? 1
+      let end = first + Int64(run.count)
+      for key in first..<end { result.append(lookup.reader.objectID(run.entity, key: key)) }
+      next[run.entity.rootNumber] = end
     }
+    return result
+  }
+
+  /// Entities that stand together, because new objects come in runs of one entity.
+  private static func runs(
+    of entities: [EntityDescription], _ schema: SQLSchema
+  ) -> [(entity: SQLEntity, count: Int)] {
+    var result: [(entity: SQLEntity, count: Int)] = []
+    var current: EntityDescription?
+    for entity in entities {
+      if entity !== current {
+        current = entity
+        result.append((schema.entity(entity), 0))
+      }
+      result[result.count - 1].count += 1
+    }
+    return result
   }
 
   /// The first of `count` new keys of a table.

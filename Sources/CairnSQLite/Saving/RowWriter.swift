@@ -10,12 +10,22 @@ final class RowWriter {
   private(set) var newFiles: [String] = []
   /// Files whose values were replaced or deleted; removed once the transaction has committed.
   private(set) var obsoleteFiles: [String] = []
+  private let arena = BindingArena()
   private var inserts: [Int: SQLiteStatement] = [:]
   /// The statement of the last insert; a save seldom changes entity from row to row.
   private var recentInsert: (number: Int, statement: SQLiteStatement, binds: [Bind])?
   private var unlinking: [Int: [String]] = [:]
   private var updates: [UpdateShape: SQLiteStatement] = [:]
+  /// The statement of the last update.
+  private var recentUpdate: (shape: UpdateShape, statement: SQLiteStatement)?
   private var deletes: [Int: SQLiteStatement] = [:]
+
+  /// Call it after the last row, inside the transaction: the statements stay in the connection's
+  /// cache and must not refer to the arena any more.
+  func finish() {
+    for statement in inserts.values { statement.reset() }
+    for statement in updates.values { statement.reset() }
+  }
 
   /// How a slot is bound: what of ``SQLSlot`` matters for it, without its names.
   private enum Bind {
@@ -57,10 +67,13 @@ final class RowWriter {
         .persistentStoreSave,
         "The new object \(snapshot.objectID) has no permanent ID of the store.")
     }
+    precondition(binds.count <= snapshot.count, "a row of another entity")
+    arena.startRow()
     statement.bind(key, at: 1)
     statement.bind(version, at: 2)
     var next: Int32 = 3
-    for index in binds.indices { try bind(snapshot[index], binds[index], statement, &next) }
+    let slots = snapshot.slotPointer
+    for index in binds.indices { try bind(slots[index], binds[index], statement, &next) }
     try statement.run()
   }
 
@@ -93,13 +106,18 @@ final class RowWriter {
       if case .data(let data) = value {
         let (bytes, file) = try lookup.reader.files.column(for: data)
         if let file { newFiles.append(file) }
-        statement.bind(bytes, at: next)
+        arena.bind(bytes, at: next, of: statement)
       } else {
         statement.bind(value, at: next)
       }
       next += 1
     case .plain:
-      statement.bind(value, at: next)
+      switch value {
+      case .string(let text): arena.bind(text, at: next, of: statement)
+      case .data(let data): arena.bind(data, at: next, of: statement)
+      case .null, .boolean, .integer, .float, .double, .decimal, .date, .uuid, .url, .object:
+        statement.bind(value, at: next)
+      }
       next += 1
     case .toOne(let hasCompanion):
       if case .object(let destination) = value, destination.rowKey == nil {
@@ -132,7 +150,14 @@ final class RowWriter {
       entity.externalSlots.isEmpty ? [] : slots.filter { entity.externalSlots.contains($0) }
     let replaced = try externalFiles(of: key, entity: entity, slots: external)
     let shape = UpdateShape(entity: entity.number, slots: slots, isForced: expected == nil)
-    let statement = try updateStatement(shape, entity)
+    let statement: SQLiteStatement
+    if let recentUpdate, recentUpdate.shape == shape {
+      statement = recentUpdate.statement
+    } else {
+      statement = try updateStatement(shape, entity)
+      recentUpdate = (shape, statement)
+    }
+    arena.startRow()
     var next: Int32 = 1
     for slot in slots { try bind(snapshot[slot], Bind(entity.slots[slot]), statement, &next) }
     statement.bind(version, at: next)
@@ -140,7 +165,7 @@ final class RowWriter {
     if let expected { statement.bind(expected, at: next + 2) }
     try statement.run()
     guard connection.changes > 0 else { return false }
-    obsoleteFiles += replaced
+    if !replaced.isEmpty { obsoleteFiles += replaced }
     return true
   }
 
@@ -193,7 +218,7 @@ final class RowWriter {
     if let expected { statement.bind(expected, at: 2) }
     try statement.run()
     guard connection.changes > 0 else { return false }
-    obsoleteFiles += files
+    if !files.isEmpty { obsoleteFiles += files }
     try unlink(key, entity: entity)
     return true
   }

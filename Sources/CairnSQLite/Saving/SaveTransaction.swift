@@ -17,6 +17,7 @@ final class SaveTransaction {
   private var violations: UniquenessViolations
   /// The versions that were written, by position among insertions and updates.
   private var updateVersions: [Int64] = []
+  private var recent: (description: EntityDescription, entity: SQLEntity)?
 
   init(
     lookup: RowLookup, request: SaveChangesRequest, recordsHistory: Bool,
@@ -38,6 +39,7 @@ final class SaveTransaction {
   func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
 
   func run() throws -> SaveOutcome {
+    defer { rows.finish() }
     if let key = try applySidecar() { return .sidecarChanged(key) }
     try checkLocks()
     try delete()
@@ -53,8 +55,13 @@ final class SaveTransaction {
       SaveReceipt(snapshots: try storedSnapshots(), transactionNumber: history?.number))
   }
 
+  /// The entity of a row; rows come in runs of one.
   private func entity(_ snapshot: RowSnapshot) -> SQLEntity {
-    lookup.schema.entity(snapshot.objectID.entity)
+    let description = snapshot.objectID.entity
+    if let recent, recent.description === description { return recent.entity }
+    let entity = lookup.schema.entity(description)
+    recent = (description, entity)
+    return entity
   }
 
   // MARK: Steps
@@ -210,13 +217,13 @@ final class SaveTransaction {
     if !entity.derivedSlots.isEmpty, let row = try lookup.snapshot(for: snapshot.objectID) {
       return row
     }
-    let isExact =
-      snapshot.version == version
-      && entity.slots.indices.allSatisfy { index in
-        if case .transient = entity.slots[index] { return snapshot[index].isNull }
-        return StoredForm.isExact(snapshot[index])
-      }
-    if isExact { return snapshot }
+    let areExact = Self.areExact(snapshot, entity)
+    if areExact, snapshot.version == version { return snapshot }
+    if areExact {
+      return RowSnapshot.make(
+        objectID: snapshot.objectID, version: version, count: snapshot.count
+      ) { $0.initialize(from: snapshot.slotPointer, count: snapshot.count) }
+    }
     return RowSnapshot.make(
       objectID: snapshot.objectID, version: version, count: snapshot.count
     ) { values in
@@ -228,5 +235,14 @@ final class SaveTransaction {
         }
       }
     }
+  }
+
+  /// Whether all values will be read back as they are.
+  private static func areExact(_ snapshot: RowSnapshot, _ entity: SQLEntity) -> Bool {
+    // Contexts leave transient values out.
+    for slot in entity.transientSlots where !snapshot[slot].isNull { return false }
+    let slots = snapshot.slotPointer
+    for index in 0..<snapshot.count where !StoredForm.isExact(slots[index]) { return false }
+    return true
   }
 }
