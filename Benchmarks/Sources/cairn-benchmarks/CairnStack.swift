@@ -5,7 +5,7 @@ import Foundation
 
 /// The sample model, built in code, and the objects it makes.
 enum SampleModel {
-  static func make() -> ManagedObjectModel {
+  static func make(isIndexed: Bool = false) -> ManagedObjectModel {
     let item = EntityDescription(
       name: "Item",
       properties: [
@@ -20,6 +20,13 @@ enum SampleModel {
         AttributeDescription(name: "title", type: .string),
         AttributeDescription(name: "payload", type: .binaryData),
       ])
+    if isIndexed, let group = item.attributesByName["group"] {
+      item.indexes = [
+        FetchIndexDescription(
+          name: "byGroup",
+          elements: [FetchIndexElementDescription(property: group, collationType: .binary)])
+      ]
+    }
     let model = ManagedObjectModel()
     model.entities =
       [item] + family("Parent", "children", "Child", "parent", isOrdered: false)
@@ -88,9 +95,10 @@ final class CairnStack {
   let store: PersistentStore
   let file: URL
 
-  init(_ file: URL, history: Bool) throws {
+  init(_ file: URL, history: Bool, isIndexed: Bool = false) throws {
     self.file = file
-    coordinator = PersistentStoreCoordinator(managedObjectModel: SampleModel.make())
+    coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(isIndexed: isIndexed))
     store = try coordinator.addPersistentStore(
       ofType: "SQLite", configurationName: nil, at: file,
       options: [
@@ -105,12 +113,24 @@ final class CairnStack {
     return context
   }
 
-  func insert(_ rows: [Sample]) throws {
+  /// Inserts and saves; the seconds that takes, without letting the objects go.
+  @discardableResult
+  func insert(_ rows: [Sample]) throws -> Double {
     let context = newContext()
-    try context.performAndWait {
-      guard let entity = coordinator.managedObjectModel.entitiesByName["Item"] else { return }
-      for row in rows { ManagedObject(entity: entity, insertInto: context).fill(row) }
-      try context.save()
+    return try context.performAndWait {
+      guard let entity = coordinator.managedObjectModel.entitiesByName["Item"] else { return 0 }
+      var objects: [ManagedObject] = []
+      objects.reserveCapacity(rows.count)
+      let seconds = try timed {
+        for row in rows {
+          let object = ManagedObject(entity: entity, insertInto: context)
+          object.fill(row)
+          objects.append(object)
+        }
+        try context.save()
+      }
+      keep(objects)
+      return seconds
     }
   }
 

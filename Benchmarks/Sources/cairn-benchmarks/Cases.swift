@@ -17,12 +17,15 @@ struct Cases {
       ("insert history", { try insertAndSave(history: true) }),
       ("fetch objects", fetchObjects), ("fetch faults", fetchFaults),
       ("lookup registered", lookUpRegistered), ("lookup store", lookUpInStore),
-      ("update", update), ("cascade", cascade),
+      ("range", rangeQueries), ("traverse prefetched", { try traverse(prefetched: true) }),
+      ("traverse lazy", { try traverse(prefetched: false) }),
+      ("update", update), ("cascade", cascade), ("save one", saveOne),
+      ("get", getAttribute), ("set", setAttribute),
     ]
     return try cases.filter { only.map($0.name.contains) ?? true }.map { try $0.run() }
   }
 
-  private func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {
+  func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {
     let file = workspace.newFile()
     defer { workspace.remove(file) }
     let database = try RawDatabase(file)
@@ -31,7 +34,7 @@ struct Cases {
     return try body(database)
   }
 
-  private func withGRDB(filled: Bool, _ body: (GRDBDatabase) throws -> Double) throws -> Double {
+  func withGRDB(filled: Bool, _ body: (GRDBDatabase) throws -> Double) throws -> Double {
     let file = workspace.newFile()
     defer { workspace.remove(file) }
     try RawDatabase(file).createSampleTable()
@@ -40,12 +43,13 @@ struct Cases {
     return try body(database)
   }
 
-  private func withCairn(
-    filled: Bool, history: Bool = false, _ body: (CairnStack) throws -> Double
+  func withCairn(
+    filled: Bool, history: Bool = false, isIndexed: Bool = false,
+    _ body: (CairnStack) throws -> Double
   ) throws -> Double {
     let file = workspace.newFile()
     defer { workspace.remove(file) }
-    let stack = try CairnStack(file, history: history)
+    let stack = try CairnStack(file, history: history, isIndexed: isIndexed)
     if filled { try stack.insert(Sample.rows(rows)) }
     let seconds = try body(stack)
     try stack.close()
@@ -65,8 +69,7 @@ struct Cases {
           try withGRDB(filled: false) { d in try timed { try d.insert(samples) } }
         },
         Contestant(name: "Cairn") {
-          try withCairn(filled: false, history: history) { s in try timed { try s.insert(samples) }
-          }
+          try withCairn(filled: false, history: history) { s in try s.insert(samples) }
         },
       ])
   }
@@ -97,6 +100,14 @@ struct Cases {
         Contestant(name: "raw") {
           try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } }
         },
+        Contestant(name: "GRDB") {
+          try withGRDB(filled: true) { d in
+            var ids: [Int64] = []
+            let seconds = try timed { ids = try d.fetchIDs() }
+            keep(ids)
+            return seconds
+          }
+        },
         Contestant(name: "Cairn") { try timedFetch(asFaults: true) },
       ])
   }
@@ -120,11 +131,8 @@ struct Cases {
 
   private func lookUpRegistered() throws -> CaseResult {
     try measure(
-      "object by ID, registered (raw: lookup in the store)", units: rows, rounds: rounds,
+      "object by ID, registered", units: rows, rounds: rounds, must: 150, aim: 60,
       [
-        Contestant(name: "raw") {
-          try withRaw(filled: true) { d in try timed { keep(try d.lookUp(shuffledKeys)) } }
-        },
         Contestant(name: "Cairn") {
           try withCairn(filled: true) { stack in
             let context = stack.newContext()
@@ -136,7 +144,7 @@ struct Cases {
               return seconds
             }
           }
-        },
+        }
       ])
   }
 
@@ -193,8 +201,9 @@ struct Cases {
           try withCairn(filled: true, history: true) { stack in
             let context = stack.newContext()
             return try context.performAndWait {
-              let objects = try stack.fetchAll(context, asFaults: false)
-                .enumerated().filter { $0.offset % 10 == 9 }.map(\.element)
+              let all = try stack.fetchAll(context, asFaults: false)
+              let objects = all.enumerated().filter { $0.offset % 10 == 9 }.map(\.element)
+              defer { keep(all) }
               return try timed {
                 for (index, object) in objects.enumerated() {
                   object.setStoredValue(.integer(Int64(index) &* 3), at: ItemSlot.count)
@@ -225,7 +234,8 @@ struct Cases {
           defer { workspace.remove(file) }
           try RawDatabase(file).createFamily(parents: parents, children: 10)
           let database = try GRDBDatabase(file)
-          return try timed { try database.deleteParents(parents) }
+          let records = try database.fetchParents()
+          return try timed { try database.delete(records) }
         },
         Contestant(name: "Cairn") {
           try withCairn(filled: false) { stack in

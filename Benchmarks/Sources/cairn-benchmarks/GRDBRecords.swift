@@ -77,19 +77,86 @@ struct GRDBDatabase {
     }
   }
 
+  func fetchIDs() throws -> [Int64] {
+    try queue.read { try Int64.fetchAll($0, sql: "SELECT id FROM item") }
+  }
+
   func update(_ records: [ItemRecord]) throws {
     try queue.write { database in
-      for record in records {
-        try database.cachedStatement(sql: "UPDATE item SET count = ?, title = ? WHERE id = ?")
-          .execute(arguments: [record.id &* 3, "changed \(record.id)", record.id])
+      for var record in records {
+        try record.updateChanges(database) {
+          $0.sample.count = $0.id &* 3
+          $0.sample.title = "changed \($0.id)"
+        }
       }
     }
   }
 
-  func deleteParents(_ count: Int) throws {
-    try queue.write { database in
-      let statement = try database.cachedStatement(sql: "DELETE FROM parent WHERE id = ?")
-      for id in 1...count { try statement.execute(arguments: [id]) }
+  func fetchParents() throws -> [ParentRecord] {
+    try queue.read { try ParentRecord.fetchAll($0) }
+  }
+
+  func delete(_ parents: [ParentRecord]) throws {
+    try queue.write { database in for parent in parents { try parent.delete(database) } }
+  }
+
+  func ranges(_ groups: Int) throws -> Int {
+    try queue.read { database in
+      let statement = try database.cachedStatement(sql: "SELECT * FROM item WHERE grp = ?")
+      var count = 0
+      for group in 0..<groups {
+        count += try ItemRecord.fetchAll(statement, arguments: [group]).count
+      }
+      return count
     }
+  }
+
+  /// The children of each parent: all at once, or parent by parent.
+  func traverse(together: Bool) throws -> Int {
+    try queue.read { database in
+      let parents = try ParentRecord.fetchAll(database)
+      if together {
+        let children = try ChildRecord.fetchAll(database)
+        let byParent = Dictionary(grouping: children, by: \.parent)
+        return parents.reduce(0) { sum, parent in
+          sum + (byParent[parent.id] ?? []).reduce(0) { $0 + $1.name.utf8.count }
+        }
+      }
+      return try parents.reduce(0) { sum, parent in
+        let children = try ChildRecord.filter(Column("parent") == parent.id).fetchAll(database)
+        return sum + children.reduce(0) { $0 + $1.name.utf8.count }
+      }
+    }
+  }
+}
+
+/// The owner of a family.
+struct ParentRecord: FetchableRecord, PersistableRecord {
+  static let databaseTableName = "parent"
+  let id: Int64
+  let name: String
+
+  init(row: Row) {
+    id = row[0]
+    name = row[1]
+  }
+
+  func encode(to container: inout PersistenceContainer) {
+    container["id"] = id
+    container["name"] = name
+  }
+}
+
+/// A member of a family.
+struct ChildRecord: FetchableRecord, TableRecord {
+  static let databaseTableName = "child"
+  let id: Int64
+  let name: String
+  let parent: Int64
+
+  init(row: Row) {
+    id = row[0]
+    name = row[1]
+    parent = row[2]
   }
 }

@@ -33,8 +33,8 @@ struct BenchmarkCommand: ParsableCommand {
     Report(results: results).printTable()
     if let json { try Report(results: results).writeJSON(to: URL(fileURLWithPath: json)) }
     let missed = results.filter { result in
-      guard let must = result.must, let ratio = result.ratio("Cairn") else { return false }
-      return ratio > must
+      guard let must = result.must, let figure = result.figure else { return false }
+      return figure > must
     }
     if check, !missed.isEmpty {
       for result in missed { print("missed: \(result.name)") }

@@ -10,8 +10,12 @@ struct CaseResult: Sendable {
   /// Contestant to seconds, one entry a round.
   var seconds: [String: [Double]] = [:]
   /// The largest ratio to raw that is acceptable, and the one aimed at; nil without a target.
+  ///
+  /// Without raw SQLite among the contestants both are amounts of ``unit``.
   let must: Double?
   let aim: Double?
+  /// What one unit of work costs is counted in: nanoseconds, or bytes for memory.
+  var unit = "ns"
 
   func median(_ contestant: String) -> Double? { seconds[contestant].map(Self.median) }
 
@@ -19,6 +23,13 @@ struct CaseResult: Sendable {
   func ratio(_ contestant: String) -> Double? {
     guard let own = seconds[contestant], let raw = seconds["raw"], !own.isEmpty else { return nil }
     return Self.median(zip(own, raw).map { $0 / $1 })
+  }
+
+  /// What is held against the targets: a ratio, or what one unit of work costs.
+  var figure: Double? {
+    if let ratio = ratio("Cairn") { return ratio }
+    guard let median = median("Cairn") else { return nil }
+    return median / Double(max(units, 1)) * (unit == "ns" ? 1e9 : 1)
   }
 
   static func median(_ values: [Double]) -> Double {
@@ -36,9 +47,10 @@ struct Contestant {
 /// Runs the contestants in turn, so that a machine that slows down slows all of them.
 func measure(
   _ name: String, units: Int, rounds: Int, must: Double? = nil, aim: Double? = nil,
-  _ contestants: [Contestant]
+  unit: String = "ns", _ contestants: [Contestant]
 ) throws -> CaseResult {
   var result = CaseResult(name: name, units: units, must: must, aim: aim)
+  result.unit = unit
   for round in 0...rounds {
     for contestant in contestants {
       let seconds = try contestant.run()

@@ -157,6 +157,46 @@ final class RawDatabase {
     try execute("COMMIT")
   }
 
+  /// Fifty rows at a time, by the index on the group.
+  func ranges(_ groups: Int) throws -> Int64 {
+    try execute("BEGIN")
+    let statement = try prepare(
+      "SELECT id, number, grp, count, ratio, weight, created, code, name, title, payload "
+        + "FROM item WHERE grp = ?")
+    defer { sqlite3_finalize(statement) }
+    var sum: Int64 = 0
+    for group in 0..<groups {
+      sqlite3_bind_int64(statement, 1, Int64(group))
+      while try step(statement) { sum &+= readColumns(statement) }
+      sqlite3_reset(statement)
+    }
+    try execute("COMMIT")
+    return sum
+  }
+
+  /// The children of each parent, parent by parent.
+  func traverse() throws -> Int64 {
+    try execute("BEGIN")
+    let parents = try prepare("SELECT id, name FROM parent")
+    let children = try prepare("SELECT id, name FROM child WHERE parent = ?")
+    defer {
+      sqlite3_finalize(parents)
+      sqlite3_finalize(children)
+    }
+    var sum: Int64 = 0
+    while try step(parents) {
+      sqlite3_bind_int64(children, 1, sqlite3_column_int64(parents, 0))
+      while try step(children) {
+        sum &+= sqlite3_column_int64(children, 0)
+        if let text = sqlite3_column_text(children, 1) { sum &+= Int64(text[0]) }
+        sum &+= Int64(sqlite3_column_bytes(children, 1))
+      }
+      sqlite3_reset(children)
+    }
+    try execute("COMMIT")
+    return sum
+  }
+
   func deleteParents(_ count: Int) throws {
     try execute("BEGIN IMMEDIATE")
     let statement = try prepare("DELETE FROM parent WHERE id = ?")

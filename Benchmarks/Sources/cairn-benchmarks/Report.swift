@@ -13,9 +13,13 @@ struct Report {
       let raw = result.median("raw").map {
         String(format: "%.0f", $0 / Double(max(result.units, 1)) * 1e9)
       }
+      let isRatio = result.median("raw") != nil
+      let text = { (value: Double?) in
+        isRatio ? factor(value) : value.map { String(format: "%.1f ", $0) + result.unit } ?? "–"
+      }
       print(
         "| \(result.name) | \(raw ?? "–") | \(factor(result.ratio("GRDB"))) "
-          + "| \(factor(result.ratio("Cairn"))) | \(factor(result.must)) | \(factor(result.aim)) |")
+          + "| \(text(result.figure)) | \(text(result.must)) | \(text(result.aim)) |")
     }
   }
 

@@ -6,12 +6,12 @@ import Foundation
 struct Sample: Sendable {
   let number: Int64
   let group: Int64
-  let count: Int64
+  var count: Int64
   let ratio: Double
   let weight: Double
   let code: String
   let name: String
-  let title: String
+  var title: String
   let created: Double
   /// Nil in half of the rows.
   let payload: Data?
