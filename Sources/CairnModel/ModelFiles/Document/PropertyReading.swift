@@ -32,7 +32,10 @@ struct PropertyReading {
     relationship.destinationEntityName = elements.required("destinationEntity", of: element)
     relationship.inverseRelationshipName = element["inverseName"]
     let isToMany = elements.flag("toMany", of: element, default: false)
-    relationship.maxCount = elements.count("maxCount", of: element, default: isToMany ? 0 : 1)
+    // Programs may have set -1 for any number, which counts in the version hash.
+    relationship.maxCount =
+      element["maxCount"] == "-1"
+      ? -1 : elements.count("maxCount", of: element, default: isToMany ? 0 : 1)
     relationship.minCount = elements.count("minCount", of: element, default: 0)
     relationship.isOrdered = elements.flag("ordered", of: element, default: false)
     relationship.deleteRule = deleteRule(of: element)
