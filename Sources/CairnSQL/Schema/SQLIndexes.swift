@@ -57,12 +57,19 @@ enum SQLIndexes {
   private static func declared(
     _ fetchIndex: FetchIndexDescription, of entity: SQLEntity, schema: SQLSchema
   ) -> [String] {
-    let elements = fetchIndex.elements.compactMap { element in
-      element.propertyName.flatMap { column($0, of: entity) }.map { (element, $0) }
+    let elements = fetchIndex.elements.compactMap {
+      element -> (FetchIndexElementDescription, String)? in
+      let computed = (element.property as? ExpressionDescription)?.expression
+      let text =
+        computed.map { SQLIndexExpression.text(of: $0.node, entity: entity) }
+        ?? element.propertyName.flatMap { column($0, of: entity) }
+      return text.map { (element, $0) }
     }
-    guard !elements.isEmpty else { return [] }
+    // An index of a part of its elements would be another one.
+    guard !elements.isEmpty, elements.count == fetchIndex.elements.count else { return [] }
     let name = "\(entity.name)_\(fetchIndex.name)"
     if elements.contains(where: { $0.0.collationType == .rTree }) {
+      if elements.contains(where: { $0.0.property is ExpressionDescription }) { return [] }
       return rTree(name, columns: elements.map(\.1), of: entity)
     }
     let list = elements.map { "\($1) COLLATE BINARY \($0.isAscending ? "ASC" : "DESC")" }

@@ -10,10 +10,11 @@ struct SQLJoinNaming {
   private var columnNames: [Int: SQLNameAllocator] = [:]
   private var tableNames = SQLNameAllocator()
 
-  /// The table of a relationship, nil when its inverse has named it already.
+  /// The table of a relationship and the side that gives it its name, nil when the inverse has had
+  /// it named already.
   mutating func table(
     for relationship: RelationshipDescription, catalog: SQLCatalog?
-  ) -> SQLJoinTable? {
+  ) -> (table: SQLJoinTable, owner: RelationshipDescription)? {
     guard let inverse = relationship.inverseRelationship,
       ownerOf[ObjectIdentifier(relationship)] == nil
     else { return nil }
@@ -37,7 +38,7 @@ struct SQLJoinNaming {
     byOwner[ObjectIdentifier(owner)] = table
     ownerOf[ObjectIdentifier(owner)] = ObjectIdentifier(owner)
     ownerOf[ObjectIdentifier(other)] = ObjectIdentifier(owner)
-    return table
+    return (table, owner)
   }
 
   func link(for relationship: RelationshipDescription) -> SQLLink? {

@@ -149,8 +149,9 @@ struct SQLSchemaBuilder {
       .filter { $0.isManyToMany && !$0.isTransient }
       .sorted { $0.name < $1.name }
     for relationship in relationships {
-      guard let table = joins.table(for: relationship, catalog: catalog) else { continue }
-      joinTables[SQLNaming.table(entity.rootEntity), default: []].append(table)
+      guard let (table, owner) = joins.table(for: relationship, catalog: catalog) else { continue }
+      // A join table follows the table of the hierarchy that gave it its name.
+      joinTables[SQLNaming.table(owner.entity.rootEntity), default: []].append(table)
     }
   }
 
