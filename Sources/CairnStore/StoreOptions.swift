@@ -2,11 +2,36 @@ import Foundation
 
 /// Core Data's store option keys, with Apple's raw values.
 public enum StoreOptionKey {
+  /// A flag: the store is not written, created or migrated, and saves to it fail.
+  ///
+  /// SQLite may still make the two files of the write-ahead log beside a store that has none.
   public static let readOnly = "NSReadOnlyPersistentStoreOption"
   public static let validateXML = "NSValidateXMLStoreOption"
+  /// Seconds that an operation waits for another process's lock before it fails with 134090.
+  ///
+  /// Default 240.
   public static let timeout = "NSPersistentStoreTimeoutOption"
+  /// A dictionary of SQLite's pragmas, names to values; what is neither a name nor a plain value is
+  /// refused with 134080.
+  ///
+  /// What the ones that matter most promise:
+  /// - `journal_mode`: `WAL` (the default) lets readers and the writer work at the same time.
+  ///   `DELETE`, `TRUNCATE` and `PERSIST` keep a rollback journal: readers and the writer wait for
+  ///   each other, and there are no query generations. With `MEMORY` or `OFF` a crash in the middle
+  ///   of a save destroys the store.
+  /// - `synchronous`: with `FULL` (the default with a rollback journal, and for the daemon's store)
+  ///   what a save has acknowledged survives a power cut. With `NORMAL` (the default with `WAL`, as
+  ///   Core Data's) a power cut may take the last saves away and never damages the store; a crash
+  ///   of the program takes nothing away. With `OFF` a power cut may destroy the store.
+  /// - `page_size` (default 4096) and `auto_vacuum` (default 2, incremental): of new stores only.
   public static let sqlitePragmas = "NSSQLitePragmasOption"
+  /// A flag: opening the store brings SQLite's statistics for choosing indexes up to date.
+  ///
+  /// Reads every index, so opening takes its time.
   public static let sqliteAnalyze = "NSSQLiteAnalyzeOption"
+  /// A flag: opening the store rewrites the file without free pages.
+  ///
+  /// Takes as much room again for the while and locks everybody out.
   public static let sqliteManualVacuum = "NSSQLiteManualVacuumOption"
   public static let ignoreVersioning = "NSIgnorePersistentStoreVersioningOption"
   public static let migrateAutomatically = "NSMigratePersistentStoresAutomaticallyOption"
@@ -16,11 +41,18 @@ public enum StoreOptionKey {
   /// Accepted; Cairn does everything when the store is opened.
   public static let deferredLightweightMigration =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+  /// A flag: commits are recorded in persistent history.
+  ///
+  /// A store that has history goes on recording without the option.
   public static let historyTracking = "NSPersistentHistoryTrackingKey"
+  /// A flag: commits of any process to the store are announced by `persistentStoreRemoteChange`.
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+  /// How many connections of a SQLite store read at the same time.
+  ///
+  /// Default 7.
   public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
   public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
-  /// Ignored: Linux has no file protection classes.
+  /// Accepted with any value and without effect: Linux has no file protection classes.
   public static let fileProtection = "NSPersistentStoreFileProtectionKey"
   /// Ignored: Cairn's binary stores hold values, not archived objects.
   public static let binaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"

@@ -137,6 +137,10 @@ final class Stack: Sendable {
 
   deinit {
     guard let folder else { return }
+    // Whatever a test did, the file is as the format asks.
+    if let found = try? (store as? any IntegrityChecking)?.verifyIntegrity() {
+      #expect(found == [], "left in the store of a test")
+    }
     try? coordinator.remove(store)
     try? FileManager.default.removeItem(at: folder)
   }

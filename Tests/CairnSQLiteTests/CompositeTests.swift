@@ -52,7 +52,8 @@ import Testing
           + "ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, "
           + "ZCOLUMNS BLOB)")
       try $0.execute(
-        "INSERT INTO ATRANSACTION (Z_PK, ZTIMESTAMP, ZAUTHOR) VALUES (7, 1.5, 'old')")
+        "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR) "
+          + "VALUES (7, 16002, 1.5, 'old')")
     }
     let store = try fixture.another()
     let entity = try fixture.entity("Project")

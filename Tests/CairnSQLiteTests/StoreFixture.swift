@@ -2,6 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
+import Testing
 
 @testable import CairnSQLite
 
@@ -95,6 +96,8 @@ final class StoreFixture {
   let url: URL
   let model: ManagedObjectModel
   let store: SQLiteStore
+  /// Said by tests that damage the file; of all others nothing is found at the end.
+  var isDamagedOnPurpose = false
 
   init(options: [AnyHashable: Any] = [:], model: ManagedObjectModel? = nil) throws {
     folder = FileManager.default.temporaryDirectory
@@ -106,6 +109,9 @@ final class StoreFixture {
   }
 
   deinit {
+    if !isDamagedOnPurpose, let found = try? StoreInspection(contentsOf: url).damage {
+      #expect(found == [], "left in the store of a test")
+    }
     try? store.close()
     try? FileManager.default.removeItem(at: folder)
   }

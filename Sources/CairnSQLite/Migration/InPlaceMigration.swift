@@ -26,6 +26,7 @@ struct InPlaceMigration {
     registerFunctions(connection)
     let maxima = try keyMaxima(connection)
     let masks = try HistoryMigration.collect(plan, connection)
+    let foreign = try ForeignObjects.take(from: connection)
     try moveOldTables(connection)
     for statement in plan.destination.tableStatements() { try connection.execute(statement) }
     pulse.advance(to: 0.2)
@@ -39,6 +40,7 @@ struct InPlaceMigration {
     for statement in plan.destination.indexStatements() { try connection.execute(statement) }
     try renumber(maxima, connection)
     try HistoryMigration.apply(masks, plan, connection)
+    try foreign.putBack(into: connection)
     try writeFacts(connection)
     pulse.advance(to: 1)
   }

@@ -9,13 +9,17 @@ struct ConnectionSettings {
   var isReadOnly: Bool
 
   /// Whether the store uses a rollback journal because its pragmas ask for one.
-  private var journalMode: String? {
-    options.sqlitePragmas.first { $0.key.lowercased() == "journal_mode" }?.value.lowercased()
+  private var journalMode: String? { pragma("journal_mode")?.lowercased() }
+
+  /// The value that the options give a pragma, whatever the case of its name.
+  private func pragma(_ name: String) -> String? {
+    options.sqlitePragmas.first { $0.key.lowercased() == name }?.value
   }
 
   /// How GRDB is to make a connection.
   private func configuration(isReadOnly: Bool) throws -> Configuration {
     let pragmas = try self.pragmas()
+    let (pageSize, autoVacuum) = (pragma("page_size") ?? "4096", pragma("auto_vacuum") ?? "2")
     var configuration = Configuration()
     configuration.readonly = isReadOnly
     configuration.foreignKeysEnabled = false
@@ -28,7 +32,8 @@ struct ConnectionSettings {
     configuration.prepareDatabase { database in
       if !isReadOnly, !database.configuration.readonly {
         // Only a file without tables takes these.
-        try database.execute(sql: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = 2")
+        try database.execute(
+          sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum)")
       }
       for pragma in pragmas { try database.execute(sql: pragma) }
       SQLiteFunctions.register(on: database)
@@ -67,8 +72,7 @@ struct ConnectionSettings {
   }
 
   private func setSynchronous(_ database: Database, default level: String) throws {
-    let wanted = options.sqlitePragmas.first { $0.key.lowercased() == "synchronous" }?.value
-    try database.execute(sql: "PRAGMA synchronous = \(wanted ?? level)")
+    try database.execute(sql: "PRAGMA synchronous = \(pragma("synchronous") ?? level)")
   }
 
   /// The statements for the pragmas of the options, those set elsewhere left out.

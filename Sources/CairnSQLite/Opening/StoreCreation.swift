@@ -13,6 +13,10 @@ enum StoreCreation {
     for statement in schema.createStatements() { try connection.execute(statement) }
     try writeEntityRows(of: schema, connection)
     var metadata = MetadataTable.modelEntries(of: schema.model)
+    // The options may ask for another way to return free pages than Core Data's.
+    if let level = try connection.integer("PRAGMA auto_vacuum") {
+      metadata[StoreMetadataKey.autoVacuumLevel] = String(level)
+    }
     for (key, value) in extra where metadata[key] == nil { metadata[key] = value }
     metadata[StoreMetadataKey.uuid] = uuid
     try MetadataTable.write(metadata, connection)

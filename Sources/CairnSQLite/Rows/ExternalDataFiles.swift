@@ -9,8 +9,8 @@ import Foundation
 struct ExternalDataFiles: Sendable {
   /// Larger values go to a file.
   static let threshold = 100_000
-  private static let inlineTag: UInt8 = 1
-  private static let fileTag: UInt8 = 2
+  static let inlineTag: UInt8 = 1
+  static let fileTag: UInt8 = 2
 
   /// The support folder of the store.
   let supportFolder: URL

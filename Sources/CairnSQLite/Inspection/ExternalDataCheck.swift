@@ -1,0 +1,82 @@
+import CairnModel
+import CairnSQL
+import Foundation
+
+/// Checks the columns that may name files, and the files.
+struct ExternalDataCheck {
+  let store: StoreCheck
+
+  func findings() throws -> [StoreFinding] {
+    guard store.schema != nil else { return [] }
+    var findings: [StoreFinding] = []
+    var named: [String: String] = [:]
+    for entity in store.entities {
+      for slot in entity.ownSlots {
+        guard case .attribute(let column, _, true) = entity.slots[slot],
+          store.has(column, in: entity.table)
+        else { continue }
+        findings += try columnFindings(entity, column, named: &named)
+      }
+    }
+    return findings + orphans(named)
+  }
+
+  private func columnFindings(
+    _ entity: SQLEntity, _ column: String, named: inout [String: String]
+  ) throws -> [StoreFinding] {
+    // Data inside the row are not read, only what tells them from a file's name.
+    let statement = try store.connection.statement(
+      "SELECT Z_PK, Z_ENT, substr(\(column), 1, 38) FROM \(entity.table) t "
+        + "WHERE typeof(\(column)) = 'blob' AND \(StoreCheck.isOf(entity, "t"))")
+    defer { statement.reset() }
+    var findings: [StoreFinding] = []
+    while try statement.step() {
+      let (key, bytes) = (statement.integer(0), statement.data(2))
+      let name = store.name(ofEntity: statement.integer(1))
+      func add(_ severity: StoreFinding.Severity, _ message: String) {
+        guard findings.count < store.limit else { return }
+        findings.append(
+          StoreFinding(
+            .externalData, as: severity, entity: name, key: key, table: entity.table,
+            column: column,
+            message))
+      }
+      switch bytes.first {
+      case ExternalDataFiles.inlineTag: continue
+      case ExternalDataFiles.fileTag:
+        guard let file = ExternalDataFiles.fileName(ofColumn: bytes) else {
+          add(.damage, "The column names a file and is no file's name.")
+          continue
+        }
+        if let other = named.updateValue("\(name)/p\(key)", forKey: file) {
+          add(.damage, "The file \(file) belongs to \(other) as well; only one row may name it.")
+        }
+        if !FileManager.default.fileExists(
+          atPath: store.files.folder.appendingPathComponent(file).path)
+        {
+          add(.damage, "The file \(file) is not in \(store.files.folder.path).")
+        }
+      default: add(.remark, "The data have no tag; they are taken as they are.")
+      }
+    }
+    return findings
+  }
+
+  /// Files that no row names; a crash may leave them.
+  private func orphans(_ named: [String: String]) -> [StoreFinding] {
+    store.files.names.filter { named[$0] == nil }.prefix(store.limit).map {
+      StoreFinding(
+        .externalData, as: .remark,
+        "The file \($0) in \(store.files.folder.path) is named by no row.")
+    }
+  }
+}
+
+extension ExternalDataFiles {
+  /// The names of the files that are there, sorted; what Cairn and Core Data did not make is left
+  /// out.
+  var names: [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return all.filter { UUID(uuidString: $0) != nil }.sorted()
+  }
+}

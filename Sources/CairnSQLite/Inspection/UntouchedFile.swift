@@ -1,0 +1,208 @@
+import CairnPlatform
+import CairnStore
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Reads a database file without changing it or anything in its folder, as it is at the moment,
+/// with what is still in its log.
+///
+/// A plain read-only connection would make `-wal` and `-shm` files beside a database in WAL mode
+/// and leave them there. So it depends on what is there how the file is opened:
+///
+/// - no log, or an empty one that nobody has open: as an immutable file, without locks. Should the
+///   file change meanwhile, everything is read again.
+/// - a log with its index: with the index read-only. SQLite then takes part in the locks of those
+///   who have the database open, or makes an index in memory when nobody has.
+/// - a log without an index, or a rollback journal that must be played back: a copy among the
+///   temporary files is opened.
+struct UntouchedFile {
+  let path: String
+  let timeout: TimeInterval
+
+  /// - Throws: ``CoreDataError`` (134080) when there is no file or it may not be read.
+  init(path: String, timeout: TimeInterval) throws {
+    // SQLite names a log after the file behind a link.
+    self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    self.timeout = timeout
+  }
+
+  /// Runs `body` in one read transaction.
+  ///
+  /// `body` may run again when the file changed under it.
+  ///
+  /// - Throws: ``CoreDataError`` for a file that is missing, may not be read, or is no database.
+  func read<T>(_ body: (SQLiteConnection) throws -> T) throws -> T {
+    do {
+      for _ in 0..<Self.attempts {
+        try checkReadable()
+        if let result = try attempt(body) { return result }
+      }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    }
+    throw CoreDataError(
+      .persistentStoreTimeout,
+      "The store at \(path) changed each time it was read; try again when there are fewer commits.",
+      userInfo: [NSFilePathErrorKey: path])
+  }
+
+  private static let attempts = 5
+
+  // MARK: Ways
+
+  /// Nil when the file changed meanwhile.
+  private func attempt<T>(_ body: (SQLiteConnection) throws -> T) throws -> T? {
+    let before = state()
+    switch try way(before) {
+    case .immutable:
+      let result = Result { try open("immutable=1", body) }
+      // What was read of a file that changes is worth nothing, nor is a failure.
+      return state() == before ? try result.get() : nil
+    case .shared:
+      do {
+        return try open("mode=ro&readonly_shm=1", body)
+      } catch let error where Self.code(error) == SQLITE_READONLY {
+        // Somebody has it open and has not read yet: its index can only be used as anybody does.
+        return try open("mode=ro", body)
+      } catch let error where Self.code(error) == SQLITE_CANTOPEN {
+        // The last connection has been closed meanwhile.
+        if state() != before { return nil }
+        throw error
+      }
+    case .plain:
+      do {
+        return try open("mode=ro", body)
+      } catch let error where Self.code(error) == SQLITE_READONLY {
+        return try copied(before, body)
+      }
+    case .copy: return try copied(before, body)
+    }
+  }
+
+  private enum Way { case immutable, shared, plain, copy }
+
+  private func way(_ state: State) throws -> Way {
+    guard try isInLogMode() else { return .plain }
+    guard let log = state.log else { return .immutable }
+    if state.hasIndex { return .shared }
+    return log.size == 0 ? .immutable : .copy
+  }
+
+  /// Whether the database is in WAL mode, as its header says.
+  private func isInLogMode() throws -> Bool {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    let header = try file.read(upToCount: 100) ?? Data()
+    return header.count >= 20 && header[header.startIndex + 18] == 2
+  }
+
+  private static func code(_ error: any Error) -> Int32 {
+    SQLiteResultCode.failure(in: error)?.primaryCode ?? SQLITE_OK
+  }
+
+  // MARK: Files
+
+  /// What tells one moment of the files from another.
+  private struct State: Equatable {
+    let database: FileFacts?
+    let log: FileFacts?
+    let hasIndex: Bool
+  }
+
+  private func state() -> State {
+    State(
+      database: try? FileFacts(path: path), log: try? FileFacts(path: path + "-wal"),
+      hasIndex: FileManager.default.fileExists(atPath: path + "-shm"))
+  }
+
+  private func checkReadable() throws {
+    func refuse(_ message: String) -> CoreDataError {
+      CoreDataError(.persistentStoreOpen, message, userInfo: [NSFilePathErrorKey: path])
+    }
+    guard let facts = try? FileFacts(path: path) else {
+      throw refuse("There is no store at \(path).")
+    }
+    if facts.isFolder { throw refuse("\(path) is a folder; a SQLite store is a file.") }
+    guard facts.isRegularFile else { throw refuse("\(path) is no regular file.") }
+    for file in [path, path + "-wal", path + "-journal"]
+    where FileManager.default.fileExists(atPath: file)
+      && !FileManager.default.isReadableFile(atPath: file)
+    {
+      throw refuse(
+        "\(file) may not be read by this user; the store cannot be read without it. Read as its "
+          + "owner.")
+    }
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    let start = try file.read(upToCount: Self.headerSize) ?? Data()
+    let wrong: String
+    if start.isEmpty {
+      wrong = "is empty, not a store"
+    } else if !start.starts(with: Self.magic) {
+      wrong = "is not an SQLite database"
+    } else if start.count < Self.headerSize {
+      wrong = "is cut short: its \(start.count) bytes are not even the header of a database"
+    } else {
+      return
+    }
+    throw CoreDataError(
+      .persistentStoreInvalidType, "\(path) \(wrong).", userInfo: [NSFilePathErrorKey: path])
+  }
+
+  private static let magic = Data("SQLite format 3\0".utf8)
+  private static let headerSize = 100
+
+  // MARK: Opening
+
+  private func open<T>(_ query: String, _ body: (SQLiteConnection) throws -> T) throws -> T {
+    guard
+      let escaped = path.addingPercentEncoding(
+        withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "/-._~")))
+    else { throw CoreDataError(.persistentStoreOpen, "\(path) is no path.") }
+    return try open("file:\(escaped)?\(query)", isReadOnly: true, body)
+  }
+
+  private func open<T>(
+    _ name: String, isReadOnly: Bool, _ body: (SQLiteConnection) throws -> T
+  ) throws -> T {
+    var configuration = Configuration()
+    configuration.readonly = isReadOnly
+    configuration.busyMode = .timeout(timeout)
+    configuration.foreignKeysEnabled = false
+    // Old schemas may quote text like names; they must still be readable.
+    configuration.acceptsDoubleQuotedStringLiterals = true
+    configuration.prepareDatabase { SQLiteFunctions.register(on: $0) }
+    let queue = try DatabaseQueue(path: name, configuration: configuration)
+    defer { try? queue.close() }
+    return try queue.read { try body(SQLiteConnection(database: $0)) }
+  }
+
+  /// Opens a copy; nil when the files changed while they were copied.
+  private func copied<T>(
+    _ before: State, _ body: (SQLiteConnection) throws -> T
+  ) throws -> T? {
+    let manager = FileManager.default
+    let folder = manager.temporaryDirectory
+      .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)
+    defer { try? manager.removeItem(at: folder) }
+    let copy = folder.appendingPathComponent("copy.sqlite").path
+    do {
+      try manager.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      for suffix in ["", "-wal", "-journal"] where manager.fileExists(atPath: path + suffix) {
+        try manager.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy + suffix)
+      }
+    } catch {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The store at \(path) has a log without an index, so a copy of it has to be opened, and "
+          + "none could be made in \(folder.deletingLastPathComponent().path). Make room there, or "
+          + "set TMPDIR to another folder.",
+        userInfo: [NSFilePathErrorKey: path], underlyingError: error)
+    }
+    guard state() == before else { return nil }
+    return try open(copy, isReadOnly: false, body)
+  }
+}

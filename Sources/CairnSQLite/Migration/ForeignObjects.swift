@@ -1,0 +1,52 @@
+import Foundation
+
+/// The triggers, views and indexes in a store's file that are not Core Data's, over a migration.
+///
+/// Moving tables away takes their triggers and indexes along and rewrites what refers to them; so
+/// these are taken out before and made again, word for word, after.
+struct ForeignObjects {
+  private struct Object {
+    let type: String
+    let name: String
+    let sql: String
+  }
+  private let objects: [Object]
+
+  /// Takes them out of the database.
+  static func take(from connection: SQLiteConnection) throws -> ForeignObjects {
+    // All of Core Data's indexes and none of a program's own begin with Z; of triggers, these do.
+    let select = try connection.statement(
+      "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND (type = 'view' "
+        + "OR (type = 'index' AND name NOT GLOB 'Z*') "
+        + "OR (type = 'trigger' AND name NOT GLOB 'Z_DA_*' AND name NOT GLOB 'Z_RT_*')) "
+        + "ORDER BY rowid")
+    var objects: [Object] = []
+    while try select.step() {
+      objects.append(
+        Object(type: select.string(0), name: select.string(1), sql: select.string(2)))
+    }
+    select.reset()
+    // A view may have triggers, which go with it.
+    let order = ["trigger": 0, "index": 1, "view": 2]
+    for object in objects.sorted(by: { order[$0.type, default: 3] < order[$1.type, default: 3] }) {
+      let name = object.name.replacingOccurrences(of: "\"", with: "\"\"")
+      try connection.execute("DROP \(object.type.uppercased()) \"\(name)\"")
+    }
+    return ForeignObjects(objects: objects)
+  }
+
+  /// Makes them again.
+  ///
+  /// One whose table or column the new model does not have any more can no longer be there.
+  func putBack(into connection: SQLiteConnection) throws {
+    for object in objects {
+      try connection.execute("SAVEPOINT foreign_object")
+      do {
+        try connection.execute(object.sql)
+      } catch {
+        try connection.execute("ROLLBACK TO foreign_object")
+      }
+      try connection.execute("RELEASE foreign_object")
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import CairnModel
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSQLite
+
+/// Inspecting a store: all that was committed is seen, and nothing in its folder is made, changed
+/// or removed.
+@Suite struct UntouchedFileTests {
+  /// Names, sizes, contents and times of what is in a folder.
+  private func traces(_ folder: URL) throws -> [String: String] {
+    var result: [String: String] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      let path = folder.appendingPathComponent(name).path
+      let facts = try FileManager.default.attributesOfItem(atPath: path)
+      let content = (try? Data(contentsOf: URL(fileURLWithPath: path)))?.hashValue ?? 0
+      result[name] = "\(facts[.size] ?? 0) \(facts[.modificationDate] ?? 0) \(content)"
+    }
+    return result
+  }
+
+  private func copy(_ fixture: StoreFixture, _ suffixes: [String]) throws -> URL {
+    let folder = fixture.folder.appendingPathComponent("copy \(UUID().uuidString) ?#%é")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let url = folder.appendingPathComponent("Test.sqlite")
+    for suffix in suffixes {
+      try FileManager.default.copyItem(atPath: fixture.url.path + suffix, toPath: url.path + suffix)
+    }
+    return url
+  }
+
+  private func projects(_ url: URL) throws -> Int? {
+    try StoreInspection(contentsOf: url).entities.first { $0.name == "Project" }?.count
+  }
+
+  @Test func aClosedStoreIsReadWithoutATrace() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project")])
+    try fixture.store.close()
+    let url = try copy(fixture, [""])
+    let before = try traces(url.deletingLastPathComponent())
+    #expect(try projects(url) == 1)
+    #expect(try traces(url.deletingLastPathComponent()) == before)
+    #expect(before.count == 1)
+  }
+
+  @Test func theLogOfAnOpenStoreIsReadWithoutATrace() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project"), try fixture.row("Project")])
+    let before = try traces(fixture.folder)
+    #expect(before.keys.contains("Test.sqlite-wal"))
+    #expect(try projects(fixture.url) == 2)
+    #expect(try traces(fixture.folder) == before)
+    // And the store goes on.
+    try fixture.insert([try fixture.row("Project")])
+    #expect(try projects(fixture.url) == 3)
+  }
+
+  @Test(arguments: [["", "-wal", "-shm"], ["", "-wal"]])
+  func theLogOfAStoreThatNobodyHasOpenIsReadWithoutATrace(_ suffixes: [String]) throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project"), try fixture.row("Project")])
+    let url = try copy(fixture, suffixes)
+    let before = try traces(url.deletingLastPathComponent())
+    #expect(before.count == suffixes.count)
+    #expect(try projects(url) == 2)
+    #expect(try traces(url.deletingLastPathComponent()) == before)
+    let log = try StoreInspection(contentsOf: url).logSize
+    #expect(log > 0)
+  }
+
+  @Test func aStoreWithARollbackJournalIsReadWithoutATrace() throws {
+    let fixture = try StoreFixture(
+      options: [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]])
+    try fixture.insert([try fixture.row("Project")])
+    let before = try traces(fixture.folder)
+    let store = try StoreInspection(contentsOf: fixture.url)
+    #expect(store.journalMode == "delete")
+    #expect(store.entities.first { $0.name == "Project" }?.count == 1)
+    #expect(try traces(fixture.folder) == before)
+  }
+
+  @Test func aLinkLeadsToTheFileAndItsLog() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project")])
+    let link = fixture.folder.appendingPathComponent("link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.url)
+    #expect(try projects(link) == 1)
+  }
+
+  @Test func commitsWhileItIsReadAreNoDamage() throws {
+    let fixture = try StoreFixture()
+    let requests = try (0..<60).map { _ in
+      var request = SaveChangesRequest()
+      request.insertions = [.init(snapshot: try fixture.row("Project", ["title": .string("x")]))]
+      return request
+    }
+    let (store, done) = (fixture.store, DispatchSemaphore(value: 0))
+    let writer = Thread {
+      for request in requests { _ = try? store.save(request) }
+      done.signal()
+    }
+    writer.start()
+    repeat {
+      #expect(try StoreInspection(contentsOf: fixture.url).findings == [])
+    } while done.wait(timeout: .now()) == .timedOut
+    #expect(try projects(fixture.url) == 60)
+  }
+
+  // MARK: What is refused
+
+  private func refusal(_ url: URL) -> CoreDataError? {
+    do {
+      _ = try StoreInspection(contentsOf: url)
+      return nil
+    } catch { return error as? CoreDataError }
+  }
+
+  @Test func whatIsNoStoreIsRefusedWithTheReason() throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    func file(_ name: String, _ data: Data) throws -> URL {
+      let url = fixture.folder.appendingPathComponent(name)
+      try data.write(to: url)
+      return url
+    }
+    let other = fixture.folder.appendingPathComponent("other.sqlite")
+    try StoreFileAccess.write(other, options: StoreOptions(), doing: "be made") {
+      try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
+    }
+    let whole = try Data(contentsOf: fixture.url)
+    let cases: [(URL, CoreDataError.Code, String)] = [
+      (fixture.folder.appendingPathComponent("none"), .persistentStoreOpen, "There is no store"),
+      (fixture.folder, .persistentStoreOpen, "is a folder"),
+      (try file("empty", Data()), .persistentStoreInvalidType, "is empty"),
+      (
+        try file("text", Data("hello, this is text".utf8)), .persistentStoreInvalidType,
+        "is not an SQLite database"
+      ),
+      (try file("short", whole.prefix(60)), .persistentStoreInvalidType, "not"),
+      (other, .persistentStoreInvalidType, "database of another application"),
+    ]
+    for (url, code, text) in cases {
+      let error = refusal(url)
+      #expect(error?.code == code, "\(url.lastPathComponent)")
+      #expect(error?.message.contains(text) == true, "\(error?.message ?? "nothing")")
+      #expect(error?.message.contains(url.path) == true)
+    }
+    let half = refusal(try file("half", whole.prefix(whole.count / 2)))
+    let found = try? StoreInspection(contentsOf: fixture.folder.appendingPathComponent("half"))
+    #expect(half != nil || found?.damage.isEmpty == false)
+  }
+}
