@@ -7,7 +7,7 @@ import CairnPlatform
 struct CairnctlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cairnctl",
-    abstract: "Looks at and drives a running cairnd.",
+    abstract: "Looks at and drives a running cairnd, and works on store and model files.",
     discussion: """
       Exit codes: 0 done, 1 the daemon said no, 64 wrong command line, 69 the daemon is not \
       reachable, 75 not yet (a wait timed out).
@@ -17,7 +17,7 @@ struct CairnctlCommand: ParsableCommand {
       StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
-      ImportCommand.self, ModelCommand.self,
+      ImportCommand.self, ModelCommand.self, InspectCommand.self,
     ])
 
   @OptionGroup var shared: SharedOptions

@@ -3,6 +3,7 @@ import ArgumentParser
 
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "model", abstract: "Look at the model; port sources that use one.",
-    subcommands: [ModelShowCommand.self, ModelPortCommand.self])
+    commandName: "model",
+    abstract: "Look at the model; convert model files; port sources that use one.",
+    subcommands: [ModelShowCommand.self, ModelConvertCommand.self, ModelPortCommand.self])
 }
