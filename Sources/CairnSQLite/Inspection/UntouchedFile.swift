@@ -173,9 +173,15 @@ struct UntouchedFile {
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.prepareDatabase { SQLiteFunctions.register(on: $0) }
+    configuration.allowsUnsafeTransactions = true
     let queue = try DatabaseQueue(path: name, configuration: configuration)
     defer { try? queue.close() }
-    return try queue.read { try body(SQLiteConnection(database: $0)) }
+    return try queue.unsafeRead { database in
+      try database.execute(sql: "BEGIN")
+      // Not committed: after damaged pages SQLite refuses to.
+      defer { try? database.execute(sql: "ROLLBACK") }
+      return try body(SQLiteConnection(database: database))
+    }
   }
 
   /// Opens a copy; nil when the files changed while they were copied.
