@@ -37,6 +37,7 @@ import Testing
   @Test func aClosedStoreIsReadWithoutATrace() throws {
     let fixture = try StoreFixture()
     try fixture.insert([try fixture.row("Project")])
+    try fixture.store.checkpoint()
     try fixture.store.close()
     let url = try copy(fixture, [""])
     let before = try traces(url.deletingLastPathComponent())
