@@ -91,6 +91,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
     held?.close()
     defer { transientFile?.remove() }
     if failure != nil { leaveLog(of: database) }
+    // GRDB closes the writer first, and only a writer that goes last empties the log.
+    (database as? DatabasePool)?.invalidateReadOnlyConnections()
     do {
       try database?.close()
     } catch {

@@ -59,6 +59,18 @@ import Testing
     }
   }
 
+  @Test func aStoreThatIsClosedIsInOneFile() throws {
+    try withFolder { folder in
+      let url = folder.appendingPathComponent("notes.sqlite")
+      for round in 0..<2 {
+        // The second time there is something to be read, too.
+        try makeStore(at: url, notes: 3 * round)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(files == ["notes.sqlite"])
+      }
+    }
+  }
+
   @Test func aFileThatIsNotSQLiteIsRefusedAndUnchanged() throws {
     try withFolder { folder in
       let url = folder.appendingPathComponent("a.sqlite")

@@ -11,7 +11,7 @@ struct ChecksumCheck {
   private static let limit = 100
 
   func problems() throws -> [String] {
-    var problems = missingFiles()
+    var problems = changedFiles()
     guard try ChecksumTable.exists(connection) else { return problems }
     let entities = try ChecksumTable.entities(of: lookup.schema, connection)
     for table in entities {
@@ -82,8 +82,8 @@ struct ChecksumCheck {
 
   // MARK: Files
 
-  /// Objects whose external data is not there, or not what was saved.
-  private func missingFiles() -> [String] {
+  /// Objects whose external data is not what was saved.
+  private func changedFiles() -> [String] {
     lookup.schema.entities.flatMap { entity in
       entity.externalSlots.flatMap { slot -> [String] in
         do {
@@ -97,8 +97,9 @@ struct ChecksumCheck {
   }
 
   private func fileProblems(of entity: SQLEntity, _ slot: Int) throws -> [String] {
-    guard let column = entity.slots[slot].column else { return [] }
-    let hasSums = try ChecksumTable.exists(connection)
+    guard let column = entity.slots[slot].column, try ChecksumTable.exists(connection) else {
+      return []
+    }
     let select = try connection.statement(
       "SELECT Z_PK, substr(\(column), 1, 38) FROM \(entity.table) "
         + "WHERE Z_ENT = ? AND substr(\(column), 1, 1) = x'02'")
@@ -109,11 +110,8 @@ struct ChecksumCheck {
       guard let file = ExternalDataFiles.fileName(ofColumn: select.data(1)) else { continue }
       let object = name(entity, entity: Int64(entity.number), key: select.integer(0))
       let property = entity.layout.slots[slot].name
-      guard let data = lookup.reader.files.data(ofFile: file) else {
-        problems.append("\(object): the file \(file) with its \(property) is missing")
-        continue
-      }
-      guard hasSums else { continue }
+      // Files that are missing break the format; StoreCheck names them.
+      guard let data = lookup.reader.files.data(ofFile: file) else { continue }
       let sum = try connection.integer(
         "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
         ChecksumTable.key(ofFile: file))

@@ -87,6 +87,8 @@ import Testing
     for number in 0..<30 {
       let isCache = number % 2 == 0
       let damaged = isCache ? bytes : HostileDocuments.damage(bytes, using: &numbers)
+      // A damaged store leaves its log behind, which belongs to no other.
+      for log in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + log) }
       try damaged.write(to: URL(fileURLWithPath: path))
       if isCache { try damageModelCache(path, &numbers) }
       let what = "seed \(seed), \(isCache ? "model cache" : "file") \(number)"

@@ -110,7 +110,7 @@ import Testing
       changed.count == 1 && changed[0].contains("picture is not as it was saved"), "\(changed)")
     try FileManager.default.removeItem(at: file)
     let missing = try shop.store.verifyIntegrity()
-    #expect(missing.count == 1 && missing[0].contains("picture is missing"), "\(missing)")
+    #expect(missing.count == 1 && missing[0].contains(name), "\(missing)")
   }
 
   // MARK: The log
