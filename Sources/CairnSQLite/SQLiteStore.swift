@@ -91,13 +91,17 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
     held?.close()
     defer { transientFile?.remove() }
     if failure != nil { leaveLog(of: database) }
-    // GRDB closes the writer first, and only a writer that goes last empties the log.
-    (database as? DatabasePool)?.invalidateReadOnlyConnections()
     do {
-      try database?.close()
+      if let database { try Self.close(database) }
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be closed")
     }
+  }
+
+  /// GRDB closes the writer first, but only a writer that goes last empties the log and removes it.
+  static func close(_ database: any DatabaseWriter) throws {
+    (database as? DatabasePool)?.invalidateReadOnlyConnections()
+    try database.close()
   }
 
   // MARK: Access

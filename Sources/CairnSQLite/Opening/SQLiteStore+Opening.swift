@@ -28,7 +28,7 @@ extension SQLiteStore {
         let facts = try existing ?? create(in: database)
         try adopt(facts, database: database)
       } catch {
-        try? database.close()
+        try? Self.close(database)
         throw error
       }
     } catch {
@@ -105,8 +105,10 @@ extension SQLiteStore {
     let isCompatible = hashes == configuration.model.entityVersionHashesByName
     if isCompatible { try checkTables(of: schema, facts.catalog) }
     let isWritable = isCompatible && !isReadOnly
-    let hasForeignTriggers = try hasForeignTriggers(schema, database)
-    var records = try hasTransactions(facts, database)
+    // Only of interest to those who write: a file that is only read is not even asked, because a
+    // read-only connection leaves a log behind.
+    let hasForeignTriggers = try isWritable && hasForeignTriggers(schema, database)
+    var records = try isWritable && hasTransactions(facts, database)
     if isWritable, records || configuration.options.tracksHistory {
       // Also brings the tables of older frameworks to the current form.
       try database.writeWithoutTransaction { connection in
@@ -152,7 +154,7 @@ extension SQLiteStore {
     _ schema: SQLSchema, _ database: any DatabaseWriter
   ) throws -> Bool {
     let own = Set(schema.indexStatements())
-    return try database.unsafeRead { connection in
+    return try database.writeWithoutTransaction { connection in
       let select = try SQLiteConnection(database: connection).statement(
         "SELECT sql FROM sqlite_master WHERE type = 'trigger'")
       defer { select.reset() }
@@ -170,7 +172,7 @@ extension SQLiteStore {
     guard facts.catalog.tables["ATRANSACTION"] != nil, facts.catalog.tables["ACHANGE"] != nil else {
       return false
     }
-    return try database.unsafeRead {
+    return try database.writeWithoutTransaction {
       try SQLiteConnection(database: $0).integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
     }
   }
