@@ -48,6 +48,9 @@ final class HeldReader: @unchecked Sendable {
     }
   }
 
+  // A statement that is left behind would keep SQLite's connection for good.
+  deinit { finalizeStatements() }
+
   // MARK: Reading
 
   /// Runs a read that sees the last commit; nil when another thread is reading here.

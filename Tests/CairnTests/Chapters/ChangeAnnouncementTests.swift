@@ -74,7 +74,7 @@ import Testing
     try Company.use { context in
       let clerk = try Company.clerk("Ada", age: 1, in: context)
       try context.save()
-      clerk.reaction = { key in
+      clerk.reaction = { [unowned clerk] key in
         if key == "name" { clerk.setValue(99, forKey: "age") }
         // A custom accessor, within the announcement of another change.
         if key == "age" {
