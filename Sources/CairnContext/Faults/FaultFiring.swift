@@ -31,7 +31,9 @@ enum FaultFiring {
       context.shouldHandleInaccessibleFault(
         object, for: object.objectID, triggeredByProperty: property)
     else {
-      // Only where the program turned shouldDeleteInaccessibleFaults off, or overrode this.
+      // A row that somebody else deleted never leads here by itself: by default the object becomes
+      // a deleted one. Only a program that turned shouldDeleteInaccessibleFaults off, or overrode
+      // this, asked for Core Data's exception, and a property read cannot throw.
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
     }
     makeInaccessible(object, in: context)

@@ -41,9 +41,15 @@ struct MemberSequence {
   }
 
   subscript(position: Int) -> ManagedObject {
-    precondition((0..<count).contains(position), "position \(position) is out of range")
+    check(position)
     let (piece, offset) = place(at: position)
     return pieces[piece].members[offset]
+  }
+
+  private func check(_ position: Int) {
+    // Positions come from this sequence itself or from the program's source: Foundation raises for
+    // an index beyond an ordered set, and no stored order is one.
+    precondition((0..<count).contains(position), "position \(position) is out of range")
   }
 
   /// Where a member stands; nil when it is none.
@@ -96,7 +102,7 @@ struct MemberSequence {
   /// The member is none yet.
   mutating func insert(_ member: ManagedObject, at position: Int) {
     if position == count { return append(member) }
-    precondition((0..<count).contains(position), "position \(position) is out of range")
+    check(position)
     cutLongPiece()
     let (piece, offset) = place(at: position)
     pieces[piece].members.insert(member, at: offset)
@@ -109,7 +115,7 @@ struct MemberSequence {
   }
 
   mutating func remove(at position: Int) {
-    precondition((0..<count).contains(position), "position \(position) is out of range")
+    check(position)
     if position < count - 1 { cutLongPiece() }
     let (piece, offset) = place(at: position)
     let member = pieces[piece].members.remove(at: offset)

@@ -8,6 +8,7 @@ open class AnyAsynchronousFetchRequest: PersistentStoreRequest {
   open var estimatedResultCount = 0
 
   func begin(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult {
+    // A class of the program's own that inherits from the wrong one; no data decides that.
     fatalError("\(type(of: self)) must be an AsynchronousFetchRequest.")
   }
 }

@@ -167,13 +167,12 @@ extension ManagedObjectModel {
   }
 
   class func modelURLs(in bundles: [Bundle]) -> [URL] {
-    let kinds = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
-    return bundles.flatMap { bundle -> [URL] in
-      let own = kinds.flatMap { kind in
+    bundles.flatMap { bundle -> [URL] in
+      let own = ProgramResources.modelExtensions.flatMap { kind in
         bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []
       }
       if !own.isEmpty || !ModelResources.isMain(bundle) { return own.map { $0 as URL } }
-      return ProgramResources.files(withExtensions: kinds, in: ProgramResources.folders)
+      return ProgramResources.models()
     }.sorted { $0.path < $1.path }
   }
 

@@ -17,6 +17,18 @@ package enum ProgramResources {
     return folders
   }
 
+  /// How models are stored, compiled ones first.
+  package static let modelExtensions = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
+
+  /// The models directly in the folders, each name once: a model that is there compiled and as
+  /// source is read compiled.
+  package static func models(in folders: [URL] = folders) -> [URL] {
+    var seen: Set<String> = []
+    return folders.flatMap { folder in
+      modelExtensions.flatMap { files(withExtensions: [$0], in: [folder]) }
+    }.filter { seen.insert($0.deletingPathExtension().lastPathComponent).inserted }
+  }
+
   /// The files and folders with one of the extensions, directly in the folders, sorted by name.
   package static func files(withExtensions extensions: [String], in folders: [URL]) -> [URL] {
     var seen: Set<String> = []

@@ -67,7 +67,11 @@ final class RowWriter {
         .persistentStoreSave,
         "The new object \(snapshot.objectID) has no permanent ID of the store.")
     }
-    precondition(binds.count <= snapshot.count, "a row of another entity")
+    // Slots are read without a bound below.
+    guard binds.count <= snapshot.count else {
+      throw CoreDataError(
+        .persistentStoreSave, "The new object \(snapshot.objectID) has the row of another entity.")
+    }
     arena.startRow()
     statement.bind(key, at: 1)
     statement.bind(version, at: 2)

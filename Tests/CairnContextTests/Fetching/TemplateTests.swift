@@ -41,13 +41,14 @@ import Testing
     }
   }
 
-  @Test func aMissingVariableTraps() async {
-    await #expect(processExitsWith: .failure) {
-      let request = FetchRequest<any FetchRequestResult>(entityName: "Piece")
-      request.predicate = ObjectPredicate(format: "title == $TITLE")
-      let model = Workshop.model()
-      model.setFetchRequestTemplate(request, forName: "byTitle")
-      _ = model.fetchRequestFromTemplate(withName: "byTitle", substitutionVariables: [:])
+  @Test func aVariableWithoutAValueFailsTheFetch() throws {
+    try WorkshopStack(model: model()).use { context in
+      let model = try #require(context.persistentStoreCoordinator?.managedObjectModel)
+      context.make("Piece", ["title": "axe"])
+      let request = try #require(
+        model.fetchRequestFromTemplate(withName: "byTitle", substitutionVariables: [:]))
+      let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+      #expect("\(error as Any)".contains("TITLE"), "\(error as Any)")
     }
   }
 
