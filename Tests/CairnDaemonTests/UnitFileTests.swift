@@ -28,7 +28,7 @@ import Testing
       if: HostIdentity.effectiveUser == 0 && has("systemd-analyze") && has("unshare")
         && FileManager.default.fileExists(atPath: "/lib/systemd/systemd"),
       "a private systemd needs root, unshare and systemd"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func theUnitDoesWhatOperatorsRelyOnUnderARealSystemd() async throws {
     let products = try #require(Project.products, "build the products first")
     let outcome = try await run(

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Section 18.5 of the specification.
-@Suite(.timeLimit(.minutes(2))) struct RemoteChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct RemoteChangeTests {
   /// A coordinator of its own on a file.
   private struct Program {
     let coordinator: PersistentStoreCoordinator

@@ -45,7 +45,7 @@ import Testing
     try coordinator.remove(store)
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(10)))
   func modelsThatWereDamagedEndNoProgram() async throws {
     let seed = seed()
     var numbers = SeededNumbers(seed: seed)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(10)))
   func storesThatWereDamagedEndNoProgram() async throws {
     let seed = seed()
     var numbers = SeededNumbers(seed: seed)

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(10)))
   func killedAtRandomWhileBothImportTheyEndEqualAndNothingAnsweredIsLost() async throws {
     let given = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0 ... .max)

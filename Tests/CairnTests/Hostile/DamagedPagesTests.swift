@@ -11,7 +11,7 @@ import Testing
   private static let rounds =
     ProcessInfo.processInfo.environment["CAIRN_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 300
 
-  @Test(.timeLimit(.minutes(rounds > 300 ? 120 : 3)))
+  @Test(.timeLimit(.minutes(rounds > 300 ? 120 : 10)))
   func filesWithFlippedBytesAreAnErrorOrAnAnswer() throws {
     let seed = TestSeed.get("damaged pages")
     var numbers = SeededNumbers(seed: seed)

@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(10)),
     arguments: [
       Array(HostileModelDocuments.composites.prefix(3)), HostileModelDocuments.inheritance,
     ])
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func markupThatIsMoreThanItLooksIsAnErrorOrAModel() throws {
     try withFolder { folder in
       let file = folder.appendingPathComponent("contents")

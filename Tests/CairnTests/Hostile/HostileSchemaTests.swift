@@ -8,7 +8,7 @@ import Testing
 
 /// Specification: issue "Reliability" – malicious triggers and views, another file's log and
 /// truncated files are an error or a right answer, never a crash or a hang.
-@Suite(.timeLimit(.minutes(2))) struct HostileSchemaTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileSchemaTests {
   /// A filled store that SQL has been let loose on.
   private func store(
     _ sql: String, options: [String: Any] = [:]

@@ -8,7 +8,7 @@ import Testing
 
 /// Specification: operations.md 3.4 – SQLite's own check misses about half of all flipped bits in row
 /// data, and forgets commits after a flipped bit in the log without a word; sums of rows do not.
-@Suite(.timeLimit(.minutes(2))) struct BitFlipTests {
+@Suite(.timeLimit(.minutes(10))) struct BitFlipTests {
   /// A store with a few hundred rows, closed.
   static let template: Result<URL, any Error> = Result {
     let folder = FileManager.default.temporaryDirectory

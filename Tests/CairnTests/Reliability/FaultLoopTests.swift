@@ -7,7 +7,7 @@ import Testing
 
 /// Specification: operations.md 3.1 – fail the 1st, the 2nd … until it runs clean, once and from then
 /// on; afterwards the store is whole and holds the old state or the new one.
-@Suite(.timeLimit(.minutes(3))) struct FaultLoopTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultLoopTests {
   /// A filled store, closed; copied for every attempt.
   static let template: Result<URL, any Error> = Result {
     let folder = FileManager.default.temporaryDirectory

@@ -61,7 +61,7 @@ import Testing
     #expect(fillers.count == (saved + 1) * 20 - 5)
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(10)))
   func aStoreLivesThroughAFullDiskOfTheTestLayer() throws {
     let folder = try FaultFolder()
     let shop = try Shop(at: folder.store)
@@ -71,7 +71,7 @@ import Testing
     try shop.close()
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(10)))
   func aStoreLivesThroughARealFullDisk() throws {
     guard let disk = try SmallDisk(megabytes: 2) else { return }
     let shop = try Shop(at: disk.folder.appendingPathComponent("Shop.sqlite"))

@@ -57,7 +57,7 @@ import Testing
     return lost
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func fullLosesNothingAndNormalDoes() throws {
     var numbers = SeededNumbers(seed: TestSeed.get("power cuts"))
     var lostWithNormal = 0
