@@ -141,6 +141,18 @@ final class CairnStack {
     return try context.fetch(request)
   }
 
+  /// The items of each group, one fetch a group.
+  func ranges(
+    _ groups: some Sequence<Int>, in context: ManagedObjectContext
+  ) throws -> [[ManagedObject]] {
+    try groups.map { group in
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "group == %@", argumentArray: [group])
+      request.returnsObjectsAsFaults = false
+      return try context.fetch(request)
+    }
+  }
+
   func createFamily(parents: Int, children: Int) throws {
     let context = newContext()
     try context.performAndWait {
@@ -157,6 +169,15 @@ final class CairnStack {
       }
       try context.save()
     }
+  }
+
+  /// The ID of the item with a primary key.
+  func itemID(_ key: Int) throws -> ManagedObjectID {
+    let uri = "x-coredata://\(store.identifier ?? "")/Item/p\(key)"
+    guard let url = URL(string: uri),
+      let id = coordinator.managedObjectID(forURIRepresentation: url)
+    else { throw RawError(description: "no ID for \(uri)") }
+    return id
   }
 
   func close() throws { try coordinator.remove(store) }

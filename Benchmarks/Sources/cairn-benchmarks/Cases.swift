@@ -21,6 +21,10 @@ struct Cases {
       ("traverse lazy", { try traverse(prefetched: false) }),
       ("update", update), ("cascade", cascade), ("save one", saveOne),
       ("get", getAttribute), ("set", setAttribute),
+      ("1 reader", { try readBesideWriter(readers: 1) }),
+      ("8 readers", { try readBesideWriter(readers: 8) }),
+      ("width 10", { try wide(10) }), ("width 100", { try wide(100) }),
+      ("width 1000", { try wide(1000) }), ("open", openLarge),
     ]
     return try cases.filter { only.map($0.name.contains) ?? true }.map { try $0.run() }
   }

@@ -96,8 +96,7 @@ extension Cases {
               let objects = try stack.fetchAll(context, asFaults: false)
               let seconds = try timed {
                 for (index, object) in objects.prefix(saves).enumerated() {
-                  object.count = Int64(index) &* 3
-                  object.setStoredValue(.string("changed \(index)"), at: ItemSlot.title)
+                  object.change(to: Int64(index))
                   try context.save()
                 }
               }

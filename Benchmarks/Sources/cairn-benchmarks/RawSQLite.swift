@@ -8,16 +8,20 @@ struct RawError: Error, CustomStringConvertible { let description: String }
 
 /// One connection with the sample table.
 final class RawDatabase {
+  let file: URL
   let handle: OpaquePointer
   static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   init(_ file: URL) throws {
+    self.file = file
     var pointer: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(file.path, &pointer, flags, nil) == SQLITE_OK, let pointer else {
       throw RawError(description: "cannot open \(file.path)")
     }
     handle = pointer
+    // As Cairn's connections wait for one another.
+    sqlite3_busy_timeout(handle, 10_000)
     try execute("PRAGMA journal_mode = WAL")
     try execute("PRAGMA synchronous = NORMAL")
   }
@@ -158,14 +162,14 @@ final class RawDatabase {
   }
 
   /// Fifty rows at a time, by the index on the group.
-  func ranges(_ groups: Int) throws -> Int64 {
+  func ranges(_ groups: some Sequence<Int>) throws -> Int64 {
     try execute("BEGIN")
     let statement = try prepare(
       "SELECT id, number, grp, count, ratio, weight, created, code, name, title, payload "
         + "FROM item WHERE grp = ?")
     defer { sqlite3_finalize(statement) }
     var sum: Int64 = 0
-    for group in 0..<groups {
+    for group in groups {
       sqlite3_bind_int64(statement, 1, Int64(group))
       while try step(statement) { sum &+= readColumns(statement) }
       sqlite3_reset(statement)

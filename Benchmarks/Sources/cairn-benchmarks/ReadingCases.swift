@@ -16,7 +16,7 @@ extension Cases {
           try withRaw(filled: false) { d in
             try d.insert(samples)
             try d.execute("CREATE INDEX item_grp ON item(grp)")
-            return try timed { keep(try d.ranges(groups)) }
+            return try timed { keep(try d.ranges(0..<groups)) }
           }
         },
         Contestant(name: "GRDB") {
@@ -32,15 +32,7 @@ extension Cases {
             let context = stack.newContext()
             return try context.performAndWait {
               var found: [[ManagedObject]] = []
-              let seconds = try timed {
-                for group in 0..<groups {
-                  let request = FetchRequest<ManagedObject>(entityName: "Item")
-                  request.predicate = ObjectPredicate(
-                    format: "group == %@", argumentArray: [group])
-                  request.returnsObjectsAsFaults = false
-                  found.append(try context.fetch(request))
-                }
-              }
+              let seconds = try timed { found = try stack.ranges(0..<groups, in: context) }
               keep(found)
               return seconds
             }
