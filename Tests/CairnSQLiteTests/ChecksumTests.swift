@@ -61,6 +61,7 @@ import Testing
 
   @Test func aRowThatChangedWithoutATraceIsNamed() throws {
     let fixture = try filled()
+    fixture.isDamagedOnPurpose = true
     try execute("UPDATE ZEMPLOYEE SET ZNAME = 'x' WHERE Z_PK = 4", in: fixture)
     let changed = try fixture.store.verifyIntegrity()
     #expect(changed.count == 1 && changed[0].contains("/Employee/p4"), "\(changed)")
@@ -70,6 +71,7 @@ import Testing
 
   @Test func whatAnotherProgramSavedWithHistoryIsTakenOver() throws {
     let fixture = try filled()
+    fixture.isDamagedOnPurpose = true
     let number = try fixture.store.lastTransactionNumber() + 1
     let change = try fixture.column("SELECT MAX(Z_PK) + 1 FROM ACHANGE")[0]
     let entity = try fixture.entity("Manager").layout.number

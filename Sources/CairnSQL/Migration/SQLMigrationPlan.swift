@@ -270,21 +270,3 @@ package struct SQLMigrationPlan {
     }
   }
 }
-
-extension SQLDerivation {
-  /// The attribute's value for every row of its table, nil for what only a save can tell.
-  func value(table: String) -> String? {
-    switch self {
-    case .count(.foreignKey(let members, let key, _, _, _)),
-      .count(.join(let members, let key, _, _, _)):
-      return "(SELECT COUNT(*) FROM \(members) d WHERE d.\(key) = \(table).Z_PK)"
-    case .aggregate(let function, .foreignKey(let members, let key, _, _, _), let column):
-      return "(SELECT \(function)(d.\(column)) FROM \(members) d WHERE d.\(key) = \(table).Z_PK)"
-    case .aggregate(_, .join, _), .now: return nil
-    case .toOne(let key, let source, let column):
-      return "(SELECT d.\(column) FROM \(source) d WHERE d.Z_PK = \(table).\(key))"
-    case .copy(let column): return column
-    case .folded(let function, let column): return "\(function)(\(column))"
-    }
-  }
-}

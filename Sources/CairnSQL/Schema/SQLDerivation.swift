@@ -4,8 +4,8 @@ import CairnModel
 package enum SQLDerivation: Sendable {
   /// The number of members of a to-many relationship.
   case count(SQLLink)
-  /// An aggregate of a member's column: `sum`, `min`, `max` or `avg`.
-  case aggregate(String, SQLLink, column: String)
+  /// An aggregate of a column of the members, whose table is named: `sum`, `min`, `max` or `avg`.
+  case aggregate(String, SQLLink, members: String, column: String)
   /// The value of a column of the destination of a to-one relationship.
   case toOne(key: String, table: String, column: String)
   /// The value of a column of the same row.
@@ -17,7 +17,10 @@ package enum SQLDerivation: Sendable {
 
   /// Nil when Cairn cannot maintain the attribute; its value then stays as it is.
   package init?(_ attribute: DerivedAttributeDescription, of entity: SQLEntity, schema: SQLSchema) {
-    guard let expression = attribute.derivationExpression?.node else { return nil }
+    // A predicate that limits the members is a private thing; triggers that obey it stay in a file.
+    guard attribute.filteringPredicate == nil,
+      let expression = attribute.derivationExpression?.node
+    else { return nil }
     switch expression {
     case .keyPath(let path):
       self.init(path: path, of: entity, schema: schema)
@@ -52,7 +55,8 @@ package enum SQLDerivation: Sendable {
         let destination = entity.layout.toManys[index].destinationEntity,
         let column = SQLIndexes.column(parts[2], of: schema.entity(destination))
       else { return nil }
-      self = .aggregate(function, link, column: column)
+      self = .aggregate(
+        function, link, members: schema.entity(destination).table, column: column)
       return
     }
     guard parts.count == 2, let slot = entity.layout.slotByName[parts[0]],

@@ -69,8 +69,7 @@ enum SQLIndexes {
     guard !elements.isEmpty, elements.count == fetchIndex.elements.count else { return [] }
     let name = "\(entity.name)_\(fetchIndex.name)"
     if elements.contains(where: { $0.0.collationType == .rTree }) {
-      if elements.contains(where: { $0.0.property is ExpressionDescription }) { return [] }
-      return rTree(name, columns: elements.map(\.1), of: entity)
+      return SQLLocationIndex(fetchIndex, of: entity).map { [$0.tableStatement] } ?? []
     }
     let list = elements.map { "\($1) COLLATE BINARY \($0.isAscending ? "ASC" : "DESC")" }
     var statement = index("Z_\(name)", on: entity.table, list.joined(separator: ", "))
@@ -89,26 +88,6 @@ enum SQLIndexes {
         + constraint.names.joined(separator: "_")
         + " ON \(entity.table) (\(columns.joined(separator: ", ")))"
     }
-  }
-
-  private static func rTree(_ name: String, columns: [String], of entity: SQLEntity) -> [String] {
-    let table = "Z_RT_\(name)"
-    let ranges = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
-    let values = columns.map { "NEW.\($0), NEW.\($0)" }.joined(separator: ", ")
-    let numbers = entity.subtree.map(String.init).joined(separator: ", ")
-    let present = columns.map { "NEW.\($0) NOT NULL" }.joined(separator: " AND ")
-    let condition = "NEW.Z_ENT IN (\(numbers)) AND \(present)"
-    let insert = "INSERT OR REPLACE INTO \(table) SELECT NEW.Z_PK, \(values) WHERE \(condition)"
-    return [
-      "CREATE VIRTUAL TABLE \(table) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(ranges))",
-      "CREATE TRIGGER \(table)_INSERT AFTER INSERT ON \(entity.table) FOR EACH ROW "
-        + "BEGIN \(insert); END",
-      "CREATE TRIGGER \(table)_UPDATE AFTER UPDATE OF \(columns.joined(separator: ", ")) ON "
-        + "\(entity.table) FOR EACH ROW BEGIN DELETE FROM \(table) WHERE Z_PK = NEW.Z_PK; "
-        + "\(insert); END",
-      "CREATE TRIGGER \(table)_DELETE AFTER DELETE ON \(entity.table) FOR EACH ROW "
-        + "BEGIN DELETE FROM \(table) WHERE Z_PK = OLD.Z_PK; END",
-    ]
   }
 
   /// The column of a property; the pseudo properties of index elements included.

@@ -81,8 +81,19 @@ package final class SQLSchema: Sendable {
 
   /// Indexes, then triggers.
   package func indexStatements() -> [String] {
-    SQLIndexes.statements(for: self) + SQLTriggers.statements(for: self)
+    SQLIndexes.statements(for: self) + locationIndexes.flatMap(\.triggerStatements)
+      + SQLTriggers.statements(for: self)
   }
+
+  package var locationIndexes: [SQLLocationIndex] {
+    entities.flatMap { entity in
+      entity.entity.indexes.compactMap { SQLLocationIndex($0, of: entity) }
+    }
+  }
+
+  /// Takes rows that are there already into indexes that only triggers keep; run after
+  /// ``indexStatements()``.
+  package func indexFillStatements() -> [String] { locationIndexes.map(\.fillStatement) }
 
   package static let bookkeepingStatements = [
     "CREATE TABLE Z_PRIMARYKEY "

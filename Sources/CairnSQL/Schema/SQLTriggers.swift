@@ -33,9 +33,13 @@ enum SQLTriggers {
         return count(members: members, key: key)
       case .count(.join(let members, let key, _, _, _)):
         return count(members: members, key: key)
-      case .aggregate(let function, .foreignKey(let members, let key, _, _, _), let value):
+      case .aggregate(let function, .foreignKey(_, let key, _, _, _), let members, let value):
         return aggregate(function, members: members, key: key, value: value)
-      case .aggregate(_, .join, _), .folded: return []
+      case .aggregate(_, .join(let links, let owner, let member, _, _), let members, let value):
+        guard let all = derivation.value(table: table) else { return [] }
+        return linkedAggregate(
+          all, Links(table: links, owner: owner, member: member), members: members, value: value)
+      case .folded: return []
       case .toOne(let key, let source, let value):
         return toOne(key: key, source: source, value: value)
       case .copy(let source): return copy("NEW.\(source)", of: source)
@@ -111,6 +115,39 @@ enum SQLTriggers {
         trigger(
           "PARAMETER_DELETE", "DELETE", on: members, when: "OLD.\(key) NOT NULL",
           update("OLD.\(key)"), report("OLD.\(key)")),
+        trigger(
+          "SOURCE_INSERT", "INSERT", on: table, when: sourceCondition, update("NEW.Z_PK"),
+          report("NEW.Z_PK", isInsert: true)),
+      ]
+    }
+
+    /// A join table, seen from the attribute's side.
+    private struct Links {
+      let table: String
+      let owner: String
+      let member: String
+    }
+
+    /// An aggregate over a many-to-many relationship, which depends on two tables.
+    private func linkedAggregate(
+      _ all: String, _ links: Links, members: String, value: String
+    ) -> [String] {
+      func update(_ owner: String) -> String {
+        "UPDATE \(table) SET \(column) = \(all) WHERE Z_PK = \(owner)"
+      }
+      let owners = "IN (SELECT \(links.owner) FROM \(links.table) WHERE \(links.member) = NEW.Z_PK)"
+      return [
+        trigger(
+          "PARAMETER_INSERT", "INSERT", on: links.table, update("NEW.\(links.owner)"),
+          report("NEW.\(links.owner)")),
+        trigger(
+          "PARAMETER_DELETE", "DELETE", on: links.table, update("OLD.\(links.owner)"),
+          report("OLD.\(links.owner)")),
+        trigger(
+          "PARAMETER_UPDATE", "UPDATE OF \(value)", on: members,
+          "UPDATE \(table) SET \(column) = \(all) WHERE Z_PK \(owners)",
+          "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('\(table)', Z_ENT, Z_PK, "
+            + "'\(attribute)', \(column)) FROM \(table) WHERE Z_PK \(owners)"),
         trigger(
           "SOURCE_INSERT", "INSERT", on: table, when: sourceCondition, update("NEW.Z_PK"),
           report("NEW.Z_PK", isInsert: true)),

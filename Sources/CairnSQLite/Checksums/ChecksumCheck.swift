@@ -10,27 +10,29 @@ struct ChecksumCheck {
   /// So many objects are named of each table.
   private static let limit = 100
 
-  func problems() throws -> [String] {
-    var problems = changedFiles()
-    guard try ChecksumTable.exists(connection) else { return problems }
+  func findings() throws -> [StoreFinding] {
+    guard try ChecksumTable.exists(connection) else { return [] }
+    var findings = changedFiles()
     let entities = try ChecksumTable.entities(of: lookup.schema, connection)
     for table in entities {
       do {
-        problems += try rowProblems(of: table)
+        findings += try rowFindings(of: table)
       } catch {
         guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
-        problems.append("\(table.root.table): the rows cannot be read: \(failure.message)")
+        findings.append(
+          StoreFinding(
+            .checksum, table: table.root.table, "The rows cannot be read: \(failure.message)."))
       }
     }
-    return problems
+    return findings
   }
 
   // MARK: Rows
 
-  private func rowProblems(of table: ChecksumTable.EntityTable) throws -> [String] {
+  private func rowFindings(of table: ChecksumTable.EntityTable) throws -> [StoreFinding] {
     let (root, number) = (table.root, table.root.number)
     let unknown = try changedElsewhere(root)
-    var problems: [String] = []
+    var findings: [StoreFinding] = []
     let changed = try connection.statement(
       "SELECT t.Z_PK, t.Z_ENT, s.S IS NULL FROM \(root.table) t LEFT JOIN \(ChecksumTable.name) s "
         + "ON s.E = \(number) AND s.K = t.Z_PK WHERE s.S IS NOT \(table.sum) LIMIT \(Self.limit)")
@@ -38,11 +40,11 @@ struct ChecksumCheck {
     while try changed.step() {
       let key = changed.integer(0)
       if unknown.contains(key) { continue }
-      let object = name(root, entity: changed.integer(1), key: key)
-      problems.append(
-        changed.integer(2) != 0
-          ? "\(object) is stored, but was never saved under this key"
-          : "\(object) is not stored as it was saved")
+      findings.append(
+        finding(
+          root, entity: changed.integer(1), key: key,
+          changed.integer(2) != 0
+            ? "is stored, but was never saved under this key" : "is not stored as it was saved"))
     }
     let lost = try connection.statement(
       "SELECT K FROM \(ChecksumTable.name) WHERE E = \(number) "
@@ -51,10 +53,10 @@ struct ChecksumCheck {
     while try lost.step() {
       let key = lost.integer(0)
       if unknown.contains(key) { continue }
-      let object = name(root, entity: Int64(number), key: key)
-      problems.append("\(object) was saved, but is not stored any more")
+      findings.append(
+        finding(root, entity: Int64(number), key: key, "was saved, but is not stored any more"))
     }
-    return problems
+    return findings
   }
 
   /// Rows that programs without sums have written since, as far as history tells.
@@ -71,23 +73,27 @@ struct ChecksumCheck {
     return keys
   }
 
-  /// The object as people and programs know it.
-  private func name(_ root: SQLEntity, entity number: Int64, key: Int64) -> String {
+  /// Names the object as people and programs know it.
+  private func finding(
+    _ root: SQLEntity, entity number: Int64, key: Int64, column: String? = nil, _ what: String
+  ) -> StoreFinding {
     let number = Int(truncatingIfNeeded: number)
     let entity =
       root.subtree.contains(number) ? lookup.schema.entity(number: number) ?? root : root
-    let id = lookup.reader.objectID(entity, key: key)
-    return "\(entity.name) \(id.uriRepresentation().absoluteString) (row \(key) of \(root.table))"
+    let uri = lookup.reader.objectID(entity, key: key).uriRepresentation().absoluteString
+    return StoreFinding(
+      .checksum, entity: entity.name, key: key, table: root.table, column: column,
+      "\(uri) \(what).")
   }
 
   // MARK: Files
 
   /// Objects whose external data is not what was saved.
-  private func changedFiles() -> [String] {
+  private func changedFiles() -> [StoreFinding] {
     lookup.schema.entities.flatMap { entity in
-      entity.externalSlots.flatMap { slot -> [String] in
+      entity.externalSlots.flatMap { slot -> [StoreFinding] in
         do {
-          return try fileProblems(of: entity, slot)
+          return try fileFindings(of: entity, slot)
         } catch {
           // Rows that cannot be read are reported as such by the other checks.
           return []
@@ -96,19 +102,16 @@ struct ChecksumCheck {
     }
   }
 
-  private func fileProblems(of entity: SQLEntity, _ slot: Int) throws -> [String] {
-    guard let column = entity.slots[slot].column, try ChecksumTable.exists(connection) else {
-      return []
-    }
+  private func fileFindings(of entity: SQLEntity, _ slot: Int) throws -> [StoreFinding] {
+    guard let column = entity.slots[slot].column else { return [] }
     let select = try connection.statement(
       "SELECT Z_PK, substr(\(column), 1, 38) FROM \(entity.table) "
         + "WHERE Z_ENT = ? AND substr(\(column), 1, 1) = x'02'")
     defer { select.reset() }
     select.bind(Int64(entity.number), at: 1)
-    var problems: [String] = []
-    while try select.step() && problems.count < Self.limit {
+    var findings: [StoreFinding] = []
+    while try select.step() && findings.count < Self.limit {
       guard let file = ExternalDataFiles.fileName(ofColumn: select.data(1)) else { continue }
-      let object = name(entity, entity: Int64(entity.number), key: select.integer(0))
       let property = entity.layout.slots[slot].name
       // Files that are missing break the format; StoreCheck names them.
       guard let data = lookup.reader.files.data(ofFile: file) else { continue }
@@ -116,9 +119,12 @@ struct ChecksumCheck {
         "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
         ChecksumTable.key(ofFile: file))
       if let sum, sum != RowSum.of(data) {
-        problems.append("\(object): the file \(file) with its \(property) is not as it was saved")
+        findings.append(
+          finding(
+            entity, entity: Int64(entity.number), key: select.integer(0), column: column,
+            "has a file, \(file), whose \(property) is not as it was saved"))
       }
     }
-    return problems
+    return findings
   }
 }

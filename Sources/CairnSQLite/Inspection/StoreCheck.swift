@@ -31,6 +31,8 @@ struct StoreCheck {
       (.order, OrderCheck(store: self).findings),
       (.externalData, ExternalDataCheck(store: self).findings),
       (.uniqueness, UniquenessCheck(store: self).findings),
+      (.derived, DerivedCheck(store: self).findings),
+      (.checksum, checksumFindings),
       (.history, HistoryCheck(store: self).findings),
     ]
     return try checks.reduce(into: database) { result, check in
@@ -43,6 +45,14 @@ struct StoreCheck {
           StoreFinding(check.0, "The check could not be finished: \(failure.message)."))
       }
     }
+  }
+
+  /// Without a model nobody knows the order of the columns that a sum is made of.
+  private func checksumFindings() throws -> [StoreFinding] {
+    guard let schema else { return [] }
+    let identity = StoreIdentity(identifier: metadata?[StoreMetadataKey.uuid] as? String ?? "")
+    let reader = RowReader(schema: schema, identity: identity, files: files)
+    return try ChecksumCheck(lookup: RowLookup(connection: connection, reader: reader)).findings()
   }
 
   private func databaseFindings() throws -> [StoreFinding] {

@@ -35,6 +35,10 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
     case externalData
     /// Rows differ in the values of a uniqueness constraint.
     case uniqueness
+    /// Derived attributes and location indexes say what the rows say.
+    case derived
+    /// Rows and files of external data are as they were saved, where the file has sums of them.
+    case checksum
     /// Changes, transactions and strings of persistent history belong together.
     case history
     /// `Z_METADATA` holds what a store cannot be opened without.

@@ -28,10 +28,7 @@ extension SQLiteStore: IntegrityChecking {
   /// sums of them. Reads everything, so it takes its time.
   public func verifyIntegrity() throws -> [String] {
     try findings
-      + readConsistently { lookup in
-        try check(lookup).filter { $0.severity == .damage }.map(\.description)
-          + ChecksumCheck(lookup: lookup).problems()
-      }
+      + readConsistently(check).filter { $0.severity == .damage }.map(\.description)
   }
 
   /// Everything that breaks the format's rules, or is worth knowing of the file.

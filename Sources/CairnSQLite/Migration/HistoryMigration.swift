@@ -3,7 +3,8 @@ import CairnSQL
 import CairnStore
 import Foundation
 
-/// Brings history to new entity numbers and new positions of properties.
+/// Brings history to new entity numbers and new positions of properties: the bits of `ZCOLUMNS` and
+/// the tombstones' columns.
 enum HistoryMigration {
   /// New bit fields by key of the change.
   typealias Masks = [Int64: [UInt8]]
@@ -55,6 +56,9 @@ enum HistoryMigration {
     let numbers = plan.numbers.keys.sorted().map(String.init).joined(separator: ", ")
     try connection.execute(
       "DELETE FROM ACHANGE WHERE ZENTITY < 16000 AND ZENTITY NOT IN (\(numbers))")
+    // The new version may keep more of what is deleted.
+    try HistoryTables.create(for: plan.destination, connection)
+    for statement in try tombstones(plan, connection) { try connection.execute(statement) }
     if plan.numbers.contains(where: { $0.key != $0.value }) {
       try connection.execute(
         "UPDATE ACHANGE SET ZENTITY = \(plan.mapping(of: "ZENTITY")) WHERE ZENTITY < 16000")
@@ -65,6 +69,32 @@ enum HistoryMigration {
       update.bind(Data(mask), at: 1)
       update.bind(key, at: 2)
       try update.run()
+    }
+  }
+
+  /// Moves what deleted objects left to the columns of the new version; run before renumbering.
+  private static func tombstones(
+    _ plan: SQLMigrationPlan, _ connection: SQLiteConnection
+  ) throws -> [String] {
+    let count = try HistoryTables.columns(of: "ACHANGE", connection)
+      .count { $0.hasPrefix("ZTOMBSTONE") }
+    return plan.difference.entities.compactMap { change in
+      guard let source = change.source else { return nil }
+      let old = plan.source.entity(source)
+      let new = plan.destination.entity(change.destination)
+      let former = new.history.tombstoneSlots.map { slot -> Int? in
+        change.source(ofProperty: new.layout.slots[slot].name)
+          .flatMap { old.layout.slotByName[$0.name] }
+          .flatMap { old.history.tombstoneSlots.firstIndex(of: $0) }
+      }
+      if former == old.history.tombstoneSlots.indices.map({ $0 }) { return nil }
+      let settings = (0..<count).map { place -> String in
+        let kept = place < former.count ? former[place] : nil
+        return "ZTOMBSTONE\(place) = " + (kept.map { "ZTOMBSTONE\($0)" } ?? "NULL")
+      }
+      if settings.isEmpty { return nil }
+      return "UPDATE ACHANGE SET \(settings.joined(separator: ", ")) "
+        + "WHERE ZENTITY = \(old.number) AND ZCHANGETYPE = 2"
     }
   }
 }

@@ -38,6 +38,7 @@ struct InPlaceMigration {
     }
     for statement in plan.derivationStatements() { try connection.execute(statement) }
     for statement in plan.destination.indexStatements() { try connection.execute(statement) }
+    for statement in plan.destination.indexFillStatements() { try connection.execute(statement) }
     try renumber(maxima, connection)
     try HistoryMigration.apply(masks, plan, connection)
     try foreign.putBack(into: connection)

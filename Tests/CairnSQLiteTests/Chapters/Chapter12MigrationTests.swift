@@ -1,0 +1,112 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSQLite
+
+/// The format, chapters 11 to 13: foreign tables, the traces of migrations, object IDs.
+///
+/// Foreign tables, triggers, views and metadata are shown by ``StoreOptionTests``, rows and links of
+/// migrated stores by ``MigrationTests``, migrations that copy by `CairnMigrationTests`.
+@Suite struct Chapter12MigrationTests {
+  private func model(_ names: [String]) throws -> ManagedObjectModel {
+    let model = ManagedObjectModel()
+    let (zoo, animal) = (EntityDescription(name: "Zoo"), EntityDescription(name: "Animal"))
+    let cat = EntityDescription(name: "Cat")
+    animal.subentities = [cat]
+    FormatModel.link(
+      zoo, SampleModel.toMany("animals", animal), animal, SampleModel.toMany("zoos", zoo))
+    FormatModel.link(
+      zoo, SampleModel.toOne("star", animal), animal, SampleModel.toOne("starOf", zoo))
+    model.entities = [zoo, animal, cat] + names.map { EntityDescription(name: $0) }
+    try model.prepareForUse()
+    return model
+  }
+
+  @Test func everyNumberFollowsWhenEntitiesComeAndGo() throws {
+    // Animal 1, Cat 2, Lion 3, Zoo 4; then Aardvark 1, Animal 2, Cat 3, Mouse 4, Zoo 5.
+    let old = try model(["Lion"])
+    let fixture = try StoreFixture(options: [StoreOptionKey.historyTracking: true], model: old)
+    let cat = try fixture.row("Cat")
+    let zoo = try fixture.row("Zoo", ["star": .object(cat.objectID)])
+    let rows = try fixture.insert([
+      try fixture.row("Cat", ["starOf": .object(zoo.objectID)], id: cat.objectID), zoo,
+      try fixture.row("Lion"),
+    ])
+    try fixture.link(
+      fixture.relationship("Zoo", "animals"), of: rows[1], adding: [rows[0]])
+    try fixture.store.close()
+    let next = try model(["Aardvark", "Mouse"])
+    try SQLiteStore.migrateInPlace(at: fixture.url, from: old, to: next, options: StoreOptions())
+    #expect(
+      try fixture.column(
+        "SELECT Z_ENT || ' ' || Z_NAME || ' ' || Z_SUPER || ' ' || Z_MAX FROM Z_PRIMARYKEY "
+          + "WHERE Z_ENT < 16000 ORDER BY Z_ENT")
+        == ["1 Aardvark 0 0", "2 Animal 0 1", "3 Cat 2 0", "4 Mouse 0 0", "5 Zoo 0 1"])
+    #expect(try fixture.column("SELECT Z_ENT FROM ZANIMAL") == ["3"])
+    #expect(try fixture.column("SELECT Z_ENT || ZSTAR || Z2_STAR FROM ZZOO") == ["513"])
+    #expect(try fixture.column("SELECT Z_2ANIMALS || ' ' || Z_5ZOOS FROM Z_2ZOOS") == ["1 1"])
+    // The removed entity's changes went with it.
+    #expect(
+      try fixture.column("SELECT DISTINCT ZENTITY FROM ACHANGE ORDER BY 1") == ["3", "5"])
+    #expect(try fixture.column("SELECT COUNT(*) FROM sqlite_master WHERE name = 'ZLION'") == ["0"])
+    #expect(try StoreInspection(contentsOf: fixture.url).findings == [])
+  }
+
+  @Test func whatDescribesTheModelIsWrittenAnewAndTheIdentifierKept() throws {
+    let old = try model([])
+    let fixture = try StoreFixture(model: old)
+    fixture.store.metadata["mine"] = 1
+    _ = try fixture.receipt(fixture.store.save(SaveChangesRequest()))
+    try fixture.store.close()
+    let next = try model(["Lion"])
+    try SQLiteStore.migrateInPlace(at: fixture.url, from: old, to: next, options: StoreOptions())
+    let metadata = try SQLiteStoreKind().metadata(at: fixture.url, options: StoreOptions())
+    #expect(metadata["NSStoreUUID"] as? String == fixture.store.identifier)
+    #expect(metadata["mine"] as? Int == 1)
+    #expect(metadata["NSStoreModelVersionHashesDigest"] as? String == next.versionHashesDigest)
+    #expect(metadata["NSStoreModelVersionChecksumKey"] as? String == next.versionChecksum)
+    #expect(
+      metadata["NSStoreModelVersionHashes"] as? [String: Data] == next.entityVersionHashesByName)
+    let inside = try SQLiteStore.cachedModel(at: fixture.url, options: StoreOptions())
+    #expect(inside?.entityVersionHashesByName == next.entityVersionHashesByName)
+  }
+
+  @Test func columnsThatWereAddedLastAndQuotedTablesAreReadByName() throws {
+    let fixture = try StoreFixture()
+    let row = try fixture.insert([
+      try fixture.row("Employee", ["age": .integer(4), "name": .string("n")])
+    ])[0]
+    try fixture.store.close()
+    // As a lightweight migration of Apple's leaves them.
+    try fixture.execute(
+      "ALTER TABLE ZEMPLOYEE ADD COLUMN LATER INTEGER", "UPDATE ZEMPLOYEE SET LATER = ZAGE",
+      "ALTER TABLE ZEMPLOYEE DROP COLUMN ZAGE",
+      "ALTER TABLE ZEMPLOYEE RENAME COLUMN LATER TO ZAGE",
+      // And a column that a deferred migration has not removed yet.
+      "ALTER TABLE ZEMPLOYEE ADD COLUMN ZREMOVED VARCHAR")
+    let store = try fixture.another()
+    #expect(try store.snapshots(for: [row.objectID])[0]?.values == row.values)
+    var request = SaveChangesRequest()
+    request.updates = [fixture.update(row, ["age": .integer(5)])]
+    _ = try fixture.receipt(store.save(request))
+    try store.close()
+    #expect(try fixture.column("SELECT ZAGE || Z_OPT FROM ZEMPLOYEE") == ["52"])
+    #expect(
+      try fixture.column("SELECT name FROM pragma_table_info('ZEMPLOYEE')").contains("ZREMOVED"))
+  }
+
+  // MARK: Chapter 13
+
+  @Test func theURIOfARowNamesStoreExactEntityAndKey() throws {
+    let fixture = try StoreFixture()
+    let row = try fixture.insert([try fixture.row("Manager")])[0]
+    let identifier = try fixture.column("SELECT Z_UUID FROM Z_METADATA")[0]
+    #expect(
+      row.objectID.uriRepresentation().absoluteString == "x-coredata://\(identifier)/Manager/p1")
+    let found = try fixture.fetch("Employee")
+    #expect(found.map { $0.objectID.uriRepresentation().path } == ["/Manager/p1"])
+  }
+}

@@ -1,0 +1,406 @@
+// One random model and what is done to a store of it.
+
+import Cairn
+import Foundation
+import Testing
+
+final class RandomStoreRun {
+  private let seed: UInt64
+  private var random: ParityRandom
+  private var shape: RandomModel
+  private let folder: URL
+  private let url: URL
+  private var options: [AnyHashable: Any]
+  private var coordinator: PersistentStoreCoordinator
+  private var desks: [Desk] = []
+  /// What was done, for people who look for the cause of a failure.
+  private var trail: [String] = []
+  private(set) var saves = 0
+  private(set) var hasFailed = false
+
+  /// A context and the objects that it has shown.
+  private struct Desk {
+    let context: ManagedObjectContext
+    var objects: [ManagedObject] = []
+    var alive: [ManagedObject] {
+      objects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
+    }
+  }
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = ParityRandom(state: seed == 0 ? 1 : seed)
+    for _ in 0..<8 { _ = random.below(2) }
+    shape = RandomModel(&random)
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-random-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    url = folder.appendingPathComponent("Random.sqlite")
+    var options: [AnyHashable: Any] = [
+      StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+      StoreOptionKey.sqlitePragmas: ["synchronous": "OFF"],
+    ]
+    if random.below(2) == 0 { options[StoreOptionKey.historyTracking] = true }
+    if random.below(3) == 0 { options[StoreOptionKey.rowChecksums] = true }
+    self.options = options
+    coordinator = PersistentStoreCoordinator(managedObjectModel: try shape.make())
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func run(versions: Int, steps: Int) throws {
+    for version in 0..<versions where !hasFailed {
+      if version > 0 { try migrate() } else { try open() }
+      for _ in 0..<steps where !hasFailed { try step(random.below(desks.count)) }
+      for desk in desks.indices where !hasFailed { try save(desk) }
+      try close()
+    }
+  }
+
+  // MARK: Life
+
+  private func stack() throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: try shape.make())
+    _ = try coordinator.addPersistentStore(
+      ofType: "SQLite", configurationName: nil, at: url, options: options)
+    return coordinator
+  }
+
+  private func open() throws {
+    coordinator = try stack()
+    desks = (0..<(1 + random.below(2))).map { _ in
+      let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      context.mergePolicy = MergePolicy.error
+      context.performAndWait {
+        context.undoManager = Cairn.UndoManager()
+        context.undoManager?.groupsByEvent = false
+      }
+      return Desk(context: context)
+    }
+    for desk in desks.indices { try reload(desk) }
+  }
+
+  private func close() throws {
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+  }
+
+  private func migrate() throws {
+    let before = try storedContents(includesDerived: false)
+    // A version that lacks something is only known by its model.
+    options[StoreOptionKey.migrationSourceModels] = [try shape.make()]
+    shape.evolve(&random)
+    trail.append("migrate")
+    try open()
+    let after = try storedContents(includesDerived: false)
+    let former = Dictionary(
+      shape.entities.flatMap { entity in
+        entity.attributes.compactMap { attribute in
+          attribute.formerName.map { ("\(entity.id) \(attribute.name)", $0) }
+        }
+      }, uniquingKeysWith: { first, _ in first })
+    for (key, old) in before {
+      guard let new = after[key] else {
+        fail("\(key) is lost by the migration")
+        continue
+      }
+      for (name, value) in new {
+        let names = former.filter { $0.key.hasSuffix(" \(name)") }.map(\.value)
+        guard let known = ([name] + names).compactMap({ old[$0] }).first, names.count <= 1 else {
+          continue
+        }
+        // A name may have passed to another attribute.
+        if known != value, names.isEmpty, !old.values.contains(value) {
+          fail("\(key) \(name) was \(known) before the migration and is \(value)")
+        }
+      }
+    }
+    expect(Set(after.keys) == Set(before.keys), "a migration made objects")
+    inspect("migration")
+  }
+
+  /// What a stack of its own reads, as another process would.
+  private func storedContents(includesDerived: Bool) throws -> [String: [String: String]] {
+    let other = try stack()
+    defer { for store in other.persistentStores { try? other.remove(store) } }
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = other
+    return try contents(in: context, includesDerived: includesDerived)
+  }
+
+  // MARK: Steps
+
+  private func step(_ desk: Int) throws {
+    let context = desks[desk].context
+    try context.performAndWait {
+      context.undoManager?.beginUndoGrouping()
+      switch random.below(24) {
+      case 0...4: insert(desk)
+      case 5...8: change(desk)
+      case 9...15: relate(desk)
+      case 16: delete(desk)
+      default: break
+      }
+      context.processPendingChanges()
+      context.undoManager?.endUndoGrouping()
+      switch random.below(24) {
+      case 0: undo(desk)
+      case 1:
+        trail.append("\(desk) refresh")
+        context.refreshAllObjects()
+      case 2: if random.below(3) == 0 { context.rollback() }
+      case 3: try batch(desk)
+      case 4...7: try save(desk)
+      default: break
+      }
+    }
+  }
+
+  private func concreteEntities(_ desk: Int) -> [EntityDescription] {
+    (desks[desk].context.persistentStoreCoordinator?.managedObjectModel.entities ?? [])
+      .filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+  }
+
+  private func insert(_ desk: Int) {
+    let entities = concreteEntities(desk)
+    if entities.isEmpty { return }
+    let entity = random.pick(entities)
+    let object = ManagedObject(entity: entity, insertInto: desks[desk].context)
+    trail.append("\(desk) insert \(entity.name ?? "")")
+    desks[desk].objects.append(object)
+    for attribute in attributes(of: entity) where random.below(3) != 0 {
+      object.setValue(value(of: attribute), forKey: attribute.name)
+    }
+  }
+
+  private func attributes(of entity: EntityDescription) -> [AttributeDescription] {
+    entity.propertiesByName.values.compactMap { $0 as? AttributeDescription }
+      .filter { !($0 is DerivedAttributeDescription) }.sorted { $0.name < $1.name }
+  }
+
+  private func value(of attribute: AttributeDescription) -> Any? {
+    let isUnique = shape.entities.contains { $0.unique == attribute.name }
+    return RandomValues.value(of: attribute, isUnique: isUnique, &random)
+  }
+
+  private func anyObject(_ desk: Int) -> ManagedObject? {
+    let alive = desks[desk].alive
+    return alive.isEmpty ? nil : random.pick(alive)
+  }
+
+  private func change(_ desk: Int) {
+    guard let object = anyObject(desk) else { return }
+    let all = attributes(of: object.entity)
+    if all.isEmpty { return }
+    let attribute = random.pick(all)
+    trail.append("\(desk) change \(RandomValues.key(object)) \(attribute.name)")
+    object.setValue(value(of: attribute), forKey: attribute.name)
+  }
+
+  private func delete(_ desk: Int) {
+    guard let object = anyObject(desk) else { return }
+    trail.append("\(desk) delete \(RandomValues.key(object))")
+    desks[desk].context.delete(object)
+  }
+
+  private func relate(_ desk: Int) {
+    guard let object = anyObject(desk) else { return }
+    let all = object.entity.relationshipsByName.values.sorted { $0.name < $1.name }
+    guard !all.isEmpty else { return }
+    let relationship = random.pick(all)
+    guard let destination = relationship.destinationEntity else { return }
+    let candidates = desks[desk].alive.filter { $0.entity.isKindOf(entity: destination) }
+    let name = relationship.name
+    trail.append("\(desk) relate \(RandomValues.key(object)) \(name)")
+    if !relationship.isToMany {
+      object.setValue(
+        candidates.isEmpty || random.below(5) == 0 ? nil : random.pick(candidates), forKey: name)
+    } else if relationship.isOrdered {
+      let members = object.mutableOrderedSetValue(forKey: name)
+      switch random.below(5) {
+      case 0 where members.count > 0: members.removeObject(at: random.below(members.count))
+      case 1 where members.count > 1:
+        let moved = members.object(at: members.count - 1)
+        members.removeObject(at: members.count - 1)
+        members.insert(moved, at: random.below(members.count + 1))
+      case 2:
+        object.setValue(
+          NSOrderedSet(array: candidates.filter { _ in random.below(2) == 0 }.reversed()),
+          forKey: name)
+      default:
+        guard !candidates.isEmpty else { return }
+        let member = random.pick(candidates)
+        if !members.contains(member) { members.insert(member, at: random.below(members.count + 1)) }
+      }
+    } else {
+      let members = object.mutableSetValue(forKey: name)
+      let present = members.allObjects.compactMap { $0 as? ManagedObject }
+        .sorted { RandomValues.key($0) < RandomValues.key($1) }
+      switch random.below(4) {
+      case 0 where !present.isEmpty:
+        // Temporary IDs sort differently each time; any member will do then.
+        members.remove(random.pick(present))
+      case 1:
+        object.setValue(
+          NSSet(array: candidates.filter { _ in random.below(2) == 0 }), forKey: name)
+      default: if !candidates.isEmpty { members.add(random.pick(candidates)) }
+      }
+    }
+  }
+
+  private func undo(_ desk: Int) {
+    guard let manager = desks[desk].context.undoManager else { return }
+    if manager.canRedo, random.below(2) == 0 {
+      trail.append("\(desk) redo")
+      desks[desk].context.redo()
+    } else if manager.canUndo {
+      trail.append("\(desk) undo")
+      desks[desk].context.undo()
+    }
+  }
+
+  private func batch(_ desk: Int) throws {
+    try save(desk)
+    let context = desks[desk].context
+    let entities = concreteEntities(desk)
+    if entities.isEmpty { return }
+    let entity = random.pick(entities)
+    let name = entity.name ?? ""
+    let plain = attributes(of: entity).filter { attribute in
+      ![.transformable, .composite].contains(attribute.attributeType)
+        && !shape.entities.contains { $0.unique == attribute.name }
+    }
+    do {
+      switch random.below(3) {
+      case 0:
+        trail.append("\(desk) batch insert \(name)")
+        let rows = (0..<random.below(4)).map { _ in
+          Dictionary(
+            plain.compactMap { attribute in value(of: attribute).map { (attribute.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        }
+        _ = try context.execute(BatchInsertRequest(entityName: name, objects: rows))
+      case 1 where !plain.isEmpty:
+        let attribute = random.pick(plain)
+        trail.append("\(desk) batch update \(name) \(attribute.name)")
+        let request = BatchUpdateRequest(entityName: name)
+        request.propertiesToUpdate = [attribute.name: value(of: attribute) ?? NSNull()]
+        _ = try context.execute(request)
+      default:
+        let found = desks[desk].alive.filter { $0.entity === entity }.prefix(2)
+        trail.append("\(desk) batch delete \(found.map(RandomValues.key))")
+        _ = try context.execute(BatchDeleteRequest(objectIDs: found.map(\.objectID)))
+      }
+    } catch let error as CoreDataError where Self.isExpected(error) {
+      trail.append("refused: \(error.code)")
+    }
+    for desk in desks.indices {
+      let context = desks[desk].context
+      context.performAndWait { context.reset() }
+      try reload(desk)
+    }
+    inspect("batch")
+    try compare(context, after: "batch", includesDerived: true)
+  }
+
+  // MARK: Saving and comparing
+
+  private static func isExpected(_ error: CoreDataError) -> Bool {
+    [.managedObjectMerge, .managedObjectConstraintMerge].contains(error.code)
+  }
+
+  private func save(_ desk: Int) throws {
+    let context = desks[desk].context
+    try context.performAndWait {
+      guard context.hasChanges else { return }
+      do {
+        try context.save()
+        trail.append("\(desk) save")
+        saves += 1
+      } catch let error as CoreDataError where Self.isExpected(error) {
+        trail.append("\(desk) save refused: \(error.code)")
+        inspect("refused save")
+        context.reset()
+        try reload(desk)
+        return
+      }
+      inspect("save")
+      if desks.count == 1 { try compare(context, after: "save", includesDerived: false) }
+      context.refreshAllObjects()
+      try compare(context, after: "refresh", includesDerived: true)
+      try reload(desk)
+    }
+  }
+
+  private func fetchAll(_ context: ManagedObjectContext) throws -> [ManagedObject] {
+    let entities = context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+    return try entities.filter { $0.superentity == nil }.sorted {
+      ($0.name ?? "") < ($1.name ?? "")
+    }
+    .flatMap { entity in
+      let request = FetchRequest<ManagedObject>(entityName: entity.name ?? "")
+      return try context.fetch(request).sorted {
+        RandomValues.key($0).compare(RandomValues.key($1), options: .numeric)
+          == .orderedAscending
+      }
+    }
+  }
+
+  private func reload(_ desk: Int) throws {
+    let context = desks[desk].context
+    let all = try context.performAndWait { try fetchAll(context) }
+    let known = Set(all.map(ObjectIdentifier.init))
+    desks[desk].objects = all + desks[desk].alive.filter { !known.contains(ObjectIdentifier($0)) }
+  }
+
+  private func contents(
+    in context: ManagedObjectContext, includesDerived: Bool
+  ) throws -> [String: [String: String]] {
+    try context.performAndWait {
+      let all = try fetchAll(context)
+      return Dictionary(
+        all.map {
+          (
+            RandomValues.key($0),
+            RandomValues.contents(of: $0, includesDerived: includesDerived)
+          )
+        }, uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  /// Compares what a context shows with what a second stack reads.
+  private func compare(
+    _ context: ManagedObjectContext, after moment: String, includesDerived: Bool
+  ) throws {
+    let stored = try storedContents(includesDerived: includesDerived)
+    let shown = try contents(in: context, includesDerived: includesDerived)
+    if stored == shown { return }
+    for key in Set(stored.keys).union(shown.keys).sorted() where stored[key] != shown[key] {
+      guard let there = stored[key], let here = shown[key] else {
+        fail("after \(moment): \(key) is \(stored[key] == nil ? "not stored" : "not shown")")
+        continue
+      }
+      for name in there.keys.sorted() where there[name] != here[name] {
+        fail(
+          "after \(moment): \(key) \(name) is stored as \(there[name] ?? "?"), shown as "
+            + "\(here[name] ?? "?")")
+      }
+    }
+  }
+
+  private func inspect(_ moment: String) {
+    do {
+      let damage = try StoreInspection(contentsOf: url).damage
+      expect(damage.isEmpty, "after \(moment): \(damage.prefix(4))")
+    } catch {
+      fail("after \(moment) the store cannot be inspected: \(error)")
+    }
+  }
+
+  private func expect(_ holds: Bool, _ message: String) { if !holds { fail(message) } }
+
+  private func fail(_ message: String) {
+    hasFailed = true
+    Issue.record("seed \(seed): \(message); \(trail.suffix(25))")
+  }
+}
