@@ -52,7 +52,7 @@ extension Cases {
         Contestant(name: "Cairn") {
           try withCairn(filled: false) { stack in
             let context = stack.newContext()
-            return try context.performAndWait {
+            return context.performAndWait {
               guard let entity = stack.coordinator.managedObjectModel.entitiesByName["Item"] else {
                 return 0
               }
