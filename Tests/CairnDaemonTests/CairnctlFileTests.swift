@@ -46,6 +46,15 @@ import Testing
     try queue.close()
   }
 
+  /// A database of another program.
+  private func foreignDatabase() throws -> String {
+    let path = folder.path + "/foreign"
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
+    try queue.close()
+    return path
+  }
+
   @Test func inspectShowsWhatIsInAStore() async throws {
     let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     let outcome = try await cairnctl("inspect", store)
@@ -85,9 +94,23 @@ import Testing
   @Test func whatIsNoStoreIsRefused() async throws {
     let text = folder.path + "/text"
     try Data("no database".utf8).write(to: URL(fileURLWithPath: text))
+    func file(_ name: String, _ data: Data) throws -> String {
+      try data.write(to: URL(fileURLWithPath: folder.path + "/" + name))
+      return folder.path + "/" + name
+    }
+    let whole = try Data(contentsOf: URL(fileURLWithPath: store))
+    let foreign = try foreignDatabase()
     for (path, message) in [
       (folder.path + "/none", "There is no store at"), (text, "is not an SQLite database"),
-      (folder.path, "is a folder"),
+      (folder.path, "is a folder"), (try file("empty", Data()), "is empty, not a store"),
+      (
+        try file("random", Data((0..<4096).map { UInt8($0 * 31 % 251) })),
+        "is not an SQLite database, or an encrypted one"
+      ),
+      (
+        try file("newer", whole.prefix(18) + Data([3, 3]) + whole.dropFirst(20)),
+        "was written by a newer SQLite"
+      ), (foreign, "is a database of another application"),
     ] {
       let outcome = try await cairnctl("inspect", path)
       #expect(outcome.code == 1)

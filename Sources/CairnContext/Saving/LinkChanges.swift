@@ -35,7 +35,8 @@ struct LinkChanges {
     var added: [ManagedObjectID] = []
     var removed: [ManagedObjectID] = []
     if carriesLinks(relationship) {
-      added = value.added.map(\.object.objectID)
+      // What a deleted object was given before it was deleted is nobody's.
+      added = isDeleted ? [] : value.added.map(\.object.objectID)
       removed = value.removed.map(\.object.objectID)
       if relationship.inverseRelationship === relationship {
         added.removeAll { precedes($0, owner) }

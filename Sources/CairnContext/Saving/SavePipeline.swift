@@ -146,6 +146,10 @@ struct SavePipeline {
     for _ in 0..<Self.maximumAttempts {
       let unit = try SaveUnit(
         context: context, store: store, isOnly: coordinator.persistentStores.count == 1)
+      if !unit.lost.isEmpty {
+        resolving(unit.lost)
+        continue
+      }
       // A store of the program's own is told about changes that come to nothing, too.
       if unit.request.isEmpty, !(store is IncrementalStore), !Self.waitsForMetadata(store) {
         completion.add(unit, receipt: nil)
@@ -177,6 +181,27 @@ struct SavePipeline {
     throw CoreDataError(
       .managedObjectMerge,
       "The save met new conflicts \(Self.maximumAttempts) times in a row; try again later.")
+  }
+
+  /// Takes the members away that objects without a row were given, so that none of them is saved
+  /// with a key that leads nowhere.
+  private func resolving(_ lost: [ManagedObject]) {
+    context.isResolvingConflicts = true
+    defer { context.isResolvingConflicts = false }
+    context.changingMany {
+      for object in lost {
+        for (index, value) in object.toManyValues.enumerated() {
+          guard let value, let inverse = object.layout.toManys[index].inverseRelationship else {
+            continue
+          }
+          for member in value.added.map(\.object) {
+            InverseMaintenance.detach(object, from: member, inverse: inverse)
+          }
+          value.drop { _ in true }
+        }
+      }
+    }
+    context.processPendingChanges()
   }
 
   /// What a merge policy changes is nothing that the user did and could take back.

@@ -13,6 +13,8 @@ struct SaveUnit {
   /// Changed objects without a difference to what is stored.
   private(set) var unchanged: [ManagedObject] = []
   private(set) var locked: [ManagedObject] = []
+  /// Objects that were given members before anybody noticed that their rows have gone.
+  private(set) var lost: [ManagedObject] = []
 
   /// - Parameter isOnly: Whether there is no other store that an object could be in.
   /// - Throws: 133010 for a relationship that leads to another store.
@@ -72,7 +74,10 @@ struct SaveUnit {
       return
     }
     _ = object.firedSlots
-    guard !object.isDeleted, let base = object.snapshot else { return }
+    guard !object.isDeleted, let base = object.snapshot else {
+      if object.isDeleted { lost.append(object) }
+      return
+    }
     let row = try row(of: object, version: base.version, checking: slots)
     request.updates.append(.init(snapshot: row, changedSlots: slots, changedToManys: toManys))
     updated.append(object)
@@ -82,7 +87,10 @@ struct SaveUnit {
   private mutating func delete(_ object: ManagedObject) {
     deleted.append(object)
     // A row that was gone before needs no deletion.
-    guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else { return }
+    guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else {
+      if object.toManyValues.contains(where: { $0?.added.isEmpty == false }) { lost.append(object) }
+      return
+    }
     request.deletions.append(.init(snapshot: snapshot))
     if object.toManyValues.isEmpty { return }
     for link in LinkChanges(object: object, isDeleted: true).changes { request.links.append(link) }

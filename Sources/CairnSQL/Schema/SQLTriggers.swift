@@ -68,9 +68,11 @@ enum SQLTriggers {
       func add(_ row: String, _ change: String) -> String {
         "UPDATE \(table) SET \(column) = \(change) WHERE Z_PK = \(row).\(key)"
       }
+      // A new row that is its own member is counted with the others when it is inserted.
+      let isAnother = members == table ? " AND NEW.\(key) <> NEW.Z_PK" : ""
       return [
         trigger(
-          "PARAMETER_INSERT", "INSERT", on: members, when: "NEW.\(key) NOT NULL",
+          "PARAMETER_INSERT", "INSERT", on: members, when: "NEW.\(key) NOT NULL\(isAnother)",
           add("NEW", "IFNULL(\(column), 0) + 1"), report("NEW.\(key)")),
         trigger(
           "PARAMETER_UPDATE_INCREMENT", "UPDATE OF \(key)", on: members,

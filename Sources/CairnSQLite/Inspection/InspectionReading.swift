@@ -36,7 +36,14 @@ struct InspectionReading {
 
   /// - Throws: ``CoreDataError`` for a database that is no store of Core Data.
   private func facts() throws -> SQLiteFileFacts {
-    let facts = try SQLiteFileFacts.read(connection, path: url.path)
+    let log = LeftLog(path: url.resolvingSymlinksInPath().path)
+    let facts: SQLiteFileFacts
+    do {
+      facts = try SQLiteFileFacts.read(connection, path: url.path)
+      try log.check(facts.metadata, connection)
+    } catch {
+      throw log.explain(error)
+    }
     if facts.metadata == nil {
       throw CoreDataError(
         .persistentStoreInvalidType, "\(url.path) is an empty database, not a store.",

@@ -133,25 +133,10 @@ struct UntouchedFile {
         "\(file) may not be read by this user; the store cannot be read without it. Read as its "
           + "owner.")
     }
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    let start = try file.read(upToCount: Self.headerSize) ?? Data()
-    let wrong: String
-    if start.isEmpty {
-      wrong = "is empty, not a store"
-    } else if !start.starts(with: Self.magic) {
-      wrong = "is not an SQLite database"
-    } else if start.count < Self.headerSize {
-      wrong = "is cut short: its \(start.count) bytes are not even the header of a database"
-    } else {
-      return
-    }
+    guard let reason = DatabaseHeader.refusal(at: path, takesEmpty: false) else { return }
     throw CoreDataError(
-      .persistentStoreInvalidType, "\(path) \(wrong).", userInfo: [NSFilePathErrorKey: path])
+      .persistentStoreInvalidType, "\(path) \(reason).", userInfo: [NSFilePathErrorKey: path])
   }
-
-  private static let magic = Data("SQLite format 3\0".utf8)
-  private static let headerSize = 100
 
   // MARK: Opening
 

@@ -13,7 +13,12 @@ struct SQLiteFileFacts {
 
   /// - Throws: ``CoreDataError`` for a file that is no store of Core Data.
   static func read(at path: String, timeout: TimeInterval) throws -> SQLiteFileFacts {
+    let log = LeftLog(path: path)
     do {
+      if let reason = DatabaseHeader.refusal(at: path) {
+        throw CoreDataError(
+          .persistentStoreInvalidType, "\(path) \(reason).", userInfo: [NSFilePathErrorKey: path])
+      }
       var configuration = Configuration()
       configuration.readonly = true
       configuration.busyMode = .timeout(timeout)
@@ -22,9 +27,14 @@ struct SQLiteFileFacts {
       configuration.acceptsDoubleQuotedStringLiterals = true
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { try? queue.close() }
-      return try queue.read { try read(SQLiteConnection(database: $0), path: path) }
+      return try queue.read { database in
+        let connection = SQLiteConnection(database: database)
+        let facts = try read(connection, path: path)
+        try log.check(facts.metadata, connection)
+        return facts
+      }
     } catch {
-      throw SQLiteResultCode.translate(error, path: path, doing: "be opened")
+      throw SQLiteResultCode.translate(log.explain(error), path: path, doing: "be opened")
     }
   }
 

@@ -166,6 +166,32 @@ import Testing
     }
   }
 
+  @Test func whatWasGivenToAnObjectWithoutARowIsSavedWithoutIt() throws {
+    let stack = try Stack()
+    let (first, second) = (stack.context(), stack.context())
+    let (gone, kept) = try first.performAndWait {
+      let (author, book) = (first.make("Author"), first.make("Book"))
+      try first.save()
+      return (author.objectID, book.objectID)
+    }
+    try first.performAndWait {
+      let author = first.object(with: gone)
+      first.refresh(author, mergeChanges: false)
+      try second.performAndWait {
+        second.delete(second.object(with: gone))
+        try second.save()
+      }
+      // Gaining a member takes no values.
+      let (book, new) = (first.object(with: kept), first.make("Book"))
+      author.mutableSetValue(forKey: "books").add(book)
+      author.mutableSetValue(forKey: "books").add(new)
+      try first.save()
+      #expect(book.one("author") == nil && new.one("author") == nil && !first.hasChanges)
+      first.refreshAllObjects()
+      #expect(book.one("author") == nil && new.one("author") == nil)
+    }
+  }
+
   @Test func itTrapsWhenTheContextDoesNotWantThat() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -63,6 +63,22 @@ import Testing
     #expect(try values(fixture, "pageCount", "words", "longest") == ["1 10 10", "0 0 -"])
   }
 
+  @Test func aRowThatIsItsOwnMemberIsCountedOnce() throws {
+    let node = EntityDescription(name: "Node")
+    FormatModel.link(
+      node, SampleModel.toMany("children", node), node, SampleModel.toOne("parent", node))
+    node.properties.append(FormatModel.derived("many", .integer64, "children.@count"))
+    let fixture = try StoreFixture(model: try FormatModel.make(node))
+    let id = try fixture.store.obtainPermanentIDs(for: [node])[0]
+    let own = try fixture.insert([try fixture.row("Node", ["parent": .object(id)], id: id)])[0]
+    #expect(try fixture.column("SELECT ZMANY FROM ZNODE") == ["1"])
+    try fixture.insert([try fixture.row("Node", ["parent": .object(id)])])
+    #expect(try fixture.column("SELECT ZMANY FROM ZNODE ORDER BY Z_PK") == ["2", "0"])
+    try fixture.change(try #require(fixture.fetch("Node").first), ["parent": .null])
+    #expect(try fixture.column("SELECT ZMANY FROM ZNODE ORDER BY Z_PK") == ["1", "0"])
+    #expect(own.objectID == id)
+  }
+
   @Test func anAggregateOverLinksFollowsLinksAndMembers() throws {
     let fixture = try StoreFixture(model: try library())
     let rows = try fixture.insert([

@@ -140,6 +140,14 @@ import Testing
         "is not an SQLite database"
       ),
       (try file("short", whole.prefix(60)), .persistentStoreInvalidType, "not"),
+      (
+        try file("random", Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })),
+        .persistentStoreInvalidType, "is not an SQLite database, or an encrypted one"
+      ),
+      (
+        try file("newer", whole.prefix(18) + Data([3, 3]) + whole.dropFirst(20)),
+        .persistentStoreInvalidType, "was written by a newer SQLite"
+      ),
       (other, .persistentStoreInvalidType, "database of another application"),
     ]
     for (url, code, text) in cases {
@@ -151,5 +159,59 @@ import Testing
     let half = refusal(try file("half", whole.prefix(whole.count / 2)))
     let found = try? StoreInspection(contentsOf: fixture.folder.appendingPathComponent("half"))
     #expect(half != nil || found?.damage.isEmpty == false)
+  }
+
+  @Test func aNewerFileAndAnEncryptedOneAreNotOpenedAndNotChanged() throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    var newer = try Data(contentsOf: fixture.url)
+    newer.replaceSubrange(18..<20, with: [3, 3])
+    for (bytes, text) in [
+      (newer, "newer SQLite"), (Data((0..<4096).map { UInt8($0 * 31 % 251) }), "encrypted"),
+    ] {
+      let url = fixture.folder.appendingPathComponent("strange.sqlite")
+      try bytes.write(to: url)
+      let error = #expect(throws: CoreDataError.self) {
+        _ = try StoreFixture.open(url, fixture.model)
+      }
+      #expect(error?.code == .persistentStoreInvalidType)
+      #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+      #expect(try Data(contentsOf: url) == bytes)
+    }
+  }
+
+  @Test func aFileThatIsLockedForLongerThanTheTimeoutIsATimeout() throws {
+    let fixture = try StoreFixture(
+      options: [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]])
+    _ = try fixture.store.write(doing: "hold the lock") { lookup -> Bool? in
+      // A rollback journal locks readers out when its pages go to the file.
+      try lookup.connection.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+      try lookup.connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+          + "INSERT INTO ZPROJECT (Z_PK, Z_ENT, Z_OPT, ZTITLE) SELECT i, 5, 1, 'title' FROM n")
+      let error = #expect(throws: CoreDataError.self) {
+        _ = try StoreInspection(contentsOf: fixture.url, timeout: 0.1)
+      }
+      #expect(error?.code == .persistentStoreTimeout)
+      #expect(error?.message.contains(fixture.url.path) == true)
+      return nil
+    }
+    #expect(try StoreInspection(contentsOf: fixture.url).findings == [])
+  }
+
+  @Test func aFileThatMayNotBeReadIsRefused() throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0], ofItemAtPath: fixture.url.path)
+    defer {
+      try? FileManager.default.setAttributes(
+        [.posixPermissions: 0o600], ofItemAtPath: fixture.url.path)
+    }
+    // Root may read everything.
+    if FileManager.default.isReadableFile(atPath: fixture.url.path) { return }
+    let error = refusal(fixture.url)
+    #expect(error?.code == .persistentStoreOpen)
+    #expect(error?.message.contains("may not be read by this user") == true)
   }
 }

@@ -52,6 +52,8 @@ struct RandomModel {
   private(set) var entities: [Entity] = []
   private(set) var links: [Link] = []
   private var nextID = 0
+  /// Names of what earlier versions had; Core Data would take them for the same properties.
+  private var retired: Set<String> = []
 
   // MARK: Making
 
@@ -183,14 +185,17 @@ struct RandomModel {
     }
   }
 
-  private mutating func addIndexes(to index: Int, _ random: inout ParityRandom) {
+  private mutating func addIndexes(
+    to index: Int, _ random: inout ParityRandom, isNew: Bool = true
+  ) {
     let plain = entities[index].attributes.filter {
       ![.binaryData, .transformable, .composite].contains($0.type)
     }
     if random.below(2) == 0, let attribute = plain.isEmpty ? nil : random.pick(plain) {
       entities[index].indexes.append([attribute.name])
     }
-    if random.below(3) == 0, let unique = plain.first(where: { $0.type == .string }) {
+    // What is there already may not be unique.
+    if isNew, random.below(3) == 0, let unique = plain.first(where: { $0.type == .string }) {
       entities[index].unique = unique.name
     }
     if random.below(4) == 0 {
@@ -221,15 +226,17 @@ struct RandomModel {
       case 1: addAttribute(to: index, &random, isMandatory: random.below(2) == 0)
       case 2:
         let kept = entities[index].attributes.filter { isUsed($0) || random.below(3) != 0 }
+        retired.formUnion(entities[index].attributes.map(\.name))
         entities[index].attributes = kept
       case 3: rename(in: index, &random)
       case 4: addLink(&random)
       case 5:
         if let place = links.indices.randomIndex(&random), !isUsed(links[place]) {
+          retired.formUnion([links[place].end.name, links[place].inverse?.name].compactMap { $0 })
           links.remove(at: place)
         }
       case 6: addDerived(to: index, &random)
-      default: addIndexes(to: index, &random)
+      default: addIndexes(to: index, &random, isNew: false)
       }
     }
   }
@@ -241,6 +248,7 @@ struct RandomModel {
     else { return }
     var attribute = entities[index].attributes[place]
     // A name that was given up just now would be taken for the same attribute.
+    retired.insert(attribute.name)
     attribute.formerName = attribute.formerName ?? attribute.name
     attribute.name = random.pick(free)
     entities[index].attributes[place] = attribute
@@ -297,10 +305,11 @@ struct RandomModel {
   }
 
   private func isFree(_ name: String, in index: Int) -> Bool {
-    !family(of: index, up: true, down: true).contains { position in
-      entities[position].attributes.contains { $0.name == name || $0.formerName == name }
-        || ends(of: position).contains { $0.0 == name }
-    }
+    !retired.contains(name)
+      && !family(of: index, up: true, down: true).contains { position in
+        entities[position].attributes.contains { $0.name == name || $0.formerName == name }
+          || ends(of: position).contains { $0.0 == name }
+      }
   }
 }
 

@@ -42,13 +42,18 @@ enum RandomValues {
   }
 
   /// Everything that an object holds and stores keep, by property.
+  ///
+  /// - Parameter isFresh: Whether it has just been read; otherwise what other objects' changes have
+  ///   changed is left out: derived attributes, and to-many relationships without an inverse, whose
+  ///   members belong to one owner in the file only.
   static func contents(
-    of object: ManagedObject, includesDerived: Bool
+    of object: ManagedObject, isFresh: Bool
   ) -> [String: String] {
     var result: [String: String] = [:]
     for (name, property) in object.entity.propertiesByName where !property.isTransient {
-      if property is DerivedAttributeDescription, !includesDerived { continue }
+      if property is DerivedAttributeDescription, !isFresh { continue }
       if let relationship = property as? RelationshipDescription {
+        if relationship.isToMany, relationship.inverseRelationship == nil, !isFresh { continue }
         result[name] = members(object.value(forKey: name), of: relationship)
       } else {
         result[name] = text(object.value(forKey: name))
