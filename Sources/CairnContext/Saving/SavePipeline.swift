@@ -183,8 +183,8 @@ struct SavePipeline {
       "The save met new conflicts \(Self.maximumAttempts) times in a row; try again later.")
   }
 
-  /// Takes the members away that objects without a row were given, so that none of them is saved
-  /// with a key that leads nowhere.
+  /// Takes away what objects without a row were related to, so that nothing is saved with a key
+  /// that leads nowhere.
   private func resolving(_ lost: [ManagedObject]) {
     context.isResolvingConflicts = true
     defer { context.isResolvingConflicts = false }
@@ -198,6 +198,14 @@ struct SavePipeline {
             InverseMaintenance.detach(object, from: member, inverse: inverse)
           }
           value.drop { _ in true }
+        }
+        for slot in object.layout.toOneSlots {
+          if let inverse = object.layout.slots[slot].relationship?.inverseRelationship,
+            let other = InverseMaintenance.target(of: object, at: slot)
+          {
+            InverseMaintenance.detach(object, from: other, inverse: inverse)
+          }
+          object.writeSilently(.null, at: slot)
         }
       }
     }

@@ -88,12 +88,19 @@ struct SaveUnit {
     deleted.append(object)
     // A row that was gone before needs no deletion.
     guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else {
-      if object.toManyValues.contains(where: { $0?.added.isEmpty == false }) { lost.append(object) }
+      if Self.isRelated(object) { lost.append(object) }
       return
     }
     request.deletions.append(.init(snapshot: snapshot))
     if object.toManyValues.isEmpty { return }
     for link in LinkChanges(object: object, isDeleted: true).changes { request.links.append(link) }
+  }
+
+  /// Whether an object without a row has been related to others.
+  private static func isRelated(_ object: ManagedObject) -> Bool {
+    if object.toManyValues.contains(where: { $0?.added.isEmpty == false }) { return true }
+    guard let slots = object.slots else { return false }
+    return object.layout.toOneSlots.contains { !slots[$0].isNull }
   }
 
   private mutating func addLinks(of object: ManagedObject) throws {

@@ -192,6 +192,25 @@ import Testing
     }
   }
 
+  @Test func aPairWithAnObjectWithoutARowIsSavedWithoutIt() throws {
+    let stack = try Stack()
+    let (first, second) = (stack.context(), stack.context())
+    try first.performAndWait {
+      let (author, passport) = (first.make("Author"), first.make("Passport"))
+      try first.save()
+      first.refresh(passport, mergeChanges: false)
+      let gone = passport.objectID
+      try second.performAndWait {
+        second.delete(second.object(with: gone))
+        try second.save()
+      }
+      author.setValue(passport, forKey: "passport")
+      try first.save()
+      first.refreshAllObjects()
+      #expect(author.one("passport") == nil && !first.hasChanges)
+    }
+  }
+
   @Test func itTrapsWhenTheContextDoesNotWantThat() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
