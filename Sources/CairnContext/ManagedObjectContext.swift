@@ -37,10 +37,11 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var announcedSets: AnnouncedSets?
   /// What went wrong the last time a fault could not be read.
   package final var faultError: (any Error)?
-  /// The relationship whose members were listed last.
+  /// The relationship whose members were listed last without the rows of all.
   final weak var lastLoadedMembers: ToManyValue?
   /// Ordered sets handed out in this event, kept so that asking again costs nothing.
   final var eventOrderedSets: [ManagedObjectOrderedSet] = []
+  @exclusivity(unchecked)
   final var lateFollowing = LateFollowing()
   final var sidecar = SidecarPending()
   @exclusivity(unchecked)

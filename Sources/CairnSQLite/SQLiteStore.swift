@@ -10,7 +10,9 @@ import Synchronization
 /// One connection writes and several read, so that reads never wait for a save. Every method may
 /// be called from any thread.
 // Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
-open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @unchecked Sendable {
+open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, MemberReading,
+  @unchecked Sendable
+{
   struct State {
     /// Nil until the store is opened and after it is closed.
     var database: (any DatabaseWriter)?
@@ -209,6 +211,21 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, @u
       return try readBriefly { try $0.members(of: relationship, owners: owners) }
     }
     return try read { try $0.members(of: relationship, owners: owners) }
+  }
+
+  public func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int
+  ) throws -> [[MemberRow]] {
+    if owners.isEmpty { return [] }
+    // A subclass may have its own ``members(of:owners:)`` and ``snapshots(for:)``.
+    guard Swift.type(of: self) == SQLiteStore.self else {
+      return try members(of: relationship, owners: owners).map { members in
+        members.map { MemberRow(objectID: $0, row: nil) }
+      }
+    }
+    return try readBriefly {
+      try $0.memberRows(of: relationship, owners: owners, rowLimit: rowLimit)
+    }
   }
 
   open override func obtainPermanentIDs(

@@ -112,10 +112,17 @@ enum FaultFiring {
 
   /// The object takes the row as its committed values and wakes up.
   static func become(_ object: ManagedObject, _ row: RowSnapshot) {
+    become(object, row, in: object.registry?.context)
+  }
+
+  /// The same for an object of a context that is known.
+  static func become(
+    _ object: ManagedObject, _ row: RowSnapshot, in context: ManagedObjectContext?
+  ) {
     object.adopt(row)
-    retainRow(of: object)
+    if !object.flags.contains(.retainsRow) { retainRow(of: object) }
     object.flags.insert(.awaking)
-    object.registry?.context?.bringOrderedSetsUpToDate()
+    context?.bringOrderedSetsUpToDate()
     object.awakeFromFetch()
     object.flags.remove(.awaking)
   }
@@ -143,13 +150,30 @@ enum FaultFiring {
 
   // MARK: Relationships
 
-  /// Reads the members of one to-many relationship.
+  /// How many members of a relationship get their rows when they are listed.
+  private static let memberRowLimit = 128
+
+  /// Reads the members of one to-many relationship, and the rows of the first ones: whoever lists
+  /// members will look at them, and the row is where the member's entity is read as well.
   static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
-    guard let ids = memberIDs(index, of: object) else { return }
     let context = object.requiredContext
-    let lookup = ObjectLookup(context: context)
-    value.load(ids.map { lookup.object(found: $0) })
-    context.lastLoadedMembers = value
+    context.confinement.check()
+    let id = object.objectID
+    guard let source = context.rowSource, !id.isTemporaryID || context.parent != nil else {
+      value.load([])
+      return
+    }
+    do {
+      let members = try source.memberRows(
+        of: object.layout.toManys[index], owners: [id], maximumAge: context.maximumRowAge,
+        rowLimit: memberRowLimit)[0]
+      var found = RowObjects(context: context)
+      value.load(found.objects(for: members))
+      found.finish()
+      if members.contains(where: { $0.row == nil }) { context.lastLoadedMembers = value }
+    } catch {
+      context.faultError = error
+    }
   }
 
   /// The committed members of a to-many relationship, read without making objects of them; nil

@@ -245,44 +245,31 @@ struct FetchExecution {
   /// What a store found as objects of the context.
   private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
     context.releaseAbandonedRows()
-    let lookup = ObjectLookup(context: context)
     switch answer {
     case .objectIDs(let ids):
-      let objects = ids.map { lookup.object(found: $0) }
+      if let first = ids.first { context.registry.reserve(ids.count, like: first) }
+      var found = RowObjects(context: context)
+      let objects = ids.map { found.object(found: $0) }
       if !plan.returnsFaults { try? FaultFiring.fill(objects) }
       return objects
     case .count, .dictionaries: return []
     case .snapshots(let rows):
       var objects: [ManagedObject] = []
       objects.reserveCapacity(rows.count)
-      var held: [ManagedObjectID] = []
-      held.reserveCapacity(Self.runLength)
+      var found = RowObjects(context: context, expecting: rows)
       for row in rows {
-        if held.count == Self.runLength {
-          context.rowSource?.retainRows(held)
-          held.removeAll(keepingCapacity: true)
-        }
-        let (object, isNew) = lookup.object(for: row)
         // Only a damaged file has one key under two entities; what was read first stands.
-        guard isNew || object.fits(row) else { continue }
+        guard let (object, isNew) = found.object(for: row) else { continue }
         objects.append(object)
-        if isNew {
-          object.flags.insert(.retainsRow)
-          held.append(row.objectID)
-        } else if object.isFault {
-          object.snapshot = row
-        } else if plan.refreshesObjects, !object.hasChanges {
+        if !isNew, plan.refreshesObjects, !object.isFault, !object.hasChanges {
           refresh(object, from: row)
         }
-        if !plan.returnsFaults, object.isFault { FaultFiring.become(object, row) }
+        if !plan.returnsFaults, object.isFault { found.fill(object, with: row) }
       }
-      if !held.isEmpty { context.rowSource?.retainRows(held) }
+      found.finish()
       return objects
     }
   }
-
-  /// So many rows are retained at a time: while they are still in the processor's cache.
-  private static let runLength = 256
 
   /// `shouldRefreshRefetchedObjects`: the object takes the row, and reads its to-many
   /// relationships again when they are used.

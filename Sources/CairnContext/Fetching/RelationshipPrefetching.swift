@@ -17,11 +17,8 @@ struct RelationshipPrefetching {
   /// The objects one step further, with their values read.
   private func follow(_ name: String, from objects: [ManagedObject]) throws -> [ManagedObject] {
     try FaultFiring.fill(objects)
-    var seen = Set<ObjectRef>()
-    var next: [ManagedObject] = []
-    func add(_ object: ManagedObject) {
-      if seen.insert(ObjectRef(object)).inserted { next.append(object) }
-    }
+    var next = ObjectList()
+    defer { next.finish() }
     var owners: [ManagedObject] = []
     for object in objects where !object.isFault {
       if let slot = object.layout.slotByName[name], object.layout.isToOneSlot[slot] {
@@ -29,34 +26,42 @@ struct RelationshipPrefetching {
           if !object.companions.contains(where: { $0 === target }) {
             object.companions.append(target)
           }
-          add(target)
+          next.add(target)
         }
       } else if let index = object.layout.toManyByName[name] {
         let value = object.toMany(index)
         if value.isLoaded {
-          value.current.forEach(add)
+          value.current.forEach { next.add($0) }
         } else {
           owners.append(object)
         }
       }
     }
     if let source = context.rowSource {
-      let lookup = ObjectLookup(context: context)
       // Subentities may have relationships of the same name that are not the same.
-      for (_, group) in grouped(owners, name) {
-        guard let index = group[0].layout.toManyByName[name] else { continue }
-        let lists = try source.members(
-          of: group[0].layout.toManys[index], owners: group.map(\.objectID))
-        for (owner, ids) in zip(group, lists) {
+      for (relationship, group) in grouped(owners, name) {
+        let lists = try source.memberRows(
+          of: relationship, owners: group.map(\.objectID), maximumAge: nil, rowLimit: .max)
+        var found = RowObjects(context: context)
+        defer { found.finish() }
+        for (owner, list) in zip(group, lists) {
           guard let index = owner.layout.toManyByName[name] else { continue }
+          let members = found.objects(for: list)
           let value = owner.toMany(index)
-          value.load(ids.map { lookup.object(found: $0) })
-          value.current.forEach(add)
+          value.load(members)
+          // Unsaved changes of the relationship stand on top of what is stored.
+          if value.hasChanges {
+            value.current.forEach { next.add($0) }
+          } else {
+            members.forEach { next.add($0) }
+          }
         }
       }
     }
-    try FaultFiring.fill(next)
-    return next
+    // Filling calls methods of the program, which may fetch.
+    next.finish()
+    try FaultFiring.fill(next.objects)
+    return next.objects
   }
 
   private func grouped(
@@ -74,4 +79,19 @@ struct RelationshipPrefetching {
     }
     return groups
   }
+}
+
+/// Objects of one context, each once.
+private struct ObjectList {
+  private(set) var objects: [ManagedObject] = []
+
+  mutating func add(_ object: ManagedObject) {
+    // Asked of the object, which costs a tenth of what a set of thousands does.
+    if object.flags.contains(.listed) { return }
+    object.flags.insert(.listed)
+    objects.append(object)
+  }
+
+  /// Nothing is added after this.
+  func finish() { for object in objects { object.flags.remove(.listed) } }
 }

@@ -58,11 +58,19 @@ struct ObjectLookup {
 
   /// A new object for an ID that is not registered, as a fault.
   func materialise(_ id: ManagedObjectID) -> ManagedObject {
-    let type = type(for: id.entity)
+    materialise(id, as: type(for: id.entity), isKept: context.retainsRegisteredObjects)
+  }
+
+  /// The same for a class that is known.
+  ///
+  /// - Parameter isKept: The context's ``ManagedObjectContext/retainsRegisteredObjects``.
+  func materialise(
+    _ id: ManagedObjectID, as type: ManagedObject.Type, isKept: Bool
+  ) -> ManagedObject {
     context.birth = id
     let object = type.init(entity: id.entity, insertInto: context)
     context.registry.add(object)
-    if context.retainsRegisteredObjects { context.retained.insert(ObjectRef(object)) }
+    if isKept { context.retained.insert(ObjectRef(object)) }
     return object
   }
 
@@ -75,7 +83,8 @@ struct ObjectLookup {
     return (object, true)
   }
 
-  private func type(for entity: EntityDescription) -> ManagedObject.Type {
+  /// The class of an entity's objects.
+  func type(for entity: EntityDescription) -> ManagedObject.Type {
     let generation = ObjectClasses.generation
     if context.classGeneration != generation {
       context.classes = []

@@ -10,11 +10,16 @@ import Synchronization
 // Unchecked: the tables are inside `state`; `context` is written once by the context's
 // initialiser and once by its `deinit`, when nobody can use the context any more.
 final class ObjectRegistry: @unchecked Sendable {
-  /// The objects of one store and one entity tree.
-  private struct Table {
+  /// The objects of one store and one entity tree; used with `state` locked only.
+  // `@exclusivity(unchecked)`: nobody else has the lock, and a change of the table calls nobody.
+  private final class Table {
     let store: StoreIdentity?
+    @exclusivity(unchecked)
     var rows = RowTable()
+    @exclusivity(unchecked)
     var references: [String: UInt] = [:]
+
+    init(store: StoreIdentity?) { self.store = store }
   }
 
   private struct State {
@@ -23,7 +28,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Which table was asked last, and for what: rows come in runs of one entity.
     var recentEntity: EntityDescription?
     var recentStore: StoreIdentity?
-    var recentPlace = (root: 0, index: 0)
+    var recentTable = Table(store: nil)
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors = SuccessorTable()
@@ -61,6 +66,11 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   // MARK: Changes
+
+  /// Makes room for so many objects of an entity's tree.
+  func reserve(_ count: Int, like id: ManagedObjectID) {
+    state.withLock { Self.table(of: id, in: &$0).rows.reserve(count) }
+  }
 
   func add(_ object: ManagedObject) {
     let address = Self.address(of: object)
@@ -158,9 +168,9 @@ final class ObjectRegistry: @unchecked Sendable {
     case .temporary(let number):
       return state.temporary[Int64(bitPattern: number)]
     case .row(let key):
-      return withTable(of: id, in: &state) { $0.rows[key] }
+      return table(of: id, in: &state).rows[key]
     case .reference(let text):
-      return withTable(of: id, in: &state) { $0.references[text] ?? 0 }
+      return table(of: id, in: &state).references[text] ?? 0
     }
   }
 
@@ -171,30 +181,34 @@ final class ObjectRegistry: @unchecked Sendable {
     case .temporary(let number):
       state.temporary[Int64(bitPattern: number)] = address
     case .row(let key):
-      withTable(of: id, in: &state) { $0.rows[key] = address }
+      table(of: id, in: &state).rows[key] = address
     case .reference(let text):
-      withTable(of: id, in: &state) { $0.references[text] = address == 0 ? nil : address }
+      table(of: id, in: &state).references[text] = address == 0 ? nil : address
     }
   }
 
-  private static func withTable<Result>(
-    of id: ManagedObjectID, in state: inout State, _ body: (inout Table) -> Result
-  ) -> Result {
+  @inline(__always)
+  private static func table(of id: ManagedObjectID, in state: inout State) -> Table {
     if state.recentEntity === id.entity, state.recentStore === id.storeIdentity {
-      return body(&state.tables[state.recentPlace.root][state.recentPlace.index])
+      return state.recentTable
     }
+    return otherTable(of: id, in: &state)
+  }
+
+  private static func otherTable(of id: ManagedObjectID, in state: inout State) -> Table {
     let root = id.entity.layout?.rootNumber ?? 0
+    while state.tables.count <= root { state.tables.append([]) }
+    let table: Table
+    if let known = state.tables[root].first(where: { $0.store === id.storeIdentity }) {
+      table = known
+    } else {
+      table = Table(store: id.storeIdentity)
+      state.tables[root].append(table)
+    }
     state.recentEntity = id.entity
     state.recentStore = id.storeIdentity
-    while state.tables.count <= root { state.tables.append([]) }
-    for index in state.tables[root].indices
-    where state.tables[root][index].store === id.storeIdentity {
-      state.recentPlace = (root, index)
-      return body(&state.tables[root][index])
-    }
-    state.recentPlace = (root, state.tables[root].count)
-    state.tables[root].append(Table(store: id.storeIdentity))
-    return body(&state.tables[root][state.tables[root].count - 1])
+    state.recentTable = table
+    return table
   }
 
   /// The object behind a pointer with a reference of its own, or nil when it is being freed: what

@@ -13,6 +13,11 @@ protocol RowSource: AnyObject {
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]]
+  /// The same, with the rows of the first `rowLimit` members where they can be read along.
+  func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?, rowLimit: Int
+  ) throws -> [[MemberRow]]
   /// Runs a fetch; the receiver's unsaved changes are not in it.
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
@@ -23,6 +28,18 @@ protocol RowSource: AnyObject {
   func temporaryID(of id: ManagedObjectID) -> ManagedObjectID?
   /// The ID an object got when it was saved further up.
   func permanentID(of id: ManagedObjectID) -> ManagedObjectID?
+}
+
+extension RowSource {
+  /// The members alone, for sources whose rows cost nothing less when they are read along.
+  func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?, rowLimit: Int
+  ) throws -> [[MemberRow]] {
+    try members(of: relationship, owners: owners).map { members in
+      members.map { MemberRow(objectID: $0, row: nil) }
+    }
+  }
 }
 
 /// Rows from the coordinator's row cache and its stores.
@@ -61,6 +78,17 @@ final class CoordinatorRows: RowSource {
     try serving {
       try coordinator.members(
         of: relationship, owners: owners, at: pin.resolved(in: coordinator))
+    }
+  }
+
+  func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?, rowLimit: Int
+  ) throws -> [[MemberRow]] {
+    try serving {
+      try coordinator.memberRows(
+        of: relationship, owners: owners, maximumAge: maximumAge, rowLimit: rowLimit,
+        at: pin.resolved(in: coordinator))
     }
   }
 

@@ -35,6 +35,8 @@ struct ObjectFlags: OptionSet {
   static let probed = Self(rawValue: 1 << 15)
   /// Inside the announcement of a change that the library makes itself; see `announcing`.
   static let announcing = Self(rawValue: 1 << 16)
+  /// In the list that a prefetch is making.
+  static let listed = Self(rawValue: 1 << 17)
 
   static let pending: Self = [.inserted, .updated, .deleted]
   static let event: Self = [

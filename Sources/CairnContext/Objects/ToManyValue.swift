@@ -20,7 +20,21 @@ final class ToManyValue {
   /// Of the committed members those that do not exist any more; taken out all at once.
   private var forgotten: Set<ObjectRef> = []
   /// The members now; meaningful when loaded.
-  private(set) var members: Set<ManagedObject> = []
+  ///
+  /// A set is made of a few members when somebody asks for it; most that list members do not.
+  private(set) var members: Set<ManagedObject> {
+    get {
+      makeSet()
+      return knownMembers
+    }
+    _modify {
+      makeSet()
+      yield &knownMembers
+    }
+  }
+  private var knownMembers: Set<ManagedObject> = []
+  /// Whether the members are the committed ones, and ``knownMembers`` is not made.
+  private var isPlain = false
   /// The members now in their order; kept for ordered relationships only.
   private var sequence = MemberSequence()
   private(set) var added = MemberList()
@@ -58,7 +72,16 @@ final class ToManyValue {
   var order: [ManagedObject] { sequence.members }
 
   /// The members now, in order when there is one, otherwise in no particular order.
-  var current: [ManagedObject] { isOrdered ? order : Array(members) }
+  var current: [ManagedObject] {
+    if isOrdered { return order }
+    return isPlain ? knownCommitted : Array(knownMembers)
+  }
+
+  private func makeSet() {
+    guard isPlain else { return }
+    isPlain = false
+    knownMembers = Set(knownCommitted)
+  }
 
   // MARK: Loading
 
@@ -66,7 +89,19 @@ final class ToManyValue {
   func load(_ objects: [ManagedObject]) {
     setCommitted(objects)
     isLoaded = true
-    rebuild()
+    isPlain =
+      !isOrdered && added.isEmpty && removed.isEmpty && rememberedOrder == nil
+      && Self.areFewAndDistinct(objects)
+    if !isPlain { rebuild() }
+  }
+
+  /// Whether a list can stand for the set of its objects.
+  private static func areFewAndDistinct(_ objects: [ManagedObject]) -> Bool {
+    if objects.count > 16 { return false }
+    for (index, object) in objects.enumerated() {
+      for other in objects[..<index] where other === object { return false }
+    }
+    return true
   }
 
   private func setCommitted(_ objects: [ManagedObject]) {
@@ -76,7 +111,8 @@ final class ToManyValue {
 
   private func rebuild() {
     var now = committed.filter { !removed.contains(ObjectRef($0)) }
-    members = Set(now)
+    isPlain = false
+    knownMembers = Set(now)
     for reference in added where members.insert(reference.object).inserted {
       now.append(reference.object)
     }
@@ -96,8 +132,9 @@ final class ToManyValue {
   func unload(keepingChanges: Bool) {
     if keepingChanges, isLoaded, isReordered { rememberedOrder = order }
     isLoaded = false
+    isPlain = false
     setCommitted([])
-    members = []
+    knownMembers = []
     sequence = MemberSequence()
     isReordered = false
     if !keepingChanges { dropChanges() }
@@ -122,7 +159,7 @@ final class ToManyValue {
   /// `isGone` tells which were deleted.
   func commit(isGone: (ManagedObject) -> Bool) {
     if isLoaded {
-      if members.contains(where: isGone) {
+      if current.contains(where: isGone) {
         members = members.filter { !isGone($0) }
         setOrder(order.filter { !isGone($0) })
       }
@@ -134,6 +171,7 @@ final class ToManyValue {
   /// No row stands behind the object any more: all members are additions.
   func becomeUncommitted() {
     if !isLoaded { load([]) }
+    makeSet()
     setCommitted([])
     added = MemberList(current)
     removed.removeAll()

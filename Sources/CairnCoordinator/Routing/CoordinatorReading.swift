@@ -120,6 +120,50 @@ extension PersistentStoreCoordinator {
     return result
   }
 
+  /// The same with the rows of the first `rowLimit` members, where a store gives them along.
+  ///
+  /// A row that the row cache has, and has for no longer than `maximumAge` seconds, is taken from
+  /// there, as ``snapshots(for:maximumAge:at:)`` does.
+  package func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?, rowLimit: Int, at generation: QueryGenerationToken? = nil
+  ) throws -> [[MemberRow]] {
+    if generation == nil, owners.count == 1, let identity = owners[0].storeIdentity,
+      !owners[0].isTemporaryID, let store = routing.store(of: identity),
+      let reader = store as? any MemberReading
+    {
+      return try memberRows(
+        of: relationship, owners: owners, in: reader, store.identity, maximumAge, rowLimit)
+    }
+    var result = [[MemberRow]](repeating: [], count: owners.count)
+    for (store, places) in routing.groups(of: owners) {
+      let wanted = places.count == owners.count ? owners : places.map { owners[$0] }
+      let found: [[MemberRow]]
+      if generation == nil, let reader = store as? any MemberReading {
+        found = try memberRows(
+          of: relationship, owners: wanted, in: reader, store.identity, maximumAge, rowLimit)
+      } else {
+        found = try members(of: relationship, owners: wanted, at: generation).map { members in
+          members.map { MemberRow(objectID: $0, row: nil) }
+        }
+      }
+      if places.count == owners.count { return found }
+      for (index, place) in places.enumerated() { result[place] = found[index] }
+    }
+    return result
+  }
+
+  private func memberRows(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    in store: any MemberReading, _ identity: StoreIdentity, _ maximumAge: TimeInterval?,
+    _ rowLimit: Int
+  ) throws -> [[MemberRow]] {
+    let commits = rows.commitCount(of: identity)
+    var found = try store.memberRows(of: relationship, owners: owners, rowLimit: rowLimit)
+    rows.exchange(&found, in: identity, maximumAge: maximumAge, readAfter: commits)
+    return found
+  }
+
   /// The ID that a URI stands for, whether or not there is such an object; nil when no open store
   /// has that UUID or the model no such entity.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {

@@ -222,6 +222,43 @@ final class RowCache: Sendable {
     }
   }
 
+  /// Takes the rows of members that were just read, as ``add(_:to:readAfter:)`` does, and gives for
+  /// those that it has already the row that it has, unless that is older than `maximumAge` seconds.
+  func exchange(
+    _ members: inout [[MemberRow]], in identity: StoreIdentity, maximumAge: TimeInterval?,
+    readAfter: UInt64
+  ) {
+    let now = DispatchTime.now().uptimeNanoseconds
+    let oldest = Self.oldest(for: maximumAge)
+    state.withLock { state in
+      Self.change(identity, in: &state) { store in
+        let wasCommitted = store.commits != readAfter
+        for place in store.tables.indices { store.tables[place].sweep() }
+        var place = 0
+        var entity: EntityDescription?
+        for owner in members.indices {
+          for index in members[owner].indices {
+            guard let row = members[owner][index].row else { continue }
+            let id = row.objectID
+            if entity !== id.entity {
+              entity = id.entity
+              place = store.tablePlace(of: id)
+            }
+            store.tables[place].change(id.key) { entry in
+              let known = entry.snapshot
+              if let known, entry.readAt >= oldest {
+                members[owner][index].row = known
+              } else if !wasCommitted || known.map({ $0.version <= row.version }) ?? false {
+                entry.snapshot = row
+                entry.readAt = now
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// Takes what a commit wrote and forgets what it deleted.
   func commit(
     _ written: [RowSnapshot], deleted: [ManagedObjectID], in identity: StoreIdentity

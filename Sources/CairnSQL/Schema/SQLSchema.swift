@@ -25,19 +25,21 @@ package final class SQLSchema: Sendable {
     tables = builder.tables
     joinTables = builder.joinTables
     let list = builder.entities
-    queries = list.map { entity in
-      entity.layout.toManys.indices.map { index in
-        let destination = entity.layout.toManys[index].destinationEntity
-        return MemberQuery(
-          link: entity.links[index], destination: destination.map { list[$0.layout.number - 1] })
-      }
-    }
-    shapes = list.map { entity in
+    let shapes = list.map { entity -> (alone: SQLRowShape, withSubentities: SQLRowShape) in
       let alone = SQLRowShape(entity: entity, members: [entity])
       let all =
         entity.subtree.count == 1
         ? alone : SQLRowShape(entity: entity, members: entity.subtree.map { list[$0 - 1] })
       return (alone, all)
+    }
+    self.shapes = shapes
+    queries = list.map { entity in
+      entity.layout.toManys.indices.map { index in
+        let number = entity.layout.toManys[index].destinationEntity?.layout.number
+        return MemberQuery(
+          link: entity.links[index], destination: number.map { list[$0 - 1] },
+          shape: number.map { shapes[$0 - 1].withSubentities })
+      }
     }
   }
 

@@ -8,7 +8,9 @@ import Foundation
 extension SQLiteStore {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try Self.fetch(request, schema: try schema, store: identity) { isOneStatement, body in
-      isOneStatement ? try read(body) : try readConsistently(body)
+      guard isOneStatement else { return try readConsistently(body) }
+      // A monitor stops the connection; it must be one that the fetch has to itself.
+      return request.monitor == nil ? try readBriefly(body) : try read(body)
     }
   }
 

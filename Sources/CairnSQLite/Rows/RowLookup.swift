@@ -82,44 +82,6 @@ struct RowLookup {
       }
     }
   }
-
-  // MARK: Members
-
-  /// The members of a to-many relationship of each owner.
-  func members(
-    of relationship: RelationshipDescription, owners: [ManagedObjectID]
-  ) throws -> [[ManagedObjectID]] {
-    var result = [[ManagedObjectID]](repeating: [], count: owners.count)
-    guard let entity = relationship.entity,
-      let index = entity.layout.toManyByName[relationship.name]
-    else { return result }
-    let query = schema.memberQueries(of: schema.entity(entity))[index]
-    var positions = KeyPositions()
-    for (position, owner) in owners.enumerated() {
-      if let key = owner.rowKey { positions.add(key, position) }
-    }
-    guard !query.isEmpty, let destination = relationship.destinationEntity else { return result }
-    let possible = schema.entity(destination).subtree
-    positions.sort()
-    let statement = try connection.statement(positions.count == 1 ? query.single : query.many)
-    defer { statement.reset() }
-    if positions.count == 1 {
-      statement.bind(positions.pairs[0].key, at: 1)
-    } else {
-      positions.bind(to: statement, at: 1)
-    }
-    while try statement.step() {
-      let number = Int(truncatingIfNeeded: statement.integer(1))
-      // Only a damaged file has members of an entity that the relationship does not lead to.
-      guard possible.contains(number),
-        let member = reader.objectID(entity: number, key: statement.integer(2))
-      else { continue }
-      for position in positions.positions(of: statement.integer(0)) {
-        result[position].append(member)
-      }
-    }
-    return result
-  }
 }
 
 /// Keys as the text of a JSON array, one parameter for a list of any length.

@@ -25,10 +25,11 @@ extension SQLiteStatement {
       return number == 0 && isNull(column)
         ? .null : .date(Date(timeIntervalSinceReferenceDate: number))
     case .string:
-      guard let start = sqlite3_column_text(handle, column) else {
-        return isNull(column) ? .null : .string("")
+      let stored = stored(column)
+      guard let start = sqlite3_value_text(stored) else {
+        return sqlite3_value_type(stored) == SQLITE_NULL ? .null : .string("")
       }
-      let count = Int(sqlite3_column_bytes(handle, column))
+      let count = Int(sqlite3_value_bytes(stored))
       return .string(
         String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
     case .boolean, .float, .decimal, .uri, .uuid, .binaryData, .transformable, .undefined,
@@ -37,10 +38,18 @@ extension SQLiteStatement {
     }
   }
 
+  /// The stored form of a column, to be asked several times for the price of once.
+  ///
+  /// It counts as "unprotected": SQLite does not guard it from other threads. None is on the
+  /// connection while a row is read, and the value is not used beyond the row.
+  @inline(__always)
+  private func stored(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(handle, column) }
+
   private func otherValue(
     _ column: Int32, type: AttributeType, isExternal: Bool, files: ExternalDataFiles
   ) -> AttributeValue {
-    let stored = sqlite3_column_type(handle, column)
+    let value = self.stored(column)
+    let stored = sqlite3_value_type(value)
     if stored == SQLITE_NULL { return .null }
     switch type {
     case .integer16, .integer32, .integer64: return .integer(integer(column))
@@ -53,7 +62,10 @@ extension SQLiteStatement {
     case .uri: return URL(string: string(column)).map { .url($0) } ?? .null
     case .uuid: return uuid(column, stored: stored)
     case .binaryData, .transformable, .undefined, .composite, .objectID:
-      let bytes = data(column)
+      let bytes =
+        sqlite3_value_blob(value).map {
+          Data(bytes: $0, count: Int(sqlite3_value_bytes(value)))
+        } ?? Data()
       if isExternal { return files.data(ofColumn: bytes).map { .data($0) } ?? .null }
       return .data(bytes)
     }

@@ -23,10 +23,13 @@ public struct RowSnapshot: @unchecked Sendable {
 
   @usableFromInline let storage: ManagedBuffer<Header, AttributeValue>
 
-  public var objectID: ManagedObjectID { storage.header.objectID }
+  // Through the pointer: `storage.header` checks while the program runs that nobody writes to it.
+  public var objectID: ManagedObjectID {
+    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID }
+  }
   /// The row's version for optimistic locking (`Z_OPT`), 0 when the store does not count.
-  public var version: Int64 { storage.header.version }
-  public var count: Int { storage.header.count }
+  public var version: Int64 { storage.withUnsafeMutablePointerToHeader { $0.pointee.version } }
+  public var count: Int { storage.withUnsafeMutablePointerToHeader { $0.pointee.count } }
 
   /// A snapshot whose slots `fill` initialises, all of them, in the buffer it is given.
   ///
@@ -40,7 +43,7 @@ public struct RowSnapshot: @unchecked Sendable {
     }
     try storage.withUnsafeMutablePointerToElements { try fill($0) }
     // The count is set last: if `fill` throws, nothing is deinitialised that was not made.
-    storage.header.count = count
+    storage.withUnsafeMutablePointerToHeader { $0.pointee.count = count }
     return RowSnapshot(storage: storage)
   }
 
