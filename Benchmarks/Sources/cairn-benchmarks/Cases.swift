@@ -161,7 +161,12 @@ struct Cases {
           try withRaw(filled: true) { d in try timed { keep(try d.lookUp(keys)) } }
         },
         Contestant(name: "GRDB") {
-          try withGRDB(filled: true) { d in try timed { keep(try d.lookUp(keys)) } }
+          try withGRDB(filled: true) { d in
+            var records: [ItemRecord] = []
+            let seconds = try timed { records = try d.lookUp(keys) }
+            keep(records)
+            return seconds
+          }
         },
         Contestant(name: "Cairn") {
           try withCairn(filled: true) { stack in

@@ -68,17 +68,14 @@ struct GRDBDatabase {
 
   func fetchAll() throws -> [ItemRecord] { try queue.read { try ItemRecord.fetchAll($0) } }
 
-  func lookUp(_ ids: [Int64]) throws -> Int {
+  func lookUp(_ ids: [Int64]) throws -> [ItemRecord] {
     try queue.read { database in
-      let statement = try database.cachedStatement(sql: "SELECT * FROM item WHERE id = ?")
-      var found = 0
-      for id in ids where try ItemRecord.fetchOne(statement, arguments: [id]) != nil { found += 1 }
-      return found
+      try ids.compactMap { try ItemRecord.fetchOne(database, key: $0) }
     }
   }
 
   func fetchIDs() throws -> [Int64] {
-    try queue.read { try Int64.fetchAll($0, sql: "SELECT id FROM item") }
+    try queue.read { try ItemRecord.select(Column("id"), as: Int64.self).fetchAll($0) }
   }
 
   func update(_ records: [ItemRecord]) throws {
@@ -100,39 +97,51 @@ struct GRDBDatabase {
     try queue.write { database in for parent in parents { try parent.delete(database) } }
   }
 
-  func ranges(_ groups: Int) throws -> Int {
+  func ranges(_ groups: Int) throws -> [[ItemRecord]] {
     try queue.read { database in
-      let statement = try database.cachedStatement(sql: "SELECT * FROM item WHERE grp = ?")
-      var count = 0
-      for group in 0..<groups {
-        count += try ItemRecord.fetchAll(statement, arguments: [group]).count
-      }
-      return count
+      try (0..<groups).map { try ItemRecord.filter(Column("grp") == $0).fetchAll(database) }
     }
   }
 
   /// The children of each parent: all at once, or parent by parent.
-  func traverse(together: Bool) throws -> Int {
+  func traverse(together: Bool) throws -> (families: [FamilyRecord], sum: Int) {
     try queue.read { database in
-      let parents = try ParentRecord.fetchAll(database)
+      let families: [FamilyRecord]
       if together {
-        let children = try ChildRecord.fetchAll(database)
-        let byParent = Dictionary(grouping: children, by: \.parent)
-        return parents.reduce(0) { sum, parent in
-          sum + (byParent[parent.id] ?? []).reduce(0) { $0 + $1.name.utf8.count }
+        families = try ParentRecord.including(all: ParentRecord.children)
+          .asRequest(of: FamilyRecord.self).fetchAll(database)
+      } else {
+        families = try ParentRecord.fetchAll(database).map {
+          FamilyRecord(
+            parent: $0, children: try $0.request(for: ParentRecord.children).fetchAll(database))
         }
       }
-      return try parents.reduce(0) { sum, parent in
-        let children = try ChildRecord.filter(Column("parent") == parent.id).fetchAll(database)
-        return sum + children.reduce(0) { $0 + $1.name.utf8.count }
-      }
+      let sum = families.reduce(0) { $1.children.reduce($0) { $0 + $1.name.utf8.count } }
+      return (families, sum)
     }
+  }
+}
+
+/// An owner with its members.
+struct FamilyRecord: FetchableRecord {
+  let parent: ParentRecord
+  let children: [ChildRecord]
+
+  init(parent: ParentRecord, children: [ChildRecord]) {
+    self.parent = parent
+    self.children = children
+  }
+
+  init(row: Row) {
+    parent = ParentRecord(row: row)
+    children = row["children"]
   }
 }
 
 /// The owner of a family.
 struct ParentRecord: FetchableRecord, PersistableRecord {
   static let databaseTableName = "parent"
+  static let children = hasMany(ChildRecord.self, key: "children")
   let id: Int64
   let name: String
 

@@ -23,7 +23,10 @@ extension Cases {
           try withGRDB(filled: false) { d in
             try d.insert(samples)
             try d.queue.write { try $0.execute(sql: "CREATE INDEX item_grp ON item(grp)") }
-            return try timed { keep(try d.ranges(groups)) }
+            var records: [[ItemRecord]] = []
+            let seconds = try timed { records = try d.ranges(groups) }
+            keep(records)
+            return seconds
           }
         },
         Contestant(name: "Cairn") {
@@ -59,7 +62,10 @@ extension Cases {
           defer { workspace.remove(file) }
           try RawDatabase(file).createFamily(parents: parents, children: 10)
           let database = try GRDBDatabase(file)
-          return try timed { keep(try database.traverse(together: prefetched)) }
+          var result: (families: [FamilyRecord], sum: Int) = ([], 0)
+          let seconds = try timed { result = try database.traverse(together: prefetched) }
+          keep(result)
+          return seconds
         },
         Contestant(name: "Cairn") {
           try withCairn(filled: false) { stack in
@@ -73,7 +79,7 @@ extension Cases {
                 objects = try context.fetch(request)
                 var sum = 0
                 for parent in objects {
-                  for case let child as ManagedObject in parent.memberSet(ofToMany: 0) {
+                  for child in parent.members(ofToMany: 0) {
                     if case .string(let name) = child.storedValue(at: 0) { sum += name.utf8.count }
                   }
                 }
