@@ -32,9 +32,11 @@ extension SQLiteStore {
   ) throws -> T? {
     try checkWritable()
     let (database, schema) = (try database, try schema)
-    let (care, checksums, limit) = state.withLock {
-      ($0.logCare, $0.checksums, $0.writeLimit)
+    let (care, checksums, limit, reader) = state.withLock {
+      ($0.logCare, $0.checksums, $0.writeLimit, $0.heldReader)
     }
+    // What it looks at in the log would keep SQLite from using the log from its beginning again.
+    reader?.letGo()
     do {
       var result: T?
       try database.writeWithoutTransaction { connection in
