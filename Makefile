@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples check-crashes fuzz clean
+.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples check-crashes faults fuzz clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -39,6 +39,10 @@ sanitize: deps
 ## Kills a saving program 200 times and cuts the power of its disk 30 times (as root).
 check-crashes: deps
 	@SWIFT="$(SWIFT)" bash Tests/check-crashes.sh
+
+## Lets each step of each operation on a store fail, and cuts the power there; the tests do a sample.
+faults: deps
+	CAIRN_EVERY_FAULT=1 $(SWIFT) test --filter FaultLoopTests
 
 ## Opens, reads and writes 10,000 damaged store files; the tests do a few hundred.
 fuzz: deps

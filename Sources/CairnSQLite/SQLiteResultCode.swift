@@ -46,11 +46,29 @@ enum SQLiteResultCode {
     return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
   }
 
+  /// Whether the file has the journal of a transaction that did not end, which only a connection that
+  /// writes can take back: `SQLITE_READONLY_ROLLBACK`.
+  static func needsRollback(_ failure: SQLiteFailure) -> Bool {
+    failure.code == SQLITE_READONLY | (3 << 8)
+  }
+
+  /// Whether the file's content is at fault and not the disk.
+  static func isDamage(_ failure: SQLiteFailure) -> Bool {
+    [SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
+  }
+
+  /// Whether the statement itself is wrong, such as one that names a table which is not there.
+  static func isAboutStatement(_ failure: SQLiteFailure) -> Bool {
+    failure.primaryCode == SQLITE_ERROR
+  }
+
   /// Whether the disk is full, which passes; nothing was written.
   static func isOutOfSpace(_ failure: SQLiteFailure) -> Bool {
     failure.primaryCode == SQLITE_FULL || failure.code == indexCannotGrow
   }
 
+  /// `SQLITE_IOERR_READ` and `SQLITE_IOERR_SHORT_READ`.
+  private static let readFailures = [SQLITE_IOERR | (1 << 8), SQLITE_IOERR | (2 << 8)]
   /// `SQLITE_IOERR_NOMEM`.
   private static let outOfMemory = SQLITE_IOERR | (12 << 8)
   /// `SQLITE_IOERR_SHMSIZE`: no room for the write-ahead log's index.
@@ -64,10 +82,16 @@ enum SQLiteResultCode {
   }
 
   /// The declared error for anything that was thrown while working on a store file.
-  static func translate(_ error: any Error, path: String, doing: String) -> any Error {
+  ///
+  /// - Parameter endsWriting: Whether an open store is not written any more after a fatal failure.
+  static func translate(
+    _ error: any Error, path: String, doing: String, endsWriting: Bool = false
+  ) -> any Error {
     guard let failure = failure(in: error) else { return error }
-    let (code, advice) = explanation(
-      of: isOutOfSpace(failure) ? SQLITE_FULL : failure.primaryCode)
+    var (code, advice) = explanation(of: failure)
+    if endsWriting, isFatal(failure) {
+      advice += " The store is read-only from now on; open it again."
+    }
     return CoreDataError(
       code, "The store at \(path) could not \(doing): \(failure.message). \(advice)",
       userInfo: [
@@ -78,7 +102,8 @@ enum SQLiteResultCode {
         userInfo: [NSLocalizedDescriptionKey: failure.message]))
   }
 
-  private static func explanation(of code: Int32) -> (CoreDataError.Code, String) {
+  private static func explanation(of failure: SQLiteFailure) -> (CoreDataError.Code, String) {
+    let code = isOutOfSpace(failure) ? SQLITE_FULL : failure.primaryCode
     switch code {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return (
@@ -101,6 +126,12 @@ enum SQLiteResultCode {
       return (
         .persistentStoreOpen, "Check that the folder exists and may be read and written."
       )
+    case SQLITE_READONLY where needsRollback(failure):
+      return (
+        .persistentStoreOpen,
+        "A program was ended in the middle of a transaction; open the store once without "
+          + "\(StoreOptionKey.readOnly), which takes it back."
+      )
     case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY:
       return (
         .persistentStoreSave, "The file or its folder may not be written; check permissions."
@@ -110,12 +141,9 @@ enum SQLiteResultCode {
         .fileWriteOutOfSpace,
         "The disk is full; nothing was written. Make room and try again."
       )
-    case SQLITE_IOERR:
-      return (
-        .persistentStoreSave,
-        "Reading or writing failed; the store is read-only from now on. Check the disk and open "
-          + "the store again."
-      )
+    case SQLITE_IOERR where readFailures.contains(failure.code):
+      return (.persistentStoreOperation, "Reading failed. Check the disk.")
+    case SQLITE_IOERR: return (.persistentStoreSave, "Writing failed. Check the disk.")
     case SQLITE_CONSTRAINT:
       return (.managedObjectConstraintMerge, "Two rows may not share these values.")
     default: return (.sqlite, "SQLite result code \(code).")

@@ -48,7 +48,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     let url = configuration.url ?? URL(fileURLWithPath: "/")
     transientFile = TransientFile(for: url)
     path = transientFile?.path ?? url.path
-    files = ExternalDataFiles(store: URL(fileURLWithPath: path))
+    files = ExternalDataFiles(store: URL(fileURLWithPath: path), options: configuration.options)
     super.init(configuration: configuration)
   }
 
@@ -131,7 +131,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
     let (database, schema) = (try database, try schema)
     do {
-      return try database.unsafeRead { try body(lookup(SQLiteConnection(database: $0), schema)) }
+      return try database.unsafeRead { try lookUp(SQLiteConnection(database: $0), schema, body) }
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
@@ -142,7 +142,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     if let held = try heldReader() {
       let schema = try schema
       do {
-        if let result = try held.read({ try body(lookup($0, schema)) }) { return result }
+        if let result = try held.read({ try lookUp($0, schema, body) }) { return result }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
       }
@@ -173,16 +173,22 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
     let (database, schema) = (try database, try schema)
     do {
-      return try database.read { try body(lookup(SQLiteConnection(database: $0), schema)) }
+      return try database.read { try lookUp(SQLiteConnection(database: $0), schema, body) }
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
   }
 
-  func lookup(_ connection: SQLiteConnection, _ schema: SQLSchema) -> RowLookup {
-    RowLookup(
-      connection: connection,
-      reader: RowReader(schema: schema, identity: identity, files: files))
+  /// Executes `body`, which throws when a file of external data could not be read, too.
+  func lookUp<T>(
+    _ connection: SQLiteConnection, _ schema: SQLSchema, _ body: (RowLookup) throws -> T
+  ) throws -> T {
+    func lookup(_ files: ExternalDataFiles) -> RowLookup {
+      RowLookup(
+        connection: connection, reader: RowReader(schema: schema, identity: identity, files: files))
+    }
+    guard schema.hasExternalData else { return try body(lookup(files)) }
+    return try files.reading { try body(lookup($0)) }
   }
 
   // MARK: Rows

@@ -13,7 +13,7 @@ public struct SQLiteStoreKind: StoreKind {
 
   public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     try requireFile(url)
-    let facts = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+    let facts = try SQLiteFileFacts.read(at: url.path, options: options)
     // A file without any table is no store yet, such as a destroyed one: opening it makes one.
     return facts.metadata ?? [:]
   }
@@ -34,16 +34,17 @@ public struct SQLiteStoreKind: StoreKind {
 
   /// Empties the database instead of unlinking it, because other processes may have it open.
   public func destroy(at url: URL, options: StoreOptions) throws {
-    let files = SQLiteFileSet(path: url.path)
-    guard files.exists else { return }
+    let files = SQLiteFileSet(path: url.path, options: options)
+    // What an earlier attempt could not remove.
+    guard files.exists else { return try files.removeExternalData() }
     if !options.flag(StoreOptionKey.forceDestroy) {
       // What is no store of Core Data is not destroyed by accident.
-      _ = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+      _ = try SQLiteFileFacts.read(at: url.path, options: options)
       try StoreFileAccess.empty(url, options: options)
     } else {
-      files.removeDatabase()
+      try files.removeDatabase()
     }
-    files.removeExternalData()
+    try files.removeExternalData()
   }
 
   public func replace(

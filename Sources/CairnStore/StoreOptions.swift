@@ -20,7 +20,8 @@ public enum StoreOptionKey {
   ///   each other, and there are no query generations. With `MEMORY` or `OFF` a crash in the middle
   ///   of a save destroys the store.
   /// - `synchronous`: with `FULL` (the default with a rollback journal, and for the daemon's store)
-  ///   what a save has acknowledged survives a power cut. With `NORMAL` (the default with `WAL`, as
+  ///   what a save has acknowledged survives a power cut (with a rollback journal that takes SQLite's
+  ///   `EXTRA`, which `FULL` stands for there). With `NORMAL` (the default with `WAL`, as
   ///   Core Data's) a power cut may take the last saves away and never damages the store; a crash
   ///   of the program takes nothing away. With `OFF` a power cut may destroy the store.
   /// - `page_size` (default 4096) and `auto_vacuum` (default 2, incremental): of new stores only.
@@ -66,7 +67,7 @@ public enum StoreOptionKey {
   public static let migrationMappingModels = "CairnMigrationMappingModels"
   /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
   public static let migrationProgress = "CairnMigrationProgress"
-  /// Cairn's own: keep a sum of every row in the file, so that `verify` finds what a disk has changed,
+  /// Cairn's own: keep a sum of every row and link in the file, so that `verify` finds what a disk has changed,
   /// and a note of the last commit beside it, so that a log that was cut short is noticed.
   ///
   /// Costs a part of every save. Once a SQLite file has sums, Cairn keeps them with or without the

@@ -22,6 +22,15 @@ typedef struct Change {
   char *old_bytes, *new_bytes;
 } Change;
 
+/// A name that a folder got or lost since it was synced.
+typedef struct Name {
+  struct Name *previous;
+  char *path;
+  /// What a file held whose name is gone; NULL for a name that is new.
+  char *bytes;
+  size_t count;
+} Name;
+
 typedef struct Folder {
   char *path;
   size_t length;
@@ -30,6 +39,7 @@ typedef struct Folder {
   int lasting, outcome, remembers, is_cut, open_files;
   sqlite3_int64 room;
   Change *first, *last;
+  Name *last_name;
 } Folder;
 
 /// A file of a folder that is in our charge; the kernel layer's file follows in memory.
@@ -38,6 +48,8 @@ typedef struct File {
   Folder *folder;
   char *path;
   sqlite3_int64 chunk;
+  /// Whether the first sync of the file syncs its folder, as SQLite has it for journals.
+  int syncs_folder;
 } File;
 
 enum { FOLDER_LIMIT = 512 };
@@ -116,6 +128,50 @@ static void note(File *file, sqlite3_int64 offset, const void *bytes, size_t cou
   folder->last = change;
 }
 
+// MARK: Names that are not synced
+
+static void forget_names(Folder *folder) {
+  for (Name *name = folder->last_name, *previous; name; name = previous) {
+    previous = name->previous;
+    free(name->path);
+    free(name->bytes);
+    free(name);
+  }
+  folder->last_name = NULL;
+}
+
+static void note_name(Folder *folder, const char *path, int is_gone) {
+  if (!folder->remembers) return;
+  Name *name = calloc(1, sizeof(Name));
+  name->path = strdup(path);
+  if (is_gone) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = descriptor < 0 ? 0 : lseek(descriptor, 0, SEEK_END);
+    name->bytes = malloc((size_t)size + 1);
+    ssize_t count = descriptor < 0 ? 0 : pread(descriptor, name->bytes, (size_t)size, 0);
+    name->count = count < 0 ? 0 : (size_t)count;
+    if (descriptor >= 0) close(descriptor);
+  }
+  name->previous = folder->last_name;
+  folder->last_name = name;
+}
+
+/// Takes back the last of the names.
+static void take_back_name(Folder *folder) {
+  Name *name = folder->last_name;
+  if (!name->bytes) {
+    unlink(name->path);
+  } else {
+    int descriptor = open(name->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0 || write(descriptor, name->bytes, name->count) < 0) abort();
+    close(descriptor);
+  }
+  folder->last_name = name->previous;
+  free(name->path);
+  free(name->bytes);
+  free(name);
+}
+
 // MARK: Files
 
 static sqlite3_int64 size_of(sqlite3_file *below) {
@@ -192,6 +248,8 @@ static int file_sync(sqlite3_file *base, int flags) {
   if (!strikes(file->folder, CFAULT_SYNC)) {
     // What a real sync promises is promised by `forget`; waiting for a disk would prove nothing.
     forget(file->folder, file->path);
+    if (file->syncs_folder) forget_names(file->folder);
+    file->syncs_folder = 0;
     code = SQLITE_OK;
   }
   pthread_mutex_unlock(&lock);
@@ -271,7 +329,10 @@ static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, in
   pthread_mutex_lock(&lock);
   Folder *folder = folder_of(path);
   int struck = folder ? strikes(folder, CFAULT_OPEN) : 0;
-  if (folder && !struck) folder->open_files++;
+  if (folder && !struck) {
+    folder->open_files++;
+    if (path && access(path, F_OK) != 0) note_name(folder, path, 0);
+  }
   pthread_mutex_unlock(&lock);
   base->pMethods = NULL;
   if (!folder) return real->xOpen(real, path, base, flags, flags_out);
@@ -288,6 +349,8 @@ static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, in
   file->folder = folder;
   file->path = strdup(path);
   file->chunk = 0;
+  file->syncs_folder =
+    (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL)) != 0;
   base->pMethods = &methods;
   return SQLITE_OK;
 }
@@ -297,7 +360,9 @@ static int layer_delete(sqlite3_vfs *vfs, const char *path, int sync) {
   pthread_mutex_lock(&lock);
   Folder *folder = folder_of(path);
   int struck = folder ? strikes(folder, CFAULT_DELETE) : 0;
+  if (folder && !struck && access(path, F_OK) == 0) note_name(folder, path, 1);
   if (folder && !struck) forget(folder, path);
+  if (folder && !struck && sync) forget_names(folder);
   pthread_mutex_unlock(&lock);
   return struck ? SQLITE_IOERR_DELETE : real->xDelete(real, path, sync);
 }
@@ -413,6 +478,7 @@ void cfault_end(int number) {
   Folder *folder = folders[number];
   folders[number] = NULL;
   if (folder) forget(folder, NULL);
+  if (folder) forget_names(folder);
   // A file that is still open refers to it.
   if (folder && folder->open_files == 0) {
     free(folder->path);
@@ -429,6 +495,21 @@ void cfault_arm(int number, unsigned kinds, long nth, int lasting, int outcome) 
   folder->lasting = lasting;
   folder->outcome = outcome;
   folder->seen = folder->injected = 0;
+  pthread_mutex_unlock(&lock);
+}
+
+int cfault_step(int number, unsigned kind) {
+  pthread_mutex_lock(&lock);
+  Folder *folder = folders[number];
+  int struck = strikes(folder, kind);
+  int result = !struck ? CFAULT_WORKS : folder->is_cut ? CFAULT_FAILS : folder->outcome;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+void cfault_folder_synced(int number) {
+  pthread_mutex_lock(&lock);
+  forget_names(folders[number]);
   pthread_mutex_unlock(&lock);
 }
 
@@ -522,8 +603,14 @@ int cfault_restore(int number, uint64_t seed) {
       }
     }
     forget(folder, NULL);
+    // Folders change in order: the first of the new names may have made it.
+    long count = 0;
+    for (Name *name = folder->last_name; name; name = name->previous) count++;
+    long kept = seed ? (long)(next_random(&seed) % (uint64_t)(count + 1)) : 0;
+    for (; count > kept; count--) take_back_name(folder);
+    forget_names(folder);
     remove_indexes(folder->path);
-    folder->is_cut = 0;
+    folder->is_cut = folder->remembers = 0;
   }
   pthread_mutex_unlock(&lock);
   return open_files;

@@ -8,8 +8,10 @@ import Testing
 @Suite struct ResultCodeTests {
   private static let codes: [(Int32, CoreDataError.Code)] = [
     (5, .persistentStoreTimeout), (26, .persistentStoreInvalidType),
-    (14, .persistentStoreOpen), (8, .persistentStoreSave), (13, .fileWriteOutOfSpace),
-    (10 | (4 << 8), .persistentStoreSave), (10 | (19 << 8), .fileWriteOutOfSpace),
+    (14, .persistentStoreOpen), (8, .persistentStoreSave), (8 | (3 << 8), .persistentStoreOpen),
+    (13, .fileWriteOutOfSpace),
+    (10 | (3 << 8), .persistentStoreSave), (10 | (1 << 8), .persistentStoreOperation),
+    (10 | (19 << 8), .fileWriteOutOfSpace),
     (11, .persistentStoreOperation), (1, .sqlite),
   ]
 

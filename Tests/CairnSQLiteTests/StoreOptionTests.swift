@@ -18,7 +18,8 @@ import Testing
   @Test func durabilityIsWhatTheOptionsAskFor() throws {
     for (pragmas, expected) in [
       ([:], "1"), (["synchronous": "FULL"], "2"), (["SYNCHRONOUS": "EXTRA"], "3"),
-      (["journal_mode": "DELETE"], "2"),
+      (["journal_mode": "DELETE"], "3"),
+      (["journal_mode": "TRUNCATE", "synchronous": "full"], "3"),
       (["journal_mode": "persist", "synchronous": "normal"], "1"),
     ] {
       let fixture = try StoreFixture(options: [StoreOptionKey.sqlitePragmas: pragmas])

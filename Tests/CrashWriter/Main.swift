@@ -1,7 +1,7 @@
 // A program that saves without pause until it is killed, and tells afterwards whether a save that it
 // had acknowledged is gone. `Tests/check-crashes.sh` drives it.
 //
-//   cairn-crash-writer write STORE ACKNOWLEDGED full|normal   saves, checking what is there first
+//   cairn-crash-writer write STORE ACKNOWLEDGED full|normal|journal   saves, checking what is there first
 //   cairn-crash-writer check STORE ACKNOWLEDGED               checks only
 //   cairn-crash-writer cut FOLDER                             the file system of the folder loses power
 //
@@ -41,7 +41,8 @@ struct CrashWriter {
       ofType: StoreTypeName.sqlite, configurationName: nil, at: store,
       options: [
         StoreOptionKey.historyTracking: true, StoreOptionKey.rowChecksums: true,
-        StoreOptionKey.sqlitePragmas: ["synchronous": level.uppercased()],
+        StoreOptionKey.sqlitePragmas: level == "journal"
+          ? ["journal_mode": "DELETE"] : ["synchronous": level.uppercased()],
       ])
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator

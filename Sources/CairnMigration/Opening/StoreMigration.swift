@@ -149,9 +149,11 @@ package struct StoreMigration {
 }
 
 extension MigrationStore {
-  /// Takes away what was made of a destination, also beside the file.
+  /// Takes away what was made of a destination, also beside the file, whatever state it is in.
   package func removeFiles() {
-    try? kind.destroy(at: url, options: options)
+    var options = options.dictionary
+    options[StoreOptionKey.forceDestroy] = NSNumber(value: true)
+    try? kind.destroy(at: url, options: StoreOptions(options))
     for suffix in ["", "-wal", "-shm", "-journal"] {
       try? FileManager.default.removeItem(atPath: url.path + suffix)
     }

@@ -55,7 +55,9 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
     _ request: StoreMigrationRequest, from source: ManagedObjectModel, mapping: MappingModel
   ) throws {
     let folder = request.url.deletingLastPathComponent()
-    let name = ".\(request.url.lastPathComponent).migrating-\(UUID().uuidString)"
+    let prefix = ".\(request.url.lastPathComponent).migrating-"
+    removeLeftovers(of: request, in: folder, prefix)
+    let name = prefix + UUID().uuidString
     let store = MigrationStore(url: request.url, kind: request.kind, options: request.options)
     let temporary = MigrationStore(
       url: folder.appendingPathComponent(name), kind: request.kind, options: request.options)
@@ -69,6 +71,20 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       mapping, from: store, to: temporary, configurationName: request.configurationName)
     try request.kind.replace(
       at: request.url, withStoreAt: temporary.url, options: request.options)
+  }
+
+  /// Removes what migrations of the store left that were broken off by a crash.
+  private func removeLeftovers(
+    of request: StoreMigrationRequest, in folder: URL, _ prefix: String
+  ) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names {
+      guard name.hasPrefix(prefix), UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
+      else { continue }
+      MigrationStore(
+        url: folder.appendingPathComponent(name), kind: request.kind, options: request.options
+      ).removeFiles()
+    }
   }
 
   /// The manager that the store class asks for.

@@ -11,6 +11,8 @@ package final class SQLSchema: Sendable {
   package let tables: [SQLTable]
   /// The join tables by the name of the table they follow.
   package let joinTables: [String: [SQLJoinTable]]
+  /// Whether some attribute's large values are kept in files.
+  package let hasExternalData: Bool
   /// By entity number minus one.
   private let queries: [[MemberQuery]]
   /// Row shapes by entity number minus one: the entity alone, and with its subentities.
@@ -24,6 +26,7 @@ package final class SQLSchema: Sendable {
     entities = builder.entities
     tables = builder.tables
     joinTables = builder.joinTables
+    hasExternalData = builder.entities.contains { !$0.externalSlots.isEmpty }
     let list = builder.entities
     let shapes = list.map { entity -> (alone: SQLRowShape, withSubentities: SQLRowShape) in
       let alone = SQLRowShape(entity: entity, members: [entity])

@@ -13,15 +13,22 @@ struct ChecksumCheck {
   func findings() throws -> [StoreFinding] {
     guard try ChecksumTable.exists(connection) else { return [] }
     var findings = changedFiles()
-    let entities = try ChecksumTable.entities(of: lookup.schema, connection)
-    for table in entities {
+    let tables = try ChecksumTable.tables(of: lookup.schema, connection)
+    let sums = ChecksumTable(tables, connection, files: lookup.reader.files)
+    // Links that other programs have changed since are not known.
+    let checksLinks = try sums.coversLinks() && sums.isUpToDate()
+    for table in tables {
       do {
-        findings += try rowFindings(of: table)
+        if let root = table.root {
+          findings += try rowFindings(of: table, root)
+        } else if checksLinks {
+          findings += try linkFindings(of: table)
+        }
       } catch {
         guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
         findings.append(
           StoreFinding(
-            .checksum, table: table.root.table, "The rows cannot be read: \(failure.message)."))
+            .checksum, table: table.name, "The rows cannot be read: \(failure.message)."))
       }
     }
     return findings
@@ -29,8 +36,8 @@ struct ChecksumCheck {
 
   // MARK: Rows
 
-  private func rowFindings(of table: ChecksumTable.EntityTable) throws -> [StoreFinding] {
-    let (root, number) = (table.root, table.root.number)
+  private func rowFindings(of table: SummedTable, _ root: SQLEntity) throws -> [StoreFinding] {
+    let number = root.number
     let unknown = try changedElsewhere(root)
     var findings: [StoreFinding] = []
     let changed = try connection.statement(
@@ -86,6 +93,60 @@ struct ChecksumCheck {
       "\(uri) \(what).")
   }
 
+  // MARK: Links
+
+  private func linkFindings(of table: SummedTable) throws -> [StoreFinding] {
+    guard let ends = LinkEnds(of: table.name, in: lookup.schema) else { return [] }
+    var findings: [StoreFinding] = []
+    let changed = try connection.statement(
+      "SELECT t.\(ends.ownerColumn), t.\(ends.memberColumn) FROM \(table.name) t "
+        + "LEFT JOIN \(ChecksumTable.name) s ON s.E = \(table.number) AND s.K = t.rowid "
+        + "WHERE s.S IS NOT \(table.sum) LIMIT \(Self.limit)")
+    defer { changed.reset() }
+    while try changed.step() {
+      let key = changed.integer(0)
+      let owner = lookup.reader.objectID(ends.owner, key: key).uriRepresentation().absoluteString
+      let member = lookup.reader.objectID(ends.member, key: changed.integer(1))
+        .uriRepresentation().absoluteString
+      findings.append(
+        StoreFinding(
+          .checksum, entity: ends.owner.name, key: key, table: table.name,
+          "\(ends.relationship) of \(owner) is not as it was saved: the link to \(member)."))
+    }
+    let lost = try connection.integer(
+      "SELECT COUNT(*) FROM \(ChecksumTable.name) WHERE E = ? "
+        + "AND NOT EXISTS (SELECT 1 FROM \(table.name) t WHERE t.rowid = K)", table.number)
+    if let lost, lost > 0 {
+      findings.append(
+        StoreFinding(
+          .checksum, entity: ends.owner.name, table: table.name,
+          "Links of \(ends.relationship) were saved, but are not stored any more: \(lost)."))
+    }
+    return findings
+  }
+
+  /// What a join table links, seen from one side.
+  private struct LinkEnds {
+    let relationship: String
+    let owner, member: SQLEntity
+    let ownerColumn, memberColumn: String
+
+    init?(of table: String, in schema: SQLSchema) {
+      for entity in schema.entities {
+        for index in entity.ownLinks {
+          guard case .join(table, let owner, let member, _, _) = entity.links[index],
+            let destination = entity.layout.toManys[index].destinationEntity
+          else { continue }
+          relationship = entity.layout.toManys[index].name
+          (self.owner, self.member) = (entity, schema.entity(destination))
+          (ownerColumn, memberColumn) = (owner, member)
+          return
+        }
+      }
+      return nil
+    }
+  }
+
   // MARK: Files
 
   /// Objects whose external data is not what was saved.
@@ -113,17 +174,25 @@ struct ChecksumCheck {
     while try select.step() && findings.count < Self.limit {
       guard let file = ExternalDataFiles.fileName(ofColumn: select.data(1)) else { continue }
       let property = entity.layout.slots[slot].name
-      // Files that are missing break the format; StoreCheck names them.
-      guard let data = lookup.reader.files.data(ofFile: file) else { continue }
-      let sum = try connection.integer(
-        "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
-        ChecksumTable.key(ofFile: file))
-      if let sum, sum != RowSum.of(data) {
+      func add(_ what: String) {
         findings.append(
           finding(
             entity, entity: Int64(entity.number), key: select.integer(0), column: column,
-            "has a file, \(file), whose \(property) is not as it was saved"))
+            "has a file, \(file), whose \(property) \(what)"))
       }
+      let data: Data?
+      do {
+        data = try lookup.reader.files.contents(ofFile: file)
+      } catch {
+        add("cannot be read")
+        continue
+      }
+      // Files that are missing break the format; StoreCheck names them.
+      guard let data else { continue }
+      let sum = try connection.integer(
+        "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
+        ChecksumTable.key(ofFile: file))
+      if let sum, sum != RowSum.of(data) { add("is not as it was saved") }
     }
     return findings
   }

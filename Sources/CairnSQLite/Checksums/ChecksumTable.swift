@@ -2,55 +2,51 @@ import CairnSQL
 import CairnStore
 import Foundation
 
-/// The table `CAIRNSUM`: a sum of every row of every entity, and of every file of external data.
+/// The table `CAIRNSUM`: a sum of every row of every entity and of every link in a join table, and of
+/// every file of external data.
 ///
 /// `E` is the number of the entity at the root of the hierarchy, `K` the row's key, `S` the sum. Rows
-/// with `E` -1 are of files, `K` being made from the file's name; those with `E` 0 say how far the
-/// sums go: `K` 0 is the last history transaction that they know of, `K` 1 counts commits.
+/// with `E` -1 are of files, `K` being made from the file's name; those with smaller `E` are of links,
+/// `K` being SQLite's own number of the row, which a table with an index keeps for good. Those with
+/// `E` 0 say how far the sums go: `K` 0 is the last history transaction that they know of, `K` 1
+/// counts commits, `K` 2 is 1 when they cover links.
 struct ChecksumTable {
   static let name = "CAIRNSUM"
   private static let files: Int64 = -1
-
-  /// A table of entities, with the SQL for the sum of a row of it.
-  struct EntityTable: Sendable {
-    let root: SQLEntity
-    let sum: String
-    /// Columns that may name files.
-    let fileColumns: [String]
-  }
-  let entities: [EntityTable]
+  private static let firstLinks: Int64 = -2
+  let tables: [SummedTable]
   let connection: SQLiteConnection
   let files: ExternalDataFiles
 
-  init(
-    _ entities: [EntityTable], _ connection: SQLiteConnection, files: ExternalDataFiles
-  ) {
-    self.entities = entities
+  init(_ tables: [SummedTable], _ connection: SQLiteConnection, files: ExternalDataFiles) {
+    self.tables = tables
     self.connection = connection
     self.files = files
   }
 
   /// The tables of a schema as they are in the file.
-  static func entities(
+  static func tables(
     of schema: SQLSchema, _ connection: SQLiteConnection
-  ) throws -> [EntityTable] {
-    try schema.entities.filter { $0.superNumber == 0 }.map { root in
-      let columns = try HistoryTables.columns(of: root.table, connection)
-      var parts: [String] = []
-      for start in stride(from: 0, to: columns.count, by: RowSum.argumentLimit) {
-        let some = columns[start..<min(start + RowSum.argumentLimit, columns.count)]
-        parts.append(
-          "\(RowSum.function)(\(some.map { "t.\"\($0)\"" }.joined(separator: ", ")))")
-      }
+  ) throws -> [SummedTable] {
+    let entities = try schema.entities.filter { $0.superNumber == 0 }.map { root in
       let members = root.subtree.compactMap { schema.entity(number: $0) }
       let fileColumns = Set(
         members.flatMap { member in member.externalSlots.compactMap { member.slots[$0].column } })
-      return EntityTable(
-        root: root,
-        sum: parts.count == 1
-          ? parts[0] : "\(RowSum.function)(\(parts.joined(separator: ", ")))",
+      return SummedTable(
+        number: Int64(root.number), name: root.table, key: "Z_PK", root: root,
+        columns: try HistoryTables.columns(of: root.table, connection),
         fileColumns: fileColumns.sorted())
     }
+    let joins = schema.joinTables.values.joined().map(\.name).sorted()
+    return try entities
+      + joins.enumerated().compactMap { index, name in
+        let columns = try HistoryTables.columns(of: name, connection)
+        // A damaged file may lack the table.
+        if columns.isEmpty { return nil }
+        return SummedTable(
+          number: firstLinks - Int64(index), name: name, key: "rowid", root: nil, columns: columns,
+          fileColumns: [])
+      }
   }
 
   static func exists(_ connection: SQLiteConnection) throws -> Bool {
@@ -65,23 +61,40 @@ struct ChecksumTable {
       "CREATE TABLE IF NOT EXISTS \(Self.name) "
         + "(E INTEGER, K INTEGER, S INTEGER, PRIMARY KEY (E, K)) WITHOUT ROWID")
     try connection.execute("DELETE FROM \(Self.name) WHERE E <> 0")
-    for table in entities {
-      try connection.execute(
-        "INSERT INTO \(Self.name) SELECT \(table.root.number), t.Z_PK, \(table.sum) "
-          + "FROM \(table.root.table) t")
+    for table in tables {
+      try sumAll(of: table)
       try sumFiles(of: table, where: "1")
     }
     try set(0, to: lastTransaction())
+    try set(2, to: 1)
+  }
+
+  /// Whether links have sums; the first files with sums had none.
+  func coversLinks() throws -> Bool { try value(2) == 1 }
+
+  /// Sums up the links anew, from what is stored now.
+  func rebuildLinks() throws {
+    for table in tables where table.root == nil {
+      try connection.execute("DELETE FROM \(Self.name) WHERE E = \(table.number)")
+      try sumAll(of: table)
+    }
+    try set(2, to: 1)
+  }
+
+  private func sumAll(of table: SummedTable) throws {
+    try connection.execute(
+      "INSERT INTO \(Self.name) SELECT \(table.number), t.\(table.key), \(table.sum) "
+        + "FROM \(table.name) t")
   }
 
   /// Sums up the files that rows of a table name and that have no sum yet.
-  private func sumFiles(of table: EntityTable, where condition: String, _ list: String? = nil)
+  private func sumFiles(of table: SummedTable, where condition: String, _ list: String? = nil)
     throws
   {
     var names: Set<String> = []
     for column in table.fileColumns {
       let select = try connection.statement(
-        "SELECT substr(t.\(column), 1, 38) FROM \(table.root.table) t WHERE \(condition)")
+        "SELECT substr(t.\(column), 1, 38) FROM \(table.name) t WHERE \(condition)")
       defer { select.reset() }
       if let list { select.bind(list, at: 1) }
       while try select.step() {
@@ -92,7 +105,7 @@ struct ChecksumTable {
       let key = Self.key(ofFile: name)
       let known = try connection.integer(
         "SELECT 1 FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key)
-      guard known == nil, let data = files.data(ofFile: name) else { continue }
+      guard known == nil, let data = try files.contents(ofFile: name) else { continue }
       try put(Self.files, key, RowSum.of(data))
     }
   }
@@ -113,6 +126,9 @@ struct ChecksumTable {
   /// The number of the last commit that the sums know of.
   func commits() throws -> Int64 { try value(1) }
 
+  /// Whether no program that knows nothing of sums has written since, as far as history tells.
+  func isUpToDate() throws -> Bool { try lastTransaction() <= value(0) }
+
   private func lastTransaction() throws -> Int64 {
     guard try connection.hasTable("ATRANSACTION") else { return 0 }
     return try connection.lastKey(
@@ -128,14 +144,17 @@ struct ChecksumTable {
     let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") ?? last + 1
     // Some of it is no longer told.
     if first > known + 1 { return try rebuild() }
-    for (place, table) in entities.enumerated() {
+    // History tells of objects, not of links.
+    try rebuildLinks()
+    for (place, table) in tables.enumerated() {
+      guard let root = table.root else { continue }
       let select = try connection.statement(
         "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID > ? "
           + "AND ZENTITY BETWEEN ? AND ?")
       defer { select.reset() }
       select.bind(known, at: 1)
-      select.bind(Int64(table.root.subtree.lowerBound), at: 2)
-      select.bind(Int64(table.root.subtree.upperBound), at: 3)
+      select.bind(Int64(root.subtree.lowerBound), at: 2)
+      select.bind(Int64(root.subtree.upperBound), at: 3)
       var keys: [Int64] = []
       while try select.step() { keys.append(select.integer(0)) }
       try sum(keys, of: place, hasDeletions: true)
@@ -146,7 +165,7 @@ struct ChecksumTable {
   ///
   /// - Returns: The number of the commit.
   func finish(_ touched: TouchedRows, after known: Int64) throws -> Int64 {
-    for place in entities.indices {
+    for place in tables.indices {
       try sum(
         touched.written[place], of: place, hasDeletions: touched.hasDeletions[place])
     }
@@ -158,18 +177,18 @@ struct ChecksumTable {
 
   private func sum(_ keys: [Int64], of place: Int, hasDeletions: Bool) throws {
     if keys.isEmpty { return }
-    let table = entities[place]
+    let table = tables[place]
     let sorted = keys.sorted()
     for start in stride(from: 0, to: sorted.count, by: 20_000) {
       let list = KeyList.json(sorted[start..<min(start + 20_000, sorted.count)])
       let chosen = "IN (SELECT value FROM json_each(?1))"
       if hasDeletions {
         try run(
-          "DELETE FROM \(Self.name) WHERE E = \(table.root.number) AND K \(chosen)", list)
+          "DELETE FROM \(Self.name) WHERE E = \(table.number) AND K \(chosen)", list)
       }
       try run(
-        "INSERT OR REPLACE INTO \(Self.name) SELECT \(table.root.number), t.Z_PK, \(table.sum) "
-          + "FROM \(table.root.table) t WHERE t.Z_PK \(chosen)", list)
+        "INSERT OR REPLACE INTO \(Self.name) SELECT \(table.number), t.\(table.key), \(table.sum) "
+          + "FROM \(table.name) t WHERE t.\(table.key) \(chosen)", list)
       if !table.fileColumns.isEmpty { try sumFiles(of: table, where: "t.Z_PK \(chosen)", list) }
     }
   }

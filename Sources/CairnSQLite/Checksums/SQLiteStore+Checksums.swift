@@ -7,7 +7,7 @@ import GRDB
 
 /// What an open store knows of its sums.
 struct ChecksumKeeping: Sendable {
-  let entities: [ChecksumTable.EntityTable]
+  let tables: [SummedTable]
   let acknowledged: AcknowledgedCommits
   /// What was acknowledged before the store was opened.
   let known: Int64
@@ -25,11 +25,11 @@ extension SQLiteStore {
       let wrapped = SQLiteConnection(database: connection)
       let exists = try ChecksumTable.exists(wrapped)
       guard exists || wants else { return nil }
-      let entities = try ChecksumTable.entities(of: schema, wrapped)
-      let table = ChecksumTable(entities, wrapped, files: files)
-      if !exists {
+      let tables = try ChecksumTable.tables(of: schema, wrapped)
+      let table = ChecksumTable(tables, wrapped, files: files)
+      if try !exists || !table.coversLinks() {
         try connection.inTransaction(.immediate) {
-          try table.rebuild()
+          if exists { try table.rebuildLinks() } else { try table.rebuild() }
           return .commit
         }
       }
@@ -44,7 +44,7 @@ extension SQLiteStore {
         ]
       }
       return ChecksumKeeping(
-        entities: entities, acknowledged: acknowledged, known: noted, findings: findings)
+        tables: tables, acknowledged: acknowledged, known: noted, findings: findings)
     }
   }
 
@@ -58,9 +58,9 @@ extension SQLiteStore {
   ) throws -> Int64? {
     guard let handle = database.sqliteConnection else { return try work() ? 0 : nil }
     let table = ChecksumTable(
-      keeping.entities, SQLiteConnection(database: database), files: files)
+      keeping.tables, SQLiteConnection(database: database), files: files)
     try table.adopt()
-    let touched = TouchedRows(keeping.entities.map(\.root.table), on: handle)
+    let touched = TouchedRows(keeping.tables.map(\.name), on: handle)
     let hasWorked: Bool
     do {
       defer { touched.stop() }

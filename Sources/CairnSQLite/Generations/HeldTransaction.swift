@@ -97,11 +97,22 @@ final class HeldTransaction: @unchecked Sendable {
       return try connection.unsafeRead { database in
         // It may have been given up while this waited for the connection.
         guard database.isInsideTransaction else { throw givenUp }
-        return try body(
-          RowLookup(connection: SQLiteConnection(database: database), reader: reader))
+        let connection = SQLiteConnection(database: database)
+        guard reader.schema.hasExternalData else {
+          return try body(RowLookup(connection: connection, reader: reader))
+        }
+        return try reader.files.reading { files in
+          let reader = RowReader(schema: reader.schema, identity: reader.identity, files: files)
+          return try body(RowLookup(connection: connection, reader: reader))
+        }
       }
     } catch {
       if !isOpen { throw givenUp }
+      // SQLite ends a transaction in which the disk fails.
+      if connection.unsafeReentrantRead({ !$0.isInsideTransaction }) {
+        let reason = SQLiteResultCode.failure(in: error)?.message ?? "\(error)"
+        giveUp("reading it failed (\(reason))")
+      }
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
   }

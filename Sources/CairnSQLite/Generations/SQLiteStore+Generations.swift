@@ -13,6 +13,14 @@ struct GenerationList {
   /// Files that no row names any more but a generation may.
   private var unneededFiles: [String] = []
   private static let idleLimit = 2
+  private var isShortening = false
+
+  /// False when the log is being moved already.
+  mutating func beginShortening() -> Bool {
+    defer { isShortening = true }
+    return !isShortening
+  }
+  mutating func endShortening() { isShortening = false }
 
   mutating func add(_ transaction: HeldTransaction) {
     held[ObjectIdentifier(transaction)] = transaction
@@ -52,7 +60,8 @@ extension SQLiteStore: GenerationKeeping {
   /// Nil for a store with a rollback journal, where a reader would keep writers waiting.
   public func currentGeneration() throws -> (any StoreGeneration)? {
     let schema = try schema
-    guard try database is DatabasePool else { return nil }
+    guard let pool = try database as? DatabasePool else { return nil }
+    shortenLog(of: pool)
     do {
       let connection = try state.withLock { $0.generations.takeIdle() } ?? openConnection()
       do {
@@ -74,6 +83,37 @@ extension SQLiteStore: GenerationKeeping {
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
+  }
+
+  /// A log that is longer than this many bytes is moved before a generation begins.
+  private static let longLog = 8 << 20
+  /// Seconds that a generation waits at most for a long log to be moved.
+  private static let longestWait = 0.02
+
+  /// Moves the log into the database if it has grown long.
+  ///
+  /// A generation that begins when all of the log has been moved does not need the log, which can
+  /// then be used from its beginning. Without such a moment the log would grow for as long as one
+  /// generation follows the other, as with a pinned context that saves.
+  private func shortenLog(of pool: DatabasePool) {
+    let facts = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+    guard (facts?[.size] as? NSNumber)?.intValue ?? 0 > Self.longLog, failure == nil,
+      !isReadOnly, state.withLock({ $0.generations.beginShortening() })
+    else { return }
+    // A short read's transaction would need the log as well.
+    state.withLock { $0.heldReader }?.letGo()
+    let isDone = DispatchSemaphore(value: 0)
+    pool.asyncWriteWithoutTransaction { [weak self] connection in
+      do {
+        _ = try connection.checkpoint(.passive)
+      } catch {
+        _ = self?.failed(error, doing: "be checkpointed")
+      }
+      self?.state.withLock { $0.generations.endShortening() }
+      isDone.signal()
+    }
+    // A writer that takes longer is not waited for.
+    _ = isDone.wait(timeout: .now() + Self.longestWait)
   }
 
   private func openConnection() throws -> DatabaseQueue {
@@ -104,14 +144,18 @@ extension SQLiteStore: GenerationKeeping {
   /// of before would name the files again.
   private func isLastCommitDurable() -> Bool {
     do {
-      guard let pool = try database as? DatabasePool else { return true }
-      try pool.writeWithoutTransaction { connection in
+      let isPool = try database is DatabasePool
+      try database.writeWithoutTransaction { connection in
         let level = try SQLiteConnection(database: connection).integer("PRAGMA synchronous") ?? 2
-        if level == 1 { _ = try connection.checkpoint(.passive) }
+        if isPool {
+          if level < 2 { try LogCare.synchronizeLog(of: connection) }
+        } else if level < 3 {
+          try SQLiteFileSet(path: path, options: configuration.options).synchronizeFolder()
+        }
       }
       return true
     } catch {
-      _ = failed(error, doing: "be checkpointed")
+      _ = failed(error, doing: "be synchronized")
       return false
     }
   }

@@ -73,10 +73,13 @@ struct ExternalDataCheck {
 }
 
 extension ExternalDataFiles {
-  /// The names of the files that are there, sorted; what Cairn and Core Data did not make is left
-  /// out.
+  /// The names of the files that are there, sorted, copies that were broken off included; what Cairn
+  /// and Core Data did not make is left out.
   var names: [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return all.filter { UUID(uuidString: $0) != nil }.sorted()
+    return all.filter { name in
+      let stem = name.hasSuffix(".part") ? String(name.dropLast(5)) : name
+      return UUID(uuidString: stem) != nil
+    }.sorted()
   }
 }

@@ -1,4 +1,3 @@
-import CairnPlatform
 import CairnStore
 import Foundation
 
@@ -10,28 +9,31 @@ final class ExternalDataCopying {
   private var wanted: Set<String> = []
   private var added: [String] = []
 
-  init(from source: URL, to destination: URL) {
-    self.source = ExternalDataFiles(store: source)
-    self.destination = ExternalDataFiles(store: destination)
+  init(from source: URL, to destination: URL, options: StoreOptions) {
+    self.source = ExternalDataFiles(store: source, options: options)
+    self.destination = ExternalDataFiles(store: destination, options: options)
   }
 
   /// Copies what the destination lacks.
   func add() throws {
-    let names = Self.names(in: source)
-    wanted = Set(names)
-    let missing = wanted.subtracting(Self.names(in: destination))
-    if missing.isEmpty { return }
+    let operations = destination.operations
     do {
+      wanted = Set(try Self.names(in: source))
+      let missing = wanted.subtracting(try Self.names(in: destination))
+      if missing.isEmpty { return }
       try destination.makeFolder()
       for name in missing.sorted() {
-        added.append(name)
         let file = destination.folder.appendingPathComponent(name)
-        try FileManager.default.copyItem(at: source.folder.appendingPathComponent(name), to: file)
-        let handle = try FileHandle(forUpdating: file)
-        try handle.synchronize()
-        try handle.close()
+        // A copy that was broken off must not pass for the file the next time.
+        let part = destination.folder.appendingPathComponent(name + ".part")
+        try operations.remove(part)
+        added.append(part.lastPathComponent)
+        try operations.copy(source.folder.appendingPathComponent(name), to: part)
+        try operations.synchronize(file: part)
+        added.append(name)
+        try operations.move(part, to: file)
       }
-      try AtomicFileWrite.synchronize(folder: destination.folder.path)
+      try operations.synchronize(folder: destination.folder)
     } catch {
       throw CoreDataError(
         ExternalDataFiles.isOutOfSpace(error) ? .fileWriteOutOfSpace : .persistentStoreOperation,
@@ -46,10 +48,13 @@ final class ExternalDataCopying {
 
   /// The rows were replaced: removes what only the old ones named.
   func finish() {
-    destination.remove(Self.names(in: destination).filter { !wanted.contains($0) })
+    // Files that stay are harmless.
+    let names = (try? Self.names(in: destination)) ?? []
+    destination.remove(names.filter { !wanted.contains($0) })
   }
 
-  private static func names(in files: ExternalDataFiles) -> [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: files.folder.path)) ?? []
+  private static func names(in files: ExternalDataFiles) throws -> [String] {
+    guard FileManager.default.fileExists(atPath: files.folder.path) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: files.folder.path)
   }
 }

@@ -49,6 +49,21 @@ final class LogCare: @unchecked Sendable {
     }
   }
 
+  /// Makes the commits that are in the write-ahead log durable.
+  static func synchronizeLog(of database: Database) throws {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    // Without methods the file is not open, and nothing has been written to it.
+    guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods,
+      let synchronize = methods.pointee.xSync
+    else { return }
+    let result = synchronize(log, SQLITE_SYNC_NORMAL)
+    guard result == SQLITE_OK else {
+      throw SQLiteFailure(code: result, message: "the log could not be written to disk")
+    }
+  }
+
   /// Makes the database file as large as it will be once the log is moved, and a step larger; called
   /// in a transaction that is about to commit.
   ///

@@ -11,7 +11,11 @@ enum StoreFileAccess {
     configuration.foreignKeysEnabled = false
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
-    configuration.prepareDatabase { SQLiteFunctions.register(on: $0) }
+    configuration.prepareDatabase { database in
+      // With a rollback journal a commit is durable only once the journal's name is gone for good.
+      try database.execute(sql: "PRAGMA synchronous = EXTRA")
+      SQLiteFunctions.register(on: database)
+    }
     return try DatabaseQueue(path: url.path, configuration: configuration)
   }
 
@@ -44,7 +48,8 @@ enum StoreFileAccess {
       let queue = try open(url, options: options)
       defer { try? queue.close() }
       try queue.erase()
-      SQLiteFileSet(path: url.path).removeCommitNote()
+      // One that stays is of another store than that which comes.
+      try? SQLiteFileSet(path: url.path, options: options).removeCommitNote()
     } catch {
       throw SQLiteResultCode.translate(error, path: url.path, doing: "be destroyed")
     }
@@ -55,9 +60,9 @@ enum StoreFileAccess {
   ///
   /// Whatever fails, and wherever it stops, the destination is as it was, or the copy.
   static func copy(from source: URL, to destination: URL, options: StoreOptions) throws {
-    let target = SQLiteFileSet(path: destination.path)
+    let target = SQLiteFileSet(path: destination.path, options: options)
     let isNew = !target.exists
-    let files = ExternalDataCopying(from: source, to: destination)
+    let files = ExternalDataCopying(from: source, to: destination, options: options)
     do {
       // Names are never given twice, so these stand beside the files of the rows to be replaced.
       try files.add()
@@ -65,13 +70,15 @@ enum StoreFileAccess {
       defer { try? from.close() }
       let to = try open(destination, options: options)
       defer { try? to.close() }
+      // The copy may be an older one of the same store.
+      try target.removeCommitNote()
       try from.backup(to: to)
-      target.removeCommitNote()
-      try to.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+      // Else the next opening does it; the rows are there, and so must their files be.
+      try? to.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
     } catch {
-      if isNew { target.removeDatabase() }
-      let failure = SQLiteResultCode.failure(in: error)
-      if failure.map({ !SQLiteResultCode.isFatal($0) }) ?? true { files.takeBack() }
+      let isGone = isNew && (try? target.removeDatabase()) != nil
+      let isFatal = SQLiteResultCode.failure(in: error).map(SQLiteResultCode.isFatal) ?? false
+      if isGone || !isFatal { files.takeBack() }
       throw SQLiteResultCode.translate(error, path: destination.path, doing: "be replaced")
     }
     files.finish()

@@ -44,6 +44,9 @@ struct ForeignObjects {
       do {
         try connection.execute(object.sql)
       } catch {
+        guard let failure = SQLiteResultCode.failure(in: error),
+          SQLiteResultCode.isAboutStatement(failure)
+        else { throw error }
         try connection.execute("ROLLBACK TO foreign_object")
       }
       try connection.execute("RELEASE foreign_object")

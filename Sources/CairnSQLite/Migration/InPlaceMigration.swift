@@ -10,6 +10,7 @@ struct InPlaceMigration {
   let url: URL
   let plan: SQLMigrationPlan
   let metadata: [String: Any]
+  let files: ExternalDataFiles
   let progress: (@Sendable (Double) -> Void)?
 
   func run(_ connection: SQLiteConnection) throws {
@@ -84,7 +85,7 @@ struct InPlaceMigration {
   }
 
   private func registerFunctions(_ connection: SQLiteConnection) {
-    let files = ExternalDataFiles(store: url)
+    let files = files
     connection.database.add(
       function: DatabaseFunction(SQLFunctionName.tag, argumentCount: 1) { values in
         Data.fromDatabaseValue(values[0]).map { Data([1]) + $0 }
@@ -93,7 +94,7 @@ struct InPlaceMigration {
       function: DatabaseFunction(SQLFunctionName.untag, argumentCount: 1) { values in
         guard let column = Data.fromDatabaseValue(values[0]) else { return nil }
         guard let data = files.data(ofColumn: column) else {
-          throw DatabaseError(message: "a file of external data is missing")
+          throw DatabaseError(message: "a file of external data cannot be read")
         }
         return data
       })
@@ -158,8 +159,8 @@ struct InPlaceMigration {
     try ModelCacheTable.write(plan.destination.model, connection)
     guard try ChecksumTable.exists(connection) else { return }
     try ChecksumTable(
-      ChecksumTable.entities(of: plan.destination, connection), connection,
-      files: ExternalDataFiles(store: url)
+      ChecksumTable.tables(of: plan.destination, connection), connection,
+      files: files
     ).rebuild()
   }
 }

@@ -13,7 +13,7 @@ extension SQLiteStore: InPlaceMigrating {
   ) throws {
     try source.prepareForUse()
     try destination.prepareForUse()
-    let facts = try SQLiteFileFacts.read(at: url.path, timeout: options.timeout)
+    let facts = try SQLiteFileFacts.read(at: url.path, options: options)
     guard
       source.isConfiguration(
         withName: nil, compatibleWithStoreMetadata: facts.metadata ?? [:])
@@ -37,6 +37,7 @@ extension SQLiteStore: InPlaceMigrating {
         source: SQLSchema(model: source, catalog: facts.catalog),
         destination: SQLSchema(model: destination), difference: difference),
       metadata: facts.metadata ?? [:],
+      files: ExternalDataFiles(store: url, options: options),
       progress: options.dictionary[StoreOptionKey.migrationProgress]
         as? @Sendable (Double) -> Void)
     do {

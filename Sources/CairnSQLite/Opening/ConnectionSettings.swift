@@ -60,19 +60,24 @@ struct ConnectionSettings {
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       try queue.writeWithoutTransaction {
         try $0.execute(sql: "PRAGMA journal_mode = \(journalMode)")
-        try setSynchronous($0, default: "FULL")
+        // A rollback journal is a commit's only when its name is gone for good, too, which SQLite
+        // waits for with EXTRA.
+        let level = (pragma("synchronous") ?? "FULL").uppercased()
+        try setSynchronous($0, to: level == "FULL" || level == "2" ? "EXTRA" : level)
       }
       return queue
     }
     let pool = try DatabasePool(path: path, configuration: configuration)
     if !isReadOnly {
-      try pool.writeWithoutTransaction { try setSynchronous($0, default: "NORMAL") }
+      try pool.writeWithoutTransaction {
+        try setSynchronous($0, to: pragma("synchronous") ?? "NORMAL")
+      }
     }
     return pool
   }
 
-  private func setSynchronous(_ database: Database, default level: String) throws {
-    try database.execute(sql: "PRAGMA synchronous = \(pragma("synchronous") ?? level)")
+  private func setSynchronous(_ database: Database, to level: String) throws {
+    try database.execute(sql: "PRAGMA synchronous = \(level)")
   }
 
   /// The statements for the pragmas of the options, those set elsewhere left out.

@@ -36,7 +36,7 @@ struct LeftLog {
   func explain(_ error: any Error) -> any Error {
     let failure = SQLiteResultCode.failure(in: error)
     let isNoStore = (error as? CoreDataError)?.code == .persistentStoreInvalidType
-    guard isNoStore || failure.map(SQLiteResultCode.isFatal) == true, isThere,
+    guard isNoStore || failure.map(SQLiteResultCode.isDamage) == true, isThere,
       identifierOfFileAlone() != nil
     else { return error }
     return refusal(error)

@@ -11,30 +11,46 @@ struct SQLiteFileFacts {
   let metadata: [String: Any]?
   var isEmpty: Bool { catalog.tables.isEmpty }
 
+  /// A file that a program left in the middle of a transaction is brought back to where it was
+  /// before, unless the options want it to be only read.
+  ///
   /// - Throws: ``CoreDataError`` for a file that is no store of Core Data.
-  static func read(at path: String, timeout: TimeInterval) throws -> SQLiteFileFacts {
+  static func read(at path: String, options: StoreOptions) throws -> SQLiteFileFacts {
     let log = LeftLog(path: path)
     do {
       if let reason = DatabaseHeader.refusal(at: path) {
         throw CoreDataError(
           .persistentStoreInvalidType, "\(path) \(reason).", userInfo: [NSFilePathErrorKey: path])
       }
-      var configuration = Configuration()
-      configuration.readonly = true
-      configuration.busyMode = .timeout(timeout)
-      configuration.foreignKeysEnabled = false
-      // Old schemas may quote text like names; they must still be readable.
-      configuration.acceptsDoubleQuotedStringLiterals = true
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
-      defer { try? queue.close() }
-      return try queue.read { database in
-        let connection = SQLiteConnection(database: database)
-        let facts = try read(connection, path: path)
-        try log.check(facts.metadata, connection)
-        return facts
+      do {
+        return try read(at: path, log, options, isReadOnly: true)
+      } catch {
+        guard let failure = SQLiteResultCode.failure(in: error),
+          SQLiteResultCode.needsRollback(failure), !options.isReadOnly
+        else { throw error }
+        return try read(at: path, log, options, isReadOnly: false)
       }
     } catch {
       throw SQLiteResultCode.translate(log.explain(error), path: path, doing: "be opened")
+    }
+  }
+
+  private static func read(
+    at path: String, _ log: LeftLog, _ options: StoreOptions, isReadOnly: Bool
+  ) throws -> SQLiteFileFacts {
+    var configuration = Configuration()
+    configuration.readonly = isReadOnly
+    configuration.busyMode = .timeout(options.timeout)
+    configuration.foreignKeysEnabled = false
+    // Old schemas may quote text like names; they must still be readable.
+    configuration.acceptsDoubleQuotedStringLiterals = true
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    defer { try? queue.close() }
+    return try queue.read { database in
+      let connection = SQLiteConnection(database: database)
+      let facts = try read(connection, path: path)
+      try log.check(facts.metadata, connection)
+      return facts
     }
   }
 

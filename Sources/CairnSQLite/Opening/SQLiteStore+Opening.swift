@@ -32,7 +32,9 @@ extension SQLiteStore {
         throw error
       }
     } catch {
-      if isNewFile { SQLiteFileSet(path: path).removeDatabase() }
+      if isNewFile {
+        try? SQLiteFileSet(path: path, options: configuration.options).removeDatabase()
+      }
       throw SQLiteResultCode.translate(error, path: path, doing: "be opened")
     }
   }
@@ -61,7 +63,7 @@ extension SQLiteStore {
         .persistentStoreOpen, "\(path) is a folder; a SQLite store is a file.",
         userInfo: [NSFilePathErrorKey: path])
     }
-    let facts = try SQLiteFileFacts.read(at: path, timeout: configuration.options.timeout)
+    let facts = try SQLiteFileFacts.read(at: path, options: configuration.options)
     if facts.isEmpty && isReadOnly {
       throw CoreDataError(
         .persistentStoreOpen, "\(path) is an empty database, and a read-only store is not created.",

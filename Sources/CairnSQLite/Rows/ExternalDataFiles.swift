@@ -1,6 +1,7 @@
 import CairnPlatform
 import CairnStore
 import Foundation
+import Synchronization
 
 /// The files beside a store that hold large values of attributes which allow that.
 ///
@@ -14,9 +15,13 @@ struct ExternalDataFiles: Sendable {
 
   /// The support folder of the store.
   let supportFolder: URL
+  let operations: any StoreFileOperations
+  /// Where a read notes that a file could not be read; nil when nobody asks.
+  private var failure: FileReadFailure?
   var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
 
-  init(store: URL) {
+  init(store: URL, options: StoreOptions = StoreOptions()) {
+    operations = options.fileOperations
     let name = store.deletingPathExtension().lastPathComponent
     supportFolder = store.deletingLastPathComponent()
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
@@ -34,9 +39,40 @@ struct ExternalDataFiles: Sendable {
     }
   }
 
-  /// The contents of a file; nil when it is missing.
+  /// The contents of a file; nil when it is missing or cannot be read.
   func data(ofFile name: String) -> Data? {
-    try? Data(contentsOf: folder.appendingPathComponent(name))
+    do {
+      return try contents(ofFile: name)
+    } catch {
+      failure?.note(error)
+      return nil
+    }
+  }
+
+  /// The contents of a file; nil when it is missing.
+  func contents(ofFile name: String) throws -> Data? {
+    let file = folder.appendingPathComponent(name)
+    do {
+      return try operations.read(file)
+    } catch {
+      throw CoreDataError(
+        .persistentStoreOperation,
+        "A large value could not be read from \(file.path). Check the folder's permissions and the "
+          + "disk.",
+        userInfo: [NSFilePathErrorKey: file.path], underlyingError: error)
+    }
+  }
+
+  /// Executes a read, which throws when a file that it wanted could not be read.
+  ///
+  /// Files that are missing are no failure: their values are nil, as in Core Data.
+  func reading<T>(_ body: (ExternalDataFiles) throws -> T) throws -> T {
+    let failure = FileReadFailure()
+    var files = self
+    files.failure = failure
+    let result = try body(files)
+    if let error = failure.error { throw error }
+    return result
   }
 
   /// The name of the file a column names; nil for inline data and for what is not a file name.
@@ -53,12 +89,10 @@ struct ExternalDataFiles: Sendable {
     do {
       try makeFolder()
       let file = folder.appendingPathComponent(name)
-      try data.write(to: file)
-      let handle = try FileHandle(forUpdating: file)
-      try handle.synchronize()
-      try handle.close()
+      try operations.write(data, to: file)
+      try operations.synchronize(file: file)
       // The row that will name the file must not outlast the file's own name.
-      try AtomicFileWrite.synchronize(folder: folder.path)
+      try operations.synchronize(folder: folder)
     } catch {
       remove([name])
       throw Self.isOutOfSpace(error)
@@ -76,12 +110,18 @@ struct ExternalDataFiles: Sendable {
     return (Data([Self.fileTag]) + Data(name.utf8) + Data([0]), name)
   }
 
+  /// Folders whose names this process has made durable.
+  private static let durableFolders = Mutex<Set<String>>([])
+
   /// Makes the folder, names included, durable.
   func makeFolder() throws {
-    if FileManager.default.fileExists(atPath: folder.path) { return }
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try AtomicFileWrite.synchronize(folder: supportFolder.path)
-    try AtomicFileWrite.synchronize(folder: supportFolder.deletingLastPathComponent().path)
+    let isThere = FileManager.default.fileExists(atPath: folder.path)
+    if isThere, Self.durableFolders.withLock({ $0.contains(folder.path) }) { return }
+    if !isThere { try operations.makeFolder(folder) }
+    // Whoever made it may have ended before this.
+    try operations.synchronize(folder: supportFolder)
+    try operations.synchronize(folder: supportFolder.deletingLastPathComponent())
+    _ = Self.durableFolders.withLock { $0.insert(folder.path) }
   }
 
   static func isOutOfSpace(_ error: any Error) -> Bool {
@@ -98,10 +138,8 @@ struct ExternalDataFiles: Sendable {
 
   /// Removes files that no column names any more.
   ///
-  /// A file that stays is harmless.
+  /// A file that stays is harmless; ``StoreCheck`` tells of it.
   func remove(_ names: [String]) {
-    for name in names {
-      try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-    }
+    for name in names { try? operations.remove(folder.appendingPathComponent(name)) }
   }
 }

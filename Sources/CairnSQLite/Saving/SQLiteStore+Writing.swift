@@ -43,7 +43,7 @@ extension SQLiteStore {
         var commit: Int64?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
-            try body(lookup(SQLiteConnection(database: connection), schema))
+            try lookUp(SQLiteConnection(database: connection), schema, body)
           }
           return result != nil
         }
@@ -80,7 +80,8 @@ extension SQLiteStore {
   /// The declared error for what was thrown while the file was being written; after one that leaves
   /// the file in doubt nothing is written any more.
   func failed(_ error: any Error, doing: String) -> any Error {
-    let translated = SQLiteResultCode.translate(error, path: path, doing: doing)
+    let translated = SQLiteResultCode.translate(
+      error, path: path, doing: doing, endsWriting: true)
     guard let failure = SQLiteResultCode.failure(in: error), SQLiteResultCode.isFatal(failure),
       let declared = translated as? CoreDataError
     else { return translated }

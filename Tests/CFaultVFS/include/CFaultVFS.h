@@ -16,6 +16,8 @@ enum {
 
 /// How a write goes wrong; everything else has one way only.
 enum {
+  /// Nothing goes wrong.
+  CFAULT_WORKS = -1,
   /// Nothing is written, and SQLite is told of an error.
   CFAULT_FAILS = 0,
   /// The first half is written, and SQLite is told of an error.
@@ -36,6 +38,8 @@ void cfault_end(int number);
 /// Lets the `nth` operation (from 1) of the given kinds go wrong; with `lasting`, those after it too.
 /// Counts anew. An `nth` of 0 only counts.
 void cfault_arm(int number, unsigned kinds, long nth, int lasting, int outcome);
+/// Counts an operation on a file that is not SQLite's, and says how it is to go.
+int cfault_step(int number, unsigned kind);
 /// Nothing goes wrong any more.
 void cfault_disarm(int number);
 /// Operations of the armed kinds since then, those that went wrong included.
@@ -49,8 +53,11 @@ long cfault_syncs(int number);
 void cfault_set_room(int number, int64_t bytes);
 int64_t cfault_room(int number);
 
-/// From now on it is remembered what has been written but not synced.
+/// From now on it is remembered what has been written but not synced, and which names the folder has
+/// got and lost.
 void cfault_remember(int number);
+/// Somebody has synced the folder itself.
+void cfault_folder_synced(int number);
 /// The power goes: everything that would change a file fails. Close all files, then restore.
 void cfault_cut_power(int number);
 /// Power is back: files have what was synced, and of the rest what chance (`seed`, 0: nothing) left.

@@ -2,12 +2,13 @@
 
 import Cairn
 import CairnSQLite
+import CairnTesting
 import Foundation
 import Testing
 
-/// Specification: operations.md 3.1 – fail the 1st, the 2nd … until it runs clean, once and from then
+/// Specification: operations.md 3.1 and 3.3 – fail the 1st, the 2nd … until it runs clean, once and from then
 /// on; afterwards the store is whole and holds the old state or the new one.
-@Suite(.timeLimit(.minutes(10))) struct FaultLoopTests {
+@Suite struct FaultLoopTests {
   /// A filled store, closed; copied for every attempt.
   static let template: Result<URL, any Error> = Result {
     let folder = FileManager.default.temporaryDirectory
@@ -24,8 +25,8 @@ import Testing
   }
 
   static let operations: [FaultyOperation] = [
-    FaultyOperation(name: "create", needsStore: false, changesNothing: true) { _, url in
-      try Shop(at: url).close()
+    FaultyOperation(name: "create", needsStore: false, changesNothing: true) { _, place in
+      try Shop(at: place.url, options: place.options).close()
     },
     FaultyOperation(
       name: "save inserts", prepare: { shop in for n in 0..<20 { shop.insert("new \(n)") } }
@@ -45,6 +46,20 @@ import Testing
       prepare: { shop in
         shop.insert("drawing", picture: Shop.picture(2))
         try shop.items("name == 'painting'").first?.setValue(Shop.picture(3), forKey: "picture")
+      }
+    ) { shop, _ in try shop?.context.save() },
+    FaultyOperation(
+      name: "save and delete external data with a rollback journal",
+      pragmas: ["journal_mode": "DELETE"],
+      prepare: { shop in
+        shop.insert("drawing", picture: Shop.picture(2))
+        for item in try shop.items("name == 'painting'") { shop.context.delete(item) }
+      }
+    ) { shop, _ in try shop?.context.save() },
+    FaultyOperation(
+      name: "delete external data",
+      prepare: { shop in
+        for item in try shop.items("name == 'painting'") { shop.context.delete(item) }
       }
     ) { shop, _ in try shop?.context.save() },
     FaultyOperation(name: "batch insert", prepare: { _ in }) { shop, _ in
@@ -67,33 +82,78 @@ import Testing
         PersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture))
     },
     FaultyOperation(
+      name: "read", changesNothing: true, pragmas: ["cache_size": "2"], prepare: { _ in }
+    ) { shop, _ in
+      let contents = try shop?.contents()
+      #expect(contents == Self.contents)
+    },
+    FaultyOperation(
+      name: "read a pinned generation", changesNothing: false, pragmas: ["cache_size": "2"],
+      prepare: { shop in
+        try shop.context.setQueryGenerationFrom(.current)
+        _ = try shop.items()
+        try shop.changeElsewhere()
+        shop.context.refreshAllObjects()
+      }
+    ) { shop, _ in
+      guard let shop else { return }
+      let boxes = try shop.context.fetch(FetchRequest<ManagedObject>(entityName: "Box"))
+      let items = boxes.map { ($0.value(forKey: "items") as? NSOrderedSet)?.count ?? 0 }
+      let pictures = try shop.items().map { ($0.value(forKey: "picture") as? Data)?.count ?? 0 }
+      if let error = shop.context.faultError {
+        shop.context.faultError = nil
+        throw error
+      }
+      #expect(items == [4, 4, 4] && pictures.count == 14 && pictures.reduce(0, +) == 110_000)
+    },
+    FaultyOperation(
       name: "checkpoint", changesNothing: true,
       prepare: { shop in
         _ = try shop.context.execute(
           PersistentHistoryChangeRequest.deleteHistory(before: Date.distantPast))
       }
     ) { shop, _ in try shop?.store.checkpoint() },
-    FaultyOperation(name: "open", changesNothing: true) { _, url in try Shop(at: url).close() },
-    FaultyOperation(name: "migrate in place", isNewer: true, changesNothing: true) { _, url in
-      try Shop(at: url, model: Shop.newerModel.get()).close()
+    FaultyOperation(name: "open", changesNothing: true) { _, place in
+      try Shop(at: place.url, options: place.options).close()
+    },
+    FaultyOperation(name: "migrate in place", isNewer: true, changesNothing: true) { _, place in
+      try Shop(at: place.url, model: Shop.newerModel.get(), options: place.options).close()
+    },
+    FaultyOperation(
+      name: "migrate with a mapping model", isNewer: true,
+      codes: [.migrationManagerSourceStore, .migrationManagerDestinationStore, .migration]
+    ) { _, place in
+      let (old, new) = (try Shop.model.get(), try Shop.newerModel.get())
+      let mapping = MappingModel()
+      mapping.entityMappings = try MappingModel.inferredMappingModel(
+        forSourceModel: old, destinationModel: new
+      ).entityMappings
+      let options = place.options.merging([StoreOptionKey.migrationMappingModels: [mapping]]) { $1 }
+      try Shop(at: place.url, model: new, options: options).close()
     },
     FaultyOperation(
       name: "back up",
       result: { $0.deletingLastPathComponent().appendingPathComponent("Backup.sqlite") },
       mayBeEmpty: true
-    ) { _, url in
+    ) { _, place in
+      let folder = place.url.deletingLastPathComponent()
       try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).replacePersistentStore(
-        at: url.deletingLastPathComponent().appendingPathComponent("Backup.sqlite"),
-        withPersistentStoreFrom: url, ofType: StoreTypeName.sqlite)
+        at: folder.appendingPathComponent("Backup.sqlite"), destinationOptions: place.options,
+        withPersistentStoreFrom: place.url, ofType: StoreTypeName.sqlite)
     },
-    FaultyOperation(name: "replace") { _, url in
+    FaultyOperation(name: "replace") { _, place in
       try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).replacePersistentStore(
-        at: url,
+        at: place.url, destinationOptions: place.options,
         withPersistentStoreFrom: Self.other.get(), ofType: StoreTypeName.sqlite)
     },
-    FaultyOperation(name: "destroy", mayBeEmpty: true) { _, url in
+    FaultyOperation(name: "destroy", mayBeEmpty: true) { _, place in
       try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).destroyPersistentStore(
-        at: url, ofType: StoreTypeName.sqlite)
+        at: place.url, ofType: StoreTypeName.sqlite, options: place.options)
+    },
+    FaultyOperation(name: "destroy by force", mayBeEmpty: true) { _, place in
+      try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).destroyPersistentStore(
+        at: place.url, ofType: StoreTypeName.sqlite,
+        options: place.options.merging([StoreOptionKey.forceDestroy: true]) { $1 })
     },
   ]
 
@@ -112,10 +172,36 @@ import Testing
     return url
   }
 
-  @Test(arguments: operations)
+  /// What the template holds.
+  private static var contents: [String] {
+    ["box 0", "box 1", "box 2"].map { box in
+      "\(box): " + "\((0..<4).map { "item \(box.suffix(1))\($0)" as Any })"
+    }
+      + (0..<12).map { "item \($0 / 4)\($0 % 4) \($0 % 4) none" } + ["later 1 none"]
+      + ["painting 1 110000 1", "2 transactions"]
+  }
+
+  @Test(.timeLimit(.minutes(FaultLoop.isComplete ? 60 : 10)), arguments: operations)
   func eachFailingStepLeavesTheOldStateOrTheNew(operation: FaultyOperation) throws {
     let loop = try FaultLoop(operation, template: Self.template.get())
-    let faults = try loop.run([.open, .write, .tornWrite, .fullWrite, .sync, .truncate])
-    #expect(faults > 5, "\(operation.name): only \(faults) faults")
+    let faults = try loop.run(
+      [.open, .read, .write, .tornWrite, .fullWrite, .sync, .truncate, .delete],
+      [.once, .fromThenOn])
+    print("\(operation.name): \(faults) faults")
+    #expect(faults > (operation.name.hasPrefix("read") ? 1 : 5), "\(operation.name): \(faults)")
+  }
+
+  @Test(.timeLimit(.minutes(FaultLoop.isComplete ? 60 : 10)), arguments: operations)
+  func aPowerCutAtEachStepLeavesTheOldStateOrTheNew(operation: FaultyOperation) throws {
+    let loop = try FaultLoop(operation, template: Self.template.get())
+    var numbers = SeededNumbers(seed: TestSeed.get("power cuts of \(operation.name)"))
+    let seeds =
+      [0]
+      + (0..<(FaultLoop.isComplete ? 3 : 1)).map { _ in
+        UInt64.random(in: 1 ... .max, using: &numbers)
+      }
+    let cuts = try loop.run([.change], seeds.map { .powerCut(seed: $0) })
+    print("\(operation.name): \(cuts) power cuts")
+    #expect(cuts > 5 || operation.name.hasPrefix("read"), "\(operation.name): only \(cuts) cuts")
   }
 }

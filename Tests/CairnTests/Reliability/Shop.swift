@@ -96,6 +96,22 @@ struct Shop {
     }
   }
 
+  /// Another context gives the painting another picture, and adds items.
+  func changeElsewhere() throws {
+    let other = ManagedObjectContext(.privateQueue)
+    other.persistentStoreCoordinator = coordinator
+    try other.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "name == 'painting'")
+      try other.fetch(request).first?.setValue(Self.picture(5), forKey: "picture")
+      for number in 0..<5 {
+        EntityDescription.insertNewObject(forEntityName: "Item", into: other)
+          .setValue("elsewhere \(number)", forKey: "name")
+      }
+      try other.save()
+    }
+  }
+
   /// So large that it is kept in a file.
   static func picture(_ number: Int) -> Data {
     Data(repeating: UInt8(truncatingIfNeeded: number), count: 110_000)
@@ -112,6 +128,7 @@ struct Shop {
   func contents() throws -> [String] {
     try context.performAndWait {
       context.reset()
+      defer { context.reset() }
       let boxes = try context.fetch(FetchRequest<ManagedObject>(entityName: "Box"))
       let lines = boxes.map { box in
         let items = box.value(forKey: "items") as? NSOrderedSet
@@ -128,6 +145,8 @@ struct Shop {
       let history = try context.execute(
         PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?))
       let count = ((history as? PersistentHistoryResult)?.result as? [Any])?.count ?? 0
+      // What a property could not read it cannot throw.
+      if let error = context.faultError { throw error }
       return lines.sorted() + rest + (count == 0 ? [] : ["\(count) transactions"])
     }
   }

@@ -1,0 +1,92 @@
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// What a store does to files that SQLite does not write for it: those of external data and whole
+/// stores.
+///
+/// Tests put one that fails on demand in its place, with the option ``StoreOptions/fileOperations``.
+package protocol StoreFileOperations: Sendable {
+  /// Makes a folder and those above it; none is there yet, or some.
+  func makeFolder(_ url: URL) throws
+  /// Writes a file that is not there yet.
+  func write(_ data: Data, to file: URL) throws
+  func copy(_ file: URL, to copy: URL) throws
+  /// Gives a file another name, which is that of no file, in its folder.
+  func move(_ file: URL, to name: URL) throws
+  /// Returns once the contents of a file are on the disk.
+  func synchronize(file: URL) throws
+  /// Returns once the names in a folder are on the disk.
+  func synchronize(folder: URL) throws
+  /// The contents of a file; nil when there is none.
+  func read(_ file: URL) throws -> Data?
+  /// Removes a file, or a folder with what is in it; nothing happens when there is none.
+  func remove(_ url: URL) throws
+}
+
+/// The file system.
+package struct SystemFileOperations: StoreFileOperations {
+  package init() {}
+
+  package func makeFolder(_ url: URL) throws {
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  package func write(_ data: Data, to file: URL) throws { try data.write(to: file) }
+
+  package func copy(_ file: URL, to copy: URL) throws {
+    try FileManager.default.copyItem(at: file, to: copy)
+  }
+
+  package func move(_ file: URL, to name: URL) throws {
+    try FileManager.default.moveItem(at: file, to: name)
+  }
+
+  package func synchronize(file: URL) throws {
+    let handle = try FileHandle(forUpdating: file)
+    try handle.synchronize()
+    try handle.close()
+  }
+
+  package func synchronize(folder: URL) throws {
+    try AtomicFileWrite.synchronize(folder: folder.path)
+  }
+
+  package func read(_ file: URL) throws -> Data? {
+    do {
+      return try Data(contentsOf: file)
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      return nil
+    }
+  }
+
+  package func remove(_ url: URL) throws {
+    do {
+      try FileManager.default.removeItem(at: url)
+    } catch let error as CocoaError where error.code == .fileNoSuchFile {
+      return
+    }
+  }
+}
+
+extension StoreOptions {
+  /// The key of an option for tests: ``StoreFileOperations`` in place of the file system.
+  package static let fileOperationsKey = "CairnFileOperations"
+
+  /// How files that SQLite does not write are written.
+  package var fileOperations: any StoreFileOperations {
+    dictionary[Self.fileOperationsKey] as? any StoreFileOperations ?? SystemFileOperations()
+  }
+}
+
+/// What reading files of external data came to, while one read is under way.
+///
+/// The values of a row cannot throw; the read does so when it is done.
+// Unchecked: used by the one thread that executes the read.
+final class FileReadFailure: @unchecked Sendable {
+  private(set) var error: (any Error)?
+
+  func note(_ error: any Error) {
+    if self.error == nil { self.error = error }
+  }
+}
