@@ -137,6 +137,7 @@ import Testing
     let employee = schema.entity(try fixture.entity("Employee"))
     let member = try #require(
       schema.joinColumns(of: employee).first { $0.table == table }?.column)
+    fixture.isDamagedOnPurpose = true
     // Another employee, who is there as well: the format has nothing against it.
     try execute("UPDATE \(table) SET \(member) = 9 WHERE \(member) = 2", in: fixture)
     let changed = try fixture.store.verifyIntegrity()
@@ -181,6 +182,7 @@ import Testing
     try execute("DELETE FROM CAIRNSUM WHERE E < -1 OR (E = 0 AND K = 2)", in: fixture)
     let store = try fixture.another()
     #expect(try store.verifyIntegrity().isEmpty)
+    fixture.isDamagedOnPurpose = true
     try execute("DELETE FROM \(table)", in: fixture)
     #expect(try store.verifyIntegrity().count == 1)
     try store.close()
