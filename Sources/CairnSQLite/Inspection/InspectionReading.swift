@@ -180,9 +180,7 @@ struct InspectionReading {
 
   /// As the header says; a connection to an immutable file would say otherwise.
   var journalMode: String {
-    let file = try? FileHandle(forReadingFrom: url)
-    defer { try? file?.close() }
-    let header = (try? file?.read(upToCount: 20)) ?? Data()
-    return header.count == 20 && header[header.startIndex + 18] == 2 ? "wal" : "delete"
+    let header = DatabaseHeader.bytes(at: url.path) ?? Data()
+    return header.count >= 20 && header[header.startIndex + 18] == 2 ? "wal" : "delete"
   }
 }

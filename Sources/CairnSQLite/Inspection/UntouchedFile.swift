@@ -54,7 +54,7 @@ struct UntouchedFile {
   /// Nil when the file changed meanwhile.
   private func attempt<T>(_ body: (SQLiteConnection) throws -> T) throws -> T? {
     let before = state()
-    switch try way(before) {
+    switch way(before) {
     case .immutable:
       let result = Result { try open("immutable=1", body) }
       // What was read of a file that changes is worth nothing, nor is a failure.
@@ -82,18 +82,16 @@ struct UntouchedFile {
 
   private enum Way { case immutable, shared, plain, copy }
 
-  private func way(_ state: State) throws -> Way {
-    guard try isInLogMode() else { return .plain }
+  private func way(_ state: State) -> Way {
+    guard isInLogMode() else { return .plain }
     guard let log = state.log else { return .immutable }
     if state.hasIndex { return .shared }
     return log.size == 0 ? .immutable : .copy
   }
 
   /// Whether the database is in WAL mode, as its header says.
-  private func isInLogMode() throws -> Bool {
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    let header = try file.read(upToCount: 100) ?? Data()
+  private func isInLogMode() -> Bool {
+    let header = DatabaseHeader.bytes(at: path) ?? Data()
     return header.count >= 20 && header[header.startIndex + 18] == 2
   }
 

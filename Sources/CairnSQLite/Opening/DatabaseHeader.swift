@@ -1,4 +1,5 @@
 import Foundation
+import GRDBSQLite
 
 /// The first 100 bytes of a file, which tell whether it is a database that this SQLite reads.
 enum DatabaseHeader {
@@ -13,11 +14,8 @@ enum DatabaseHeader {
   /// - Parameter takesEmpty: Whether a file of no bytes passes, which SQLite takes for a database
   ///   without tables.
   static func refusal(at path: String, takesEmpty: Bool = true) -> String? {
-    guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
-      let start = try? file.read(upToCount: size) ?? Data()
-      // Opening it says why.
-    else { return nil }
-    try? file.close()
+    // Opening it says why it cannot be read.
+    guard let start = bytes(at: path) else { return nil }
     if start.isEmpty { return takesEmpty ? nil : "is empty, not a store" }
     if !start.starts(with: magic) {
       return isText(start)
@@ -32,6 +30,31 @@ enum DatabaseHeader {
         + "to \(knownVersion) are known. Update the program, or let the newer one export the store"
     }
     return nil
+  }
+
+  /// The header, or all of a shorter file; nil when it cannot be read.
+  ///
+  /// SQLite reads it: any other way of opening the file and closing it again would drop the locks of
+  /// every connection that this process has to it, and with them the log could be taken away.
+  static func bytes(at path: String) -> Data? {
+    var connection: OpaquePointer?
+    defer { sqlite3_close(connection) }
+    guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
+      return nil
+    }
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard
+      sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let file, let methods = file.pointee.pMethods, let read = methods.pointee.xRead,
+      let measure = methods.pointee.xFileSize
+    else { return nil }
+    var length: sqlite3_int64 = 0
+    guard measure(file, &length) == SQLITE_OK else { return nil }
+    var bytes = Data(count: min(size, Int(length)))
+    let code = bytes.withUnsafeMutableBytes { bytes in
+      bytes.isEmpty ? SQLITE_OK : read(file, bytes.baseAddress, Int32(bytes.count), 0)
+    }
+    return code == SQLITE_OK ? bytes : nil
   }
 
   private static func isText(_ bytes: Data) -> Bool {

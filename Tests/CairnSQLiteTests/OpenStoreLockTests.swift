@@ -1,0 +1,31 @@
+// What looking at the file of an open store does to its locks.
+
+import CairnModel
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSQLite
+
+/// A process that closes a file loses all locks that it has on it; without them another process that
+/// closes the store takes the log away under the open one.
+@Suite struct OpenStoreLockTests {
+  /// The locks that anybody has on a file.
+  private func locks(on url: URL) throws -> [String] {
+    let facts = try FileManager.default.attributesOfItem(atPath: url.path)
+    let number = try #require(facts[.systemFileNumber] as? NSNumber)
+    return try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+      .filter { $0.contains(":\(number) ") }.map { String($0.drop { $0 != ":" }) }.sorted()
+  }
+
+  @Test func lookingAtAnOpenStoreKeepsItsLocks() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Company", ["name": .string("c")])])
+    let before = try locks(on: fixture.url)
+    try #require(!before.isEmpty)
+    _ = try SQLiteStoreKind().metadata(at: fixture.url, options: StoreOptions())
+    #expect(try locks(on: fixture.url) == before)
+    _ = try StoreInspection(contentsOf: fixture.url)
+    #expect(try locks(on: fixture.url) == before)
+  }
+}
