@@ -26,9 +26,9 @@ struct LeftLog {
   func check(_ metadata: [String: Any]?, _ connection: SQLiteConnection) throws {
     guard isThere, let own = identifierOfFileAlone() else { return }
     if metadata?[StoreMetadataKey.uuid] as? String == own { return }
-    // A copy of another store that was not checkpointed yet has another identifier, too, and is
-    // whole.
-    if metadata != nil, try isWhole(connection) { return }
+    // A copy of another store that was not checkpointed yet has another identifier, and a store
+    // that was destroyed has none; both are whole.
+    if try isWhole(connection) { return }
     throw refusal(nil)
   }
 
