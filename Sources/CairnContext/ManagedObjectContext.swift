@@ -48,6 +48,12 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var classes: [ManagedObject.Type?] = []
   @exclusivity(unchecked)
   final var classGeneration = -1
+  /// The class of the object that was made last, and what it implements.
+  @exclusivity(unchecked)
+  final var recentClass: (type: ManagedObject.Type, flags: ObjectFlags)?
+  /// The entity that the last new object was asked for and that stands for itself.
+  @exclusivity(unchecked)
+  final var recentEntity: EntityDescription?
   final var isProcessing = false
   /// The property whose change the library is announcing.
   final var announcedKey: String?
@@ -56,6 +62,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var isSaving = false
   final var isResolvingConflicts = false
   /// Whether insertions and deletions are logged for undo.
+  @exclusivity(unchecked)
   final var recordsUndo = false
   final let undoHolds = UndoHolds()
   final var isProcessingScheduled = false
@@ -155,6 +162,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether the context keeps all its objects alive.
   ///
   /// Default false.
+  @exclusivity(unchecked)
   open var retainsRegisteredObjects = false {
     didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }
   }

@@ -11,6 +11,7 @@ import Synchronization
 /// be called from any thread.
 // Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
 open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, MemberReading,
+  RowKeyReserving,
   @unchecked Sendable
 {
   struct State {
@@ -241,6 +242,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     return try write(doing: "reserve object IDs") {
       try KeyReservation.reserve(for: entities, $0)
     } ?? []
+  }
+
+  package func reserveRowKeys(for runs: [RowKeyRun]) throws -> [Int64]? {
+    // A subclass may have its own ``obtainPermanentIDs(for:)``.
+    guard Swift.type(of: self) == SQLiteStore.self, !runs.isEmpty else { return nil }
+    return try write(doing: "reserve object IDs") { try KeyReservation.reserve(for: runs, $0) }
   }
 
   open override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {

@@ -111,9 +111,14 @@ extension ManagedObjectContext {
   /// Programs ask a class for its entity (``ManagedObject/entity()``) while several copies of a model
   /// are in use, as in tests that make a stack each.
   func entity(standingFor entity: EntityDescription) -> EntityDescription {
-    guard let model = persistentStoreCoordinator?.managedObjectModel,
-      entity.managedObjectModel !== model, let name = entity.name
-    else { return entity }
+    if let recentEntity, recentEntity === entity { return entity }
+    guard let model = persistentStoreCoordinator?.managedObjectModel else { return entity }
+    if entity.managedObjectModel === model {
+      // A model in use does not change; another coordinator may have another one.
+      if entity.layout != nil { recentEntity = entity }
+      return entity
+    }
+    guard let name = entity.name else { return entity }
     return model.entitiesByName[name] ?? entity
   }
 }

@@ -28,6 +28,7 @@ struct ContextAttachment {
   }
 
   private func detach() {
+    context.recentEntity = nil
     if let old = (context.rowSource as? CoordinatorRows)?.coordinator {
       old.removeObserver(context.commitListener)
     }

@@ -1,5 +1,6 @@
 import CRuntime
 import CairnModel
+import CairnStore
 import Synchronization
 
 /// Which object stands for which ID in one context: at most one for each.
@@ -112,6 +113,39 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
+  /// Gives new objects of this registry the row keys that a store has reserved for runs of them: the
+  /// first key of each run, the others follow it.
+  func giveRowKeys(
+    _ keys: [Int64], in runs: [RowKeyRun], of store: StoreIdentity, to objects: [ManagedObject]
+  ) {
+    state.withLock { state in
+      // Every new object of the registry is in the table, and most often all get their keys at once.
+      let areAll = state.temporary.count == objects.count
+      var place = 0
+      for (run, first) in zip(runs, keys) {
+        let table = Self.table(of: run.entity, in: store, &state)
+        table.rows.reserve(table.rows.count + run.count)
+        for key in first..<first + Int64(run.count) {
+          let object = objects[place]
+          place += 1
+          if !areAll { Self.set(0, for: object.objectID, in: &state) }
+          // An ID that nobody else has seen need not stay what it was.
+          if isKnownUniquelyReferenced(&object.objectID) {
+            object.objectID.becomePermanent(in: store, key: key)
+          } else {
+            let old = object.objectID
+            let id = ManagedObjectID(entity: old.entity, storeIdentity: store, key: .row(key))
+            if case .temporary(let number) = old.key { state.successors.set(id, for: number) }
+            if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
+            object.objectID = id
+          }
+          table.rows[key] = Self.address(of: object)
+        }
+      }
+      if areAll { state.temporary.removeAll() }
+    }
+  }
+
   /// The permanent ID that replaced a temporary one, or the ID itself.
   func current(_ id: ManagedObjectID) -> ManagedObjectID {
     guard case .temporary(let number) = id.key else { return id }
@@ -189,24 +223,31 @@ final class ObjectRegistry: @unchecked Sendable {
 
   @inline(__always)
   private static func table(of id: ManagedObjectID, in state: inout State) -> Table {
-    if state.recentEntity === id.entity, state.recentStore === id.storeIdentity {
-      return state.recentTable
-    }
-    return otherTable(of: id, in: &state)
+    table(of: id.entity, in: id.storeIdentity, &state)
   }
 
-  private static func otherTable(of id: ManagedObjectID, in state: inout State) -> Table {
-    let root = id.entity.layout?.rootNumber ?? 0
+  @inline(__always)
+  private static func table(
+    of entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
+  ) -> Table {
+    if state.recentEntity === entity, state.recentStore === store { return state.recentTable }
+    return otherTable(of: entity, in: store, &state)
+  }
+
+  private static func otherTable(
+    of entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
+  ) -> Table {
+    let root = entity.layout?.rootNumber ?? 0
     while state.tables.count <= root { state.tables.append([]) }
     let table: Table
-    if let known = state.tables[root].first(where: { $0.store === id.storeIdentity }) {
+    if let known = state.tables[root].first(where: { $0.store === store }) {
       table = known
     } else {
-      table = Table(store: id.storeIdentity)
+      table = Table(store: store)
       state.tables[root].append(table)
     }
-    state.recentEntity = id.entity
-    state.recentStore = id.storeIdentity
+    state.recentEntity = entity
+    state.recentStore = store
     state.recentTable = table
     return table
   }

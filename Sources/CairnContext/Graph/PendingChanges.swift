@@ -123,9 +123,9 @@ struct PendingTraits: OptionSet {
   static let inserted = Self(rawValue: 1 << 0)
   static let updated = Self(rawValue: 1 << 1)
   static let deleted = Self(rawValue: 1 << 2)
-  /// A class of its own, which may want to hear of the save and to validate.
-  static let subclass = Self(rawValue: 1 << 3)
-  /// A rule in the model that a value can break.
+  /// A class that wants to hear of the save.
+  static let listeners = Self(rawValue: 1 << 3)
+  /// A rule in the model or of the class that a value can break.
   static let rules = Self(rawValue: 1 << 4)
   /// A to-one relationship.
   static let toOnes = Self(rawValue: 1 << 5)
@@ -140,7 +140,9 @@ struct PendingTraits: OptionSet {
   }
 
   init(_ object: ManagedObject) {
-    self = type(of: object) == ManagedObject.self ? [] : .subclass
+    self = []
+    if object.flags.contains(.hearsOfSaves) { insert(.listeners) }
+    if object.flags.contains(.hasOwnRules) { insert(.rules) }
     object.unretainedLayout._withUnsafeGuaranteedRef { layout in
       if layout.hasRules { insert(.rules) }
       if !layout.toOneSlots.isEmpty { insert(.toOnes) }

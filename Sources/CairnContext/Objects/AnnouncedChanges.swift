@@ -4,8 +4,8 @@ import CairnModel
 // override.
 
 extension ManagedObject {
-  /// Whether the class may have methods of its own that want to hear of changes.
-  final var hasListeners: Bool { type(of: self) != ManagedObject.self }
+  /// Whether the class has methods of its own that want to hear of changes.
+  final var hasListeners: Bool { flags.contains(.hearsOfChanges) }
 
   /// Changes a property between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
   ///

@@ -31,6 +31,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// The committed values; nil for faults that were not read and for objects not yet saved.
   @exclusivity(unchecked)
   final var snapshot: RowSnapshot?
+  /// The row that the object's own slots are in; nil while they are those of the snapshot.
+  @exclusivity(unchecked)
+  final var draft: RowSnapshot?
   /// The slots that were set since the object was fetched or saved.
   @exclusivity(unchecked)
   final var changedSlots = SlotSet()
@@ -72,6 +75,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       slotCount = layout.slots.count
       registry = context.registry
       super.init()
+      flags = ClassTraits.flags(of: self, in: context)
       return
     }
     let entity = context?.entity(standingFor: entity) ?? entity
@@ -85,7 +89,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     unretainedLayout = .passUnretained(layout)
     slotCount = layout.slots.count
     super.init()
-    adoptSlots(of: layout.defaultValues)
+    flags = ClassTraits.flags(of: self, in: context)
+    layout.defaultValues.withUnsafeBufferPointer { adoptSlots(of: $0) }
     if let context { ObjectInsertion(context: context).insert(self) }
   }
 
@@ -124,7 +129,6 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   // The hooks about turning into a fault are not called from here: when this runs, what a subclass
   // stores is destroyed already.
   deinit {
-    freeSlots()
     registry?.remove(self, id: objectID, givesUpRow: flags.contains(.retainsRow))
   }
 
@@ -184,6 +188,18 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
     // Slot numbers come from generated code or the layout; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount, "slot out of range")
+    // Most values are set right after an object was made, and nobody need be told of those.
+    if flags.isSuperset(of: .fresh), flags.isDisjoint(with: [.hearsOfChanges, .awaking]),
+      slot < 64, let slots,
+      unretainedLayout._withUnsafeGuaranteedRef({ $0.attributeMask }) & (1 << UInt64(slot)) != 0
+    {
+      #if DEBUG
+        registry?.context?.confinement.check()
+      #endif
+      changedSlots.low |= 1 << UInt64(slot)
+      slots[slot] = value
+      return
+    }
     if unretainedLayout._withUnsafeGuaranteedRef({ $0.isToOneSlot[slot] }) {
       var destination: ManagedObject?
       if case .object(let id) = value { destination = requiredContext.object(with: id) }

@@ -38,6 +38,17 @@ struct ObjectFlags: OptionSet {
   /// In the list that a prefetch is making.
   static let listed = Self(rawValue: 1 << 17)
 
+  /// The class may have announcements of changes of its own; see ``ClassTraits``.
+  static let hearsOfChanges = Self(rawValue: 1 << 17)
+  /// The class may want to do something when it is saved.
+  static let hearsOfSaves = Self(rawValue: 1 << 18)
+  /// The class may have rules of its own.
+  static let hasOwnRules = Self(rawValue: 1 << 19)
+
+  /// What an object is between its insertion and the end of that event: whatever is written to it
+  /// is taken back with it, and nobody has been told of it.
+  static let fresh: Self = [.inserted, .eventInserted, .ownsSlots]
+
   static let pending: Self = [.inserted, .updated, .deleted]
   static let event: Self = [
     .inEvent, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,

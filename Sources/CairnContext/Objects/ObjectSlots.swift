@@ -52,14 +52,22 @@ extension ManagedObject {
     slots = snapshot.slotPointer
   }
 
-  /// Takes slots of its own with the given values.
+  /// Takes slots of its own with the given values, one for each slot.
   final func adoptSlots(of values: [AttributeValue]) {
-    freeSlots()
-    let block = UnsafeMutablePointer<AttributeValue>.allocate(capacity: max(values.count, 1))
-    values.withUnsafeBufferPointer { source in
-      if let base = source.baseAddress { block.initialize(from: base, count: values.count) }
+    values.withUnsafeBufferPointer { adoptSlots(of: $0) }
+  }
+
+  final func adoptSlots(of values: UnsafeBufferPointer<AttributeValue>) {
+    // One at a time: most are null or numbers, which the compiler copies without a call.
+    let row = RowSnapshot.draft(count: values.count) { target in
+      for slot in 0..<values.count { (target + slot).initialize(to: values[slot]) }
     }
-    slots = block
+    own(row)
+  }
+
+  private func own(_ row: RowSnapshot) {
+    draft = row
+    slots = row.slotPointer
     flags.insert(.ownsSlots)
   }
 
@@ -67,20 +75,30 @@ extension ManagedObject {
   final func ownSlots() -> UnsafeMutablePointer<AttributeValue> {
     let shared = firedSlots
     if flags.contains(.ownsSlots) { return shared }
-    let block = UnsafeMutablePointer<AttributeValue>.allocate(capacity: max(slotCount, 1))
-    block.initialize(from: shared, count: slotCount)
-    slots = block
-    flags.insert(.ownsSlots)
-    return block
+    adoptSlots(of: UnsafeBufferPointer(start: shared, count: slotCount))
+    return slots ?? shared
+  }
+
+  /// The object's own values as a row that a store may keep; nil when they are the snapshot's.
+  ///
+  /// The object reads them from there, too, and copies them before it changes one again.
+  final func sealSlots(version: Int64) -> RowSnapshot? {
+    guard let draft else { return nil }
+    if flags.contains(.ownsSlots) {
+      draft.seal(objectID: objectID, version: version)
+      flags.remove(.ownsSlots)
+    } else if !draft.isSealed(as: objectID, version: version) {
+      return nil
+    }
+    return draft
   }
 
   /// Lets go of the values; the object is a fault then.
   ///
   /// The snapshot stays.
   final func freeSlots() {
-    if let slots, flags.contains(.ownsSlots) {
-      slots.deinitialize(count: slotCount)
-      slots.deallocate()
+    if draft != nil {
+      draft = nil
       flags.remove(.ownsSlots)
     }
     slots = nil

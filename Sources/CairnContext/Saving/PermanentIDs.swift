@@ -9,56 +9,74 @@ struct PermanentIDs {
   func obtain(for objects: [ManagedObject]) throws {
     let groups = try groups(of: objects)
     if groups.isEmpty { return }
-    for (store, group, entities) in groups {
-      let ids =
-        try (store as? ObjectStore)?.permanentIDs(for: group)
-        ?? store.obtainPermanentIDs(for: entities)
-      context.registry.replaceTemporaryIDs(of: group, by: ids)
-    }
+    for group in groups { try give(to: group) }
     replaceReferences()
   }
 
-  private typealias Group = (
-    store: PersistentStore, objects: [ManagedObject], entities: [EntityDescription]
-  )
+  private func give(to group: Group) throws {
+    if let numbering = group.store as? any RowKeyReserving,
+      let keys = try numbering.reserveRowKeys(for: group.runs)
+    {
+      context.registry.giveRowKeys(
+        keys, in: group.runs, of: group.store.identity, to: group.objects)
+      return
+    }
+    let ids =
+      try (group.store as? ObjectStore)?.permanentIDs(for: group.objects)
+      ?? group.store.obtainPermanentIDs(for: group.objects.map(\.entity))
+    context.registry.replaceTemporaryIDs(of: group.objects, by: ids)
+  }
 
-  /// Objects without permanent ID by the store they go to, and the entity of each.
+  /// Objects without permanent ID that go to one store.
+  private struct Group {
+    let store: PersistentStore
+    var objects: [ManagedObject] = []
+    /// New objects come in runs of one entity.
+    var runs: [RowKeyRun] = []
+
+    mutating func add(_ object: ManagedObject, _ entity: EntityDescription) {
+      objects.append(object)
+      if let last = runs.last, last.entity === entity {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append(RowKeyRun(entity: entity, count: 1))
+      }
+    }
+  }
+
+  /// Objects without permanent ID by the store they go to.
   private func groups(of objects: [ManagedObject]) throws -> [Group] {
-    let isWaiting: (ManagedObject) -> Bool = { $0.objectID.isTemporaryID && $0.registry != nil }
+    let registry = context.registry
+    let isWaiting: (ManagedObject) -> Bool = {
+      $0.objectID.isTemporaryID && $0.registry === registry
+    }
     guard let first = objects.firstIndex(where: isWaiting) else { return [] }
     guard let coordinator = context.persistentStoreCoordinator else {
       throw CoreDataError(
         .persistentStoreSave, "The context has no persistent store coordinator; set one first.")
     }
     var groups: [Group] = []
-    var places: [ObjectIdentifier: Int] = [:]
     var defaults: [ObjectIdentifier: PersistentStore] = [:]
-    // New objects come in runs of one entity.
-    var run: (entity: EntityDescription, place: Int)?
+    var recent: (entity: EntityDescription, place: Int)?
     for object in objects[first...] where isWaiting(object) {
-      if let run, run.entity === object.objectID.entity, context.assignments.isEmpty {
-        groups[run.place].objects.append(object)
-        groups[run.place].entities.append(run.entity)
+      let entity = object.objectID.entity
+      if let recent, recent.entity === entity, context.assignments.isEmpty {
+        groups[recent.place].add(object, entity)
         continue
       }
       let store: PersistentStore
       if !context.assignments.isEmpty, let assigned = context.assignments[ObjectRef(object)] {
         store = assigned
-      } else if let known = defaults[ObjectIdentifier(object.entity)] {
+      } else if let known = defaults[ObjectIdentifier(entity)] {
         store = known
       } else {
-        store = try coordinator.storeForInserting(object.entity)
-        defaults[ObjectIdentifier(object.entity)] = store
+        store = try coordinator.storeForInserting(entity)
+        defaults[ObjectIdentifier(entity)] = store
       }
-      if let place = places[ObjectIdentifier(store)] {
-        groups[place].objects.append(object)
-        groups[place].entities.append(object.entity)
-        run = (object.entity, place)
-      } else {
-        places[ObjectIdentifier(store)] = groups.count
-        run = (object.entity, groups.count)
-        groups.append((store, [object], [object.entity]))
-      }
+      let place = groups.firstIndex { $0.store === store } ?? groups.count
+      if place == groups.count { groups.append(Group(store: store)) }
+      groups[place].add(object, entity)
+      recent = (entity, place)
     }
     return groups
   }

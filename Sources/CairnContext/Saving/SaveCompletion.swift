@@ -10,6 +10,8 @@ struct SaveCompletion {
   private var numbers: [String: Int64] = [:]
   /// Rows that the row cache is to keep from now on.
   private var held: [ManagedObjectID] = []
+  /// Rows of which the context is counted twice as a holder.
+  private var surplus: [ManagedObjectID] = []
 
   /// Whether some object has a class that may want to hear of the save.
   private var isAnybodyListening = false
@@ -17,18 +19,22 @@ struct SaveCompletion {
   init(context: ManagedObjectContext) { self.context = context }
 
   /// Takes what one store has committed.
-  mutating func add(_ unit: SaveUnit, receipt: SaveReceipt?) {
+  ///
+  /// - Parameter areInsertionsHeld: Whether the context is a holder of the new rows already.
+  mutating func add(_ unit: SaveUnit, receipt: SaveReceipt?, areInsertionsHeld: Bool = false) {
     if let number = receipt?.transactionNumber {
       numbers[unit.store.identity.identifier] = number
     }
-    if context.pending.traits.contains(.subclass) { isAnybodyListening = true }
+    if context.pending.traits.contains(.listeners) { isAnybodyListening = true }
     let rows = receipt?.snapshots ?? []
     var next = 0
-    for written in [unit.inserted, unit.updated] {
-      for object in written {
-        clean(object, row: next < rows.count ? rows[next] : nil)
-        next += 1
-      }
+    for object in unit.inserted {
+      clean(object, row: next < rows.count ? rows[next] : nil, isHeld: areInsertionsHeld)
+      next += 1
+    }
+    for object in unit.updated {
+      clean(object, row: next < rows.count ? rows[next] : nil)
+      next += 1
     }
     for object in unit.unchanged { clean(object, row: nil) }
     for object in unit.locked { unlock(object) }
@@ -45,11 +51,11 @@ struct SaveCompletion {
     if list.isEmpty { list = objects } else { list += objects }
   }
 
-  private mutating func clean(_ object: ManagedObject, row: RowSnapshot?) {
+  private mutating func clean(_ object: ManagedObject, row: RowSnapshot?, isHeld: Bool = false) {
     context.pending.remove(object)
     object.changedSlots.removeAll()
-    for value in object.toManyValues {
-      value?.commit { $0.flags.contains(.deleted) }
+    if !object.toManyValues.isEmpty {
+      for value in object.toManyValues { value?.commit { $0.flags.contains(.deleted) } }
     }
     if !context.assignments.isEmpty { context.assignments[ObjectRef(object)] = nil }
     unlock(object)
@@ -60,9 +66,11 @@ struct SaveCompletion {
     } else {
       object.adopt(row)
     }
-    if !object.flags.contains(.retainsRow) {
+    if object.flags.contains(.retainsRow) {
+      if isHeld { surplus.append(object.objectID) }
+    } else {
       object.flags.insert(.retainsRow)
-      held.append(object.objectID)
+      if !isHeld { held.append(object.objectID) }
     }
   }
 
@@ -77,6 +85,7 @@ struct SaveCompletion {
   /// Deleted objects leave the context.
   func finish() {
     if !held.isEmpty { context.rowSource?.retainRows(held) }
+    if !surplus.isEmpty { context.rowSource?.releaseRows(surplus) }
     for object in changes.deleted { ChangeDiscarding(context: context).detach(object) }
     if isAnybodyListening {
       for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {

@@ -68,7 +68,7 @@ struct SavePipeline {
       context.processPendingChanges()
     }
     // Plain managed objects have nothing to do before a save.
-    let isAnybodyListening = context.pending.traits.contains(.subclass)
+    let isAnybodyListening = context.pending.traits.contains(.listeners)
     var objects = isAnybodyListening ? Array(context.pending.objects) : []
     for _ in 0..<Self.maximumRounds {
       for object in objects { object.willSave() }
@@ -86,7 +86,9 @@ struct SavePipeline {
   // MARK: Stores
 
   private func saveToStores(of coordinator: PersistentStoreCoordinator) throws {
-    try PermanentIDs(context: context).obtain(for: context.pending.objects(.inserted))
+    if context.pending.traits.contains(.inserted) {
+      try PermanentIDs(context: context).obtain(for: context.pending.objects(.inserted))
+    }
     var completion = SaveCompletion(context: context)
     var saved: [PersistentStore] = []
     let stores = try targets(in: coordinator)
@@ -143,10 +145,14 @@ struct SavePipeline {
     to store: PersistentStore, of coordinator: PersistentStoreCoordinator,
     completion: inout SaveCompletion
   ) throws -> Bool {
+    // Stores of the program's own hear of rows that are held.
+    let holdsInsertions = !coordinator.hasMembers
     for _ in 0..<Self.maximumAttempts {
       let unit = try SaveUnit(
-        context: context, store: store, isOnly: coordinator.persistentStores.count == 1)
+        context: context, store: store, isOnly: coordinator.persistentStores.count == 1,
+        isFinal: true)
       if !unit.lost.isEmpty {
+        unit.takeBack()
         resolving(unit.lost)
         continue
       }
@@ -156,14 +162,23 @@ struct SavePipeline {
         return false
       }
       var cached: [RowSnapshot?] = []
-      let outcome = try ObjectHandOver.serving(context, by: coordinator) {
-        try coordinator.save(unit.request, in: store, by: context.commitListener) { conflicts in
-          cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+      let outcome: SaveOutcome
+      do {
+        outcome = try ObjectHandOver.serving(context, by: coordinator) {
+          try coordinator.save(
+            unit.request, in: store, by: context.commitListener, holdsInsertions: holdsInsertions
+          ) { conflicts in
+            cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+          }
         }
+      } catch {
+        unit.takeBack()
+        throw error
       }
+      if case .saved = outcome {} else { unit.takeBack() }
       switch outcome {
       case .saved(let receipt):
-        completion.add(unit, receipt: receipt)
+        completion.add(unit, receipt: receipt, areInsertionsHeld: holdsInsertions)
         return true
       case .conflicts(let conflicts):
         try resolving {

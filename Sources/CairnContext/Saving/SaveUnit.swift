@@ -15,11 +15,33 @@ struct SaveUnit {
   private(set) var locked: [ManagedObject] = []
   /// Objects that were given members before anybody noticed that their rows have gone.
   private(set) var lost: [ManagedObject] = []
+  /// Whether new objects hand their slots over instead of copies.
+  private let isFinal: Bool
 
-  /// - Parameter isOnly: Whether there is no other store that an object could be in.
+  /// - Parameters:
+  ///   - isOnly: Whether there is no other store that an object could be in.
+  ///   - isFinal: Whether the request is going to the store: ``takeBack()`` is called when that fails.
   /// - Throws: 133010 for a relationship that leads to another store.
-  init(context: ManagedObjectContext, store: PersistentStore, isOnly: Bool = false) throws {
+  init(
+    context: ManagedObjectContext, store: PersistentStore, isOnly: Bool = false,
+    isFinal: Bool = false
+  ) throws {
     self.store = store
+    self.isFinal = isFinal
+    do {
+      try collect(from: context, isOnly: isOnly)
+    } catch {
+      takeBack()
+      throw error
+    }
+  }
+
+  /// New objects own their values again, after the store has not taken them.
+  func takeBack() {
+    if isFinal { for object in inserted { _ = object.ownSlots() } }
+  }
+
+  private mutating func collect(from context: ManagedObjectContext, isOnly: Bool) throws {
     request.author = context.transactionAuthor
     request.contextName = context.name
     request.sidecar = context.sidecar[store]
@@ -58,10 +80,26 @@ struct SaveUnit {
   }
 
   private mutating func insert(_ object: ManagedObject) throws {
-    let row = try row(of: object, version: 1, checking: nil)
+    let row: RowSnapshot
+    if isFinal, let sealed = try sealedRow(of: object) {
+      row = sealed
+    } else {
+      row = try self.row(of: object, version: 1, checking: nil)
+    }
     request.insertions.append(.init(snapshot: row))
     inserted.append(object)
-    try addLinks(of: object)
+    if !object.toManyValues.isEmpty { try addLinks(of: object) }
+  }
+
+  /// The slots of a new object as they are; nil when the row must be another one, without transient
+  /// values.
+  private func sealedRow(of object: ManagedObject) throws -> RowSnapshot? {
+    let (isWhole, leads) = object.unretainedLayout._withUnsafeGuaranteedRef {
+      ($0.persistentSlots.count == object.slotCount, !$0.toOneSlots.isEmpty)
+    }
+    if !isWhole { return nil }
+    if leads { try checkDestinations(of: object, object.layout.toOneSlots) }
+    return object.sealSlots(version: 1)
   }
 
   private mutating func update(_ object: ManagedObject) throws {
@@ -117,13 +155,9 @@ struct SaveUnit {
   private func row(
     of object: ManagedObject, version: Int64, checking changed: [Int]?
   ) throws -> RowSnapshot {
-    let slots = object.firedSlots
     let layout = object.layout
-    for slot in changed ?? layout.toOneSlots where layout.isToOneSlot[slot] {
-      if case .object(let id) = slots[slot], let relationship = layout.slots[slot].relationship {
-        try checkStore(of: id, from: object, relationship)
-      }
-    }
+    try checkDestinations(of: object, changed ?? layout.toOneSlots)
+    let slots = object.firedSlots
     let hasTransients = layout.persistentSlots.count != object.slotCount
     return RowSnapshot.make(
       objectID: object.objectID, version: version, count: object.slotCount
@@ -133,6 +167,15 @@ struct SaveUnit {
         for slot in 0..<object.slotCount where layout.slots[slot].isTransient {
           target[slot] = .null
         }
+      }
+    }
+  }
+
+  private func checkDestinations(of object: ManagedObject, _ slots: [Int]) throws {
+    let (values, layout) = (object.firedSlots, object.layout)
+    for slot in slots where layout.isToOneSlot[slot] {
+      if case .object(let id) = values[slot], let relationship = layout.slots[slot].relationship {
+        try checkStore(of: id, from: object, relationship)
       }
     }
   }

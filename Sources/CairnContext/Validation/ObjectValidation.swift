@@ -9,7 +9,7 @@ enum ObjectValidation {
   /// - Throws: The one error, or 1560 with all of them under `NSDetailedErrors`.
   static func validate(_ pending: PendingChanges) throws {
     // Without rules of a class or the model there is nothing to be asked.
-    if pending.traits.isDisjoint(with: [.subclass, .rules]) { return }
+    if !pending.traits.contains(.rules) { return }
     try validate(pending.objects)
   }
 
@@ -30,8 +30,8 @@ enum ObjectValidation {
 
   /// Every property, in the order of their names.
   static func validateProperties(of object: ManagedObject) throws {
-    // A subclass that has rules of its own is asked by key, as key-value validation would.
-    if type(of: object) != ManagedObject.self {
+    // A class that has rules of its own is asked by key, as key-value validation would.
+    if object.flags.contains(.hasOwnRules) {
       try validateByKeys(object)
       return
     }

@@ -20,25 +20,26 @@ extension PersistentStoreCoordinator {
   ///
   /// - Parameters:
   ///   - source: The observer that asks for it, named to the others.
+  ///   - holdsInsertions: Whether the row cache is to keep the new rows for the caller, as
+  ///     ``retainRows(_:)`` does; not where stores want to hear of that.
   ///   - noteConflicts: Called with conflicts before the row cache learns of the newer rows.
   /// - Throws: 134030 for a store that is read-only or not here, and what the store throws.
   package func save(
     _ request: SaveChangesRequest, in store: PersistentStore,
-    by source: (any CoordinatorObserver)? = nil, noteConflicts: ([RowConflict]) -> Void = { _ in }
+    by source: (any CoordinatorObserver)? = nil, holdsInsertions: Bool = false,
+    noteConflicts: ([RowConflict]) -> Void = { _ in }
   ) throws -> SaveOutcome {
     try checkWritable(store)
     let outcome = try store.save(request)
     switch outcome {
     case .saved(let receipt):
       store.noteMetadataSaved()
-      let inserted = request.insertions.map(\.snapshot.objectID)
-      let updated = Self.updatedIDs(of: request)
       let deleted = request.deletions.map(\.snapshot.objectID)
-      rows.commit(receipt.snapshots, deleted: deleted, in: store.identity)
+      rows.commit(
+        receipt.snapshots, deleted: deleted, in: store.identity,
+        holding: holdsInsertions ? request.insertions.count : 0)
       announce(
-        CommitNotice(
-          store: store, origin: .save, inserted: inserted, updated: updated, deleted: deleted,
-          transactionNumber: receipt.transactionNumber),
+        CommitNotice(store: store, request, transactionNumber: receipt.transactionNumber),
         by: source)
     case .conflicts(let conflicts):
       noteConflicts(conflicts)
@@ -50,18 +51,6 @@ extension PersistentStoreCoordinator {
       break
     }
     return outcome
-  }
-
-  /// The objects that a request changes without inserting or deleting them: updated rows, and
-  /// owners of changed links.
-  private static func updatedIDs(of request: SaveChangesRequest) -> [ManagedObjectID] {
-    var updated = request.updates.map(\.snapshot.objectID)
-    if request.links.isEmpty { return updated }
-    var known = Set(updated)
-    known.formUnion(request.insertions.map(\.snapshot.objectID))
-    known.formUnion(request.deletions.map(\.snapshot.objectID))
-    for link in request.links where known.insert(link.owner).inserted { updated.append(link.owner) }
-    return updated
   }
 
   /// Runs a batch request: an insert in `stores` or the store for new objects, an update or delete

@@ -260,17 +260,24 @@ final class RowCache: Sendable {
   }
 
   /// Takes what a commit wrote and forgets what it deleted.
+  ///
+  /// - Parameter holding: So many of the rows, from the first, get a holder more.
   func commit(
-    _ written: [RowSnapshot], deleted: [ManagedObjectID], in identity: StoreIdentity
+    _ written: [RowSnapshot], deleted: [ManagedObjectID], in identity: StoreIdentity,
+    holding: Int = 0
   ) {
+    let held = min(holding, written.count)
     let now = DispatchTime.now().uptimeNanoseconds
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         store.commits += 1
-        store.update(written, id: \.objectID) { snapshot, id, table in
-          table.change(id.key) { entry in
-            entry.snapshot = snapshot
-            entry.readAt = now
+        for (range, holders) in [(0..<held, 1), (held..<written.count, 0)] {
+          store.update(written[range], id: \.objectID) { snapshot, id, table in
+            table.change(id.key) { entry in
+              entry.snapshot = snapshot
+              entry.readAt = now
+              entry.references += holders
+            }
           }
         }
         store.update(deleted, id: \.self) { id, _, table in

@@ -47,6 +47,8 @@ public final class EntityLayout: @unchecked Sendable {
   public let slots: [Slot]
   /// For each slot whether it holds a to-one relationship; cheaper to ask than ``slots``.
   public let isToOneSlot: [Bool]
+  /// Those of the first 64 slots that hold attributes, as bits.
+  package let attributeMask: UInt64
   /// The slots that hold to-one relationships.
   public let toOneSlots: [Int]
   /// The slots for which the model has a rule that a value can break.
@@ -119,6 +121,9 @@ public final class EntityLayout: @unchecked Sendable {
     }
     self.slots = slots
     isToOneSlot = slots.map { $0.relationship != nil }
+    attributeMask = slots.indices.prefix(64).reduce(0) { mask, slot in
+      slots[slot].relationship == nil ? mask | 1 << UInt64(slot) : mask
+    }
     toOneSlots = slots.indices.filter { slots[$0].relationship != nil }
     ruledSlots = slots.indices.filter { slot in
       let property: PropertyDescription

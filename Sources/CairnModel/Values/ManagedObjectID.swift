@@ -91,14 +91,18 @@ public enum ObjectKey: Hashable, Sendable {
 /// Two IDs are equal when they name the same object of the same store. A temporary ID is replaced
 /// by a permanent one when the object is saved. IDs are immutable and may be used on any thread.
 /// Source: Core Data's `NSManagedObjectID`.
-// Unchecked: every stored property is an immutable `let` of Sendable type; only NSObject, the
+// Unchecked: every stored property is of Sendable type, and none is written after `init` except by
+// ``becomePermanent(in:key:)``, while the caller has the one reference there is; only NSObject, the
 // superclass, is not declared Sendable.
 public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   /// The object's exact entity.
   public let entity: EntityDescription
   /// Which store the object lives in; nil while it is not assigned to one.
-  package let storeIdentity: StoreIdentity?
-  package let key: ObjectKey
+  // `@exclusivity(unchecked)`: written in one assignment each, by nobody else meanwhile; see above.
+  @exclusivity(unchecked)
+  package private(set) final var storeIdentity: StoreIdentity?
+  @exclusivity(unchecked)
+  package private(set) final var key: ObjectKey
 
   package init(entity: EntityDescription, storeIdentity: StoreIdentity?, key: ObjectKey) {
     self.entity = entity
@@ -117,6 +121,15 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   private static let nextTemporaryNumber = Atomic<UInt64>(0)
   /// Constant for the process; part of the URIs of temporary IDs.
   private static let processUUID = UUID().uuidString
+
+  /// Makes a temporary ID permanent, where a new ID would take its place and this one would go.
+  ///
+  /// Only the object that has the ID may know it: whoever else holds one sees it unchanged for
+  /// ever.
+  package func becomePermanent(in storeIdentity: StoreIdentity, key: Int64) {
+    self.storeIdentity = storeIdentity
+    self.key = .row(key)
+  }
 
   /// The ID itself, which never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }

@@ -13,6 +13,18 @@ struct HistoryWriter {
   private let date: Date
   private var nextChange: Int64 = 0
   private let insertChange: SQLiteStatement
+  /// Insertions that were recorded and are not written yet: rows of one table with keys in a row.
+  private var run: InsertionRun?
+
+  private struct InsertionRun {
+    let entity: SQLEntity
+    let firstKey: Int64
+    let firstChange: Int64
+    var count: Int64 = 1
+
+    /// From here on it is one statement for all: a shorter run is not worth another one.
+    var isLong: Bool { count >= 8 }
+  }
 
   private var connection: SQLiteConnection { lookup.connection }
 
@@ -36,6 +48,11 @@ struct HistoryWriter {
     tombstone: [AttributeValue] = []
   ) throws {
     let transaction = try begin()
+    if kind == .insert {
+      try recordInsertion(entity, key)
+      return
+    }
+    try writeRun()
     let statement =
       tombstone.isEmpty ? insertChange : try insertWithTombstone(count: tombstone.count)
     // Every parameter is bound anew for each change.
@@ -54,11 +71,64 @@ struct HistoryWriter {
     nextChange += 1
   }
 
-  /// Writes the counter of changes back.
+  /// New rows most often come with keys in a row, and the row itself says all there is to record.
+  private mutating func recordInsertion(_ entity: SQLEntity, _ key: Int64) throws {
+    if let known = run, known.entity === entity, known.firstKey &+ known.count == key {
+      run?.count += 1
+    } else {
+      try writeRun()
+      run = InsertionRun(entity: entity, firstKey: key, firstChange: nextChange)
+    }
+    nextChange += 1
+  }
+
+  private mutating func writeRun() throws {
+    guard let run else { return }
+    self.run = nil
+    if run.isLong, try writeAtOnce(run) { return }
+    for place in 0..<run.count {
+      // Every parameter is bound anew for each change.
+      insertChange.bind(run.firstChange + place, at: 1)
+      insertChange.bind(Int64(HistoryChangeKind.insert.rawValue), at: 2)
+      insertChange.bind(Int64(run.entity.number), at: 3)
+      insertChange.bind(run.firstKey &+ place, at: 4)
+      insertChange.bind(number ?? 0, at: 5)
+      insertChange.bindNull(at: 6)
+      try insertChange.run()
+    }
+  }
+
+  /// Writes the changes of a run with one statement, from the rows that are in the table by now.
+  ///
+  /// - Returns: False, with nothing written, when not all of them are: a trigger of somebody else may
+  ///   delete rows.
+  private func writeAtOnce(_ run: InsertionRun) throws -> Bool {
+    let statement = try connection.statement(
+      "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
+        + " SELECT Z_PK + ?1, \(HistoryTables.changeNumber), ?2, ?3, Z_PK, ?4"
+        + " FROM \(run.entity.table) WHERE Z_PK BETWEEN ?5 AND ?6 ORDER BY Z_PK")
+    defer { statement.reset() }
+    statement.bind(run.firstChange &- run.firstKey, at: 1)
+    statement.bind(Int64(HistoryChangeKind.insert.rawValue), at: 2)
+    statement.bind(Int64(run.entity.number), at: 3)
+    statement.bind(number ?? 0, at: 4)
+    statement.bind(run.firstKey, at: 5)
+    statement.bind(run.firstKey &+ (run.count - 1), at: 6)
+    try statement.run()
+    if connection.changes == Int(run.count) { return true }
+    let undoing = try connection.statement("DELETE FROM ACHANGE WHERE Z_PK >= ?")
+    defer { undoing.reset() }
+    undoing.bind(run.firstChange, at: 1)
+    try undoing.run()
+    return false
+  }
+
+  /// Writes what is left, and the counter of changes back.
   ///
   /// Call it once, after the last change.
-  func finish() throws {
+  mutating func finish() throws {
     guard number != nil else { return }
+    try writeRun()
     insertChange.reset()
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)
   }

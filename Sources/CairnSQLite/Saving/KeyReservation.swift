@@ -8,37 +8,44 @@ enum KeyReservation {
   static func reserve(
     for entities: [EntityDescription], _ lookup: RowLookup
   ) throws -> [ManagedObjectID] {
-    let runs = runs(of: entities, lookup.schema)
+    let runs = runs(of: entities)
+    var result: [ManagedObjectID] = []
+    result.reserveCapacity(entities.count)
+    for (run, first) in zip(runs, try reserve(for: runs, lookup)) {
+      let entity = lookup.schema.entity(run.entity)
+      for key in first..<first + Int64(run.count) {
+        result.append(lookup.reader.objectID(entity, key: key))
+      }
+    }
+    return result
+  }
+
+  /// The first key of each run.
+  static func reserve(for runs: [RowKeyRun], _ lookup: RowLookup) throws -> [Int64] {
+    let roots = runs.map { lookup.schema.entity($0.entity).rootNumber }
     var counts: [Int: Int64] = [:]
-    for run in runs { counts[run.entity.rootNumber, default: 0] += Int64(run.count) }
+    for (run, root) in zip(runs, roots) { counts[root, default: 0] += Int64(run.count) }
     var next: [Int: Int64] = [:]
     for (root, count) in counts {
       guard let entity = lookup.schema.entity(number: root) else { continue }
       next[root] = try reserve(count, root: entity, lookup.connection)
     }
-    var result: [ManagedObjectID] = []
-    result.reserveCapacity(entities.count)
-    for run in runs {
-      let first = next[run.entity.rootNumber] ?? 1
-      let end = first + Int64(run.count)
-      for key in first..<end { result.append(lookup.reader.objectID(run.entity, key: key)) }
-      next[run.entity.rootNumber] = end
+    return zip(runs, roots).map { run, root in
+      let first = next[root] ?? 1
+      next[root] = first + Int64(run.count)
+      return first
     }
-    return result
   }
 
   /// Entities that stand together, because new objects come in runs of one entity.
-  private static func runs(
-    of entities: [EntityDescription], _ schema: SQLSchema
-  ) -> [(entity: SQLEntity, count: Int)] {
-    var result: [(entity: SQLEntity, count: Int)] = []
-    var current: EntityDescription?
+  private static func runs(of entities: [EntityDescription]) -> [RowKeyRun] {
+    var result: [RowKeyRun] = []
     for entity in entities {
-      if entity !== current {
-        current = entity
-        result.append((schema.entity(entity), 0))
+      if let last = result.last, last.entity === entity {
+        result[result.count - 1].count += 1
+      } else {
+        result.append(RowKeyRun(entity: entity, count: 1))
       }
-      result[result.count - 1].count += 1
     }
     return result
   }

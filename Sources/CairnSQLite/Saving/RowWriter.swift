@@ -11,9 +11,7 @@ final class RowWriter {
   /// Files whose values were replaced or deleted; removed once the transaction has committed.
   private(set) var obsoleteFiles: [String] = []
   private let arena = BindingArena()
-  private var inserts: [Int: SQLiteStatement] = [:]
-  /// The statement of the last insert; a save seldom changes entity from row to row.
-  private var recentInsert: (number: Int, statement: SQLiteStatement, binds: [Bind])?
+  private var inserts: [Int: RowInsertion] = [:]
   private var unlinking: [Int: [String]] = [:]
   private var updates: [UpdateShape: SQLiteStatement] = [:]
   /// The statement of the last update.
@@ -23,24 +21,8 @@ final class RowWriter {
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
   func finish() {
-    for statement in inserts.values { statement.reset() }
+    for insertion in inserts.values { insertion.statement.reset() }
     for statement in updates.values { statement.reset() }
-  }
-
-  /// How a slot is bound: what of ``SQLSlot`` matters for it, without its names.
-  private enum Bind {
-    case skip
-    case plain
-    case external
-    case toOne(hasCompanion: Bool)
-
-    init(_ slot: SQLSlot) {
-      switch slot {
-      case .transient: self = .skip
-      case .attribute(_, _, let isExternal): self = isExternal ? .external : .plain
-      case .toOne(_, let companion, _): self = .toOne(hasCompanion: companion != nil)
-      }
-    }
   }
 
   private struct UpdateShape: Hashable {
@@ -57,52 +39,25 @@ final class RowWriter {
 
   // MARK: Insert
 
-  func insert(_ snapshot: RowSnapshot, entity: SQLEntity, version: Int64) throws {
-    if recentInsert?.number != entity.number {
-      recentInsert = (entity.number, try insertStatement(entity), entity.slots.map(Bind.init))
-    }
-    guard let (_, statement, binds) = recentInsert else { return }
-    guard let key = snapshot.objectID.rowKey else {
-      throw CoreDataError(
-        .persistentStoreSave,
-        "The new object \(snapshot.objectID) has no permanent ID of the store.")
-    }
-    // Slots are read without a bound below.
-    guard binds.count <= snapshot.count else {
-      throw CoreDataError(
-        .persistentStoreSave, "The new object \(snapshot.objectID) has the row of another entity.")
-    }
-    arena.startRow()
-    statement.bind(key, at: 1)
-    statement.bind(version, at: 2)
-    var next: Int32 = 3
-    let slots = snapshot.slotPointer
-    for index in binds.indices { try bind(slots[index], binds[index], statement, &next) }
-    try statement.run()
-  }
-
-  private func insertStatement(_ entity: SQLEntity) throws -> SQLiteStatement {
+  /// What inserts the rows of an entity.
+  func insertion(_ entity: SQLEntity) throws -> RowInsertion {
     if let known = inserts[entity.number] { return known }
-    let columns = entity.slots.flatMap(Self.columns)
-    let names = columns.map { ", \($0)" }.joined()
-    let marks = String(repeating: ", ?", count: columns.count)
-    let statement = try connection.statement(
-      "INSERT INTO \(entity.table) (Z_PK, Z_ENT, Z_OPT\(names)) "
-        + "VALUES (?, \(entity.number), ?\(marks))")
-    inserts[entity.number] = statement
-    return statement
+    let insertion = try RowInsertion(entity: entity, lookup: lookup, arena: arena)
+    inserts[entity.number] = insertion
+    return insertion
   }
 
-  private static func columns(_ slot: SQLSlot) -> [String] {
-    switch slot {
-    case .transient: return []
-    case .attribute(let column, _, _): return [column]
-    case .toOne(let column, let companion, _): return [column] + [companion].compactMap { $0 }
-    }
+  /// Notes a file written for a new value, so that it goes when the transaction does not commit.
+  func addNewFile(_ file: String) { newFiles.append(file) }
+
+  /// Inserts one row; for many, see ``insertion(_:)``.
+  func insert(_ snapshot: RowSnapshot, entity: SQLEntity, version: Int64) throws {
+    _ = try insertion(entity).insert(snapshot, version: version, addFile: addNewFile)
   }
 
   private func bind(
-    _ value: AttributeValue, _ slot: Bind, _ statement: SQLiteStatement, _ next: inout Int32
+    _ value: AttributeValue, _ slot: ColumnBinding, _ statement: SQLiteStatement,
+    _ next: inout Int32
   ) throws {
     switch slot {
     case .skip: return
@@ -124,20 +79,8 @@ final class RowWriter {
       }
       next += 1
     case .toOne(let hasCompanion):
-      if case .object(let destination) = value, destination.rowKey == nil {
-        throw CoreDataError(
-          .persistentStoreSave,
-          "A saved object refers to \(destination), which has no permanent ID of the store.")
-      }
-      statement.bind(value, at: next)
-      next += 1
-      guard hasCompanion else { return }
-      if case .object(let destination) = value {
-        statement.bind(Int64(lookup.schema.entity(destination.entity).number), at: next)
-      } else {
-        statement.bindNull(at: next)
-      }
-      next += 1
+      try lookup.bind(value, hasCompanion: hasCompanion, at: next, of: statement)
+      next += hasCompanion ? 2 : 1
     }
   }
 
@@ -163,7 +106,9 @@ final class RowWriter {
     }
     arena.startRow()
     var next: Int32 = 1
-    for slot in slots { try bind(snapshot[slot], Bind(entity.slots[slot]), statement, &next) }
+    for slot in slots {
+      try bind(snapshot[slot], ColumnBinding(entity.slots[slot]), statement, &next)
+    }
     statement.bind(version, at: next)
     statement.bind(key, at: next + 1)
     if let expected { statement.bind(expected, at: next + 2) }
@@ -176,7 +121,7 @@ final class RowWriter {
   private func updateStatement(_ shape: UpdateShape, _ entity: SQLEntity) throws -> SQLiteStatement
   {
     if let known = updates[shape] { return known }
-    let columns = shape.slots.flatMap { Self.columns(entity.slots[$0]) }
+    let columns = shape.slots.flatMap { entity.slots[$0].columns }
     let settings = columns.map { "\($0) = ?, " }.joined()
     let condition = shape.isForced ? "" : " AND (Z_OPT = ? OR Z_OPT IS NULL)"
     let statement = try connection.statement(

@@ -17,6 +17,9 @@ final class SaveTransaction {
   private var violations: UniquenessViolations
   /// The versions that were written, by position among insertions and updates.
   private var updateVersions: [Int64] = []
+  /// The inserted rows as they will be read back.
+  private var inserted: [RowSnapshot] = []
+  private var hasDerivedInsertions = false
   private var recent: (description: EntityDescription, entity: SQLEntity)?
 
   init(
@@ -175,12 +178,28 @@ final class SaveTransaction {
   }
 
   private func insert() throws {
+    var stored: [RowSnapshot] = []
+    stored.reserveCapacity(request.insertions.count)
+    // Taken out for as long as it goes over the rows.
+    var history = self.history
+    defer { (self.history, inserted) = (history, stored) }
+    let addFile = rows.addNewFile
+    var run: (description: EntityDescription, entity: SQLEntity, insertion: RowInsertion)?
     for insertion in request.insertions {
       let snapshot = insertion.snapshot
-      let entity = entity(snapshot)
+      let description = snapshot.objectID.entity
+      let (entity, writer): (SQLEntity, RowInsertion)
+      if let run, run.description === description {
+        (entity, writer) = (run.entity, run.insertion)
+      } else {
+        entity = lookup.schema.entity(description)
+        writer = try rows.insertion(entity)
+        run = (description, entity, writer)
+        if !entity.derivedSlots.isEmpty { hasDerivedInsertions = true }
+      }
+      let isExact: Bool
       do {
-        try rows.insert(snapshot, entity: entity, version: 1)
-        try history?.record(.insert, entity: entity, key: snapshot.objectID.rowKey ?? 0)
+        isExact = try writer.insert(snapshot, version: 1, addFile: addFile)
       } catch {
         if let failure = SQLiteResultCode.failure(in: error),
           SQLiteResultCode.isPrimaryKeyViolation(failure)
@@ -189,7 +208,12 @@ final class SaveTransaction {
         } else {
           try violations.add(error, snapshot: snapshot, entity: entity)
         }
+        continue
       }
+      stored.append(
+        isExact && snapshot.version == 1
+          ? snapshot : Self.storedRow(snapshot, entity, version: 1, isExact: isExact))
+      try history?.record(.insert, entity: entity, key: snapshot.objectID.rowKey ?? 0)
     }
   }
 
@@ -198,8 +222,15 @@ final class SaveTransaction {
   private func storedSnapshots() throws -> [RowSnapshot] {
     var result: [RowSnapshot] = []
     result.reserveCapacity(request.insertions.count + request.updates.count)
-    for insertion in request.insertions {
-      result.append(try stored(insertion.snapshot, version: 1))
+    if hasDerivedInsertions {
+      for row in inserted {
+        let isDerived = !entity(row).derivedSlots.isEmpty
+        result.append(isDerived ? try lookup.snapshot(for: row.objectID) ?? row : row)
+      }
+    } else if request.updates.isEmpty {
+      return inserted
+    } else {
+      result += inserted
     }
     for (index, update) in request.updates.enumerated() {
       if update.overwritesConflicts, let row = try lookup.snapshot(for: update.snapshot.objectID) {
@@ -219,7 +250,14 @@ final class SaveTransaction {
     }
     let areExact = Self.areExact(snapshot, entity)
     if areExact, snapshot.version == version { return snapshot }
-    if areExact {
+    return Self.storedRow(snapshot, entity, version: version, isExact: areExact)
+  }
+
+  /// A row as it will be read back.
+  private static func storedRow(
+    _ snapshot: RowSnapshot, _ entity: SQLEntity, version: Int64, isExact: Bool
+  ) -> RowSnapshot {
+    if isExact {
       return RowSnapshot.make(
         objectID: snapshot.objectID, version: version, count: snapshot.count
       ) { $0.initialize(from: snapshot.slotPointer, count: snapshot.count) }

@@ -4,11 +4,13 @@ import CairnModel
 /// between the row cache and every context that read the object.
 ///
 /// Values are in the slot order of the entity's ``EntityLayout``; transient slots hold `.null`.
-// Unchecked: the storage's slots are written once, before `make` returns, and never again.
+// Unchecked: the storage's slots are written once, before `make` returns, and never again. A draft is
+// written to by one owner until it is sealed, and only then handed on.
 public struct RowSnapshot: @unchecked Sendable {
   @usableFromInline struct Header {
-    let objectID: ManagedObjectID
-    let version: Int64
+    /// Nil for a draft.
+    var objectID: ManagedObjectID?
+    var version: Int64
     @usableFromInline var count: Int
   }
 
@@ -23,9 +25,14 @@ public struct RowSnapshot: @unchecked Sendable {
 
   @usableFromInline let storage: ManagedBuffer<Header, AttributeValue>
 
-  // Through the pointer: `storage.header` checks while the program runs that nobody writes to it.
+  // Read through the pointer, because `header` is checked for exclusive access each time.
+
   public var objectID: ManagedObjectID {
-    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID }
+    guard let id = storage.withUnsafeMutablePointerToHeader({ $0.pointee.objectID }) else {
+      // Whoever makes a draft keeps it to itself until it is sealed.
+      fatalError("A row that is still being written has no identity.")
+    }
+    return id
   }
   /// The row's version for optimistic locking (`Z_OPT`), 0 when the store does not count.
   public var version: Int64 { storage.withUnsafeMutablePointerToHeader { $0.pointee.version } }
@@ -38,13 +45,43 @@ public struct RowSnapshot: @unchecked Sendable {
     objectID: ManagedObjectID, version: Int64, count: Int,
     fill: (UnsafeMutablePointer<AttributeValue>) throws -> Void
   ) rethrows -> RowSnapshot {
-    let storage = Storage.create(minimumCapacity: count) { _ in
-      Header(objectID: objectID, version: version, count: 0)
-    }
+    try make(Header(objectID: objectID, version: version, count: 0), count: count, fill: fill)
+  }
+
+  @inline(__always)
+  private static func make(
+    _ header: Header, count: Int, fill: (UnsafeMutablePointer<AttributeValue>) throws -> Void
+  ) rethrows -> RowSnapshot {
+    let storage = Storage.create(minimumCapacity: count) { _ in header }
     try storage.withUnsafeMutablePointerToElements { try fill($0) }
     // The count is set last: if `fill` throws, nothing is deinitialised that was not made.
     storage.withUnsafeMutablePointerToHeader { $0.pointee.count = count }
     return RowSnapshot(storage: storage)
+  }
+
+  /// A row that is still being written: the slots of one object, which become a snapshot without
+  /// being copied when they are sealed.
+  package static func draft(
+    count: Int, fill: (UnsafeMutablePointer<AttributeValue>) -> Void
+  ) -> RowSnapshot {
+    make(Header(objectID: nil, version: 0, count: 0), count: count, fill: fill)
+  }
+
+  /// Ends the writing of a draft.
+  ///
+  /// Nobody but the caller may have seen it, and nobody writes to its slots from now on.
+  package func seal(objectID: ManagedObjectID, version: Int64) {
+    storage.withUnsafeMutablePointerToHeader { header in
+      header.pointee.objectID = objectID
+      header.pointee.version = version
+    }
+  }
+
+  /// Whether this is a draft that was sealed with that identity.
+  package func isSealed(as objectID: ManagedObjectID, version: Int64) -> Bool {
+    storage.withUnsafeMutablePointerToHeader {
+      $0.pointee.objectID === objectID && $0.pointee.version == version
+    }
   }
 
   /// A snapshot of the given values.

@@ -1,0 +1,118 @@
+import CairnModel
+
+/// What a class of objects implements itself, so that objects of a class that does not are spared
+/// the calls: two announcements a change, one call before and after each save, one a property
+/// when they are validated.
+///
+/// Swift cannot be asked whether a class overrides a method, but it shows: a class has a table of
+/// its methods, which begins with those of its superclass in their order, and an entry differs
+/// where the class has a method of its own. Which entries are of interest is found out with
+/// classes made for it. Where tables turn out to be built in another way, every subclass counts as
+/// one that implements everything, which is right and slower.
+enum ClassTraits {
+  /// The traits of an object's class.
+  @inline(__always)
+  static func flags(
+    of object: ManagedObject, in context: ManagedObjectContext?
+  ) -> ObjectFlags {
+    let type = type(of: object)
+    if type == ManagedObject.self { return [] }
+    guard let context else { return flags(of: type) }
+    // Objects come in runs of one class.
+    if let recent = context.recentClass, recent.type == type { return recent.flags }
+    let flags = flags(of: type)
+    context.recentClass = (type, flags)
+    return flags
+  }
+
+  private static func flags(of type: ManagedObject.Type) -> ObjectFlags {
+    var flags: ObjectFlags = []
+    if differs(type, at: places.changes, expected: 4) { flags.insert(.hearsOfChanges) }
+    if differs(type, at: places.saves, expected: 2) { flags.insert(.hearsOfSaves) }
+    if differs(type, at: places.rules, expected: 8) { flags.insert(.hasOwnRules) }
+    return flags
+  }
+
+  private static func differs(
+    _ type: ManagedObject.Type, at places: [Int], expected: Int
+  ) -> Bool {
+    if places.count != expected { return true }
+    let (table, plain) = (words(of: type), words(of: FirstPlain.self))
+    return places.contains { table[$0] != plain[$0] }
+  }
+
+  // MARK: Tables
+
+  /// Where the entries of the methods stand, in words from the beginning of a class.
+  private static let places = (
+    changes: places(of: Announcing.self), saves: places(of: Saving.self),
+    rules: places(of: Ruling.self)
+  )
+
+  /// Where a class differs from ones that override nothing.
+  private static func places(of type: ManagedObject.Type) -> [Int] {
+    let (table, first) = (words(of: type), words(of: FirstPlain.self))
+    let (second, base) = (words(of: SecondPlain.self), words(of: ManagedObject.self))
+    // What differs between these is not a method: each class has makers of its own, and a name.
+    return (firstWord..<count).filter {
+      table[$0] != first[$0] && first[$0] == second[$0] && first[$0] == base[$0]
+    }
+  }
+
+  /// Behind kind, superclass, flags, sizes, description and destroyer.
+  private static let firstWord = 7
+
+  /// The words of `ManagedObject`, with which every subclass begins: the size of the whole less what
+  /// stands before the address.
+  private static let count: Int = {
+    let sizes = UnsafeRawPointer(words(of: ManagedObject.self)).advanced(by: 32)
+    let size = Int(sizes.load(as: UInt32.self))
+    let before = Int(sizes.load(fromByteOffset: 4, as: UInt32.self))
+    // Something else stands there: nothing is compared then.
+    guard size > before, size < 1 << 16, before < 256 else { return firstWord }
+    return (size - before) / MemoryLayout<UInt>.size
+  }()
+
+  // A class as a value is the address of its description in memory, which lives as long as the
+  // process and is read only. A subclass has at least the words of its superclass.
+  private static func words(of type: ManagedObject.Type) -> UnsafePointer<UInt> {
+    unsafeBitCast(type, to: UnsafePointer<UInt>.self)
+  }
+}
+
+// None of these is ever made. They must not do what `ManagedObject` does: the compiler may give two
+// methods that do the same one place.
+
+private func neverMade() -> Never { fatalError("Only the class is looked at.") }
+
+private final class FirstPlain: ManagedObject {}
+private final class SecondPlain: ManagedObject {}
+
+private final class Announcing: ManagedObject {
+  override func willChangeValue(forKey key: String) { neverMade() }
+  override func didChangeValue(forKey key: String) { neverMade() }
+  override func willChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: KeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) { neverMade() }
+  override func didChangeValue(
+    forKey inKey: String, withSetMutation inMutationKind: KeyValueSetMutationKind,
+    using inObjects: Set<AnyHashable>
+  ) { neverMade() }
+}
+
+private final class Saving: ManagedObject {
+  override func willSave() { neverMade() }
+  override func didSave() { neverMade() }
+}
+
+private final class Ruling: ManagedObject {
+  override class var keyAccessors: [String: KeyAccessor] { neverMade() }
+  override class var keyValidators: [String: KeyValidator] { neverMade() }
+  override func value(forKey key: String) -> Any? { neverMade() }
+  override func setValue(_ value: Any?, forKey key: String) { neverMade() }
+  override func validateValue(_ value: inout Any?, forKey key: String) throws { neverMade() }
+  override func validateForInsert() throws { neverMade() }
+  override func validateForUpdate() throws { neverMade() }
+  override func validateForDelete() throws { neverMade() }
+}

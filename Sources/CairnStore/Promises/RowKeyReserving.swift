@@ -1,0 +1,22 @@
+import CairnModel
+
+/// What a store promises that tells its objects apart by numbers: these instead of whole IDs, for
+/// many new objects at once.
+package protocol RowKeyReserving: AnyObject {
+  /// Row keys for runs of new objects, each run of one entity: the first key of each; the others
+  /// follow it.
+  ///
+  /// Final, even when the rows are never saved. Nil when the store wants to be asked for IDs.
+  func reserveRowKeys(for runs: [RowKeyRun]) throws -> [Int64]?
+}
+
+/// New objects of one entity in a row.
+package struct RowKeyRun {
+  package let entity: EntityDescription
+  package var count: Int
+
+  package init(entity: EntityDescription, count: Int) {
+    self.entity = entity
+    self.count = count
+  }
+}
