@@ -20,7 +20,7 @@ struct Cases {
       ("range", rangeQueries), ("traverse prefetched", { try traverse(prefetched: true) }),
       ("traverse lazy", { try traverse(prefetched: false) }),
       ("update", update), ("cascade", cascade), ("save one", saveOne),
-      ("get", getAttribute), ("set", setAttribute),
+      ("get", getAttribute), ("set", setAttribute), ("memory", memory),
       ("1 reader", { try readBesideWriter(readers: 1) }),
       ("8 readers", { try readBesideWriter(readers: 8) }),
       ("width 10", { try wide(10) }), ("width 100", { try wide(100) }),

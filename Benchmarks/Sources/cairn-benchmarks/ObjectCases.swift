@@ -2,6 +2,10 @@
 
 import Cairn
 import Foundation
+import Glibc
+
+/// As the class that the build plugin generates for the entity.
+private final class Item: ManagedObject {}
 
 extension ManagedObject {
   /// As the accessors that the build plugin generates.
@@ -12,6 +16,23 @@ extension ManagedObject {
     }
     set { setStoredValue(.integer(newValue), at: ItemSlot.count) }
   }
+
+  /// The one text that is too long to be kept in place, in memory of its own.
+  fileprivate var copiedTitle: String {
+    guard case .string(let text) = storedValue(at: ItemSlot.title) else { return "" }
+    return String(decoding: Array(text.utf8), as: UTF8.self)
+  }
+
+  fileprivate var copiedPayload: Data? {
+    guard case .data(let data) = storedValue(at: ItemSlot.payload) else { return nil }
+    return data.withUnsafeBytes { Data($0) }
+  }
+}
+
+/// The bytes that the process has from the heap now.
+private func heapBytes() -> Int {
+  let info = mallinfo2()
+  return Int(info.uordblks) + Int(info.hblkhd)
 }
 
 extension Cases {
@@ -56,9 +77,7 @@ extension Cases {
               guard let entity = stack.coordinator.managedObjectModel.entitiesByName["Item"] else {
                 return 0
               }
-              let objects = (0..<rows).map { _ in
-                ManagedObject(entity: entity, insertInto: context)
-              }
+              let objects = (0..<rows).map { _ in Item(entity: entity, insertInto: context) }
               let seconds = timed {
                 for round in 0..<Self.repetitions {
                   for object in objects { object.count = Int64(round) }
@@ -66,6 +85,39 @@ extension Cases {
               }
               keep(objects)
               return seconds
+            }
+          }
+        }
+      ])
+  }
+
+  /// What a clean object that was fetched takes from the heap, its entries in tables included, and
+  /// texts and data excluded.
+  func memory() throws -> CaseResult {
+    try measure(
+      "memory of a clean fetched object", units: rows, rounds: rounds, must: 450, aim: 300,
+      unit: "bytes",
+      [
+        Contestant(name: "Cairn") {
+          try withCairn(filled: true) { stack in
+            let context = stack.newContext()
+            return try context.performAndWait {
+              // What a first fetch makes for good is there before it is counted.
+              _ = try stack.fetchAll(context, asFaults: false).count
+              context.reset()
+              let before = heapBytes()
+              let objects = try stack.fetchAll(context, asFaults: false)
+              let between = heapBytes()
+              var contents: [(String, Data?)] = []
+              contents.reserveCapacity(objects.count)
+              let start = heapBytes()
+              for object in objects {
+                contents.append((object.copiedTitle, object.copiedPayload))
+              }
+              let content = heapBytes() - start
+              keep(objects)
+              keep(contents)
+              return Double(between - before - content)
             }
           }
         }
