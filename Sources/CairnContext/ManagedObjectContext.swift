@@ -274,6 +274,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Gives new objects their permanent IDs before they are saved.
   open func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     confinement.check()
+    // Each gets one ID, however often it is named.
+    var known: Set<ObjectRef> = []
+    let objects = objects.filter { known.insert(ObjectRef($0)).inserted }
     try CoreDataError.bridging { try PermanentIDs(context: self).obtain(for: objects) }
   }
   /// Asked when a fault's row is gone: true makes it a deleted object with nil values.

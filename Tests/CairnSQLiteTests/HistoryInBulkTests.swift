@@ -8,7 +8,7 @@ import Testing
 /// Changes that are recorded many at a time are what they would be one by one
 /// (core-data-sqlite-format.md, persistent history).
 @Suite struct HistoryInBulkTests {
-  private static let options: [AnyHashable: Any] = ["NSPersistentHistoryTrackingKey": true]
+  private static var options: [AnyHashable: Any] { ["NSPersistentHistoryTrackingKey": true] }
 
   private func changes(_ fixture: StoreFixture) throws -> [String] {
     try fixture.column(

@@ -114,8 +114,8 @@ extension ManagedObjectContext {
     if let recentEntity, recentEntity === entity { return entity }
     guard let model = persistentStoreCoordinator?.managedObjectModel else { return entity }
     if entity.managedObjectModel === model {
-      // A model in use does not change; another coordinator may have another one.
-      if entity.layout != nil { recentEntity = entity }
+      // A model in use does not change. A parent may be given another coordinator.
+      if entity.layout != nil, rowSource is CoordinatorRows { recentEntity = entity }
       return entity
     }
     guard let name = entity.name else { return entity }

@@ -21,8 +21,13 @@ struct ChangeProcessing {
     // What observers change belongs to the next event.
     let told = context.events.beginTelling()
     var changes = ObjectChangeSets()
-    var unsaved: [ManagedObject] = []
-    for object in objects {
+    let new = objects.prefix(while: Self.becameInserted)
+    // Most large events insert and do nothing else: then both lists are the event's own.
+    let isAllNew = new.count == objects.count
+    changes.inserted = isAllNew ? objects : Array(new)
+    var unsaved = changes.inserted
+    for object in new { object.flags.subtract(.event) }
+    for object in objects[new.endIndex...] {
       // An object that undo has made clean again has changed all the same.
       changes.add(object, evenIfClean: context.isReplaying)
       object.flags.subtract(.event)
@@ -32,6 +37,12 @@ struct ChangeProcessing {
     context.events.endTelling(told)
     if context.pending.unpropagatedDeletes.isEmpty { detachDiscarded(objects) }
     return unsaved
+  }
+
+  /// Whether an object belongs to the inserted ones of its event and to no others.
+  private static func becameInserted(_ object: ManagedObject) -> Bool {
+    object.flags.isSuperset(of: [.eventInserted, .inserted])
+      && object.flags.isDisjoint(with: [.eventDeleted, .discarded])
   }
 
   /// Objects that never had a row and were deleted leave the context.

@@ -128,6 +128,7 @@ final class ObjectRegistry: @unchecked Sendable {
         for key in first..<first + Int64(run.count) {
           let object = objects[place]
           place += 1
+          guard object.objectID.isTemporaryID else { continue }
           if !areAll { Self.set(0, for: object.objectID, in: &state) }
           // An ID that nobody else has seen need not stay what it was.
           if isKnownUniquelyReferenced(&object.objectID) {

@@ -57,6 +57,13 @@ struct PendingChanges {
     }
   }
 
+  /// Nothing is to be saved any more; the caller has cleared what is pending in all objects.
+  mutating func removeCleared() {
+    list.removeAll(keepingCapacity: list.count < 1024)
+    count = 0
+    traits = []
+  }
+
   /// Notes what happened to an object in this event.
   mutating func note(_ object: ManagedObject, _ kind: ObjectFlags) {
     object.flags.formUnion(kind)

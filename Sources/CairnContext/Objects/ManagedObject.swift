@@ -24,7 +24,6 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   public final internal(set) var objectID: ManagedObjectID
   // Kept alive by the object ID's entity.
   final let unretainedLayout: Unmanaged<EntityLayout>
-  final let slotCount: Int
   /// The values now: the snapshot's slots or the object's own; nil for a fault.
   @exclusivity(unchecked)
   final var slots: UnsafeMutablePointer<AttributeValue>?
@@ -72,7 +71,6 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
         fatalError("The model of \(birth) is not in use.")
       }
       unretainedLayout = .passUnretained(layout)
-      slotCount = layout.slots.count
       registry = context.registry
       super.init()
       flags = ClassTraits.flags(of: self, in: context)
@@ -87,7 +85,6 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     }
     objectID = .temporary(entity: entity)
     unretainedLayout = .passUnretained(layout)
-    slotCount = layout.slots.count
     super.init()
     flags = ClassTraits.flags(of: self, in: context)
     layout.defaultValues.withUnsafeBufferPointer { adoptSlots(of: $0) }
@@ -165,56 +162,6 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   public final var faultingState: Int { isFault ? 1 : 0 }
   /// Whether changes of properties that are not in the model leave the object unchanged.
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
-
-  // MARK: Values by slot
-
-  /// The value in a slot of the entity's layout; fires the fault.
-  ///
-  /// For generated accessors: slot numbers are those of `entity.layout`.
-  public final func storedValue(at slot: Int) -> AttributeValue {
-    #if DEBUG
-      registry?.context?.confinement.check()
-    #endif
-    if let slots {
-      // Slot numbers come from generated code or the layout; a wrong one was written by hand.
-      precondition(slot >= 0 && slot < slotCount, "slot out of range")
-      return slots[slot]
-    }
-    return firedSlots(for: slot)[slot]
-  }
-
-  /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
-  /// taken care of.
-  public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
-    // Slot numbers come from generated code or the layout; a wrong one was written by hand.
-    precondition(slot >= 0 && slot < slotCount, "slot out of range")
-    // Most values are set right after an object was made, and nobody need be told of those.
-    if flags.isSuperset(of: .fresh), flags.isDisjoint(with: [.hearsOfChanges, .awaking]),
-      slot < 64, let slots,
-      unretainedLayout._withUnsafeGuaranteedRef({ $0.attributeMask }) & (1 << UInt64(slot)) != 0
-    {
-      #if DEBUG
-        registry?.context?.confinement.check()
-      #endif
-      changedSlots.low |= 1 << UInt64(slot)
-      slots[slot] = value
-      return
-    }
-    if unretainedLayout._withUnsafeGuaranteedRef({ $0.isToOneSlot[slot] }) {
-      var destination: ManagedObject?
-      if case .object(let id) = value { destination = requiredContext.object(with: id) }
-      changeDestination(destination, at: slot)
-    } else if hasListeners {
-      announcing(layout.slots[slot].name) { write(value, at: slot) }
-    } else {
-      write(value, at: slot)
-    }
-  }
-
-  /// The members of a to-many relationship by its index in the layout; loads it.
-  public final func memberIDs(ofToMany index: Int) -> [ManagedObjectID] {
-    loadedToMany(index).current.map(\.objectID)
-  }
 
   // MARK: What a subclass implements itself
 

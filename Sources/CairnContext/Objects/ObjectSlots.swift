@@ -5,6 +5,10 @@ import CairnStore
 extension ManagedObject {
   final var layout: EntityLayout { unretainedLayout.takeUnretainedValue() }
 
+  /// How many slots the object has; not kept in each, which are many.
+  @inline(__always)
+  final var slotCount: Int { unretainedLayout._withUnsafeGuaranteedRef { $0.slots.count } }
+
   /// The layout of an entity whose model is in use from now on.
   static func preparedLayout(of entity: EntityDescription) -> EntityLayout? {
     try? entity.managedObjectModel?.prepareForUse()

@@ -55,6 +55,10 @@ struct PermanentIDs {
       throw CoreDataError(
         .persistentStoreSave, "The context has no persistent store coordinator; set one first.")
     }
+    if let run = oneRun(objects, isWaiting) {
+      let store = try coordinator.storeForInserting(run.entity)
+      return [Group(store: store, objects: objects, runs: [run])]
+    }
     var groups: [Group] = []
     var defaults: [ObjectIdentifier: PersistentStore] = [:]
     var recent: (entity: EntityDescription, place: Int)?
@@ -79,6 +83,16 @@ struct PermanentIDs {
       recent = (entity, place)
     }
     return groups
+  }
+
+  /// The objects as one run, if they are that and go where objects of their entity go.
+  private func oneRun(
+    _ objects: [ManagedObject], _ isWaiting: (ManagedObject) -> Bool
+  ) -> RowKeyRun? {
+    guard let entity = objects.first?.objectID.entity, context.assignments.isEmpty,
+      objects.allSatisfy({ isWaiting($0) && $0.objectID.entity === entity })
+    else { return nil }
+    return RowKeyRun(entity: entity, count: objects.count)
   }
 
   /// Changed objects refer to the new IDs.

@@ -13,6 +13,8 @@ struct SaveCompletion {
   /// Rows of which the context is counted twice as a holder.
   private var surplus: [ManagedObjectID] = []
 
+  /// Whether what is being taken is all that the context had to save.
+  private var isEverything = false
   /// Whether some object has a class that may want to hear of the save.
   private var isAnybodyListening = false
 
@@ -28,6 +30,12 @@ struct SaveCompletion {
     if context.pending.traits.contains(.listeners) { isAnybodyListening = true }
     let rows = receipt?.snapshots ?? []
     var next = 0
+    let count =
+      unit.inserted.count + unit.updated.count + unit.unchanged.count + unit.deleted.count
+    // Most often that is everything: then the list is given up as a whole. A store of the program's
+    // own may have changed what there is to save.
+    isEverything = areInsertionsHeld && count == context.pending.count
+    defer { if isEverything { context.pending.removeCleared() } }
     for object in unit.inserted {
       clean(object, row: next < rows.count ? rows[next] : nil, isHeld: areInsertionsHeld)
       next += 1
@@ -38,7 +46,7 @@ struct SaveCompletion {
     }
     for object in unit.unchanged { clean(object, row: nil) }
     for object in unit.locked { unlock(object) }
-    for object in unit.deleted { context.pending.remove(object) }
+    for object in unit.deleted { removePending(object) }
     Self.add(unit.inserted, to: &changes.inserted)
     Self.add(unit.updated, to: &changes.updated)
     Self.add(unit.deleted, to: &changes.deleted)
@@ -52,7 +60,7 @@ struct SaveCompletion {
   }
 
   private mutating func clean(_ object: ManagedObject, row: RowSnapshot?, isHeld: Bool = false) {
-    context.pending.remove(object)
+    removePending(object)
     object.changedSlots.removeAll()
     if !object.toManyValues.isEmpty {
       for value in object.toManyValues { value?.commit { $0.flags.contains(.deleted) } }
@@ -71,6 +79,15 @@ struct SaveCompletion {
     } else {
       object.flags.insert(.retainsRow)
       if !isHeld { held.append(object.objectID) }
+    }
+  }
+
+  private func removePending(_ object: ManagedObject) {
+    if isEverything {
+      object.flags.subtract(.pending)
+      object.pendingIndex = -1
+    } else {
+      context.pending.remove(object)
     }
   }
 

@@ -78,6 +78,13 @@ struct CachedRows {
     }
   }
 
+  /// Makes room for so many more rows.
+  mutating func reserve(_ more: Int) {
+    var capacity = max(16, keys.count)
+    while capacity < 2 * (count + more + 1) { capacity *= 2 }
+    if capacity > keys.count { rebuild(capacity: capacity) { _ in true } }
+  }
+
   private mutating func grow() { rebuild(capacity: max(16, keys.count * 2)) { _ in true } }
 
   /// Drops the rows that nobody holds.

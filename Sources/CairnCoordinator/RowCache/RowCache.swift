@@ -271,6 +271,10 @@ final class RowCache: Sendable {
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         store.commits += 1
+        // New rows come in long runs of one entity.
+        if held > 0 {
+          store.tables[store.tablePlace(of: written[0].objectID)].rows.reserve(held)
+        }
         for (range, holders) in [(0..<held, 1), (held..<written.count, 0)] {
           store.update(written[range], id: \.objectID) { snapshot, id, table in
             table.change(id.key) { entry in

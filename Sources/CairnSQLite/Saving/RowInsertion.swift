@@ -3,27 +3,56 @@ import CairnSQL
 import CairnStore
 import GRDBSQLite
 
-/// Inserts rows of one entity through one prepared statement.
+/// Inserts rows of one entity, one at a time or many with one statement.
 ///
 /// Goes over the values of a row once, without asking the entity again what its columns are.
 final class RowInsertion {
-  let statement: SQLiteStatement
+  /// How many rows one statement takes, where so many follow each other; 1 for never.
+  let blockCount: Int
+  private let entity: SQLEntity
   private let lookup: RowLookup
   private let arena: BindingArena
   private let binds: [ColumnBinding]
-  /// What the version's parameter is bound to; it stays so from row to row.
-  private var version: Int64?
+  private let single: SQLiteStatement
+  /// Made when it is needed for the first time.
+  private var block: SQLiteStatement?
+
+  /// More rows a statement save little, and more parameters cost more than that.
+  private static let maximumBlock = (rows: 16, parameters: 512)
 
   init(entity: SQLEntity, lookup: RowLookup, arena: BindingArena) throws {
+    self.entity = entity
     self.lookup = lookup
     self.arena = arena
     binds = entity.slots.map(ColumnBinding.init)
+    let parameters = entity.slots.reduce(1) { $0 + $1.columns.count }
+    // A block that is refused is written again row by row; files would be written twice.
+    blockCount =
+      entity.externalSlots.isEmpty
+      ? max(1, min(Self.maximumBlock.rows, Self.maximumBlock.parameters / parameters)) : 1
+    single = try Self.statement(entity, rows: 1, lookup)
+  }
+
+  /// The first parameter is the version of all rows.
+  private static func statement(
+    _ entity: SQLEntity, rows: Int, _ lookup: RowLookup
+  ) throws -> SQLiteStatement {
     let columns = entity.slots.flatMap(\.columns)
     let names = columns.map { ", \($0)" }.joined()
-    let marks = String(repeating: ", ?", count: columns.count)
-    statement = try lookup.connection.statement(
+    let values = (0..<rows).map { row in
+      let first = 2 + row * (columns.count + 1)
+      let marks = columns.indices.map { ", ?\(first + 1 + $0)" }.joined()
+      return "(?\(first), \(entity.number), ?1\(marks))"
+    }
+    return try lookup.connection.statement(
       "INSERT INTO \(entity.table) (Z_PK, Z_ENT, Z_OPT\(names)) "
-        + "VALUES (?, \(entity.number), ?\(marks))")
+        + "VALUES \(values.joined(separator: ", "))")
+  }
+
+  /// The statements stay in the connection's cache and must not refer to the arena any more.
+  func finish() {
+    single.reset()
+    block?.reset()
   }
 
   /// Inserts a row.
@@ -32,6 +61,55 @@ final class RowInsertion {
   /// - Returns: Whether all values will be read back as they are.
   func insert(
     _ snapshot: RowSnapshot, version: Int64, addFile: (String) -> Void
+  ) throws -> Bool {
+    arena.startRow()
+    var next: Int32 = 2
+    let isExact = try bind(snapshot, to: single, from: &next, addFile: addFile)
+    single.bind(version, at: 1)
+    try single.run()
+    return isExact
+  }
+
+  /// Inserts ``blockCount`` rows with the version 1.
+  ///
+  /// - Parameter note: Called for each row with whether all its values will be read back as they are.
+  /// - Returns: False, with none of the rows inserted, when one violates a constraint: which one shows
+  ///   when they are inserted singly.
+  func insert(
+    _ rows: ArraySlice<SaveChangesRequest.Insertion>, note: (RowSnapshot, Bool) -> Void
+  ) throws -> Bool {
+    let statement: SQLiteStatement
+    if let block {
+      statement = block
+    } else {
+      statement = try Self.statement(entity, rows: blockCount, lookup)
+      statement.bind(1 as Int64, at: 1)
+      block = statement
+    }
+    arena.startRow()
+    var next: Int32 = 2
+    var inexact: UInt64 = 0
+    for (place, row) in rows.enumerated() {
+      if try !bind(row.snapshot, to: statement, from: &next, addFile: { _ in }) {
+        inexact |= 1 << UInt64(place)
+      }
+    }
+    do {
+      try statement.run()
+    } catch let failure as SQLiteFailure where failure.code & 0xFF == SQLITE_CONSTRAINT {
+      return false
+    }
+    for (place, row) in rows.enumerated() {
+      note(row.snapshot, inexact & (1 << UInt64(place)) == 0)
+    }
+    return true
+  }
+
+  /// Binds key and values of a row; says whether all of them will be read back as they are.
+  @inline(__always)
+  private func bind(
+    _ snapshot: RowSnapshot, to statement: SQLiteStatement, from next: inout Int32,
+    addFile: (String) -> Void
   ) throws -> Bool {
     let objectID = snapshot.objectID
     guard let key = objectID.rowKey else {
@@ -44,15 +122,9 @@ final class RowInsertion {
       throw CoreDataError(
         .persistentStoreSave, "The new object \(objectID) has the row of another entity.")
     }
-    arena.startRow()
-    let handle = statement.handle
-    sqlite3_bind_int64(handle, 1, key)
-    if self.version != version {
-      sqlite3_bind_int64(handle, 2, version)
-      self.version = version
-    }
+    sqlite3_bind_int64(statement.handle, next, key)
+    next += 1
     var isExact = true
-    var next: Int32 = 3
     let slots = snapshot.slotPointer
     try binds.withUnsafeBufferPointer { binds in
       for index in 0..<binds.count {
@@ -62,7 +134,7 @@ final class RowInsertion {
           if !slots[index].isNull { isExact = false }
           continue
         case .plain:
-          if !bind(slots[index], at: next, of: handle) { isExact = false }
+          if !bind(slots[index], at: next, of: statement) { isExact = false }
         case .external:
           if case .data(let data) = slots[index] {
             let (bytes, file) = try lookup.reader.files.column(for: data)
@@ -79,15 +151,15 @@ final class RowInsertion {
         next += 1
       }
     }
-    try statement.run()
     return isExact
   }
 
   /// Binds the value of an attribute; says whether it will be read back as it is.
   @inline(__always)
   private func bind(
-    _ value: AttributeValue, at index: Int32, of handle: OpaquePointer
+    _ value: AttributeValue, at index: Int32, of statement: SQLiteStatement
   ) -> Bool {
+    let handle = statement.handle
     switch value {
     case .null: sqlite3_bind_null(handle, index)
     case .boolean(let flag): sqlite3_bind_int64(handle, index, flag ? 1 : 0)

@@ -21,7 +21,7 @@ final class RowWriter {
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
   func finish() {
-    for insertion in inserts.values { insertion.statement.reset() }
+    for insertion in inserts.values { insertion.finish() }
     for statement in updates.values { statement.reset() }
   }
 

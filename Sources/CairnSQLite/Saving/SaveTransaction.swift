@@ -184,36 +184,62 @@ final class SaveTransaction {
     var history = self.history
     defer { (self.history, inserted) = (history, stored) }
     let addFile = rows.addNewFile
-    var run: (description: EntityDescription, entity: SQLEntity, insertion: RowInsertion)?
-    for insertion in request.insertions {
-      let snapshot = insertion.snapshot
+    let insertions = request.insertions
+    var index = 0
+    // Rows before this are written singly, because one of them was refused among others.
+    var firstBlock = 0
+    while index < insertions.count {
+      let snapshot = insertions[index].snapshot
       let description = snapshot.objectID.entity
-      let (entity, writer): (SQLEntity, RowInsertion)
-      if let run, run.description === description {
-        (entity, writer) = (run.entity, run.insertion)
-      } else {
-        entity = lookup.schema.entity(description)
-        writer = try rows.insertion(entity)
-        run = (description, entity, writer)
-        if !entity.derivedSlots.isEmpty { hasDerivedInsertions = true }
+      let entity = entity(snapshot)
+      let writer = try rows.insertion(entity)
+      if !entity.derivedSlots.isEmpty { hasDerivedInsertions = true }
+      // Rows come in runs of one entity.
+      var end = index + 1
+      while end < insertions.count, insertions[end].snapshot.objectID.entity === description {
+        end += 1
       }
-      let isExact: Bool
-      do {
-        isExact = try writer.insert(snapshot, version: 1, addFile: addFile)
-      } catch {
-        if let failure = SQLiteResultCode.failure(in: error),
-          SQLiteResultCode.isPrimaryKeyViolation(failure)
-        {
-          try addConflict(snapshot.objectID, expected: 0)
-        } else {
-          try violations.add(error, snapshot: snapshot, entity: entity)
+      while index < end {
+        if index >= firstBlock, writer.blockCount > 1, end - index >= writer.blockCount {
+          let block = index..<index + writer.blockCount
+          let isWritten = try writer.insert(insertions[block]) { snapshot, isExact in
+            stored.append(Self.storedRow(snapshot, entity, version: 1, isExact: isExact))
+          }
+          if isWritten {
+            for place in block {
+              let key = insertions[place].snapshot.objectID.rowKey ?? 0
+              try history?.record(.insert, entity: entity, key: key)
+            }
+            index = block.endIndex
+            continue
+          }
+          firstBlock = block.endIndex
         }
-        continue
+        let snapshot = insertions[index].snapshot
+        index += 1
+        let isExact: Bool
+        do {
+          isExact = try writer.insert(snapshot, version: 1, addFile: addFile)
+        } catch {
+          try note(error, of: snapshot, entity)
+          continue
+        }
+        stored.append(Self.storedRow(snapshot, entity, version: 1, isExact: isExact))
+        try history?.record(.insert, entity: entity, key: snapshot.objectID.rowKey ?? 0)
       }
-      stored.append(
-        isExact && snapshot.version == 1
-          ? snapshot : Self.storedRow(snapshot, entity, version: 1, isExact: isExact))
-      try history?.record(.insert, entity: entity, key: snapshot.objectID.rowKey ?? 0)
+    }
+  }
+
+  /// Takes up what a new row was refused for.
+  private func note(
+    _ error: any Error, of snapshot: RowSnapshot, _ entity: SQLEntity
+  ) throws {
+    if let failure = SQLiteResultCode.failure(in: error),
+      SQLiteResultCode.isPrimaryKeyViolation(failure)
+    {
+      try addConflict(snapshot.objectID, expected: 0)
+    } else {
+      try violations.add(error, snapshot: snapshot, entity: entity)
     }
   }
 
@@ -248,15 +274,15 @@ final class SaveTransaction {
     if !entity.derivedSlots.isEmpty, let row = try lookup.snapshot(for: snapshot.objectID) {
       return row
     }
-    let areExact = Self.areExact(snapshot, entity)
-    if areExact, snapshot.version == version { return snapshot }
-    return Self.storedRow(snapshot, entity, version: version, isExact: areExact)
+    return Self.storedRow(
+      snapshot, entity, version: version, isExact: Self.areExact(snapshot, entity))
   }
 
   /// A row as it will be read back.
   private static func storedRow(
     _ snapshot: RowSnapshot, _ entity: SQLEntity, version: Int64, isExact: Bool
   ) -> RowSnapshot {
+    if isExact, snapshot.version == version { return snapshot }
     if isExact {
       return RowSnapshot.make(
         objectID: snapshot.objectID, version: version, count: snapshot.count

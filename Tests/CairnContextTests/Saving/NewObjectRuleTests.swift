@@ -23,6 +23,19 @@ import Testing
     }
   }
 
+  @Test func anObjectNamedTwiceGetsOneIDAndOthersKeepTheirs() throws {
+    try Stack(in: .sqlite).use { context in
+      let (twice, other) = (context.make("Tag"), context.make("Tag"))
+      let temporary = other.objectID
+      try context.obtainPermanentIDs(for: [twice, twice])
+      #expect(twice.objectID.rowKey == 1 && other.objectID === temporary)
+      #expect(context.registeredObject(for: temporary) === other)
+      #expect(context.registeredObject(for: twice.objectID) === twice)
+      try context.save()
+      #expect(other.objectID.rowKey == 2)
+    }
+  }
+
   @Test func referencesToNewObjectsArePermanentAfterTheSave() throws {
     let stack = try Stack(in: .sqlite)
     try stack.use { context in
