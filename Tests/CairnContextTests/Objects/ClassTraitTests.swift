@@ -33,9 +33,12 @@ private final class Keyed: ManagedObject {
   private static let all: ObjectFlags = [.hearsOfChanges, .hearsOfSaves, .hasOwnRules]
 
   private func traits(_ type: ManagedObject.Type) throws -> ObjectFlags {
-    let entity = try #require(Library.model().entitiesByName["Tag"])
-    try entity.managedObjectModel?.prepareForUse()
-    return type.init(detachedFrom: entity).flags.intersection(Self.all)
+    let model = Library.model()
+    try model.prepareForUse()
+    let entity = try #require(model.entitiesByName["Tag"])
+    return withExtendedLifetime(model) {
+      type.init(detachedFrom: entity).flags.intersection(Self.all)
+    }
   }
 
   @Test func aClassIsAskedAndToldWhatItHasMethodsFor() throws {
