@@ -63,6 +63,22 @@ import Testing
     #expect(KeyList.json([Int64]()) == "[]")
   }
 
+  @Test func keysThatFollowOneAnotherAreOneRangeWhateverTheirOrder() {
+    let keys: [Int64] = [7, 8, 9, 10, 2, 1, 9, .max, .max - 1, .min, 20]
+    let runs = KeyRuns(keys)
+    #expect(
+      runs.ranges == [.min ... .min, 1...2, 7...10, 20...20, (.max - 1) ... .max])
+    var found: [Int64] = []
+    for portion in runs.portions {
+      switch portion {
+      case .range(let range): found += range
+      case .list(let list): found += list
+      }
+    }
+    #expect(found.sorted() == Set(keys).sorted())
+    #expect(KeyRuns([]).portions.isEmpty)
+  }
+
   @Test func positionsOfKeysAreFoundInAnyOrder() {
     var positions = KeyPositions()
     for (position, key) in [5, 3, 9, 3, 1, 5, 5].enumerated() {

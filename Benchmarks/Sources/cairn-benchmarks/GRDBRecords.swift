@@ -97,6 +97,10 @@ struct GRDBDatabase {
     try queue.write { database in for parent in parents { try parent.delete(database) } }
   }
 
+  func deleteAllParents() throws {
+    _ = try queue.write { try ParentRecord.filter(Column("name") == "p").deleteAll($0) }
+  }
+
   func ranges(_ groups: Int) throws -> [[ItemRecord]] {
     try queue.read { database in
       try (0..<groups).map { try ItemRecord.filter(Column("grp") == $0).fetchAll(database) }

@@ -30,7 +30,7 @@ struct ChangeDiscarding {
       object.awake(fromSnapshotEvents: .rollback)
     }
     ContextNotifications(context: context).postDidChange(changes)
-    for object in changes.deleted { detach(object) }
+    detach(changes.deleted)
     release(changes.deleted)
   }
 
@@ -85,12 +85,28 @@ struct ChangeDiscarding {
     object.registry = nil
   }
 
+  /// The same for many objects.
+  func detach(_ objects: [ManagedObject]) {
+    for object in objects {
+      context.pending.remove(object)
+      if !context.retained.isEmpty { context.retained.remove(ObjectRef(object)) }
+    }
+    context.registry.remove(objects)
+    for object in objects {
+      object.flags.remove([.retainsRow, .discarded, .deletedElsewhere, .locked])
+      object.registry = nil
+    }
+  }
+
   /// Objects that have left for good let go of the members of their relationships: two that refer
   /// to each other would never be freed.
   ///
   /// What undo may bring back keeps them.
   func release(_ objects: [ManagedObject]) {
-    for object in objects where !context.undoHolds.contains(object) { object.toManyValues = [] }
+    for object in objects
+    where !object.toManyValues.isEmpty && !context.undoHolds.contains(object) {
+      object.toManyValues = []
+    }
   }
 
   private func clearIntentions() {

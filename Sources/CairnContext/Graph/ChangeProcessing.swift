@@ -49,7 +49,8 @@ struct ChangeProcessing {
   private func detachDiscarded(_ objects: [ManagedObject]) {
     let discarding = ChangeDiscarding(context: context)
     let discarded = objects.filter { $0.flags.contains(.discarded) }
-    for object in discarded { discarding.detach(object) }
+    if discarded.isEmpty { return }
+    discarding.detach(discarded)
     discarding.release(discarded)
   }
 }

@@ -88,6 +88,18 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
+  /// Forgets many objects, and gives up the rows that they hold.
+  func remove(_ objects: [ManagedObject]) {
+    state.withLock { state in
+      for object in objects {
+        let id = object.objectID
+        let address = Self.address(of: object)
+        if Self.address(of: id, in: &state) == address { Self.set(0, for: id, in: &state) }
+        if object.flags.contains(.retainsRow) { state.abandonedRows.append(id) }
+      }
+    }
+  }
+
   /// Gives an object its permanent ID.
   func replaceTemporaryID(of object: ManagedObject, by id: ManagedObjectID) {
     replaceTemporaryIDs(of: CollectionOfOne(object), by: CollectionOfOne(id))

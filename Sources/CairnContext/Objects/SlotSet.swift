@@ -47,17 +47,24 @@ struct SlotSet {
   }
 
   /// The members in ascending order.
-  var members: [Int] {
+  var members: [Int] { members { _ in true } }
+
+  /// The members that pass a test, in ascending order.
+  @inline(__always)
+  func members(where isIncluded: (Int) -> Bool) -> [Int] {
     var result: [Int] = []
-    func append(_ word: UInt64, from base: Int) {
-      var rest = word
+    result.reserveCapacity(low.nonzeroBitCount)
+    var word = 0
+    var rest = low
+    while true {
       while rest != 0 {
-        result.append(base + rest.trailingZeroBitCount)
+        let slot = word * 64 + rest.trailingZeroBitCount
+        if isIncluded(slot) { result.append(slot) }
         rest &= rest - 1
       }
+      guard word < high.count else { return result }
+      rest = high[word]
+      word += 1
     }
-    append(low, from: 0)
-    for (index, word) in high.enumerated() { append(word, from: (index + 1) * 64) }
-    return result
   }
 }

@@ -1,6 +1,10 @@
 import CairnModel
+import CairnStore
 
 /// Follows the delete rules of deleted objects until nothing more is added.
+///
+/// Level by level: what the rules of all objects deleted so far lead to is read at once, one query
+/// for each relationship.
 struct DeletePropagation {
   let context: ManagedObjectContext
 
@@ -10,12 +14,19 @@ struct DeletePropagation {
   }
 
   private func runAll() {
+    // Objects that lose a member without having been read; a save needs their rows.
+    var touched: [ManagedObject] = []
     while !context.pending.unpropagatedDeletes.isEmpty {
       let objects = context.pending.unpropagatedDeletes
       context.pending.unpropagatedDeletes = []
-      loadRelationships(of: objects)
+      DeletionReading(context: context).read(objects)
+      var rules: FollowedRules?
       for object in objects where !object.flags.contains(.inaccessible) && object.isDeleted {
-        propagate(from: object)
+        if rules?.layout !== object.layout { rules = FollowedRules(object.layout) }
+        if var current = rules {
+          propagate(from: object, &current, &touched)
+          rules = current
+        }
       }
       // At the end of an event they leave with it; at a save their event is long over.
       for object in objects
@@ -23,21 +34,30 @@ struct DeletePropagation {
         ChangeDiscarding(context: context).detach(object)
       }
     }
+    // What cannot be read here is read, or reported, by the save.
+    if touched.count > 1 { try? FaultFiring.fill(touched, maximumAge: context.maximumRowAge) }
   }
 
-  private func propagate(from object: ManagedObject) {
-    for slot in object.layout.toOneSlots {
-      guard case .toOne(let relationship) = object.layout.slots[slot].content,
-        follows(relationship), let target = InverseMaintenance.target(of: object, at: slot)
-      else { continue }
-      apply(relationship, from: object, to: [target])
-    }
-    for (index, relationship) in object.layout.toManys.enumerated() {
-      guard follows(relationship) else {
-        // Once the row is gone its members could not be read any more for an undo.
-        if context.recordsUndo { _ = object.loadedToMany(index) }
-        continue
+  private func propagate(
+    from object: ManagedObject, _ rules: inout FollowedRules, _ touched: inout [ManagedObject]
+  ) {
+    for place in rules.toOnes.indices {
+      let slot = rules.toOnes[place].slot
+      guard case .object(let id) = object.firedSlots(for: slot)[slot] else { continue }
+      let target: ManagedObject
+      if let recent = rules.toOnes[place].recent, recent.id === id {
+        // Members of one owner come one after the other.
+        target = recent.target
+      } else {
+        guard let found = object.registry?.context?.object(with: id) else { continue }
+        rules.toOnes[place].recent = (id, found)
+        target = found
       }
+      if target.isDeleted { continue }
+      if target.isFault { touched.append(target) }
+      apply(rules.toOnes[place].relationship, from: object, to: CollectionOfOne(target))
+    }
+    for (index, relationship) in rules.toManys {
       let members = object.loadedToMany(index).current
       apply(relationship, from: object, to: members)
       if relationship.isManyToMany {
@@ -45,19 +65,15 @@ struct DeletePropagation {
         for member in members { InverseMaintenance.removeMember(member, of: object, at: index) }
       }
     }
-  }
-
-  private func follows(_ relationship: RelationshipDescription) -> Bool {
-    switch relationship.deleteRule {
-    case .noAction, .deny: return false
-    case .nullify: return relationship.inverseRelationship != nil
-    case .cascade: return true
+    if context.recordsUndo {
+      // Once the row is gone its members could not be read any more for an undo.
+      for index in rules.others { _ = object.loadedToMany(index) }
     }
   }
 
   private func apply(
     _ relationship: RelationshipDescription, from object: ManagedObject,
-    to members: [ManagedObject]
+    to members: some Collection<ManagedObject>
   ) {
     switch relationship.deleteRule {
     case .noAction, .deny: break
@@ -70,22 +86,52 @@ struct DeletePropagation {
       }
     case .cascade:
       // Deleting needs their values; all at once they cost one read.
-      try? FaultFiring.fill(members, maximumAge: context.maximumRowAge)
-      for member in members where !member.isDeleted {
-        ObjectDeletion(context: context).delete(member)
+      if members.contains(where: \.isFault) {
+        try? FaultFiring.fill(Array(members), maximumAge: context.maximumRowAge)
+      }
+      let deletion = ObjectDeletion(context: context)
+      for member in members where !member.isDeleted { deletion.delete(member) }
+    }
+  }
+}
+
+/// The relationships of an entity that deleting an object follows.
+struct FollowedRules {
+  struct ToOne {
+    let slot: Int
+    let relationship: RelationshipDescription
+    /// Where it led last.
+    var recent: (id: ManagedObjectID, target: ManagedObject)?
+  }
+
+  let layout: EntityLayout
+  var toOnes: [ToOne] = []
+  private(set) var toManys: [(index: Int, relationship: RelationshipDescription)] = []
+  /// To-many relationships that are not followed.
+  private(set) var others: [Int] = []
+
+  init(_ layout: EntityLayout) {
+    self.layout = layout
+    for slot in layout.toOneSlots {
+      guard case .toOne(let relationship) = layout.slots[slot].content,
+        Self.follows(relationship)
+      else { continue }
+      toOnes.append(ToOne(slot: slot, relationship: relationship))
+    }
+    for (index, relationship) in layout.toManys.enumerated() {
+      if Self.follows(relationship) {
+        toManys.append((index, relationship))
+      } else {
+        others.append(index)
       }
     }
   }
 
-  /// Reads what the rules lead to for all objects of one kind at once.
-  private func loadRelationships(of objects: [ManagedObject]) {
-    guard objects.count > 1 else { return }
-    let groups = Dictionary(grouping: objects) { ObjectIdentifier($0.layout) }
-    for group in groups.values {
-      guard let first = group.first else { continue }
-      let names = first.layout.toManys.filter(follows).map(\.name)
-      // What cannot be read here is read, or reported, one by one.
-      try? RelationshipPrefetching(context: context).prefetch(names, of: group)
+  static func follows(_ relationship: RelationshipDescription) -> Bool {
+    switch relationship.deleteRule {
+    case .noAction, .deny: return false
+    case .nullify: return relationship.inverseRelationship != nil
+    case .cascade: return true
     }
   }
 }

@@ -12,8 +12,10 @@ struct ObjectDeletion {
       fatalError(
         "An NSManagedObjectContext cannot delete objects in other contexts: \(object.objectID)")
     }
-    context.bringOrderedSetsUpToDate()
-    object.prepareForDeletion()
+    if object.hasListeners {
+      context.bringOrderedSetsUpToDate()
+      object.prepareForDeletion()
+    }
     guard !object.isDeleted else { return }
     // Deleting needs the committed values, for the version and for what history keeps of them.
     _ = object.firedSlots

@@ -103,7 +103,7 @@ struct SaveCompletion {
   func finish() {
     if !held.isEmpty { context.rowSource?.retainRows(held) }
     if !surplus.isEmpty { context.rowSource?.releaseRows(surplus) }
-    for object in changes.deleted { ChangeDiscarding(context: context).detach(object) }
+    ChangeDiscarding(context: context).detach(changes.deleted)
     if isAnybodyListening {
       for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {
         for object in objects { object.didSave() }

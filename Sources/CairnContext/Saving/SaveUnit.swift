@@ -208,8 +208,10 @@ extension ManagedObject {
   final var persistentlyChangedSlots: [Int] {
     guard !changedSlots.isEmpty, let slots, let snapshot else { return [] }
     let base = snapshot.slotPointer
-    return changedSlots.members.filter { slot in
-      !layout.slots[slot].isTransient && !slots[slot].isSameStoredValue(as: base[slot])
+    return unretainedLayout._withUnsafeGuaranteedRef { layout in
+      changedSlots.members { slot in
+        !layout.slots[slot].isTransient && !slots[slot].isSameStoredValue(as: base[slot])
+      }
     }
   }
 }

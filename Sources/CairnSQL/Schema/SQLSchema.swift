@@ -13,6 +13,9 @@ package final class SQLSchema: Sendable {
   package let joinTables: [String: [SQLJoinTable]]
   /// Whether some attribute's large values are kept in files.
   package let hasExternalData: Bool
+  /// Whether some entity has uniqueness constraints, and whether some has derived attributes.
+  package let hasConstraints: Bool
+  package let hasDerivedValues: Bool
   /// By entity number minus one.
   private let queries: [[MemberQuery]]
   /// Row shapes by entity number minus one: the entity alone, and with its subentities.
@@ -28,6 +31,8 @@ package final class SQLSchema: Sendable {
     joinTables = builder.joinTables
     hasExternalData = builder.entities.contains { !$0.externalSlots.isEmpty }
     let list = builder.entities
+    hasConstraints = list.contains { !$0.constraints.isEmpty }
+    hasDerivedValues = list.contains { !$0.derivedSlots.isEmpty }
     let shapes = list.map { entity -> (alone: SQLRowShape, withSubentities: SQLRowShape) in
       let alone = SQLRowShape(entity: entity, members: [entity])
       let all =

@@ -23,9 +23,7 @@ struct BatchDeletion {
     }
     for group in groups {
       try record(group)
-      for keys in group.portionsOfKeys {
-        try transaction.rows.delete(keys: Array(keys), entity: group.entity)
-      }
+      _ = try transaction.deleter.delete(group.keys, entity: group.entity, expected: nil)
     }
     return BatchOutcome(updated: nullified, deleted: ids)
   }
@@ -54,22 +52,38 @@ struct BatchDeletion {
   /// The rows and everything that cascades from them.
   private func withCascades(_ ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
     var result = ids
-    var known: Set<ManagedObjectID> = []
+    var known = KnownRows()
     var level = transaction.grouped(ids)
     while !level.isEmpty {
-      var related: [ManagedObjectID] = []
+      var new: [ManagedObjectID] = []
       for group in level {
         for relationship in Self.relationships(of: group.entity, .cascade) {
-          related += try members(of: relationship, group).flatMap { $0 }
+          let members = try members(of: relationship, group)
+          if members.allSatisfy(\.isEmpty) { continue }
+          if known.isEmpty { for id in ids { known.insert(id) } }
+          var related: [ManagedObjectID] = []
+          for list in members { for id in list where known.insert(id) { related.append(id) } }
+          // Members of to-many relationships are read from their rows.
+          new += relationship.isToMany ? related : try existing(related)
         }
       }
-      if related.isEmpty { break }
-      if known.isEmpty { known = Set(ids) }
-      let new = try existing(related.filter { known.insert($0).inserted })
       level = transaction.grouped(new)
       result += new
     }
     return result
+  }
+
+  /// Rows by their hierarchy and key.
+  private struct KnownRows {
+    private var keys: [Int: Set<Int64>] = [:]
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// - Returns: Whether it was not there.
+    @discardableResult
+    mutating func insert(_ id: ManagedObjectID) -> Bool {
+      guard let key = id.rowKey else { return false }
+      return keys[id.entity.layout.rootNumber, default: []].insert(key).inserted
+    }
   }
 
   private static func relationships(

@@ -6,15 +6,19 @@ import CairnStore
 final class BatchTransaction {
   let lookup: RowLookup
   let rows: RowWriter
+  let deleter: RowDeleter
   private var history: HistoryWriter?
 
   init(lookup: RowLookup, history: HistoryWriter?) {
     self.lookup = lookup
     self.history = history
     rows = RowWriter(lookup: lookup)
+    deleter = RowDeleter(lookup: lookup)
   }
 
   func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
+  /// Files that nothing refers to any more once the transaction has committed.
+  var obsoleteFiles: [String] { rows.obsoleteFiles + deleter.obsoleteFiles }
   func finish() throws { try history?.finish() }
 
   func run(_ request: StoreBatchRequest) throws -> BatchOutcome {
@@ -53,13 +57,22 @@ final class BatchTransaction {
 
   /// Object IDs by their exact entity, in the order of the entities' numbers.
   func grouped(_ ids: [ManagedObjectID]) -> [EntityRows] {
-    var groups: [ObjectIdentifier: EntityRows] = [:]
+    var groups: [EntityRows] = []
+    var places: [ObjectIdentifier: Int] = [:]
+    // They come in runs of one entity.
+    var run: (entity: EntityDescription, place: Int)?
     for id in ids {
-      let place = ObjectIdentifier(id.entity)
-      if groups[place] == nil { groups[place] = EntityRows(lookup.schema.entity(id.entity)) }
-      groups[place]?.ids.append(id)
+      if run?.entity !== id.entity {
+        let place = places[ObjectIdentifier(id.entity)] ?? groups.count
+        if place == groups.count {
+          places[ObjectIdentifier(id.entity)] = place
+          groups.append(EntityRows(lookup.schema.entity(id.entity)))
+        }
+        run = (id.entity, place)
+      }
+      if let run { groups[run.place].ids.append(id) }
     }
-    return groups.values.sorted { $0.entity.number < $1.entity.number }
+    return groups.sorted { $0.entity.number < $1.entity.number }
   }
 
   // MARK: History

@@ -28,7 +28,7 @@ extension SQLiteStore: BatchExecuting {
         try work.finish()
         return outcome
       }
-      removeUnneededFiles(batch?.rows.obsoleteFiles ?? [])
+      removeUnneededFiles(batch?.obsoleteFiles ?? [])
       return outcome ?? BatchOutcome()
     } catch {
       if !Self.isInDoubt(error) { batch?.discardFiles() }

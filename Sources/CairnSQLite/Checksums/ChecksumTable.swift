@@ -88,15 +88,15 @@ struct ChecksumTable {
   }
 
   /// Sums up the files that rows of a table name and that have no sum yet.
-  private func sumFiles(of table: SummedTable, where condition: String, _ list: String? = nil)
-    throws
-  {
+  private func sumFiles(
+    of table: SummedTable, where condition: String, _ keys: KeyRange? = nil
+  ) throws {
     var names: Set<String> = []
     for column in table.fileColumns {
       let select = try connection.statement(
         "SELECT substr(t.\(column), 1, 38) FROM \(table.name) t WHERE \(condition)")
       defer { select.reset() }
-      if let list { select.bind(list, at: 1) }
+      keys?.bind(to: select)
       while try select.step() {
         if let name = ExternalDataFiles.fileName(ofColumn: select.data(0)) { names.insert(name) }
       }
@@ -178,25 +178,24 @@ struct ChecksumTable {
   private func sum(_ keys: [Int64], of place: Int, hasDeletions: Bool) throws {
     if keys.isEmpty { return }
     let table = tables[place]
-    let sorted = keys.sorted()
-    for start in stride(from: 0, to: sorted.count, by: 20_000) {
-      let list = KeyList.json(sorted[start..<min(start + 20_000, sorted.count)])
-      let chosen = "IN (SELECT value FROM json_each(?1))"
+    for portion in KeyRuns(keys).portions {
       if hasDeletions {
         try run(
-          "DELETE FROM \(Self.name) WHERE E = \(table.number) AND K \(chosen)", list)
+          "DELETE FROM \(Self.name) WHERE E = \(table.number) AND "
+            + portion.condition(on: "K"), portion)
       }
+      let chosen = portion.condition(on: "t.\(table.key)")
       try run(
         "INSERT OR REPLACE INTO \(Self.name) SELECT \(table.number), t.\(table.key), \(table.sum) "
-          + "FROM \(table.name) t WHERE t.\(table.key) \(chosen)", list)
-      if !table.fileColumns.isEmpty { try sumFiles(of: table, where: "t.Z_PK \(chosen)", list) }
+          + "FROM \(table.name) t WHERE \(chosen)", portion)
+      if !table.fileColumns.isEmpty { try sumFiles(of: table, where: chosen, portion) }
     }
   }
 
-  private func run(_ sql: String, _ list: String) throws {
+  private func run(_ sql: String, _ keys: KeyRange) throws {
     let statement = try connection.statement(sql)
     defer { statement.reset() }
-    statement.bind(list, at: 1)
+    keys.bind(to: statement)
     try statement.run()
   }
 }

@@ -25,6 +25,8 @@ struct HistoryWriter {
     /// From here on it is one statement for all: a shorter run is not worth another one.
     var isLong: Bool { count >= 8 }
   }
+  /// The same with values of deleted objects, by their number.
+  private var insertTombstones: [Int: SQLiteStatement] = [:]
 
   private var connection: SQLiteConnection { lookup.connection }
 
@@ -61,13 +63,18 @@ struct HistoryWriter {
     statement.bind(Int64(entity.number), at: 3)
     statement.bind(key, at: 4)
     statement.bind(transaction, at: 5)
+    for (index, value) in tombstone.enumerated() { statement.bind(value, at: Int32(7 + index)) }
     if let columns {
-      statement.bind(columns, at: 6)
+      try columns.withUnsafeBytes { bytes in
+        statement.bindInPlace(bytes, at: 6)
+        // The bytes may be gone after this.
+        defer { statement.bindNull(at: 6) }
+        try statement.run()
+      }
     } else {
       statement.bindNull(at: 6)
+      try statement.run()
     }
-    for (index, value) in tombstone.enumerated() { statement.bind(value, at: Int32(7 + index)) }
-    try statement.run()
     nextChange += 1
   }
 
@@ -130,15 +137,19 @@ struct HistoryWriter {
     guard number != nil else { return }
     try writeRun()
     insertChange.reset()
+    for statement in insertTombstones.values { statement.reset() }
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)
   }
 
-  private func insertWithTombstone(count: Int) throws -> SQLiteStatement {
+  private mutating func insertWithTombstone(count: Int) throws -> SQLiteStatement {
+    if let known = insertTombstones[count] { return known }
     let names = (0..<count).map { ", ZTOMBSTONE\($0)" }.joined()
     let marks = String(repeating: ", ?", count: count)
-    return try connection.statement(
+    let statement = try connection.statement(
       "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
         + "\(names)) VALUES (?, \(HistoryTables.changeNumber), ?, ?, ?, ?, ?\(marks))")
+    insertTombstones[count] = statement
+    return statement
   }
 
   private mutating func begin() throws -> Int64 {

@@ -11,6 +11,8 @@ final class LogCare: @unchecked Sendable {
   /// The log is moved after a commit that leaves it with at least so many pages; 0 for never.
   private let threshold: Int32
   private let onFailure: @Sendable (SQLiteFailure) -> Void
+  /// In bytes; a file with a log keeps it.
+  private let pageSize: Int64
 
   /// The database file grows by so many bytes at a time.
   private static let growth: Int32 = 65_536
@@ -20,9 +22,10 @@ final class LogCare: @unchecked Sendable {
     _ database: Database, onFailure: @escaping @Sendable (SQLiteFailure) -> Void
   ) throws {
     self.onFailure = onFailure
+    let connection = SQLiteConnection(database: database)
     threshold = Int32(
-      truncatingIfNeeded: try SQLiteConnection(database: database).integer(
-        "PRAGMA wal_autocheckpoint") ?? 1000)
+      truncatingIfNeeded: try connection.integer("PRAGMA wal_autocheckpoint") ?? 1000)
+    pageSize = try connection.integer("PRAGMA page_size") ?? 4096
     guard let handle = database.sqliteConnection else { return }
     var growth = Self.growth
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &growth)
@@ -72,7 +75,6 @@ final class LogCare: @unchecked Sendable {
   func reserveRoom(_ database: Database, mayUseReserve: Bool) throws {
     let connection = SQLiteConnection(database: database)
     let pages = try connection.integer("PRAGMA page_count") ?? 0
-    let pageSize = try connection.integer("PRAGMA page_size") ?? 4096
     let needed = pages * pageSize
     // Moving the log cuts the reserve off the file again; a delete takes what it needs of it.
     var size = mayUseReserve ? needed : needed + Int64(Self.growth)

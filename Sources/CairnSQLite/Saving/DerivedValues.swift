@@ -6,7 +6,7 @@ import Foundation
 /// Computes derived attributes that no trigger maintains: foldings of text in the same row.
 enum DerivedValues {
   static func refresh(_ request: SaveChangesRequest, _ lookup: RowLookup) throws {
-    if lookup.schema.entities.allSatisfy(\.derivedSlots.isEmpty) { return }
+    guard lookup.schema.hasDerivedValues else { return }
     for snapshot in request.insertions.map(\.snapshot) + request.updates.map(\.snapshot) {
       let entity = lookup.schema.entity(snapshot.objectID.entity)
       if entity.derivedSlots.isEmpty { continue }

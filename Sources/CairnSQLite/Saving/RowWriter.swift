@@ -8,15 +8,13 @@ final class RowWriter {
   let lookup: RowLookup
   /// Files written for new values; removed again when the transaction does not commit.
   private(set) var newFiles: [String] = []
-  /// Files whose values were replaced or deleted; removed once the transaction has committed.
+  /// Files whose values were replaced; removed once the transaction has committed.
   private(set) var obsoleteFiles: [String] = []
   private let arena = BindingArena()
   private var inserts: [Int: RowInsertion] = [:]
-  private var unlinking: [Int: [String]] = [:]
   private var updates: [UpdateShape: SQLiteStatement] = [:]
   /// The statement of the last update.
-  private var recentUpdate: (shape: UpdateShape, statement: SQLiteStatement)?
-  private var deletes: [Int: SQLiteStatement] = [:]
+  private var recentUpdate: (shape: UpdateShape, statement: SQLiteStatement, binds: [ColumnBinding])?
 
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
@@ -97,17 +95,16 @@ final class RowWriter {
       entity.externalSlots.isEmpty ? [] : slots.filter { entity.externalSlots.contains($0) }
     let replaced = try externalFiles(of: key, entity: entity, slots: external)
     let shape = UpdateShape(entity: entity.number, slots: slots, isForced: expected == nil)
-    let statement: SQLiteStatement
-    if let recentUpdate, recentUpdate.shape == shape {
-      statement = recentUpdate.statement
-    } else {
-      statement = try updateStatement(shape, entity)
-      recentUpdate = (shape, statement)
+    if recentUpdate?.shape != shape {
+      recentUpdate = (
+        shape, try updateStatement(shape, entity), slots.map { ColumnBinding(entity.slots[$0]) }
+      )
     }
+    guard let (_, statement, binds) = recentUpdate else { return false }
     arena.startRow()
     var next: Int32 = 1
-    for slot in slots {
-      try bind(snapshot[slot], ColumnBinding(entity.slots[slot]), statement, &next)
+    for (place, bind) in binds.enumerated() {
+      try self.bind(snapshot[slots[place]], bind, statement, &next)
     }
     statement.bind(version, at: next)
     statement.bind(key, at: next + 1)
@@ -145,85 +142,6 @@ final class RowWriter {
     statement.bind(key, at: 1)
     if let expected { statement.bind(expected, at: 2) }
     try statement.run()
-  }
-
-  // MARK: Delete
-
-  /// Deletes a row, its links and its files; false when it is not at the expected version.
-  func delete(_ objectID: ManagedObjectID, entity: SQLEntity, expected: Int64?) throws -> Bool {
-    let key = objectID.rowKey ?? 0
-    let files = try externalFiles(of: key, entity: entity, slots: entity.externalSlots)
-    let statement: SQLiteStatement
-    if expected == nil {
-      statement = try connection.statement("DELETE FROM \(entity.table) WHERE Z_PK = ?")
-    } else if let known = deletes[entity.number] {
-      statement = known
-    } else {
-      statement = try connection.statement(
-        "DELETE FROM \(entity.table) WHERE Z_PK = ? AND (Z_OPT = ? OR Z_OPT IS NULL)")
-      deletes[entity.number] = statement
-    }
-    statement.bind(key, at: 1)
-    if let expected { statement.bind(expected, at: 2) }
-    try statement.run()
-    guard connection.changes > 0 else { return false }
-    if !files.isEmpty { obsoleteFiles += files }
-    try unlink(key, entity: entity)
-    return true
-  }
-
-  /// Removes a deleted row's links that no slot of another object carries.
-  func unlink(_ key: Int64, entity: SQLEntity) throws {
-    for sql in unlinkingStatements(of: entity) {
-      let statement = try connection.statement(sql)
-      defer { statement.reset() }
-      statement.bind(key, at: 1)
-      try statement.run()
-    }
-  }
-
-  private func unlinkingStatements(of entity: SQLEntity) -> [String] {
-    if let known = unlinking[entity.number] { return known }
-    var statements = lookup.schema.joinColumns(of: entity).map {
-      "DELETE FROM \($0.table) WHERE \($0.column) = ?"
-    }
-    for case .foreignKey(let table, let column, _, _, true) in entity.links where column != "NULL" {
-      statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
-    }
-    unlinking[entity.number] = statements
-    return statements
-  }
-
-  /// Deletes many rows of one entity, their links and their files, whatever their versions.
-  func delete(keys: [Int64], entity: SQLEntity) throws {
-    if keys.isEmpty { return }
-    let list = KeyList.json(keys)
-    let chosen = "IN (SELECT value FROM json_each(?))"
-    for slot in entity.externalSlots {
-      guard let column = entity.slots[slot].column else { continue }
-      let select = try connection.statement(
-        "SELECT substr(\(column), 1, 38) FROM \(entity.table) WHERE Z_PK \(chosen)")
-      defer { select.reset() }
-      select.bind(list, at: 1)
-      while try select.step() {
-        if let file = ExternalDataFiles.fileName(ofColumn: select.data(0)) {
-          obsoleteFiles.append(file)
-        }
-      }
-    }
-    var statements = ["DELETE FROM \(entity.table) WHERE Z_PK \(chosen)"]
-    statements += lookup.schema.joinColumns(of: entity).map {
-      "DELETE FROM \($0.table) WHERE \($0.column) \(chosen)"
-    }
-    for case .foreignKey(let table, let column, _, _, true) in entity.links where column != "NULL" {
-      statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) \(chosen)")
-    }
-    for sql in statements {
-      let statement = try connection.statement(sql)
-      defer { statement.reset() }
-      statement.bind(list, at: 1)
-      try statement.run()
-    }
   }
 
   // MARK: Files

@@ -14,18 +14,26 @@ extension SQLiteStore {
     }
     var outcome: SaveOutcome?
     var transaction: SaveTransaction?
-    do {
+    func save(deletingOneByOne: Bool) throws {
       let deletes = request.insertions.isEmpty && !request.deletions.isEmpty
       _ = try write(doing: "be saved", deletes: deletes) { lookup -> Bool? in
         transaction?.discardFiles()
         let work = try SaveTransaction(
-          lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps)
+          lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps,
+          deletesOneByOne: deletingOneByOne)
         transaction = work
         if let newMetadata { try MetadataTable.write(newMetadata, lookup.connection) }
         let result = try work.run()
         outcome = result
         if case .saved = result { return true }
         return nil
+      }
+    }
+    do {
+      do {
+        try save(deletingOneByOne: false)
+      } catch is RowsHaveChanged {
+        try save(deletingOneByOne: true)
       }
     } catch {
       if !Self.isInDoubt(error) { transaction?.discardFiles() }
@@ -38,7 +46,7 @@ extension SQLiteStore {
       transaction.discardFiles()
       return outcome
     }
-    removeUnneededFiles(transaction.rows.obsoleteFiles)
+    removeUnneededFiles(transaction.obsoleteFiles)
     state.withLock { $0.sidecarMaps.formUnion(transaction.sidecarMaps) }
     if newMetadata != nil { noteMetadataSaved() }
     return outcome

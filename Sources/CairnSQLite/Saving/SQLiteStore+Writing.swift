@@ -47,15 +47,15 @@ extension SQLiteStore {
           }
           return result != nil
         }
-        try connection.inTransaction(.immediate) {
+        try SQLiteConnection(database: connection).transaction {
           if let checksums {
             commit = try summing(checksums, connection, work)
-            if commit == nil { return .rollback }
+            if commit == nil { return false }
           } else if try !work() {
-            return .rollback
+            return false
           }
           try care?.reserveRoom(connection, mayUseReserve: deletes)
-          return .commit
+          return true
         }
         if let commit { checksums?.acknowledged.write(commit) }
       }

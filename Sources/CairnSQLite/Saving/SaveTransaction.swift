@@ -12,6 +12,9 @@ final class SaveTransaction {
   let request: SaveChangesRequest
   private(set) var sidecarMaps: Set<String>
   let rows: RowWriter
+  private let deleter: RowDeleter
+  /// Whether rows are deleted one by one, so that those that somebody else has changed are found.
+  private let deletesOneByOne: Bool
   private var history: HistoryWriter?
   private var conflicts: [RowConflict] = []
   private var violations: UniquenessViolations
@@ -21,15 +24,22 @@ final class SaveTransaction {
   private var inserted: [RowSnapshot] = []
   private var hasDerivedInsertions = false
   private var recent: (description: EntityDescription, entity: SQLEntity)?
+  private var recentShape: UpdateShape?
 
   init(
     lookup: RowLookup, request: SaveChangesRequest, recordsHistory: Bool,
-    sidecarMaps: Set<String>
+    sidecarMaps: Set<String>, deletesOneByOne: Bool
   ) throws {
     self.lookup = lookup
     self.request = request
     self.sidecarMaps = sidecarMaps
     rows = RowWriter(lookup: lookup)
+    deleter = RowDeleter(lookup: lookup)
+    // For a few nothing is gained otherwise, and history wants to know whether a row that is deleted
+    // in any case was there.
+    self.deletesOneByOne =
+      deletesOneByOne || request.deletions.count < 8
+      || request.deletions.contains { $0.overwritesConflicts }
     violations = UniquenessViolations(lookup: lookup, request: request)
     if recordsHistory {
       history = try HistoryWriter(
@@ -40,6 +50,9 @@ final class SaveTransaction {
 
   /// Removes files written for a transaction that did not commit.
   func discardFiles() { lookup.reader.files.remove(rows.newFiles) }
+
+  /// Files that nothing refers to any more once the transaction has committed.
+  var obsoleteFiles: [String] { rows.obsoleteFiles + deleter.obsoleteFiles }
 
   func run() throws -> SaveOutcome {
     defer { rows.finish() }
@@ -98,23 +111,65 @@ final class SaveTransaction {
   }
 
   private func delete() throws {
+    if !deletesOneByOne { return try deleteTogether() }
     for deletion in request.deletions {
       let snapshot = deletion.snapshot
       let entity = entity(snapshot)
       let expected = deletion.overwritesConflicts ? nil : snapshot.version
-      if try rows.delete(snapshot.objectID, entity: entity, expected: expected) {
-        try history?.record(
-          .delete, entity: entity, key: snapshot.objectID.rowKey ?? 0,
-          tombstone: entity.history.tombstoneSlots.map { snapshot[$0] })
+      if try deleter.delete(snapshot.objectID.rowKey ?? 0, entity: entity, expected: expected) {
+        try record(deletion, entity)
       } else if !deletion.overwritesConflicts {
         try addConflict(snapshot.objectID, expected: snapshot.version)
       }
     }
   }
 
+  /// Rows of one entity and version with a few statements.
+  ///
+  /// - Throws: ``RowsHaveChanged`` when one of them has another version.
+  private func deleteTogether() throws {
+    struct Place: Hashable {
+      let entity: Int
+      let version: Int64
+    }
+    var places: [Place: Int] = [:]
+    var groups: [(entity: SQLEntity, version: Int64, keys: [Int64])] = []
+    var place = -1
+    for deletion in request.deletions {
+      let snapshot = deletion.snapshot
+      let (entity, version) = (entity(snapshot), snapshot.version)
+      // Rows come in runs.
+      if place < 0 || groups[place].entity !== entity || groups[place].version != version {
+        let wanted = Place(entity: entity.number, version: version)
+        place = places[wanted] ?? groups.count
+        if place == groups.count {
+          places[wanted] = place
+          groups.append((entity, version, []))
+        }
+      }
+      groups[place].keys.append(snapshot.objectID.rowKey ?? 0)
+    }
+    for (entity, version, keys) in groups {
+      guard try deleter.delete(keys, entity: entity, expected: version) else {
+        throw RowsHaveChanged()
+      }
+    }
+    if history == nil { return }
+    for deletion in request.deletions { try record(deletion, entity(deletion.snapshot)) }
+  }
+
+  private func record(_ deletion: SaveChangesRequest.Deletion, _ entity: SQLEntity) throws {
+    let snapshot = deletion.snapshot
+    let slots = entity.history.tombstoneSlots
+    try history?.record(
+      .delete, entity: entity, key: snapshot.objectID.rowKey ?? 0,
+      tombstone: slots.isEmpty ? [] : slots.map { snapshot[$0] })
+  }
+
   /// When several updates touch unique columns, the values may be exchanged between the rows; they
   /// are all taken away first, since NULLs never collide.
   private func clearMovingValues() throws {
+    guard lookup.schema.hasConstraints else { return }
     var moving: [(update: SaveChangesRequest.Update, entity: SQLEntity, columns: [String])] = []
     for update in request.updates {
       let entity = entity(update.snapshot)
@@ -137,20 +192,53 @@ final class SaveTransaction {
     for update in request.updates {
       let snapshot = update.snapshot
       let entity = entity(snapshot)
-      let slots = update.changedSlots.filter { entity.slots[$0].column != nil }
+      let shape = shape(of: update, entity)
       // Versions come out of files: one at the end of what there is begins anew.
       updateVersions.append(snapshot.version &+ 1)
       do {
-        try write(update, slots: slots, entity: entity)
+        try write(update, shape, entity: entity)
       } catch {
         try violations.add(error, snapshot: snapshot, entity: entity)
       }
     }
   }
 
+  /// What updates of an entity that change the same properties have in common.
+  private final class UpdateShape {
+    let entity: SQLEntity
+    let changedSlots: [Int]
+    let changedToManys: [Int]
+    /// The changed slots that are stored.
+    let slots: [Int]
+    /// For history.
+    let mask: [UInt8]
+
+    init(_ update: SaveChangesRequest.Update, _ entity: SQLEntity) {
+      self.entity = entity
+      changedSlots = update.changedSlots
+      changedToManys = update.changedToManys
+      slots = changedSlots.filter { entity.slots[$0].column != nil }
+      mask = entity.history.mask(slots: slots, toManys: changedToManys)
+    }
+  }
+
+  /// Most often that of the update before.
+  private func shape(of update: SaveChangesRequest.Update, _ entity: SQLEntity) -> UpdateShape {
+    if let recentShape, recentShape.entity === entity,
+      recentShape.changedSlots == update.changedSlots,
+      recentShape.changedToManys == update.changedToManys
+    {
+      return recentShape
+    }
+    let shape = UpdateShape(update, entity)
+    recentShape = shape
+    return shape
+  }
+
   private func write(
-    _ update: SaveChangesRequest.Update, slots: [Int], entity: SQLEntity
+    _ update: SaveChangesRequest.Update, _ shape: UpdateShape, entity: SQLEntity
   ) throws {
+    let slots = shape.slots
     let snapshot = update.snapshot
     let key = snapshot.objectID.rowKey ?? 0
     if update.overwritesConflicts {
@@ -172,9 +260,7 @@ final class SaveTransaction {
         return
       }
     }
-    try history?.record(
-      .update, entity: entity, key: key,
-      columns: entity.history.mask(slots: slots, toManys: update.changedToManys))
+    try history?.record(.update, entity: entity, key: key, columns: shape.mask)
   }
 
   private func insert() throws {
@@ -310,3 +396,7 @@ final class SaveTransaction {
     return true
   }
 }
+
+/// Thrown by a transaction that deletes rows together and finds that one of them is not what it
+/// was: it must be done again, row by row.
+struct RowsHaveChanged: Error {}

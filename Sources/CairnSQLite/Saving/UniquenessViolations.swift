@@ -24,7 +24,7 @@ struct UniquenessViolations {
 
   init(lookup: RowLookup, request: SaveChangesRequest) {
     self.lookup = lookup
-    if lookup.schema.entities.allSatisfy(\.constraints.isEmpty) { return }
+    guard lookup.schema.hasConstraints else { return }
     let written = request.insertions.map(\.snapshot) + request.updates.map(\.snapshot)
     for snapshot in written {
       let entity = lookup.schema.entity(snapshot.objectID.entity)

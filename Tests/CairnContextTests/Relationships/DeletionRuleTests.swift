@@ -106,6 +106,40 @@ import Testing
     }
   }
 
+  // MARK: Rows
+
+  /// What a cascade leads to counts as read when the row cache read it, not when it is deleted.
+  @Test func aChildThatSomebodyChangedAfterItWasReadIsAConflictOfTheCascade() throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      let author = context.make("Author")
+      for number in 0..<20 { context.make("Book", ["title": "\(number)", "author": author]) }
+      try context.save()
+    }
+    // Somebody holds the rows, in another context of the same coordinator.
+    try stack.use { holder in
+      let held = try holder.all("Book")
+      #expect(held.allSatisfy { $0.text("title") != nil })
+      try stack.useElsewhere { other in
+        let book = try #require(try other.all("Book").first { $0.text("title") == "7" })
+        book.setValue("changed", forKey: "title")
+        try other.save()
+      }
+      try stack.use { context in
+        context.delete(try #require(try context.all("Author").first))
+        #expect(throws: (any Error).self) { try context.save() }
+        #expect(context.deletedObjects.count == 21)
+        context.rollback()
+        #expect(!context.hasChanges)
+      }
+      withExtendedLifetime(held) {}
+    }
+    try stack.use { context in
+      let titles = try context.all("Book").compactMap { $0.text("title") }
+      #expect(titles.count == 20 && titles.contains("changed"))
+    }
+  }
+
   // MARK: When
 
   @Test(arguments: [true, false])

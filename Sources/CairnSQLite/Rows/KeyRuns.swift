@@ -1,0 +1,70 @@
+/// Keys in ascending order, as the ranges of those that follow one another: SQLite goes through a
+/// range in less than half the time that it takes for as many single keys, listed or not.
+struct KeyRuns {
+  private(set) var ranges: [ClosedRange<Int64>] = []
+
+  init(_ keys: [Int64]) {
+    let keys = Self.sorted(keys)
+    var next = 0
+    while next < keys.count {
+      let first = keys[next]
+      var last = first
+      next += 1
+      while next < keys.count, keys[next] == last || keys[next] == last &+ 1 {
+        last = keys[next]
+        next += 1
+      }
+      ranges.append(first...last)
+    }
+  }
+
+  private static func sorted(_ keys: [Int64]) -> [Int64] {
+    for place in keys.indices.dropFirst() where keys[place - 1] > keys[place] {
+      return keys.sorted()
+    }
+    return keys
+  }
+
+  /// So many keys at a time that a list of them is a parameter of a sensible size.
+  var portions: [KeyRange] {
+    var portions: [KeyRange] = []
+    var singles: [Int64] = []
+    func list() {
+      if !singles.isEmpty { portions.append(.list(singles)) }
+      singles = []
+    }
+    for range in ranges {
+      if range.upperBound &- range.lowerBound >= 3 {
+        portions.append(.range(range))
+      } else {
+        singles += range
+        if singles.count >= 20_000 { list() }
+      }
+    }
+    list()
+    return portions
+  }
+}
+
+/// Some keys, as a statement takes them.
+enum KeyRange {
+  case range(ClosedRange<Int64>)
+  case list([Int64])
+
+  /// The condition on a column: of the first parameter, or the first and the second.
+  func condition(on column: String) -> String {
+    switch self {
+    case .range: return "\(column) BETWEEN ?1 AND ?2"
+    case .list: return "\(column) IN (SELECT value FROM json_each(?1))"
+    }
+  }
+
+  func bind(to statement: SQLiteStatement) {
+    switch self {
+    case .range(let keys):
+      statement.bind(keys.lowerBound, at: 1)
+      statement.bind(keys.upperBound, at: 2)
+    case .list(let keys): statement.bind(KeyList.json(keys), at: 1)
+    }
+  }
+}
