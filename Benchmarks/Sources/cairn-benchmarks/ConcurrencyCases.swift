@@ -9,8 +9,9 @@ extension Cases {
   private static let saves = 50
   private static let changes = 100
 
-  /// Every reader reads its share of all rows, in ranges of fifty, while a writer saves. Both do a
-  /// fixed amount of work, and the clock stops with the last of them.
+  /// Every reader reads its share of all rows, in ranges of fifty, while a writer saves.
+  ///
+  /// Both do a fixed amount of work, and the clock stops with the last of them.
   func readBesideWriter(readers: Int) throws -> CaseResult {
     let groups = max(rows / 50 / readers, 1) * readers
     let samples = Sample.rows(groups * 50)

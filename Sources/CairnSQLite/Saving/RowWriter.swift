@@ -14,7 +14,8 @@ final class RowWriter {
   private var inserts: [Int: RowInsertion] = [:]
   private var updates: [UpdateShape: SQLiteStatement] = [:]
   /// The statement of the last update.
-  private var recentUpdate: (shape: UpdateShape, statement: SQLiteStatement, binds: [ColumnBinding])?
+  private var recentUpdate:
+    (shape: UpdateShape, statement: SQLiteStatement, binds: [ColumnBinding])?
 
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
