@@ -18,7 +18,10 @@ struct SQLiteFileFacts {
   static func read(at path: String, options: StoreOptions) throws -> SQLiteFileFacts {
     let log = LeftLog(path: path)
     do {
-      if let reason = DatabaseHeader.refusal(at: path) {
+      // A journal may hold the header that a power cut has torn.
+      if !FileManager.default.fileExists(atPath: path + "-journal"),
+        let reason = DatabaseHeader.refusal(at: path)
+      {
         throw CoreDataError(
           .persistentStoreInvalidType, "\(path) \(reason).", userInfo: [NSFilePathErrorKey: path])
       }
