@@ -39,11 +39,11 @@ struct ObjectFlags: OptionSet {
   static let listed = Self(rawValue: 1 << 17)
 
   /// The class may have announcements of changes of its own; see ``ClassTraits``.
-  static let hearsOfChanges = Self(rawValue: 1 << 17)
+  static let hearsOfChanges = Self(rawValue: 1 << 18)
   /// The class may want to do something when it is saved.
-  static let hearsOfSaves = Self(rawValue: 1 << 18)
+  static let hearsOfSaves = Self(rawValue: 1 << 19)
   /// The class may have rules of its own.
-  static let hasOwnRules = Self(rawValue: 1 << 19)
+  static let hasOwnRules = Self(rawValue: 1 << 20)
 
   /// What an object is between its insertion and the end of that event: whatever is written to it
   /// is taken back with it, and nobody has been told of it.

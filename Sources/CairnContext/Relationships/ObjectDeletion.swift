@@ -12,7 +12,8 @@ struct ObjectDeletion {
       fatalError(
         "An NSManagedObjectContext cannot delete objects in other contexts: \(object.objectID)")
     }
-    if object.hasListeners {
+    // A class of the program's own may want to see the graph as it was.
+    if type(of: object) != ManagedObject.self {
       context.bringOrderedSetsUpToDate()
       object.prepareForDeletion()
     }

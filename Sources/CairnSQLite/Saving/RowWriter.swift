@@ -12,10 +12,9 @@ final class RowWriter {
   private(set) var obsoleteFiles: [String] = []
   private let arena = BindingArena()
   private var inserts: [Int: RowInsertion] = [:]
-  private var updates: [UpdateShape: SQLiteStatement] = [:]
+  private var updates: [UpdateKey: SQLiteStatement] = [:]
   /// The statement of the last update.
-  private var recentUpdate:
-    (shape: UpdateShape, statement: SQLiteStatement, binds: [ColumnBinding])?
+  private var recentUpdate: (shape: UpdateKey, statement: SQLiteStatement, binds: [ColumnBinding])?
 
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
@@ -24,7 +23,7 @@ final class RowWriter {
     for statement in updates.values { statement.reset() }
   }
 
-  private struct UpdateShape: Hashable {
+  private struct UpdateKey: Hashable {
     let entity: Int
     let slots: [Int]
     let isForced: Bool
@@ -95,7 +94,7 @@ final class RowWriter {
     let external =
       entity.externalSlots.isEmpty ? [] : slots.filter { entity.externalSlots.contains($0) }
     let replaced = try externalFiles(of: key, entity: entity, slots: external)
-    let shape = UpdateShape(entity: entity.number, slots: slots, isForced: expected == nil)
+    let shape = UpdateKey(entity: entity.number, slots: slots, isForced: expected == nil)
     if recentUpdate?.shape != shape {
       recentUpdate = (
         shape, try updateStatement(shape, entity), slots.map { ColumnBinding(entity.slots[$0]) }
@@ -116,8 +115,7 @@ final class RowWriter {
     return true
   }
 
-  private func updateStatement(_ shape: UpdateShape, _ entity: SQLEntity) throws -> SQLiteStatement
-  {
+  private func updateStatement(_ shape: UpdateKey, _ entity: SQLEntity) throws -> SQLiteStatement {
     if let known = updates[shape] { return known }
     let columns = shape.slots.flatMap { entity.slots[$0].columns }
     let settings = columns.map { "\($0) = ?, " }.joined()

@@ -308,6 +308,7 @@ import Testing
         try context.save()
         book = new
       }
+      #expect((author.value(forKey: "books") as? NSSet)?.count == 0)
       try relate()
       #expect(book != nil, "a loaded relationship holds its members")
       author.setValue("b", forKey: "name")
