@@ -12,9 +12,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
+    .target(name: "CHeap"),
     .executableTarget(
       name: "cairn-benchmarks",
       dependencies: [
+        "CHeap",
         .product(name: "Cairn", package: "Cairn"),
         .product(name: "CairnSync", package: "Cairn"),
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,5 +1,6 @@
 // What objects cost once they are there: reading, writing, and a save among many.
 
+import CHeap
 import Cairn
 import Foundation
 import Glibc
@@ -30,10 +31,7 @@ extension ManagedObject {
 }
 
 /// The bytes that the process has from the heap now.
-private func heapBytes() -> Int {
-  let info = mallinfo2()
-  return Int(info.uordblks) + Int(info.hblkhd)
-}
+private func heapBytes() -> Int { Int(cheap_bytes()) }
 
 extension Cases {
   private static let repetitions = 20
