@@ -22,7 +22,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ])
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,6 @@
 import CHeap
 import Cairn
 import Foundation
-import Glibc
 
 /// As the class that the build plugin generates for the entity.
 private final class Item: ManagedObject {}
