@@ -11,8 +11,10 @@ final class Counter: @unchecked Sendable {
 
 let counter = Counter()
 let races = CommandLine.arguments.contains("race")
+// Long enough that a second thread takes part on a busy machine, too.
+let rounds = races ? 2_000_000 : 20_000
 DispatchQueue.concurrentPerform(iterations: 8) { _ in
-  for _ in 0..<20_000 {
+  for _ in 0..<rounds {
     if races { counter.count += 1 } else { counter.mutex.withLock { _ in counter.count += 1 } }
   }
 }
