@@ -13,6 +13,8 @@ struct HistoryWriter {
   private let date: Date
   private var nextChange: Int64 = 0
   private let insertChange: SQLiteStatement
+  /// The same with values of deleted objects, by their number.
+  private var insertTombstones: [Int: SQLiteStatement] = [:]
   /// Insertions that were recorded and are not written yet: rows of one table with keys in a row.
   private var run: InsertionRun?
 
@@ -25,8 +27,6 @@ struct HistoryWriter {
     /// From here on it is one statement for all: a shorter run is not worth another one.
     var isLong: Bool { count >= 8 }
   }
-  /// The same with values of deleted objects, by their number.
-  private var insertTombstones: [Int: SQLiteStatement] = [:]
 
   private var connection: SQLiteConnection { lookup.connection }
 

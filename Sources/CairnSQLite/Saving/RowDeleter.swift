@@ -56,26 +56,19 @@ final class RowDeleter {
   /// - Parameter expected: nil deletes whatever versions are there.
   func delete(_ keys: [Int64], entity: SQLEntity, expected: Int64?) throws -> Bool {
     obsoleteFiles += try files(of: keys, entity: entity)
+    let runs = KeyRuns(keys)
     var deleted = 0
-    for range in KeyRuns(keys).ranges { deleted += try run(range, entity, expected) }
+    for range in runs.ranges { deleted += try run(range, entity, expected) }
     for unlinking in unlinkings(of: entity) {
-      let statement = try connection.statement(
-        "\(unlinking.action) WHERE \(unlinking.column) \(Self.chosen)")
-      defer { statement.reset() }
-      for portion in Self.portions(of: keys) {
-        statement.bind(KeyList.json(portion), at: 1)
+      for portion in runs.portions {
+        let statement = try connection.statement(
+          "\(unlinking.action) WHERE \(portion.condition(on: unlinking.column))")
+        defer { statement.reset() }
+        portion.bind(to: statement)
         try statement.run()
       }
     }
     return deleted == keys.count
-  }
-
-  private static let chosen = "IN (SELECT value FROM json_each(?))"
-
-  /// So many keys at a time that a list of them is a parameter of a sensible size.
-  private static func portions(of keys: [Int64]) -> [ArraySlice<Int64>] {
-    let size = 20_000
-    return stride(from: 0, to: keys.count, by: size).map { keys[$0..<min($0 + size, keys.count)] }
   }
 
   /// - Returns: How many rows were deleted.
@@ -120,15 +113,11 @@ final class RowDeleter {
     let columns = entity.externalSlots.compactMap { entity.slots[$0].column }
     // The first 38 bytes hold the tag and, for a file, its name.
     let list = columns.map { "substr(\($0), 1, 38)" }.joined(separator: ", ")
-    let statement = try connection.statement(
-      "SELECT \(list) FROM \(entity.table) WHERE Z_PK \(keys.count == 1 ? "= ?" : Self.chosen)")
-    defer { statement.reset() }
-    for portion in Self.portions(of: keys) {
-      if keys.count == 1 {
-        statement.bind(keys[0], at: 1)
-      } else {
-        statement.bind(KeyList.json(portion), at: 1)
-      }
+    for portion in KeyRuns(keys).portions {
+      let statement = try connection.statement(
+        "SELECT \(list) FROM \(entity.table) WHERE \(portion.condition(on: "Z_PK"))")
+      defer { statement.reset() }
+      portion.bind(to: statement)
       while try statement.step() {
         for column in columns.indices {
           if let file = ExternalDataFiles.fileName(ofColumn: statement.data(Int32(column))) {
@@ -136,7 +125,6 @@ final class RowDeleter {
           }
         }
       }
-      statement.reset()
     }
     return files
   }
