@@ -60,6 +60,33 @@ struct Cases {
     return seconds
   }
 
+  // Parents with ten children each.
+
+  func withRawFamily(parents: Int, _ body: (RawDatabase) throws -> Double) throws -> Double {
+    try withRaw(filled: false) { database in
+      try database.createFamily(parents: parents, children: 10)
+      return try body(database)
+    }
+  }
+
+  func withGRDBFamily(parents: Int, _ body: (GRDBDatabase) throws -> Double) throws -> Double {
+    let file = workspace.newFile()
+    defer { workspace.remove(file) }
+    try RawDatabase(file).createFamily(parents: parents, children: 10)
+    return try body(try GRDBDatabase(file))
+  }
+
+  /// The body gets a context that has read nothing.
+  func withCairnFamily(
+    parents: Int, _ body: (ManagedObjectContext) throws -> Double
+  ) throws -> Double {
+    try withCairn(filled: false) { stack in
+      try stack.createFamily(parents: parents, children: 10)
+      let context = stack.newContext()
+      return try context.performAndWait { try body(context) }
+    }
+  }
+
   private func insertAndSave(history: Bool) throws -> CaseResult {
     let samples = Sample.rows(rows)
     return try measure(
@@ -218,43 +245,6 @@ struct Cases {
                   object.setStoredValue(.integer(Int64(index) &* 3), at: ItemSlot.count)
                   object.setStoredValue(.string("changed \(index)"), at: ItemSlot.title)
                 }
-                try context.save()
-              }
-            }
-          }
-        },
-      ])
-  }
-
-  private func cascade() throws -> CaseResult {
-    let parents = max(rows / 10, 1)
-    return try measure(
-      "delete \(parents) with a cascade to \(parents * 10)", units: parents * 11, rounds: rounds,
-      must: 2.5, aim: 1.6,
-      [
-        Contestant(name: "raw") {
-          try withRaw(filled: false) { d in
-            try d.createFamily(parents: parents, children: 10)
-            return try timed { try d.deleteParents(parents) }
-          }
-        },
-        Contestant(name: "GRDB") {
-          let file = workspace.newFile()
-          defer { workspace.remove(file) }
-          try RawDatabase(file).createFamily(parents: parents, children: 10)
-          let database = try GRDBDatabase(file)
-          let records = try database.fetchParents()
-          return try timed { try database.delete(records) }
-        },
-        Contestant(name: "Cairn") {
-          try withCairn(filled: false) { stack in
-            try stack.createFamily(parents: parents, children: 10)
-            let context = stack.newContext()
-            return try context.performAndWait {
-              let request = FetchRequest<ManagedObject>(entityName: "Parent")
-              let objects = try context.fetch(request)
-              return try timed {
-                for object in objects { context.delete(object) }
                 try context.save()
               }
             }

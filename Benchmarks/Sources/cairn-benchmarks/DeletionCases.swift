@@ -1,9 +1,36 @@
-// Deleting many rows without objects.
+// Deleting parents with everything that cascades from them: as objects, and without any.
 
 import Cairn
 import Foundation
 
 extension Cases {
+  /// Deletes parents, object by object; children go with them.
+  func cascade() throws -> CaseResult {
+    let parents = max(rows / 10, 1)
+    return try measure(
+      "delete \(parents) with a cascade to \(parents * 10)", units: parents * 11, rounds: rounds,
+      must: 2.5, aim: 1.6,
+      [
+        rawDeletion(of: parents),
+        Contestant(name: "GRDB") {
+          try withGRDBFamily(parents: parents) { database in
+            let records = try database.fetchParents()
+            return try timed { try database.delete(records) }
+          }
+        },
+        Contestant(name: "Cairn") {
+          try withCairnFamily(parents: parents) { context in
+            let request = FetchRequest<ManagedObject>(entityName: "Parent")
+            let objects = try context.fetch(request)
+            return try timed {
+              for object in objects { context.delete(object) }
+              try context.save()
+            }
+          }
+        },
+      ])
+  }
+
   /// A batch request that deletes parents with everything that cascades from them.
   func batchDelete() throws -> CaseResult {
     let parents = max(rows / 10, 1)
@@ -11,31 +38,26 @@ extension Cases {
       "batch delete of \(parents) with a cascade to \(parents * 10)", units: parents * 11,
       rounds: rounds, must: 1.0, aim: 0.7,
       [
-        Contestant(name: "raw") {
-          try withRaw(filled: false) { d in
-            try d.createFamily(parents: parents, children: 10)
-            return try timed { try d.deleteParents(parents) }
+        rawDeletion(of: parents),
+        Contestant(name: "GRDB") {
+          try withGRDBFamily(parents: parents) { database in
+            try timed { try database.deleteAllParents() }
           }
         },
-        Contestant(name: "GRDB") {
-          let file = workspace.newFile()
-          defer { workspace.remove(file) }
-          try RawDatabase(file).createFamily(parents: parents, children: 10)
-          let database = try GRDBDatabase(file)
-          return try timed { try database.deleteAllParents() }
-        },
         Contestant(name: "Cairn") {
-          try withCairn(filled: false) { stack in
-            try stack.createFamily(parents: parents, children: 10)
-            let context = stack.newContext()
-            return try context.performAndWait {
-              let request = FetchRequest<ManagedObject>(entityName: "Parent")
-              request.predicate = ObjectPredicate(format: "name == 'p'")
-              let batch = BatchDeleteRequest(fetchRequest: request)
-              return try timed { _ = try context.execute(batch) }
-            }
+          try withCairnFamily(parents: parents) { context in
+            let request = FetchRequest<ManagedObject>(entityName: "Parent")
+            request.predicate = ObjectPredicate(format: "name == 'p'")
+            let batch = BatchDeleteRequest(fetchRequest: request)
+            return try timed { _ = try context.execute(batch) }
           }
         },
       ])
+  }
+
+  private func rawDeletion(of parents: Int) -> Contestant {
+    Contestant(name: "raw") {
+      try withRawFamily(parents: parents) { d in try timed { try d.deleteParents(parents) } }
+    }
   }
 }

@@ -52,42 +52,33 @@ extension Cases {
       rounds: rounds, must: prefetched ? 3 : 4, aim: prefetched ? 2 : 2.5,
       [
         Contestant(name: "raw") {
-          try withRaw(filled: false) { d in
-            try d.createFamily(parents: parents, children: 10)
-            return try timed { keep(try d.traverse()) }
-          }
+          try withRawFamily(parents: parents) { d in try timed { keep(try d.traverse()) } }
         },
         Contestant(name: "GRDB") {
-          let file = workspace.newFile()
-          defer { workspace.remove(file) }
-          try RawDatabase(file).createFamily(parents: parents, children: 10)
-          let database = try GRDBDatabase(file)
-          var result: (families: [FamilyRecord], sum: Int) = ([], 0)
-          let seconds = try timed { result = try database.traverse(together: prefetched) }
-          keep(result)
-          return seconds
+          try withGRDBFamily(parents: parents) { database in
+            var result: (families: [FamilyRecord], sum: Int) = ([], 0)
+            let seconds = try timed { result = try database.traverse(together: prefetched) }
+            keep(result)
+            return seconds
+          }
         },
         Contestant(name: "Cairn") {
-          try withCairn(filled: false) { stack in
-            try stack.createFamily(parents: parents, children: 10)
-            let context = stack.newContext()
-            return try context.performAndWait {
-              let request = FetchRequest<ManagedObject>(entityName: "Parent")
-              if prefetched { request.relationshipKeyPathsForPrefetching = ["children"] }
-              var objects: [ManagedObject] = []
-              let seconds = try timed {
-                objects = try context.fetch(request)
-                var sum = 0
-                for parent in objects {
-                  for child in parent.members(ofToMany: 0) {
-                    if case .string(let name) = child.storedValue(at: 0) { sum += name.utf8.count }
-                  }
+          try withCairnFamily(parents: parents) { context in
+            let request = FetchRequest<ManagedObject>(entityName: "Parent")
+            if prefetched { request.relationshipKeyPathsForPrefetching = ["children"] }
+            var objects: [ManagedObject] = []
+            let seconds = try timed {
+              objects = try context.fetch(request)
+              var sum = 0
+              for parent in objects {
+                for child in parent.members(ofToMany: 0) {
+                  if case .string(let name) = child.storedValue(at: 0) { sum += name.utf8.count }
                 }
-                keep(sum)
               }
-              keep(objects)
-              return seconds
+              keep(sum)
             }
+            keep(objects)
+            return seconds
           }
         },
       ])
