@@ -6,20 +6,7 @@ import Foundation
 /// The sample model, built in code, and the objects it makes.
 enum SampleModel {
   static func make(isIndexed: Bool = false) -> ManagedObjectModel {
-    let item = EntityDescription(
-      name: "Item",
-      properties: [
-        AttributeDescription(name: "number", type: .integer64),
-        AttributeDescription(name: "group", type: .integer64),
-        AttributeDescription(name: "count", type: .integer64),
-        AttributeDescription(name: "ratio", type: .double),
-        AttributeDescription(name: "weight", type: .double),
-        AttributeDescription(name: "created", type: .date),
-        AttributeDescription(name: "code", type: .string),
-        AttributeDescription(name: "name", type: .string),
-        AttributeDescription(name: "title", type: .string),
-        AttributeDescription(name: "payload", type: .binaryData),
-      ])
+    let item = EntityDescription(name: "Item", properties: attributes)
     if isIndexed, let group = item.attributesByName["group"] {
       item.indexes = [
         FetchIndexDescription(
@@ -29,19 +16,42 @@ enum SampleModel {
     }
     let model = ManagedObjectModel()
     model.entities =
-      [item] + family("Parent", "children", "Child", "parent", isOrdered: false)
-      + family("List", "entries", "Entry", "list", isOrdered: true)
+      [item]
+      + family(
+        "Parent", "children", EntityDescription(name: "Child", properties: attributes), "parent",
+        isOrdered: false)
+      + family(
+        "List", "entries", EntityDescription(name: "Entry", properties: [name]), "list",
+        isOrdered: true)
     return model
+  }
+
+  private static var name: AttributeDescription {
+    AttributeDescription(name: "name", type: .string)
+  }
+
+  /// The ten attributes of the sample.
+  private static var attributes: [AttributeDescription] {
+    [
+      AttributeDescription(name: "number", type: .integer64),
+      AttributeDescription(name: "group", type: .integer64),
+      AttributeDescription(name: "count", type: .integer64),
+      AttributeDescription(name: "ratio", type: .double),
+      AttributeDescription(name: "weight", type: .double),
+      AttributeDescription(name: "created", type: .date),
+      AttributeDescription(name: "code", type: .string),
+      name,
+      AttributeDescription(name: "title", type: .string),
+      AttributeDescription(name: "payload", type: .binaryData),
+    ]
   }
 
   /// Two entities, the second deleted with the first.
   private static func family(
-    _ owner: String, _ members: String, _ member: String, _ back: String, isOrdered: Bool
+    _ owner: String, _ members: String, _ child: EntityDescription, _ back: String,
+    isOrdered: Bool
   ) -> [EntityDescription] {
-    let parent = EntityDescription(
-      name: owner, properties: [AttributeDescription(name: "name", type: .string)])
-    let child = EntityDescription(
-      name: member, properties: [AttributeDescription(name: "name", type: .string)])
+    let parent = EntityDescription(name: owner, properties: [name])
     let children = RelationshipDescription()
     children.name = members
     children.destinationEntity = child
@@ -71,6 +81,11 @@ enum ItemSlot {
   static let ratio = 7
   static let title = 8
   static let weight = 9
+}
+
+/// The same of a child, whose parent is between them.
+enum ChildSlot {
+  static let name = 4
 }
 
 extension ManagedObject {
@@ -158,13 +173,15 @@ final class CairnStack {
     try context.performAndWait {
       let byName = coordinator.managedObjectModel.entitiesByName
       guard let parentEntity = byName["Parent"], let childEntity = byName["Child"] else { return }
+      var number = 0
       for _ in 0..<parents {
         let parent = ManagedObject(entity: parentEntity, insertInto: context)
         parent.setValue("p", forKey: "name")
         for _ in 0..<children {
           let child = ManagedObject(entity: childEntity, insertInto: context)
-          child.setValue("c", forKey: "name")
+          child.setValuesForKeys(Sample(number).valuesByKey)
           child.setValue(parent, forKey: "parent")
+          number += 1
         }
       }
       try context.save()
@@ -181,4 +198,15 @@ final class CairnStack {
   }
 
   func close() throws { try coordinator.remove(store) }
+}
+
+extension Sample {
+  /// The attributes by name.
+  var valuesByKey: [String: Any] {
+    [
+      "number": number, "group": group, "count": count, "ratio": ratio, "weight": weight,
+      "created": Date(timeIntervalSinceReferenceDate: created), "code": code, "name": name,
+      "title": title, "payload": payload as Any? ?? NSNull(),
+    ]
+  }
 }

@@ -120,7 +120,7 @@ struct GRDBDatabase {
             parent: $0, children: try $0.request(for: ParentRecord.children).fetchAll(database))
         }
       }
-      let sum = families.reduce(0) { $1.children.reduce($0) { $0 + $1.name.utf8.count } }
+      let sum = families.reduce(0) { $1.children.reduce($0) { $0 + $1.sample.name.utf8.count } }
       return (families, sum)
     }
   }
@@ -164,12 +164,12 @@ struct ParentRecord: FetchableRecord, PersistableRecord {
 struct ChildRecord: FetchableRecord, TableRecord {
   static let databaseTableName = "child"
   let id: Int64
-  let name: String
+  let sample: Sample
   let parent: Int64
 
   init(row: Row) {
     id = row[0]
-    name = row[1]
-    parent = row[2]
+    sample = Sample(row: row)
+    parent = row[11]
   }
 }

@@ -50,13 +50,15 @@ final class RawDatabase {
     }
   }
 
+  private static let sampleColumns = """
+    id INTEGER PRIMARY KEY, number INTEGER, grp INTEGER, count INTEGER, ratio FLOAT, weight FLOAT,
+    created TIMESTAMP, code VARCHAR, name VARCHAR, title VARCHAR, payload BLOB
+    """
+  private static let selectedColumns =
+    "id, number, grp, count, ratio, weight, created, code, name, title, payload"
+
   func createSampleTable() throws {
-    try execute(
-      """
-      CREATE TABLE item (id INTEGER PRIMARY KEY, number INTEGER, grp INTEGER, count INTEGER,
-        ratio FLOAT, weight FLOAT, created TIMESTAMP, code VARCHAR, name VARCHAR, title VARCHAR,
-        payload BLOB)
-      """)
+    try execute("CREATE TABLE item (\(Self.sampleColumns))")
   }
 
   func insert(_ rows: [Sample]) throws {
@@ -64,33 +66,38 @@ final class RawDatabase {
     let statement = try prepare("INSERT INTO item VALUES (?,?,?,?,?,?,?,?,?,?,?)")
     defer { sqlite3_finalize(statement) }
     for row in rows {
-      sqlite3_bind_int64(statement, 1, row.number + 1)
-      sqlite3_bind_int64(statement, 2, row.number)
-      sqlite3_bind_int64(statement, 3, row.group)
-      sqlite3_bind_int64(statement, 4, row.count)
-      sqlite3_bind_double(statement, 5, row.ratio)
-      sqlite3_bind_double(statement, 6, row.weight)
-      sqlite3_bind_double(statement, 7, row.created)
-      sqlite3_bind_text(statement, 8, row.code, -1, Self.transient)
-      sqlite3_bind_text(statement, 9, row.name, -1, Self.transient)
-      sqlite3_bind_text(statement, 10, row.title, -1, Self.transient)
-      if let payload = row.payload {
-        _ = payload.withUnsafeBytes {
-          sqlite3_bind_blob(statement, 11, $0.baseAddress, Int32($0.count), Self.transient)
-        }
-      } else {
-        sqlite3_bind_null(statement, 11)
-      }
+      bind(row, to: statement)
       _ = try step(statement)
       sqlite3_reset(statement)
     }
     try execute("COMMIT")
   }
 
+  /// Binds the key and the ten values of a row.
+  private func bind(_ row: Sample, to statement: OpaquePointer) {
+    sqlite3_bind_int64(statement, 1, row.number + 1)
+    sqlite3_bind_int64(statement, 2, row.number)
+    sqlite3_bind_int64(statement, 3, row.group)
+    sqlite3_bind_int64(statement, 4, row.count)
+    sqlite3_bind_double(statement, 5, row.ratio)
+    sqlite3_bind_double(statement, 6, row.weight)
+    sqlite3_bind_double(statement, 7, row.created)
+    sqlite3_bind_text(statement, 8, row.code, -1, Self.transient)
+    sqlite3_bind_text(statement, 9, row.name, -1, Self.transient)
+    sqlite3_bind_text(statement, 10, row.title, -1, Self.transient)
+    if let payload = row.payload {
+      _ = payload.withUnsafeBytes {
+        sqlite3_bind_blob(statement, 11, $0.baseAddress, Int32($0.count), Self.transient)
+      }
+    } else {
+      sqlite3_bind_null(statement, 11)
+    }
+  }
+
   /// Reads every column of every row without keeping anything.
   func readAll() throws -> Int64 {
     let statement = try prepare(
-      "SELECT id, number, grp, count, ratio, weight, created, code, name, title, payload FROM item")
+      "SELECT \(Self.selectedColumns) FROM item")
     defer { sqlite3_finalize(statement) }
     var sum: Int64 = 0
     while try step(statement) { sum &+= readColumns(statement) }
@@ -113,8 +120,7 @@ final class RawDatabase {
   func lookUp(_ ids: [Int64]) throws -> Int64 {
     try execute("BEGIN")
     let statement = try prepare(
-      "SELECT id, number, grp, count, ratio, weight, created, code, name, title, payload "
-        + "FROM item WHERE id = ?")
+      "SELECT \(Self.selectedColumns) FROM item WHERE id = ?")
     defer { sqlite3_finalize(statement) }
     var sum: Int64 = 0
     for id in ids {
@@ -141,20 +147,21 @@ final class RawDatabase {
     try execute("COMMIT")
   }
 
+  /// Parents, and children with the sample's ten columns.
   func createFamily(parents: Int, children: Int) throws {
     try execute("PRAGMA foreign_keys = ON")
     try execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, name VARCHAR)")
     try execute(
-      "CREATE TABLE child (id INTEGER PRIMARY KEY, name VARCHAR, "
+      "CREATE TABLE child (\(Self.sampleColumns), "
         + "parent INTEGER REFERENCES parent(id) ON DELETE CASCADE)")
     try execute("CREATE INDEX child_parent ON child(parent)")
     try execute("BEGIN IMMEDIATE")
     for parent in 1...parents { try execute("INSERT INTO parent VALUES (\(parent), 'p')") }
-    let statement = try prepare("INSERT INTO child VALUES (?, 'c', ?)")
+    let statement = try prepare("INSERT INTO child VALUES (?,?,?,?,?,?,?,?,?,?,?,?)")
     defer { sqlite3_finalize(statement) }
     for child in 0..<(parents * children) {
-      sqlite3_bind_int64(statement, 1, Int64(child + 1))
-      sqlite3_bind_int64(statement, 2, Int64(child / children + 1))
+      bind(Sample(child), to: statement)
+      sqlite3_bind_int64(statement, 12, Int64(child / children + 1))
       _ = try step(statement)
       sqlite3_reset(statement)
     }
@@ -165,8 +172,7 @@ final class RawDatabase {
   func ranges(_ groups: some Sequence<Int>) throws -> Int64 {
     try execute("BEGIN")
     let statement = try prepare(
-      "SELECT id, number, grp, count, ratio, weight, created, code, name, title, payload "
-        + "FROM item WHERE grp = ?")
+      "SELECT \(Self.selectedColumns) FROM item WHERE grp = ?")
     defer { sqlite3_finalize(statement) }
     var sum: Int64 = 0
     for group in groups {
@@ -182,7 +188,7 @@ final class RawDatabase {
   func traverse() throws -> Int64 {
     try execute("BEGIN")
     let parents = try prepare("SELECT id, name FROM parent")
-    let children = try prepare("SELECT id, name FROM child WHERE parent = ?")
+    let children = try prepare("SELECT \(Self.selectedColumns) FROM child WHERE parent = ?")
     defer {
       sqlite3_finalize(parents)
       sqlite3_finalize(children)
@@ -190,11 +196,7 @@ final class RawDatabase {
     var sum: Int64 = 0
     while try step(parents) {
       sqlite3_bind_int64(children, 1, sqlite3_column_int64(parents, 0))
-      while try step(children) {
-        sum &+= sqlite3_column_int64(children, 0)
-        if let text = sqlite3_column_text(children, 1) { sum &+= Int64(text[0]) }
-        sum &+= Int64(sqlite3_column_bytes(children, 1))
-      }
+      while try step(children) { sum &+= readColumns(children) }
       sqlite3_reset(children)
     }
     try execute("COMMIT")

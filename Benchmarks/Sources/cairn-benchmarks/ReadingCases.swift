@@ -72,7 +72,9 @@ extension Cases {
               var sum = 0
               for parent in objects {
                 for child in parent.members(ofToMany: 0) {
-                  if case .string(let name) = child.storedValue(at: 0) { sum += name.utf8.count }
+                  if case .string(let name) = child.storedValue(at: ChildSlot.name) {
+                    sum += name.utf8.count
+                  }
                 }
               }
               keep(sum)
