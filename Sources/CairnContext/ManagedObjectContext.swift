@@ -30,9 +30,10 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var events = EventLog()
   @exclusivity(unchecked)
   final var rowSource: (any RowSource)?
-  /// The ID under which the next object is materialised; see `ManagedObject.init`.
+  /// The ID under which the next object is materialised, and what it is then made from; see
+  /// `ManagedObject.init`.
   @exclusivity(unchecked)
-  final var birth: ManagedObjectID?
+  final var birth: (id: ManagedObjectID, kind: ObjectKind)?
   /// The sets of the last did-change notification, while a save may post the same again.
   final var announcedSets: AnnouncedSets?
   /// What went wrong the last time a fault could not be read.
@@ -45,7 +46,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var lateFollowing = LateFollowing()
   final var sidecar = SidecarPending()
   @exclusivity(unchecked)
-  final var classes: [ManagedObject.Type?] = []
+  final var kinds: [ObjectKind?] = []
   @exclusivity(unchecked)
   final var classGeneration = -1
   /// The class of the object that was made last, and what it implements.
@@ -121,8 +122,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
       if object.flags.contains(.retainsRow) { held.append(object.objectID) }
       object.flags.remove(.retainsRow)
       // Objects that refer to each other would never be freed.
-      object.toManyValues = []
-      object.looseValues = nil
+      object.forgetToManyValues()
+      object.forgetLooseValues()
+      object.extras?.companions = []
     }
     if !held.isEmpty { rowSource?.releaseRows(held) }
     pending.removeAll()

@@ -9,12 +9,13 @@ struct AccessorText {
   /// Nil for a composite, which has a slot for each element.
   let slot: Int?
 
-  /// How a stored value becomes a Swift one and back.
+  /// How a stored value becomes a Swift one and back: what the value is read with, the expression
+  /// it is read by, the stored case and the expression that it is made of.
   private enum Form {
-    /// A value that is never nil: stored case, how to read and write it, and what nil reads as.
-    case scalar(type: String, stored: String, read: String, write: String, empty: String)
+    /// A value that is never nil.
+    case scalar(type: String, read: String, stored: String, write: String)
     /// An optional value.
-    case optional(type: String, stored: String, read: String, write: String)
+    case optional(type: String, read: String, stored: String, write: String)
     /// By key.
     case keyed(type: String)
   }
@@ -22,86 +23,83 @@ struct AccessorText {
   var lines: [String] {
     let head = ["", "  public var \(escaped(attribute.name)): "]
     switch form {
-    case .scalar(let type, let stored, let read, let write, let empty):
+    case .scalar(let type, let read, let stored, let write):
       return accessor(
-        head, type, read: guarded(stored, else: empty, read),
+        head, type, read: read,
         write: "setStoredValue(.\(stored)(\(write)), at: \(slotText))")
-    case .optional(let type, let stored, let read, let write):
+    case .optional(let type, let read, let stored, let write):
       return accessor(
-        head, type + "?", read: guarded(stored, else: "nil", read),
+        head, type + "?", read: read,
         write: "setStoredValue(newValue.map { .\(stored)(\(write)) } ?? .null, at: \(slotText))")
     case .keyed(let type):
       let value = "value(forKey: \(quoted(attribute.name)))"
       return accessor(
-        head, type + "?", read: [type == "Any" ? value : "\(value) as? \(type)"],
+        head, type + "?", read: type == "Any" ? value : "\(value) as? \(type)",
         write: "setValue(newValue, forKey: \(quoted(attribute.name)))")
     }
   }
 
   private var slotText: String { slot.map(String.init) ?? "" }
 
-  private func guarded(_ stored: String, else empty: String, _ read: String) -> [String] {
-    [
-      "guard case .\(stored)(let value) = storedValue(at: \(slotText)) else { return \(empty) }",
-      "return \(read)",
-    ]
-  }
-
   private func accessor(
-    _ head: [String], _ type: String, read: [String], write: String
+    _ head: [String], _ type: String, read: String, write: String
   ) -> [String] {
     let first = [head[0], head[1] + "\(type) {"]
     // The store computes derived values.
     if attribute is DerivedAttributeDescription {
-      return first + read.map { "    " + $0 } + ["  }"]
+      return first + ["    \(read)", "  }"]
     }
-    return first + ["    get {"] + read.map { "      " + $0 } + ["    }"]
-      + ["    set { \(write) }", "  }"]
+    return first + ["    get { \(read) }", "    set { \(write) }", "  }"]
   }
 
   private var form: Form {
     let isScalar = attribute.usesScalarValueType
     func integer(_ type: String) -> Form {
-      isScalar
-        ? .scalar(
-          type: type, stored: "integer",
-          read: type == "Int64" ? "value" : "\(type)(truncatingIfNeeded: value)",
-          write: type == "Int64" ? "newValue" : "Int64(newValue)", empty: "0")
-        : .optional(
-          type: "NSNumber", stored: "integer", read: "NSNumber(value: value)",
-          write: "$0.int64Value")
+      let read = "storedInteger(at: \(slotText))"
+      if !isScalar { return object("NSNumber", read, "integer", "$0.int64Value") }
+      return type == "Int64"
+        ? .scalar(type: type, read: "\(read) ?? 0", stored: "integer", write: "newValue")
+        : .scalar(
+          type: type, read: "\(type)(truncatingIfNeeded: \(read) ?? 0)", stored: "integer",
+          write: "Int64(newValue)")
     }
-    func number(_ type: String, _ stored: String, _ property: String, _ empty: String) -> Form {
-      isScalar
-        ? .scalar(type: type, stored: stored, read: "value", write: "newValue", empty: empty)
-        : .optional(
-          type: "NSNumber", stored: stored, read: "NSNumber(value: value)", write: "$0.\(property)")
+    func number(_ type: String, _ read: String, _ stored: String, _ empty: String) -> Form {
+      let read = "\(read)(at: \(slotText))"
+      return isScalar
+        ? .scalar(type: type, read: "\(read) ?? \(empty)", stored: stored, write: "newValue")
+        : object("NSNumber", read, stored, "$0.\(stored == "boolean" ? "bool" : stored)Value")
     }
-    func plain(_ type: String, _ stored: String) -> Form {
-      .optional(type: type, stored: stored, read: "value", write: "$0")
+    /// A value in an object of Foundation's.
+    func object(_ type: String, _ read: String, _ stored: String, _ write: String) -> Form {
+      let value = type == "NSNumber" ? "value" : "decimal"
+      return .optional(
+        type: type, read: "\(read).map { \(type)(\(value): $0) }", stored: stored, write: write)
+    }
+    func plain(_ type: String, _ read: String, _ stored: String) -> Form {
+      .optional(type: type, read: "\(read)(at: \(slotText))", stored: stored, write: "$0")
     }
     switch attribute.attributeType {
     case .integer16: return integer("Int16")
     case .integer32: return integer("Int32")
     case .integer64: return integer("Int64")
-    case .double: return number("Double", "double", "doubleValue", "0")
-    case .float: return number("Float", "float", "floatValue", "0")
-    case .boolean: return number("Bool", "boolean", "boolValue", "false")
+    case .double: return number("Double", "storedDouble", "double", "0")
+    case .float: return number("Float", "storedFloat", "float", "0")
+    case .boolean: return number("Bool", "storedBoolean", "boolean", "false")
     case .decimal:
-      return .optional(
-        type: "NSDecimalNumber", stored: "decimal", read: "NSDecimalNumber(decimal: value)",
-        write: "$0.decimalValue")
-    case .string: return plain("String", "string")
+      return object(
+        "NSDecimalNumber", "storedDecimal(at: \(slotText))", "decimal", "$0.decimalValue")
+    case .string: return plain("String", "storedString", "string")
     case .date:
       return isScalar
         ? .scalar(
-          type: "TimeInterval", stored: "date", read: "value.timeIntervalSinceReferenceDate",
-          write: "Date(timeIntervalSinceReferenceDate: newValue)", empty: "0")
-        : plain("Date", "date")
-    case .binaryData: return plain("Data", "data")
-    case .uuid: return plain("UUID", "uuid")
-    case .uri: return plain("URL", "url")
-    case .objectID: return plain("ManagedObjectID", "object")
+          type: "TimeInterval",
+          read: "storedDate(at: \(slotText))?.timeIntervalSinceReferenceDate ?? 0", stored: "date",
+          write: "Date(timeIntervalSinceReferenceDate: newValue)")
+        : plain("Date", "storedDate", "date")
+    case .binaryData: return plain("Data", "storedData", "data")
+    case .uuid: return plain("UUID", "storedUUID", "uuid")
+    case .uri: return plain("URL", "storedURL", "url")
+    case .objectID: return plain("ManagedObjectID", "storedObjectID", "object")
     case .composite: return .keyed(type: "[String: Any]")
     case .undefined: return .keyed(type: "Any")
     case .transformable:

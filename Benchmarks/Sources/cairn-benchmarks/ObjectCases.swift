@@ -10,10 +10,7 @@ private final class Item: ManagedObject {}
 extension ManagedObject {
   /// As the accessors that the build plugin generates.
   fileprivate var count: Int64 {
-    get {
-      guard case .integer(let value) = storedValue(at: ItemSlot.count) else { return 0 }
-      return value
-    }
+    get { storedInteger(at: ItemSlot.count) ?? 0 }
     set { setStoredValue(.integer(newValue), at: ItemSlot.count) }
   }
 

@@ -52,10 +52,8 @@ struct ObjectRefreshing {
     if hadValues { object.willTurnIntoFault() }
     object.freeSlots()
     object.snapshot = nil
-    object.changedSlots.removeAll()
-    object.looseValues = nil
-    object.companions = []
-    object.toManyValues = []
+    object.forgetChangedSlots()
+    object.forgetExtras()
     if !object.isInserted { context.pending.remove(object) }
     if hadValues { object.didTurnIntoFault() }
   }
@@ -79,7 +77,7 @@ struct ObjectRefreshing {
     }
     for slot in object.changedSlots.members
     where !object.layout.slots[slot].isTransient && slots[slot].isSameStoredValue(as: base[slot]) {
-      object.changedSlots.remove(slot)
+      object.countAsUnchanged(slot)
     }
   }
 

@@ -23,7 +23,7 @@ final class FetchBatch {
       let range = start..<min(start + size, objects.count)
       let batch = FetchBatch(ids[range], prefetching: prefetching)
       for object in objects[range] where object.isFault && !object.objectID.isTemporaryID {
-        object.batch = batch
+        object.setBatch(batch)
       }
     }
   }
@@ -31,13 +31,13 @@ final class FetchBatch {
   /// Reads the rows of the object's batch; false when that did not give the object its values.
   static func fill(with object: ManagedObject, in context: ManagedObjectContext) -> Bool {
     guard let batch = object.batch else { return false }
-    object.batch = nil
+    object.setBatch(nil)
     var members: [ManagedObject] = []
     for id in batch.ids {
       guard let member = context.registry.object(for: id),
         member === object || member.batch === batch
       else { continue }
-      member.batch = nil
+      member.setBatch(nil)
       if member.isFault { members.append(member) }
     }
     do {

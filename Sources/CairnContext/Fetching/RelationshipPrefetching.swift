@@ -24,7 +24,7 @@ struct RelationshipPrefetching {
       if let slot = object.layout.slotByName[name], object.layout.isToOneSlot[slot] {
         if let target = InverseMaintenance.target(of: object, at: slot) {
           if !object.companions.contains(where: { $0 === target }) {
-            object.companions.append(target)
+            object.madeExtras.companions.append(target)
           }
           next.add(target)
         }

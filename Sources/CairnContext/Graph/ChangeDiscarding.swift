@@ -36,7 +36,7 @@ struct ChangeDiscarding {
 
   /// Gives an object its committed values back.
   func restore(_ object: ManagedObject) {
-    object.changedSlots.removeAll()
+    object.forgetChangedSlots()
     for value in object.toManyValues { value?.revert() }
     object.flags.remove(.inaccessible)
     if object.flags.contains(.ownsSlots), let snapshot = object.snapshot {
@@ -59,10 +59,8 @@ struct ChangeDiscarding {
       if hadValues { object.willTurnIntoFault() }
       object.freeSlots()
       object.snapshot = nil
-      object.changedSlots.removeAll()
-      object.toManyValues = []
-      object.companions = []
-      object.looseValues = nil
+      object.forgetChangedSlots()
+      object.forgetExtras()
       detach(object)
       if hadValues { object.didTurnIntoFault() }
     }
@@ -105,7 +103,7 @@ struct ChangeDiscarding {
   func release(_ objects: [ManagedObject]) {
     for object in objects
     where !object.toManyValues.isEmpty && !context.undoHolds.contains(object) {
-      object.toManyValues = []
+      object.forgetToManyValues()
     }
   }
 

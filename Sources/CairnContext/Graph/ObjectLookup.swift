@@ -58,17 +58,17 @@ struct ObjectLookup {
 
   /// A new object for an ID that is not registered, as a fault.
   func materialise(_ id: ManagedObjectID) -> ManagedObject {
-    materialise(id, as: type(for: id.entity), isKept: context.retainsRegisteredObjects)
+    materialise(id, as: kind(for: id.entity), isKept: context.retainsRegisteredObjects)
   }
 
-  /// The same for a class that is known.
+  /// The same for an entity whose kind is known.
   ///
   /// - Parameter isKept: The context's ``ManagedObjectContext/retainsRegisteredObjects``.
   func materialise(
-    _ id: ManagedObjectID, as type: ManagedObject.Type, isKept: Bool
+    _ id: ManagedObjectID, as kind: ObjectKind, isKept: Bool
   ) -> ManagedObject {
-    context.birth = id
-    let object = type.init(entity: id.entity, insertInto: context)
+    context.birth = (id, kind)
+    let object = kind.type.init(entity: id.entity, insertInto: context)
     context.registry.add(object)
     if isKept { context.retained.insert(ObjectRef(object)) }
     return object
@@ -83,19 +83,24 @@ struct ObjectLookup {
     return (object, true)
   }
 
-  /// The class of an entity's objects.
-  func type(for entity: EntityDescription) -> ManagedObject.Type {
+  /// What objects of an entity are made from.
+  func kind(for entity: EntityDescription) -> ObjectKind {
     let generation = ObjectClasses.generation
     if context.classGeneration != generation {
-      context.classes = []
+      context.kinds = []
       context.classGeneration = generation
     }
-    let number = entity.layout?.number ?? 0
-    while context.classes.count <= number { context.classes.append(nil) }
-    if let known = context.classes[number] { return known }
+    guard let layout = entity.layout else {
+      // IDs are made for entities of models in use only.
+      fatalError("The model of entity \(entity.name ?? "without name") is not in use.")
+    }
+    while context.kinds.count <= layout.number { context.kinds.append(nil) }
+    if let known = context.kinds[layout.number], known.isFor(layout) { return known }
     let type = ObjectClasses.type(for: entity)
-    context.classes[number] = type
-    return type
+    let kind = ObjectKind(
+      type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type))
+    context.kinds[layout.number] = kind
+    return kind
   }
 
   /// The ID as this context's coordinator spells it, when it comes from another coordinator on

@@ -11,8 +11,8 @@ struct RowObjects {
   private let source: (any RowSource)?
   private let isChild: Bool
   private let isKept: Bool
-  /// The class of the entity that objects were made of last: rows come in runs of one entity.
-  private var recent: (entity: EntityDescription, type: ManagedObject.Type)?
+  /// The entity that objects were made of last: rows come in runs of one entity.
+  private var recent: (entity: EntityDescription, kind: ObjectKind)?
   /// New objects whose rows the row cache has not been told to keep.
   private var held: [ManagedObjectID] = []
 
@@ -63,11 +63,11 @@ struct RowObjects {
 
   private mutating func made(_ id: ManagedObjectID) -> ManagedObject {
     if let recent, recent.entity === id.entity {
-      return lookup.materialise(id, as: recent.type, isKept: isKept)
+      return lookup.materialise(id, as: recent.kind, isKept: isKept)
     }
-    let type = lookup.type(for: id.entity)
-    recent = (id.entity, type)
-    return lookup.materialise(id, as: type, isKept: isKept)
+    let kind = lookup.kind(for: id.entity)
+    recent = (id.entity, kind)
+    return lookup.materialise(id, as: kind, isKept: isKept)
   }
 
   /// The fault takes the row that it has at hand, and wakes up.

@@ -122,7 +122,7 @@ struct ChangeMerging {
     for (object, row) in zip(realised, rows) {
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
       if let row { refreshing.rebase(object, onto: row) }
-      object.looseValues = nil
+      object.forgetLooseValues()
       object.awake(fromSnapshotEvents: .refresh)
       context.pending.note(object, .eventRefreshed)
     }

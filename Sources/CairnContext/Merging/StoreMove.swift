@@ -32,7 +32,7 @@ struct StoreMove: Sendable {
       } else {
         object.freeSlots()
         object.snapshot = nil
-        object.toManyValues = []
+        object.forgetToManyValues()
         refreshed.append(object)
       }
     }

@@ -13,7 +13,7 @@ struct StoreRemoval {
       ChangeDiscarding(context: context).detach(object)
       object.freeSlots()
       object.snapshot = nil
-      object.toManyValues = []
+      object.forgetToManyValues()
     }
     ContextNotifications(context: context).postInvalidatedAll(objects.map(\.objectID))
   }

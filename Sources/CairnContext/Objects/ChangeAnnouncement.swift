@@ -27,9 +27,8 @@ enum ChangeAnnouncement {
   }
 
   static func end(_ key: String, of object: ManagedObject) {
-    guard let before = object.looseValues?.removeValue(forKey: entry(key)) as? Before else {
-      return
-    }
+    guard let before = object.looseValue(entry(key)) as? Before else { return }
+    object.setLooseValue(nil, entry(key))
     switch before {
     case .toOne(let old):
       guard let slot = object.layout.slotByName[key] else { return }
@@ -48,8 +47,7 @@ enum ChangeAnnouncement {
   private static func entry(_ key: String) -> String { " changing \(key)" }
 
   private static func remember(_ before: Before, _ key: String, _ object: ManagedObject) {
-    object.looseValues = object.looseValues ?? [:]
-    object.looseValues?[entry(key)] = before
+    object.setLooseValue(before, entry(key))
   }
 }
 

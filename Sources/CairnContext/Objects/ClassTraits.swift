@@ -16,7 +16,6 @@ enum ClassTraits {
     of object: ManagedObject, in context: ManagedObjectContext?
   ) -> ObjectFlags {
     let type = type(of: object)
-    if type == ManagedObject.self { return [] }
     guard let context else { return flags(of: type) }
     // Objects come in runs of one class.
     if let recent = context.recentClass, recent.type == type { return recent.flags }
@@ -25,7 +24,8 @@ enum ClassTraits {
     return flags
   }
 
-  private static func flags(of type: ManagedObject.Type) -> ObjectFlags {
+  static func flags(of type: ManagedObject.Type) -> ObjectFlags {
+    if type == ManagedObject.self { return [] }
     var flags: ObjectFlags = []
     if differs(type, at: places.changes, expected: 4) { flags.insert(.hearsOfChanges) }
     if differs(type, at: places.saves, expected: 2) { flags.insert(.hearsOfSaves) }

@@ -6,7 +6,7 @@ struct FetchedPropertyReading {
   let object: ManagedObject
 
   func value(forKey key: String) -> [ManagedObject] {
-    if let known = object.looseValues?[key] as? [ManagedObject] { return known }
+    if let known = object.looseValue(key) as? [ManagedObject] { return known }
     guard let property = object.layout.fetchedProperties[key], let template = property.template,
       let context = object.managedObjectContext
     else { return [] }
@@ -23,8 +23,7 @@ struct FetchedPropertyReading {
       context.faultError = error
       return []
     }
-    object.looseValues = object.looseValues ?? [:]
-    object.looseValues?[key] = found
+    object.setLooseValue(found, key)
     return found
   }
 }

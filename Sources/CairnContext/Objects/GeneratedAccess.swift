@@ -2,11 +2,12 @@ import CairnModel
 import Foundation
 
 // What generated accessors call for relationships; attributes they read through
-// `storedValue(at:)`. Numbers are those of the entity's layout, inherited properties first.
+// `storedInteger(at:)` and its sisters. Numbers are those of the entity's layout, inherited
+// properties first.
 extension ManagedObject {
   /// The object a to-one relationship leads to, by the slot of the layout; fires the fault.
   public final func destination(at slot: Int) -> ManagedObject? {
-    guard case .object(let id) = storedValue(at: slot) else { return nil }
+    guard let id = storedObjectID(at: slot) else { return nil }
     // Without a context, after a save deleted the object, there is nowhere to find others.
     return registry?.context?.object(with: id)
   }

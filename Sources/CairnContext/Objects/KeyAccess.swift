@@ -49,7 +49,7 @@ struct KeyAccess {
     case .toOne:
       return object.destination(at: slot)
     case .attribute(let attribute):
-      if attribute.attributeType == .undefined { return object.looseValues?[attribute.name] }
+      if attribute.attributeType == .undefined { return object.looseValue(attribute.name) }
       if attribute.attributeType == .transformable { return transformed(attribute, at: slot) }
       return AttributeCoding.decode(object.storedValue(at: slot), for: attribute)
     }
@@ -58,7 +58,7 @@ struct KeyAccess {
   /// The value of a transformable attribute: the one that was set or decoded last.
   private func transformed(_ attribute: AttributeDescription, at slot: Int) -> Any? {
     let stored = object.storedValue(at: slot)
-    let known = object.looseValues?[object.layout.slots[slot].name]
+    let known = object.looseValue(object.layout.slots[slot].name)
     guard case .data(let data) = stored else { return (known as? RefusedValue)?.value }
     if let known = known as? DecodedValue, known.data == data { return known.value }
     let value = TransformableCoding.object(from: data, for: attribute)
@@ -67,8 +67,7 @@ struct KeyAccess {
   }
 
   private func remember(_ value: Any, at slot: Int) {
-    object.looseValues = object.looseValues ?? [:]
-    object.looseValues?[object.layout.slots[slot].name] = value
+    object.setLooseValue(value, object.layout.slots[slot].name)
   }
 
   private func collection(of value: ToManyValue) -> Any {
@@ -177,8 +176,7 @@ struct KeyAccess {
         object.writeLoose(AttributeCoding.unwrapped(value), at: slot)
         return
       }
-      object.looseValues = object.looseValues ?? [:]
-      object.looseValues?[attribute.name] = AttributeCoding.unwrapped(value)
+      object.setLooseValue(AttributeCoding.unwrapped(value), attribute.name)
       return
     }
     do {
@@ -188,7 +186,7 @@ struct KeyAccess {
       if case .data(let data) = encoded {
         remember(DecodedValue(data: data, value: AttributeCoding.unwrapped(value)), at: slot)
       } else {
-        object.looseValues?[object.layout.slots[slot].name] = nil
+        object.setLooseValue(nil, object.layout.slots[slot].name)
       }
     } catch  where attribute.attributeType == .transformable {
       // A transformer may refuse what depends on data; validation reports it.
@@ -205,7 +203,7 @@ struct KeyAccess {
     if tracked {
       object.write(value, at: slot)
     } else {
-      if !object.flags.contains(.awaking) { object.changedSlots.insert(slot) }
+      if !object.flags.contains(.awaking) { object.countAsChanged(slot) }
       object.writeSilently(value, at: slot)
     }
   }

@@ -23,34 +23,28 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   @exclusivity(unchecked)
   public final internal(set) var objectID: ManagedObjectID
   // Kept alive by the object ID's entity.
-  final let unretainedLayout: Unmanaged<EntityLayout>
+  @usableFromInline final let unretainedLayout: Unmanaged<EntityLayout>
   /// The values now: the snapshot's slots or the object's own; nil for a fault.
   @exclusivity(unchecked)
-  final var slots: UnsafeMutablePointer<AttributeValue>?
+  @usableFromInline final var slots: UnsafeMutablePointer<AttributeValue>?
   /// The committed values; nil for faults that were not read and for objects not yet saved.
   @exclusivity(unchecked)
   final var snapshot: RowSnapshot?
   /// The row that the object's own slots are in; nil while they are those of the snapshot.
   @exclusivity(unchecked)
   final var draft: RowSnapshot?
-  /// The slots that were set since the object was fetched or saved.
+  /// Those of the first 64 slots that were set since the object was fetched or saved, as bits.
   @exclusivity(unchecked)
-  final var changedSlots = SlotSet()
-  /// To-many relationships by index; empty until one is touched.
+  @usableFromInline final var changedLowSlots: UInt64 = 0
+  /// What most objects do without; nil until something of it is needed.
   @exclusivity(unchecked)
-  final var toManyValues: [ToManyValue?] = []
-  /// Values of transient attributes of undefined type, and of fetched properties, by name.
-  final var looseValues: [String: Any]?
-  /// Objects read along with this one by a prefetch; held so that they are there when asked for.
-  final var companions: [ManagedObject] = []
-  /// The results of a fetch whose rows are read together with this one's.
-  final var batch: FetchBatch?
+  final var extras: ObjectExtras?
   @exclusivity(unchecked)
   final var registry: ObjectRegistry?
   @exclusivity(unchecked)
   final var pendingIndex: Int32 = -1
   @exclusivity(unchecked)
-  final var flags: ObjectFlags = []
+  @usableFromInline final var flags: ObjectFlags = []
 
   // MARK: Making
 
@@ -62,18 +56,13 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// A subclass may override it, to give its own stored properties values. A subclass that adds a
   /// designated initializer has to, because contexts make their objects through it.
   public init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    if let context, let birth = context.birth {
+    if let context, let birth = context.birth.take() {
       // The context is materialising an object that exists.
-      context.birth = nil
-      objectID = birth
-      guard let layout = birth.entity.layout else {
-        // IDs are made for entities of models in use only.
-        fatalError("The model of \(birth) is not in use.")
-      }
-      unretainedLayout = .passUnretained(layout)
+      objectID = birth.id
+      unretainedLayout = birth.kind.layout
       registry = context.registry
+      flags = birth.kind.flags
       super.init()
-      flags = ClassTraits.flags(of: self, in: context)
       return
     }
     let entity = context?.entity(standingFor: entity) ?? entity

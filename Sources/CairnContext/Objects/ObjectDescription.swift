@@ -27,7 +27,7 @@ enum ObjectDescription {
       lines.append("    \(slot.name) = \(text);")
     }
     for (index, relationship) in object.layout.toManys.enumerated() {
-      let value = index < object.toManyValues.count ? object.toManyValues[index] : nil
+      let value = object.touchedToMany(index)
       let text = value.flatMap { value in
         value.isLoaded ? "\(value.current.map(\.objectID))" : nil
       }

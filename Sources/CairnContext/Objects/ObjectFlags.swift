@@ -1,9 +1,12 @@
 /// What a context knows about one of its objects, in one word.
-struct ObjectFlags: OptionSet {
-  let rawValue: UInt32
+@usableFromInline
+struct ObjectFlags: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt32
+
+  @inlinable init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Not saved yet.
-  static let inserted = Self(rawValue: 1 << 0)
+  @inlinable static var inserted: Self { Self(rawValue: 1 << 0) }
   /// Changed since it was fetched or saved.
   ///
   /// Never together with `inserted`.
@@ -13,12 +16,12 @@ struct ObjectFlags: OptionSet {
   /// Inserted and deleted again without a save between; detached at the end of the event.
   static let discarded = Self(rawValue: 1 << 3)
   /// The slots belong to the object and are not those of its snapshot.
-  static let ownsSlots = Self(rawValue: 1 << 4)
+  @inlinable static var ownsSlots: Self { Self(rawValue: 1 << 4) }
   /// The row was gone when the fault was fired.
   static let inaccessible = Self(rawValue: 1 << 5)
   /// Listed among the objects of the current event.
   static let inEvent = Self(rawValue: 1 << 6)
-  static let eventInserted = Self(rawValue: 1 << 7)
+  @inlinable static var eventInserted: Self { Self(rawValue: 1 << 7) }
   static let eventUpdated = Self(rawValue: 1 << 8)
   static let eventDeleted = Self(rawValue: 1 << 9)
   static let eventRefreshed = Self(rawValue: 1 << 10)
@@ -29,7 +32,7 @@ struct ObjectFlags: OptionSet {
   /// Deleted by a save (here or elsewhere); answers `isDeleted` while it is still registered.
   static let deletedElsewhere = Self(rawValue: 1 << 13)
   /// Inside `awakeFromFetch`, where values are set without counting as changes.
-  static let awaking = Self(rawValue: 1 << 14)
+  @inlinable static var awaking: Self { Self(rawValue: 1 << 14) }
 
   /// Asked for a key that may not exist; cleared when it does not.
   static let probed = Self(rawValue: 1 << 15)
@@ -39,7 +42,7 @@ struct ObjectFlags: OptionSet {
   static let listed = Self(rawValue: 1 << 17)
 
   /// The class may have announcements of changes of its own; see ``ClassTraits``.
-  static let hearsOfChanges = Self(rawValue: 1 << 18)
+  @inlinable static var hearsOfChanges: Self { Self(rawValue: 1 << 18) }
   /// The class may want to do something when it is saved.
   static let hearsOfSaves = Self(rawValue: 1 << 19)
   /// The class may have rules of its own.
@@ -47,7 +50,16 @@ struct ObjectFlags: OptionSet {
 
   /// What an object is between its insertion and the end of that event: whatever is written to it
   /// is taken back with it, and nobody has been told of it.
-  static let fresh: Self = [.inserted, .eventInserted, .ownsSlots]
+  @inlinable static var fresh: Self {
+    Self(rawValue: inserted.rawValue | eventInserted.rawValue | ownsSlots.rawValue)
+  }
+
+  /// Whether an attribute's value can be put into its slot without further ado: the object is
+  /// fresh, and its class wants to hear nothing.
+  @inlinable var takeValuesQuietly: Bool {
+    let asked = Self.fresh.rawValue | Self.awaking.rawValue | Self.hearsOfChanges.rawValue
+    return rawValue & asked == Self.fresh.rawValue
+  }
 
   static let pending: Self = [.inserted, .updated, .deleted]
   static let event: Self = [

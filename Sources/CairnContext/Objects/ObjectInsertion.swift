@@ -60,7 +60,7 @@ extension ManagedObject {
       adoptSlots(of: currentValues)
     }
     snapshot = nil
-    for slot in layout.persistentSlots { changedSlots.insert(slot) }
+    for slot in layout.persistentSlots { countAsChanged(slot) }
     for value in toManyValues { value?.becomeUncommitted() }
   }
 }

@@ -6,8 +6,8 @@ extension ManagedObject {
   final var layout: EntityLayout { unretainedLayout.takeUnretainedValue() }
 
   /// How many slots the object has; not kept in each, which are many.
-  @inline(__always)
-  final var slotCount: Int { unretainedLayout._withUnsafeGuaranteedRef { $0.slots.count } }
+  @inlinable @inline(__always)
+  final var slotCount: Int { unretainedLayout._withUnsafeGuaranteedRef { $0.slotCount } }
 
   /// The layout of an entity whose model is in use from now on.
   static func preparedLayout(of entity: EntityDescription) -> EntityLayout? {
@@ -142,7 +142,7 @@ extension ManagedObject {
       context.events.append(self, .slot(slot, old: current[slot]))
       context.noteUpdate(of: self)
     }
-    changedSlots.insert(slot)
+    countAsChanged(slot)
   }
 
   /// Sets a transient property of undefined type, whose value is in no slot.
@@ -150,10 +150,9 @@ extension ManagedObject {
     let name = layout.slots[slot].name
     prepareToWrite(slot)
     if flags.isDisjoint(with: .awaking), !flags.isSuperset(of: [.inserted, .eventInserted]) {
-      registry?.context?.events.append(self, .loose(slot, old: looseValues?[name]))
+      registry?.context?.events.append(self, .loose(slot, old: looseValue(name)))
     }
-    looseValues = looseValues ?? [:]
-    looseValues?[name] = value
+    setLooseValue(value, name)
   }
 
   /// The object counts as changed.
@@ -166,19 +165,21 @@ extension ManagedObject {
 
   /// The holder of a to-many relationship, loaded or not.
   final func toMany(_ index: Int) -> ToManyValue {
-    if index < toManyValues.count, let value = toManyValues[index] { return value }
-    if toManyValues.isEmpty {
-      toManyValues = Array(repeating: nil, count: layout.toManys.count)
+    let extras = madeExtras
+    if index < extras.toManyValues.count, let value = extras.toManyValues[index] { return value }
+    if extras.toManyValues.isEmpty {
+      extras.toManyValues = Array(repeating: nil, count: layout.toManys.count)
     }
     let value = ToManyValue(isOrdered: layout.toManys[index].isOrdered)
     if hasNoRow { value.load([]) }
-    toManyValues[index] = value
+    extras.toManyValues[index] = value
     return value
   }
 
   /// The holder if it was touched.
   final func touchedToMany(_ index: Int) -> ToManyValue? {
-    index < toManyValues.count ? toManyValues[index] : nil
+    guard let extras, index < extras.toManyValues.count else { return nil }
+    return extras.toManyValues[index]
   }
 
   /// The holder of a to-many relationship with all members.

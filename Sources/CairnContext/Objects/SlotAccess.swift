@@ -1,39 +1,67 @@
 import CairnModel
 
-/// Values by slot, as generated accessors read and write them.
+// Values by slot, as generated accessors read and write them. What can be done in a few instructions
+// is compiled into the accessors; all else is called.
 extension ManagedObject {
   /// The value in a slot of the entity's layout; fires the fault.
   ///
-  /// For generated accessors: slot numbers are those of `entity.layout`.
+  /// For generated accessors: slot numbers are those of `entity.layout`. Where the type of the
+  /// attribute is known, ``storedInteger(at:)`` and its sisters are quicker.
+  @inlinable
   public final func storedValue(at slot: Int) -> AttributeValue {
-    #if DEBUG
-      registry?.context?.confinement.check()
-    #endif
-    if let slots {
-      // Slot numbers come from generated code or the layout; a wrong one was written by hand.
-      precondition(slot >= 0 && slot < slotCount, "slot out of range")
-      return slots[slot]
-    }
-    return firedSlots(for: slot)[slot]
+    (readSlots(with: slot) ?? firedSlots(with: slot))[slot]
   }
 
   /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
   /// taken care of.
+  @inlinable @inline(__always)
   public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
+    // Most values are set right after an object was made, and nobody need be told of those.
+    if flags.takeValuesQuietly, let slots = readSlots(with: slot), isAmongFirstAttributes(slot) {
+      changedLowSlots |= 1 &<< UInt64(truncatingIfNeeded: slot)
+      slots[slot] = value
+    } else {
+      changeStoredValue(value, at: slot)
+    }
+  }
+
+  /// The values, when they have been read and there is such a slot.
+  ///
+  /// The pointer is to be used before anything else is done with the object. It is into a row that
+  /// the object holds, and that has at least as many slots as the layout: `adopt` and `adoptSlots`
+  /// see to that.
+  @inlinable @inline(__always)
+  final func readSlots(with slot: Int) -> UnsafeMutablePointer<AttributeValue>? {
+    #if DEBUG
+      checkConfinement()
+    #endif
+    guard let slots, slot >= 0, slot < slotCount else { return nil }
+    return slots
+  }
+
+  /// The same for all that cannot be answered at once: reads a fault.
+  @usableFromInline @inline(never)
+  final func firedSlots(with slot: Int) -> UnsafeMutablePointer<AttributeValue> {
     // Slot numbers come from generated code or the layout; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount, "slot out of range")
-    // Most values are set right after an object was made, and nobody need be told of those.
-    if flags.isSuperset(of: .fresh), flags.isDisjoint(with: [.hearsOfChanges, .awaking]),
-      slot < 64, let slots,
-      unretainedLayout._withUnsafeGuaranteedRef({ $0.attributeMask }) & (1 << UInt64(slot)) != 0
-    {
-      #if DEBUG
-        registry?.context?.confinement.check()
-      #endif
-      changedSlots.low |= 1 << UInt64(slot)
-      slots[slot] = value
-      return
-    }
+    return firedSlots(for: slot)
+  }
+
+  /// Whether the slot, which exists, is one of the first 64 and holds an attribute.
+  @inlinable @inline(__always)
+  final func isAmongFirstAttributes(_ slot: Int) -> Bool {
+    slot < 64
+      && unretainedLayout._withUnsafeGuaranteedRef { $0.attributeMask }
+        & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0
+  }
+
+  @usableFromInline
+  final func checkConfinement() { registry?.context?.confinement.check() }
+
+  @usableFromInline @inline(never)
+  final func changeStoredValue(_ value: AttributeValue, at slot: Int) {
+    // Slot numbers come from generated code or the layout; a wrong one was written by hand.
+    precondition(slot >= 0 && slot < slotCount, "slot out of range")
     if unretainedLayout._withUnsafeGuaranteedRef({ $0.isToOneSlot[slot] }) {
       var destination: ManagedObject?
       if case .object(let id) = value { destination = requiredContext.object(with: id) }

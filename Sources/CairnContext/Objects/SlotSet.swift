@@ -1,12 +1,9 @@
 /// A set of slot numbers.
 ///
 /// Entities with up to 64 slots cost no allocation.
-@usableFromInline
 struct SlotSet {
-  @usableFromInline var low: UInt64 = 0
-  @usableFromInline var high: [UInt64] = []
-
-  @inlinable init() {}
+  var low: UInt64 = 0
+  var high: [UInt64] = []
 
   var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 

@@ -52,7 +52,7 @@ struct RelationshipRestoring {
     {
       rival.write(.null, at: place)
     }
-    partner.changedSlots.remove(other)
+    partner.countAsUnchanged(other)
     partner.writeSilently(.object(object.objectID), at: other)
   }
 
@@ -97,7 +97,7 @@ struct RelationshipRestoring {
         if !member.isFault, member.firedSlots[slot].isNull, let base = member.snapshot?[slot],
           registered(base) === object
         {
-          member.changedSlots.remove(slot)
+          member.countAsUnchanged(slot)
           member.writeSilently(base, at: slot)
         }
         if !leads(member, slot) { _ = value.remove(member) }

@@ -62,8 +62,8 @@ final class BatchRows {
       if !fillObject(object) {
         let values = row(object)
         object.adoptSlots(of: entity.layout.defaultValues)
-        object.changedSlots.removeAll()
-        object.looseValues = nil
+        object.forgetChangedSlots()
+        object.forgetLooseValues()
         return values
       }
       self.fillObject = nil

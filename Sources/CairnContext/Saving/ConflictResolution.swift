@@ -50,7 +50,7 @@ struct ConflictMerging {
     case .mergeByPropertyStoreTrumpMergePolicyType:
       dropChangesTheStoreHasToo(object, row, restoring)
     case .overwriteMergePolicyType:
-      for slot in object.layout.persistentSlots { object.changedSlots.insert(slot) }
+      for slot in object.layout.persistentSlots { object.countAsChanged(slot) }
       _ = object.ownSlots()
     case .mergeByPropertyObjectTrumpMergePolicyType, .errorMergePolicyType: break
     }
@@ -72,7 +72,7 @@ struct ConflictMerging {
       restoring.restoreToOne(at: slot, to: row[slot])
     }
     restoring.restoreLinks()
-    object.changedSlots.removeAll()
+    object.forgetChangedSlots()
   }
 
   /// Where both sides changed a property, this side's change is forgotten.
@@ -85,7 +85,7 @@ struct ConflictMerging {
       && !row[slot].isSameStoredValue(as: base[slot])
     {
       if object.layout.isToOneSlot[slot] { restoring.restoreToOne(at: slot, to: row[slot]) }
-      object.changedSlots.remove(slot)
+      object.countAsUnchanged(slot)
     }
   }
 
@@ -99,7 +99,7 @@ struct ConflictMerging {
     } else {
       // The row cache has no row for it either way; the object is a new one with an old ID.
       _ = object.ownSlots()
-      for slot in object.layout.persistentSlots { object.changedSlots.insert(slot) }
+      for slot in object.layout.persistentSlots { object.countAsChanged(slot) }
       context.pending.mark(object, as: .inserted)
     }
   }
@@ -111,7 +111,7 @@ struct ConflictMerging {
     if storeWins {
       context.pending.remove(object)
       RelationshipRestoring(object).undoDeletion(onto: row)
-      object.changedSlots.removeAll()
+      object.forgetChangedSlots()
       object.flags.remove(.inaccessible)
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
       object.adopt(row)

@@ -34,7 +34,7 @@ struct ParentSaving {
   }
 
   private func clean(_ object: ManagedObject) {
-    object.changedSlots.removeAll()
+    object.forgetChangedSlots()
     for value in object.toManyValues { value?.commit { $0.isDeleted } }
     // Slots that are still shared are those of the committed values already.
     guard object.flags.contains(.ownsSlots) else { return }
@@ -175,7 +175,7 @@ struct ParentSaving {
   private func copyLooseValues(from object: ManagedObject, to target: ManagedObject) {
     for slot in object.changedSlots.members
     where object.layout.slots[slot].attribute?.attributeType == .undefined {
-      target.writeLoose(object.looseValues?[object.layout.slots[slot].name], at: slot)
+      target.writeLoose(object.looseValue(object.layout.slots[slot].name), at: slot)
     }
   }
 

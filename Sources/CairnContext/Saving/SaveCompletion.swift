@@ -61,7 +61,7 @@ struct SaveCompletion {
 
   private mutating func clean(_ object: ManagedObject, row: RowSnapshot?, isHeld: Bool = false) {
     removePending(object)
-    object.changedSlots.removeAll()
+    object.forgetChangedSlots()
     if !object.toManyValues.isEmpty {
       for value in object.toManyValues { value?.commit { $0.flags.contains(.deleted) } }
     }

@@ -72,7 +72,7 @@ final class UndoHolds {
     for object in objects {
       let count = (counts[ObjectIdentifier(object)] ?? 1) - 1
       counts[ObjectIdentifier(object)] = count > 0 ? count : nil
-      if count <= 0, object.registry?.context == nil { object.toManyValues = [] }
+      if count <= 0, object.registry?.context == nil { object.forgetToManyValues() }
     }
   }
 

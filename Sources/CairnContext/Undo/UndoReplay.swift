@@ -66,7 +66,7 @@ struct UndoReplay {
     guard object.flags.contains(.updated) else { return }
     if let slots = object.slots, let base = object.snapshot {
       for slot in object.changedSlots.members where slots[slot].isSameStoredValue(as: base[slot]) {
-        object.changedSlots.remove(slot)
+        object.countAsUnchanged(slot)
       }
     }
     for value in object.toManyValues { value?.settle() }

@@ -34,7 +34,7 @@ struct PropertyValidation {
 
   /// A value that could not be encoded when it was set is reported now.
   private func checkRefusal(of attribute: AttributeDescription, key: String) throws {
-    guard let refused = object.looseValues?[key] as? RefusedValue else { return }
+    guard let refused = object.looseValue(key) as? RefusedValue else { return }
     throw error(
       .managedObjectValidation, attribute, refused.reason, value: refused.value, key: key)
   }
@@ -51,7 +51,7 @@ struct PropertyValidation {
       }
     case .attribute(let attribute):
       if attribute.attributeType == .undefined {
-        try check(attribute, value: object.looseValues?[name], key: name)
+        try check(attribute, value: object.looseValue(name), key: name)
       } else if isNull {
         try checkRefusal(of: attribute, key: name)
         if !attribute.isOptional { throw missing(attribute, key: name) }

@@ -45,10 +45,12 @@ public final class EntityLayout: @unchecked Sendable {
   /// The number of the entity at the top of the inheritance tree; row keys are unique below it.
   public let rootNumber: Int
   public let slots: [Slot]
+  /// The number of ``slots``: what generated accessors check a slot number against.
+  @usableFromInline package let slotCount: Int
   /// For each slot whether it holds a to-one relationship; cheaper to ask than ``slots``.
   public let isToOneSlot: [Bool]
   /// Those of the first 64 slots that hold attributes, as bits.
-  package let attributeMask: UInt64
+  @usableFromInline package let attributeMask: UInt64
   /// The slots that hold to-one relationships.
   public let toOneSlots: [Int]
   /// The slots for which the model has a rule that a value can break.
@@ -120,6 +122,7 @@ public final class EntityLayout: @unchecked Sendable {
       }
     }
     self.slots = slots
+    slotCount = slots.count
     isToOneSlot = slots.map { $0.relationship != nil }
     attributeMask = slots.indices.prefix(64).reduce(0) { mask, slot in
       slots[slot].relationship == nil ? mask | 1 << UInt64(slot) : mask
