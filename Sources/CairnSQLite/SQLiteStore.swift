@@ -140,15 +140,18 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// One short statement, on the connection that holds its transaction if that is free.
   func readBriefly<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T {
-    if let held = try heldReader() {
-      let schema = try schema
-      do {
-        if let result = try held.read({ try lookUp($0, schema, body) }) { return result }
-      } catch {
-        throw SQLiteResultCode.translate(error, path: path, doing: "be read")
-      }
+    try readHeld(body) ?? read(body)
+  }
+
+  /// The same on that connection only; nil when it is not free or there is none.
+  func readHeld<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T? {
+    guard let held = try heldReader() else { return nil }
+    let schema = try schema
+    do {
+      return try held.read { try lookUp($0, schema, body) }
+    } catch {
+      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
     }
-    return try read(body)
   }
 
   private func heldReader() throws -> HeldReader? {

@@ -180,11 +180,11 @@ struct FetchExecution {
   private func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
     let objects: [ManagedObject]
     if let overlay = overlay(for: plan) {
-      let stored = self.objects(from: try read(plan.unlimited(plan.rowForm), plan), plan)
+      let stored = try self.objects(of: plan.unlimited(plan.rowForm), plan)
       if plan.batchSize > 0 { divide(stored, plan) }
       objects = plan.window(try overlay.apply(to: stored))
     } else {
-      objects = self.objects(from: try read(plan.storeRequest(plan.rowForm), plan), plan)
+      objects = try self.objects(of: plan.storeRequest(plan.rowForm), plan)
     }
     divide(objects, plan)
     return objects
@@ -205,7 +205,7 @@ struct FetchExecution {
       case .count, .dictionaries: return []
       }
     }
-    let stored = objects(from: try read(plan.unlimited(plan.rowForm), plan), plan)
+    let stored = try objects(of: plan.unlimited(plan.rowForm), plan)
     return plan.window(try overlay.apply(to: stored)).map(\.objectID)
   }
 
@@ -242,42 +242,30 @@ struct FetchExecution {
       request, in: plan.stores, includingPending: plan.includesPendingChanges)
   }
 
-  /// What a store found as objects of the context.
-  private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
+  /// What the stores find, as objects of the context.
+  private func objects(
+    of request: StoreFetchRequest, _ plan: FetchPlan
+  ) throws -> [ManagedObject] {
+    guard let source = context.rowSource else { return [] }
     context.releaseAbandonedRows()
-    switch answer {
-    case .objectIDs(let ids):
-      if let first = ids.first { context.registry.reserve(ids.count, like: first) }
-      var found = RowObjects(context: context)
-      let objects = ids.map { found.object(found: $0) }
-      if !plan.returnsFaults { try? FaultFiring.fill(objects) }
-      return objects
-    case .count, .dictionaries: return []
-    case .snapshots(let rows):
-      var objects: [ManagedObject] = []
-      objects.reserveCapacity(rows.count)
-      var found = RowObjects(context: context, expecting: rows)
-      for row in rows {
-        // Only a damaged file has one key under two entities; what was read first stands.
-        guard let (object, isNew) = found.object(for: row) else { continue }
-        objects.append(object)
-        if !isNew, plan.refreshesObjects, !object.isFault, !object.hasChanges {
-          refresh(object, from: row)
-        }
-        if !plan.returnsFaults, object.isFault { found.fill(object, with: row) }
-      }
-      found.finish()
-      return objects
-    }
+    var found = FetchedObjects(context: context, plan: plan)
+    try source.fetch(
+      request, in: plan.stores, includingPending: plan.includesPendingChanges
+    ) { found.take($0) }
+    found.finish()
+    return found.objects
   }
 
-  /// `shouldRefreshRefetchedObjects`: the object takes the row, and reads its to-many
-  /// relationships again when they are used.
-  private func refresh(_ object: ManagedObject, from row: RowSnapshot) {
-    let isNewer = object.snapshot?.version != row.version
-    for value in object.toManyValues { value?.unload(keepingChanges: true) }
-    ObjectRefreshing(context: context).rebase(object, onto: row)
-    if isNewer { context.pending.note(object, .eventRefreshed) }
+  /// What a store has found, as objects of the context.
+  private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
+    context.releaseAbandonedRows()
+    var found = FetchedObjects(context: context, plan: plan)
+    let isHeld = found.take(answer)
+    if case .snapshots(let rows) = answer, !isHeld.isEmpty {
+      context.rowSource?.retainRows(zip(rows, isHeld).compactMap { $1 ? $0.objectID : nil })
+    }
+    found.finish()
+    return found.objects
   }
 
   /// The objects with their relationships read along, unless that waits for their batches.

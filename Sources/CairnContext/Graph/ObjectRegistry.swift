@@ -211,6 +211,7 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   private static func address(of id: ManagedObjectID, in state: inout State) -> UInt {
+    if let key = id.rowKey { return table(of: id, in: &state).rows[key] }
     switch id.key {
     case .temporary(let number):
       return state.temporary[Int64(bitPattern: number)]
@@ -224,6 +225,10 @@ final class ObjectRegistry: @unchecked Sendable {
   private static func set(
     _ address: UInt, for id: ManagedObjectID, in state: inout State
   ) {
+    if let key = id.rowKey {
+      table(of: id, in: &state).rows[key] = address
+      return
+    }
     switch id.key {
     case .temporary(let number):
       state.temporary[Int64(bitPattern: number)] = address
@@ -236,7 +241,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
   @inline(__always)
   private static func table(of id: ManagedObjectID, in state: inout State) -> Table {
-    table(of: id.entity, in: id.storeIdentity, &state)
+    if state.recentEntity === id.entity, id.isIn(state.recentStore) { return state.recentTable }
+    return otherTable(of: id.entity, in: id.storeIdentity, &state)
   }
 
   @inline(__always)

@@ -19,13 +19,6 @@ struct RowObjects {
   /// So many rows are retained at a time: while they are still in the processor's cache.
   private static let runLength = 256
 
-  /// - Parameter rows: What objects will be asked for, as far as that is known.
-  init(context: ManagedObjectContext, expecting rows: [RowSnapshot]) {
-    self.init(context: context)
-    held.reserveCapacity(min(rows.count, Self.runLength))
-    if let first = rows.first { context.registry.reserve(rows.count, like: first.objectID) }
-  }
-
   init(context: ManagedObjectContext) {
     self.context = context
     lookup = ObjectLookup(context: context)
@@ -37,17 +30,25 @@ struct RowObjects {
   /// The one object for the row, a fault with the row at hand if it is new or was a fault; nil when
   /// the object with the key is one of another entity.
   mutating func object(for row: RowSnapshot) -> (object: ManagedObject, isNew: Bool)? {
+    let found = found(row)
+    if let found, found.isNew {
+      if held.count == Self.runLength { retainRows() }
+      held.append(found.object.objectID)
+    }
+    return found
+  }
+
+  /// The same; the caller sees to it that the rows of new objects are retained.
+  mutating func found(_ row: RowSnapshot) -> (object: ManagedObject, isNew: Bool)? {
     let id = row.objectID
     if let registered = registered(id) {
       guard registered.fits(row) else { return nil }
       if registered.isFault { registered.snapshot = row }
       return (registered, false)
     }
-    if held.count == Self.runLength { retainRows() }
     let object = made(id)
     object.snapshot = row
     object.flags.insert(.retainsRow)
-    held.append(id)
     return (object, true)
   }
 

@@ -22,6 +22,12 @@ protocol RowSource: AnyObject {
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
   ) throws -> StoreFetchResult
+  /// The same, handed over in portions where that is possible: `take`, which must not read, tells
+  /// of each row whether it is retained.
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool,
+    _ take: (StoreFetchResult) -> [Bool]
+  ) throws
   func retainRows(_ ids: [ManagedObjectID])
   func releaseRows(_ ids: [ManagedObjectID])
   /// The ID an object had before it was saved further up, where that is remembered for children.
@@ -31,6 +37,17 @@ protocol RowSource: AnyObject {
 }
 
 extension RowSource {
+  /// All at once, for sources that have it so.
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool,
+    _ take: (StoreFetchResult) -> [Bool]
+  ) throws {
+    let result = try fetch(request, in: stores, includingPending: includingPending)
+    let isHeld = take(result)
+    guard case .snapshots(let rows) = result, isHeld.contains(true) else { return }
+    retainRows(zip(rows, isHeld).compactMap { $1 ? $0.objectID : nil })
+  }
+
   /// The members alone, for sources whose rows cost nothing less when they are read along.
   func memberRows(
     of relationship: RelationshipDescription, owners: [ManagedObjectID],
@@ -96,6 +113,15 @@ final class CoordinatorRows: RowSource {
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
   ) throws -> StoreFetchResult {
     try serving { try coordinator.fetch(request, in: stores, at: pin.resolved(in: coordinator)) }
+  }
+
+  func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool,
+    _ take: (StoreFetchResult) -> [Bool]
+  ) throws {
+    try serving {
+      try coordinator.fetch(request, in: stores, at: pin.resolved(in: coordinator), take)
+    }
   }
 
   func retainRows(_ ids: [ManagedObjectID]) { coordinator.retainRows(ids) }

@@ -30,6 +30,7 @@ enum ClassTraits {
     if differs(type, at: places.changes, expected: 4) { flags.insert(.hearsOfChanges) }
     if differs(type, at: places.saves, expected: 2) { flags.insert(.hearsOfSaves) }
     if differs(type, at: places.rules, expected: 8) { flags.insert(.hasOwnRules) }
+    if differs(type, at: places.awaking, expected: 1) { flags.insert(.awakesItself) }
     return flags
   }
 
@@ -46,7 +47,7 @@ enum ClassTraits {
   /// Where the entries of the methods stand, in words from the beginning of a class.
   private static let places = (
     changes: places(of: Announcing.self), saves: places(of: Saving.self),
-    rules: places(of: Ruling.self)
+    rules: places(of: Ruling.self), awaking: places(of: Awaking.self)
   )
 
   /// Where a class differs from ones that override nothing.
@@ -104,6 +105,10 @@ private final class Announcing: ManagedObject {
 private final class Saving: ManagedObject {
   override func willSave() { neverMade() }
   override func didSave() { neverMade() }
+}
+
+private final class Awaking: ManagedObject {
+  override func awakeFromFetch() { neverMade() }
 }
 
 private final class Ruling: ManagedObject {

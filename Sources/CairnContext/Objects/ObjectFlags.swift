@@ -47,6 +47,8 @@ struct ObjectFlags: OptionSet, Sendable {
   static let hearsOfSaves = Self(rawValue: 1 << 19)
   /// The class may have rules of its own.
   static let hasOwnRules = Self(rawValue: 1 << 20)
+  /// The class may want to do something when it is fetched.
+  static let awakesItself = Self(rawValue: 1 << 21)
 
   /// What an object is between its insertion and the end of that event: whatever is written to it
   /// is taken back with it, and nobody has been told of it.

@@ -24,6 +24,35 @@ extension PersistentStoreCoordinator {
     ).run(targets.map { store in { try self.fetch($0, from: store, at: generation) } })
   }
 
+  /// The same, handed over in portions while a store reads where it can do that, and all at once
+  /// otherwise.
+  ///
+  /// - Parameter take: Must not use the stores. Tells of each row whether it gets a holder, as
+  ///   ``retainRows(_:)`` gives one; empty for none.
+  package func fetch(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?,
+    at generation: QueryGenerationToken?, _ take: (StoreFetchResult) -> [Bool]
+  ) throws {
+    if generation == nil, !hasMembers {
+      let targets = routing.stores(
+        holding: request.entity, includesSubentities: request.includesSubentities,
+        restriction: stores)
+      if targets.count == 1, let store = targets[0] as? any PersistentStore & PortionFetching {
+        let commits = rows.commitCount(of: store.identity)
+        return try store.fetch(request, portion: 128) { portion in
+          let isHeld = take(portion)
+          if case .snapshots(let snapshots) = portion {
+            rows.add(snapshots, holding: isHeld, to: store.identity, readAfter: commits)
+          }
+        }
+      }
+    }
+    let result = try fetch(request, in: stores, at: generation)
+    let isHeld = take(result)
+    guard case .snapshots(let snapshots) = result, !isHeld.isEmpty else { return }
+    retainRows(zip(snapshots, isHeld).compactMap { $1 ? $0.objectID : nil })
+  }
+
   /// One store's rows, which the row cache takes.
   private func fetch(
     _ request: StoreFetchRequest, from store: PersistentStore, at generation: QueryGenerationToken?

@@ -21,8 +21,12 @@ struct CachedRows {
   private(set) var count = 0
   /// How many rows nobody holds.
   private(set) var unclaimedCount = 0
-  private var keys: [Int64] = []
-  private var rows: [CachedRow] = []
+  /// Key and row side by side: one line of the processor's cache has two.
+  private struct Entry {
+    var key: Int64
+    var row: CachedRow
+  }
+  private var entries: ContiguousArray<Entry> = []
   private var mask = 0
 
   @inline(__always)
@@ -30,29 +34,30 @@ struct CachedRows {
 
   private func find(_ key: Int64) -> Int {
     var index = home(key)
-    while !rows[index].isEmpty, keys[index] != key { index = (index + 1) & mask }
+    while !entries[index].row.isEmpty, entries[index].key != key { index = (index + 1) & mask }
     return index
   }
 
   subscript(key: Int64) -> CachedRow? {
     if count == 0 { return nil }
     let index = find(key)
-    return rows[index].isEmpty ? nil : rows[index]
+    let row = entries[index].row
+    return row.isEmpty ? nil : row
   }
 
   /// Changes the row of a key in place; an empty one when there was none.
   @inline(__always)
   mutating func change(_ key: Int64, _ body: (inout CachedRow) -> Void) {
-    if (count + 1) * 2 > keys.count { grow() }
+    if (count + 1) * 2 > entries.count { grow() }
     let index = find(key)
-    let wasEmpty = rows[index].isEmpty
-    let wasUnclaimed = rows[index].isUnclaimed
-    body(&rows[index])
-    let isEmpty = rows[index].isEmpty
-    let isUnclaimed = rows[index].isUnclaimed
+    let wasEmpty = entries[index].row.isEmpty
+    let wasUnclaimed = entries[index].row.isUnclaimed
+    body(&entries[index].row)
+    let isEmpty = entries[index].row.isEmpty
+    let isUnclaimed = entries[index].row.isUnclaimed
     if wasUnclaimed != isUnclaimed { unclaimedCount += isUnclaimed ? 1 : -1 }
     if wasEmpty, !isEmpty {
-      keys[index] = key
+      entries[index].key = key
       count += 1
     } else if !wasEmpty, isEmpty {
       remove(at: index)
@@ -63,15 +68,14 @@ struct CachedRows {
   private mutating func remove(at position: Int) {
     count -= 1
     var hole = position
-    rows[hole] = .empty
+    entries[hole].row = .empty
     var index = (hole + 1) & mask
-    while !rows[index].isEmpty {
+    while !entries[index].row.isEmpty {
       // The row may move into the hole unless its home lies between the hole and itself.
-      let distanceToHome = (index - home(keys[index])) & mask
+      let distanceToHome = (index - home(entries[index].key)) & mask
       let distanceToHole = (index - hole) & mask
       if distanceToHome >= distanceToHole {
-        keys[hole] = keys[index]
-        rows.swapAt(hole, index)
+        entries.swapAt(hole, index)
         hole = index
       }
       index = (index + 1) & mask
@@ -80,12 +84,12 @@ struct CachedRows {
 
   /// Makes room for so many more rows.
   mutating func reserve(_ more: Int) {
-    var capacity = max(16, keys.count)
+    var capacity = max(16, entries.count)
     while capacity < 2 * (count + more + 1) { capacity *= 2 }
-    if capacity > keys.count { rebuild(capacity: capacity) { _ in true } }
+    if capacity > entries.count { rebuild(capacity: capacity) { _ in true } }
   }
 
-  private mutating func grow() { rebuild(capacity: max(16, keys.count * 2)) { _ in true } }
+  private mutating func grow() { rebuild(capacity: max(16, entries.count * 2)) { _ in true } }
 
   /// Drops the rows that nobody holds.
   mutating func removeUnclaimed() {
@@ -98,14 +102,11 @@ struct CachedRows {
   }
 
   private mutating func rebuild(capacity: Int, keeping: (CachedRow) -> Bool) {
-    let (oldKeys, oldRows) = (keys, rows)
-    keys = Array(repeating: 0, count: capacity)
-    rows = Array(repeating: .empty, count: capacity)
+    let old = entries
+    entries = ContiguousArray(repeating: Entry(key: 0, row: .empty), count: capacity)
     mask = capacity - 1
-    for index in oldKeys.indices where !oldRows[index].isEmpty && keeping(oldRows[index]) {
-      let place = find(oldKeys[index])
-      keys[place] = oldKeys[index]
-      rows[place] = oldRows[index]
+    for entry in old where !entry.row.isEmpty && keeping(entry.row) {
+      entries[find(entry.key)] = entry
     }
   }
 }

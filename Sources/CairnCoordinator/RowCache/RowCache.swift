@@ -15,20 +15,20 @@ final class RowCache: Sendable {
     /// Those whose key is not a number.
     var others: [ObjectKey: CachedRow] = [:]
 
-    subscript(key: ObjectKey) -> CachedRow? {
-      if case .row(let number) = key { return rows[number] }
-      return others[key]
+    subscript(id: ManagedObjectID) -> CachedRow? {
+      if let number = id.rowKey { return rows[number] }
+      return others[id.key]
     }
 
-    /// Changes the row of a key in place; an empty one when there was none.
+    /// Changes the row of an object in place; an empty one when there was none.
     @inline(__always)
-    mutating func change(_ key: ObjectKey, _ body: (inout CachedRow) -> Void) {
-      if case .row(let number) = key {
+    mutating func change(_ id: ManagedObjectID, _ body: (inout CachedRow) -> Void) {
+      if let number = id.rowKey {
         rows.change(number, body)
       } else {
-        var row = others[key] ?? .empty
+        var row = others[id.key] ?? .empty
         body(&row)
-        others[key] = row.isEmpty ? nil : row
+        others[id.key] = row.isEmpty ? nil : row
       }
     }
 
@@ -62,7 +62,7 @@ final class RowCache: Sendable {
 
     func entry(of id: ManagedObjectID) -> CachedRow? {
       let place = Self.place(of: id)
-      return place < tables.count ? tables[place][id.key] : nil
+      return place < tables.count ? tables[place][id] : nil
     }
 
     /// Changes entries one after the other, looking up each table once for a run of rows.
@@ -145,7 +145,7 @@ final class RowCache: Sendable {
       else { return (nil, commits) }
       if isRetained {
         let table = state.stores[place].tablePlace(of: id)
-        state.stores[place].tables[table].change(id.key) { $0.references += 1 }
+        state.stores[place].tables[table].change(id) { $0.references += 1 }
       }
       return (row, commits)
     }
@@ -181,7 +181,7 @@ final class RowCache: Sendable {
         let wasCommitted = store.commits != readAfter
         let place = store.tablePlace(of: id)
         if !isRetained { store.tables[place].sweep() }
-        store.tables[place].change(id.key) { entry in
+        store.tables[place].change(id) { entry in
           let known = entry.snapshot
           if !wasCommitted || known.map({ $0.version <= snapshot.version }) ?? false {
             entry.snapshot = snapshot
@@ -200,22 +200,33 @@ final class RowCache: Sendable {
   ///
   /// When there was a commit since `readAfter`, the rows may be older than what the cache knows:
   /// then only cached rows with an older version are replaced.
-  func add(_ snapshots: [RowSnapshot], to identity: StoreIdentity, readAfter: UInt64) {
+  ///
+  /// - Parameter isHeld: Of each row whether it gets a holder, as ``retain(_:)`` gives one; empty
+  ///   for none.
+  func add(
+    _ snapshots: [RowSnapshot], holding isHeld: [Bool] = [], to identity: StoreIdentity,
+    readAfter: UInt64
+  ) {
     if snapshots.isEmpty { return }
     let now = DispatchTime.now().uptimeNanoseconds
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
         let wasCommitted = store.commits != readAfter
         for place in store.tables.indices { store.tables[place].sweep() }
+        var index = 0
         store.update(snapshots, id: \.objectID) { snapshot, id, table in
-          if wasCommitted {
-            guard let known = table[id.key]?.snapshot, known.version <= snapshot.version else {
-              return
+          let isHeld = index < isHeld.count && isHeld[index]
+          index += 1
+          table.change(id) { entry in
+            let known = entry.snapshot
+            if !wasCommitted || known.map({ $0.version <= snapshot.version }) ?? false {
+              entry.snapshot = snapshot
+              entry.readAt = now
             }
-          }
-          table.change(id.key) { entry in
-            entry.snapshot = snapshot
-            entry.readAt = now
+            if isHeld {
+              if entry.isEmpty { entry.readAt = now }
+              entry.references += 1
+            }
           }
         }
       }
@@ -244,7 +255,7 @@ final class RowCache: Sendable {
               entity = id.entity
               place = store.tablePlace(of: id)
             }
-            store.tables[place].change(id.key) { entry in
+            store.tables[place].change(id) { entry in
               let known = entry.snapshot
               if let known, entry.readAt >= oldest {
                 members[owner][index].row = known
@@ -277,7 +288,7 @@ final class RowCache: Sendable {
         }
         for (range, holders) in [(0..<held, 1), (held..<written.count, 0)] {
           store.update(written[range], id: \.objectID) { snapshot, id, table in
-            table.change(id.key) { entry in
+            table.change(id) { entry in
               entry.snapshot = snapshot
               entry.readAt = now
               entry.references += holders
@@ -285,7 +296,7 @@ final class RowCache: Sendable {
           }
         }
         store.update(deleted, id: \.self) { id, _, table in
-          table.change(id.key) { $0.snapshot = nil }
+          table.change(id) { $0.snapshot = nil }
         }
       }
     }
@@ -295,7 +306,7 @@ final class RowCache: Sendable {
   func retain(_ ids: [ManagedObjectID]) {
     let now = DispatchTime.now().uptimeNanoseconds
     changeRuns(of: ids) { id, _, table in
-      table.change(id.key) { entry in
+      table.change(id) { entry in
         if entry.isEmpty { entry.readAt = now }
         entry.references += 1
       }
@@ -305,7 +316,7 @@ final class RowCache: Sendable {
   /// Counts one holder less for each ID; rows without holders go.
   func release(_ ids: [ManagedObjectID]) {
     changeRuns(of: ids) { id, _, table in
-      table.change(id.key) { entry in
+      table.change(id) { entry in
         guard !entry.isEmpty else { return }
         entry.references -= 1
         if entry.references <= 0 { entry = .empty }
@@ -322,7 +333,7 @@ final class RowCache: Sendable {
       var start = ids.startIndex
       while start < ids.endIndex {
         let identity = ids[start].storeIdentity
-        let end = ids[start...].firstIndex { $0.storeIdentity !== identity } ?? ids.endIndex
+        let end = ids[start...].firstIndex { !$0.isIn(identity) } ?? ids.endIndex
         if let identity {
           Self.change(identity, in: &stores) { $0.update(ids[start..<end], id: \.self, body) }
         }

@@ -97,18 +97,38 @@ public enum ObjectKey: Hashable, Sendable {
 public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   /// The object's exact entity.
   public let entity: EntityDescription
-  /// Which store the object lives in; nil while it is not assigned to one.
   // `@exclusivity(unchecked)`: written in one assignment each, by nobody else meanwhile; see above.
   @exclusivity(unchecked)
-  package private(set) final var storeIdentity: StoreIdentity?
+  private final var store: StoreIdentity?
   @exclusivity(unchecked)
-  package private(set) final var key: ObjectKey
+  private final var ownKey: ObjectKey
 
   package init(entity: EntityDescription, storeIdentity: StoreIdentity?, key: ObjectKey) {
     self.entity = entity
-    self.storeIdentity = storeIdentity
-    self.key = key
+    store = storeIdentity
+    ownKey = key
   }
+
+  // Calls, because what another module inlines is checked for exclusive access in spite of the
+  // attribute, and those checks were a twelfth of a fetch.
+
+  /// Which store the object lives in; nil while it is not assigned to one.
+  package final var storeIdentity: StoreIdentity? {
+    @inline(never) get { store }
+  }
+  package final var key: ObjectKey {
+    @inline(never) get { ownKey }
+  }
+  /// The primary key, nil for temporary IDs and for stores that use reference objects.
+  package final var rowKey: Int64? {
+    @inline(never) get {
+      if case .row(let number) = ownKey { return number }
+      return nil
+    }
+  }
+  /// Whether it is an ID of an object of that store.
+  @inline(never)
+  package final func isIn(_ store: StoreIdentity?) -> Bool { self.store === store }
 
   /// A new temporary ID, unique in this process.
   package static func temporary(
@@ -127,8 +147,8 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   /// Only the object that has the ID may know it: whoever else holds one sees it unchanged for
   /// ever.
   package func becomePermanent(in storeIdentity: StoreIdentity, key: Int64) {
-    self.storeIdentity = storeIdentity
-    self.key = .row(key)
+    store = storeIdentity
+    ownKey = .row(key)
   }
 
   /// The ID itself, which never changes.
@@ -138,12 +158,6 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   public var isTemporaryID: Bool {
     if case .temporary = key { return true }
     return false
-  }
-
-  /// The primary key, nil for temporary IDs and for stores that use reference objects.
-  package var rowKey: Int64? {
-    if case .row(let number) = key { return number }
-    return nil
   }
 
   /// A URI that names the object across launches: `x-coredata://STORE-UUID/Entity/p42`.

@@ -20,6 +20,41 @@ struct FetchExecution {
     }
   }
 
+  /// Gives rows or object IDs while they are read, so many at a time; false for other results.
+  func run(portion: Int, _ take: (StoreFetchResult) -> Void) throws -> Bool {
+    switch request.result {
+    case .snapshots:
+      try forEachPortion(
+        of: plan.rows(), portion, { lookup.reader.snapshot($0, shape: plan.shape) }
+      ) { take(.snapshots($0)) }
+    case .objectIDs:
+      try forEachPortion(of: plan.keys(), portion, objectID(of:)) { take(.objectIDs($0)) }
+    case .count, .dictionaries: return false
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func forEachPortion<Item>(
+    of query: SQLFragment, _ portion: Int, _ item: (SQLiteStatement) -> Item?,
+    _ take: ([Item]) -> Void
+  ) throws {
+    let statement = try prepare(query)
+    defer { statement.reset() }
+    var items: [Item] = []
+    if portion < .max { items.reserveCapacity(portion) }
+    while try statement.step() {
+      try request.monitor?.noteRow()
+      guard let item = item(statement) else { continue }
+      items.append(item)
+      if items.count == portion {
+        take(items)
+        items.removeAll(keepingCapacity: true)
+      }
+    }
+    if !items.isEmpty { take(items) }
+  }
+
   // MARK: Statements
 
   /// What ``run()`` sends to the database, in order.
@@ -48,30 +83,22 @@ struct FetchExecution {
   }
 
   private func snapshots() throws -> [RowSnapshot] {
-    let statement = try prepare(plan.rows())
-    defer { statement.reset() }
     var result: [RowSnapshot] = []
-    while try statement.step() {
-      try request.monitor?.noteRow()
-      if let snapshot = lookup.reader.snapshot(statement, shape: plan.shape) {
-        result.append(snapshot)
-      }
+    try forEachPortion(of: plan.rows(), .max, { lookup.reader.snapshot($0, shape: plan.shape) }) {
+      result = $0
     }
     return result
   }
 
   private func objectIDs() throws -> [ManagedObjectID] {
-    let statement = try prepare(plan.keys())
-    defer { statement.reset() }
     var result: [ManagedObjectID] = []
-    while try statement.step() {
-      try request.monitor?.noteRow()
-      let number = Int(truncatingIfNeeded: statement.integer(0))
-      if let id = lookup.reader.objectID(entity: number, key: statement.integer(1)) {
-        result.append(id)
-      }
-    }
+    try forEachPortion(of: plan.keys(), .max, objectID(of:)) { result = $0 }
     return result
+  }
+
+  private func objectID(of statement: SQLiteStatement) -> ManagedObjectID? {
+    let number = Int(truncatingIfNeeded: statement.integer(0))
+    return lookup.reader.objectID(entity: number, key: statement.integer(1))
   }
 
   private func count() throws -> Int {

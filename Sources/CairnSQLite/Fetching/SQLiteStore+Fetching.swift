@@ -5,13 +5,38 @@ import Foundation
 
 // Fetches: what SQL can do in SQL, the rest in memory on the rows SQL found.
 
-extension SQLiteStore {
+extension SQLiteStore: PortionFetching {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try Self.fetch(request, schema: try schema, store: identity) { isOneStatement, body in
       guard isOneStatement else { return try readConsistently(body) }
       // A monitor stops the connection; it must be one that the fetch has to itself.
       return request.monitor == nil ? try readBriefly(body) : try read(body)
     }
+  }
+
+  package func fetch(
+    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
+  ) throws {
+    if try !fetchPortions(request, portion: portion, take) { take(try fetch(request)) }
+  }
+
+  /// False, and nothing was done, when the result has to be there as a whole before it is used.
+  private func fetchPortions(
+    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
+  ) throws -> Bool {
+    let schema = try schema
+    // A subclass may have its own ``fetch(_:)``, a monitor stops a connection that must be the
+    // fetch's own, and a file of external data that cannot be read fails the fetch at its end.
+    guard Swift.type(of: self) == SQLiteStore.self, request.monitor == nil,
+      !schema.hasExternalData
+    else { return false }
+    let plan = try SQLQueryPlan(request, schema: schema, store: identity)
+    if plan.limitsInMemory { return false }
+    // Only on this connection: whatever reads the store meanwhile finds another one.
+    return try readHeld {
+      try FetchExecution(lookup: $0, request: request, plan: plan)
+        .run(portion: portion, take)
+    } ?? false
   }
 
   /// Plans a fetch and runs it in a read of the caller's making.
