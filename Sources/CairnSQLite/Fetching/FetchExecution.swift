@@ -28,7 +28,10 @@ struct FetchExecution {
         of: plan.rows(), portion, { lookup.reader.snapshot($0, shape: plan.shape) }
       ) { take(.snapshots($0)) }
     case .objectIDs:
-      try forEachPortion(of: plan.keys(), portion, objectID(of:)) { take(.objectIDs($0)) }
+      var recent: SQLEntity?
+      try forEachPortion(of: plan.keys(), portion, { objectID(of: $0, &recent) }) {
+        take(.objectIDs($0))
+      }
     case .count, .dictionaries: return false
     }
     return true
@@ -92,13 +95,19 @@ struct FetchExecution {
 
   private func objectIDs() throws -> [ManagedObjectID] {
     var result: [ManagedObjectID] = []
-    try forEachPortion(of: plan.keys(), .max, objectID(of:)) { result = $0 }
+    var recent: SQLEntity?
+    try forEachPortion(of: plan.keys(), .max, { objectID(of: $0, &recent) }) { result = $0 }
     return result
   }
 
-  private func objectID(of statement: SQLiteStatement) -> ManagedObjectID? {
+  /// - Parameter recent: The entity of the row before: rows come in runs of one entity.
+  @inline(__always)
+  private func objectID(
+    of statement: SQLiteStatement, _ recent: inout SQLEntity?
+  ) -> ManagedObjectID? {
     let number = Int(truncatingIfNeeded: statement.integer(0))
-    return lookup.reader.objectID(entity: number, key: statement.integer(1))
+    if recent?.number != number { recent = lookup.reader.schema.entity(number: number) }
+    return recent.map { lookup.reader.objectID($0, key: statement.integer(1)) }
   }
 
   private func count() throws -> Int {
