@@ -41,6 +41,8 @@ check-crashes: deps
 	@SWIFT="$(SWIFT)" bash Tests/check-crashes.sh
 
 ## Lets each step of each operation on a store fail, and cuts the power there; the tests do a sample.
+## Minutes in memory, hours on a disk that syncs.
+faults: export TMPDIR := $(if $(wildcard /dev/shm/.),/dev/shm,$(TMPDIR))
 faults: deps
 	CAIRN_EVERY_FAULT=1 $(SWIFT) test --filter FaultLoopTests
 
