@@ -62,7 +62,9 @@ let package = Package(
     // From one model version to another, object by object.
     .target(
       name: "CairnMigration",
-      dependencies: ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"]),
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnPlatform",
+      ]),
     .target(
       name: "Cairn",
       dependencies: [
@@ -133,7 +135,7 @@ let package = Package(
     .testTarget(
       name: "CairnSQLiteTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite",
+        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnTesting",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
@@ -156,6 +158,7 @@ let package = Package(
       name: "CairnMigrationTests",
       dependencies: [
         "Cairn", "CairnMigration", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnPlatform",
       ]),
     .testTarget(
       name: "CairnTests",
@@ -194,7 +197,7 @@ let package = Package(
       dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),
     .testTarget(
       name: "CairnSwiftSourceTests", dependencies: ["CairnSwiftSource"], exclude: ["Fixtures"]),
-    .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform"]),
+    .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform", "CairnTesting"]),
     .testTarget(name: "RepositoryShapeTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -1,10 +1,10 @@
 // A lock on a file that other processes respect.
 import Glibc
 
-/// An advisory `flock` on a file of its own, held until released or until the process ends.
+/// An advisory `flock` on a file of its own or on a folder, held until released or until the process ends.
 public final class AdvisoryLock: Sendable {
   private let descriptor: OwnedDescriptor
-  /// The file that carries the lock.
+  /// The file or folder that carries the lock.
   public let path: String
 
   /// How the lock may be shared.
@@ -21,11 +21,16 @@ public final class AdvisoryLock: Sendable {
   /// - Throws: ``PlatformError`` when the file cannot be opened.
   public static func attempt(path: String, mode: Mode = .exclusive) throws -> AdvisoryLock? {
     let lock = try AdvisoryLock(path: path)
-    let operation = (mode == .exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB
-    if retryingInterrupts({ flock(lock.descriptor.rawValue, operation) }) == 0 { return lock }
-    let code = ErrnoCode.current
-    guard code == .tryAgain else { throw PlatformError("lock", path: path, code: code) }
-    return nil
+    return try lock.take(mode) ? lock : nil
+  }
+
+  /// Takes the lock of a folder at once, which is there.
+  ///
+  /// - Returns: nil when somebody else holds it, in this process or another.
+  /// - Throws: ``PlatformError`` when the folder cannot be opened or has no locks.
+  public static func attempt(folder: String, mode: Mode = .exclusive) throws -> AdvisoryLock? {
+    let lock = try AdvisoryLock(folder: folder)
+    return try lock.take(mode) ? lock : nil
   }
 
   /// Takes the lock at `path`, waiting for as long as it takes.
@@ -33,10 +38,16 @@ public final class AdvisoryLock: Sendable {
   /// Blocks the thread.
   public static func wait(path: String, mode: Mode = .exclusive) throws -> AdvisoryLock {
     let lock = try AdvisoryLock(path: path)
-    let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
-    guard retryingInterrupts({ flock(lock.descriptor.rawValue, operation) }) == 0 else {
-      throw PlatformError("lock", path: path, code: .current)
-    }
+    _ = try lock.take(mode, waits: true)
+    return lock
+  }
+
+  /// Takes the lock of a folder, which is there, waiting for as long as it takes.
+  ///
+  /// Blocks the thread.
+  public static func wait(folder: String, mode: Mode = .exclusive) throws -> AdvisoryLock {
+    let lock = try AdvisoryLock(folder: folder)
+    _ = try lock.take(mode, waits: true)
     return lock
   }
 
@@ -50,5 +61,21 @@ public final class AdvisoryLock: Sendable {
     guard opened >= 0 else { throw PlatformError("open the lock file", path: path, code: .current) }
     self.path = path
     descriptor = OwnedDescriptor(adopting: opened)
+  }
+
+  private init(folder: String) throws {
+    let opened = retryingInterrupts { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard opened >= 0 else { throw PlatformError("open the folder", path: folder, code: .current) }
+    path = folder
+    descriptor = OwnedDescriptor(adopting: opened)
+  }
+
+  /// False when somebody else holds it.
+  private func take(_ mode: Mode, waits: Bool = false) throws -> Bool {
+    let operation = (mode == .exclusive ? LOCK_EX : LOCK_SH) | (waits ? 0 : LOCK_NB)
+    if retryingInterrupts({ flock(descriptor.rawValue, operation) }) == 0 { return true }
+    let code = ErrnoCode.current
+    guard code == .tryAgain else { throw PlatformError("lock", path: path, code: code) }
+    return false
   }
 }

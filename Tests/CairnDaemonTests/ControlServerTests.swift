@@ -1,5 +1,6 @@
 import CairnControl
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Logging
 import NIOCore

@@ -1,5 +1,6 @@
 // A control server in this process, on a socket of its own.
 import CairnControl
+import CairnTesting
 import Foundation
 import Logging
 import NIOCore
@@ -53,16 +54,4 @@ final class RunningServer: Sendable {
     task.cancel()
     _ = await task.result
   }
-}
-
-/// Looks again and again until the condition holds or the time is over.
-func eventually(
-  within limit: Duration = .seconds(60), _ condition: @Sendable () throws -> Bool
-) async rethrows -> Bool {
-  let deadline = ContinuousClock.now + limit
-  while ContinuousClock.now < deadline {
-    if try condition() { return true }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-  return try condition()
 }

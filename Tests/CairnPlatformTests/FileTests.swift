@@ -1,4 +1,7 @@
+// Files replaced, locked and watched, as the rest of Cairn relies on them.
+
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Synchronization
 import Testing
@@ -29,6 +32,31 @@ import Testing
     #expect(try AdvisoryLock.attempt(path: folder.file("lock")) == nil)
     first.release()
     #expect(try AdvisoryLock.attempt(path: folder.file("lock")) != nil)
+  }
+
+  @Test func aFolderCanBeLockedBySeveralOrByOne() throws {
+    let folder = try TemporaryFolder()
+    let first = try #require(try AdvisoryLock.attempt(folder: folder.path, mode: .shared))
+    let second = try AdvisoryLock.wait(folder: folder.path, mode: .shared)
+    #expect(try AdvisoryLock.attempt(folder: folder.path) == nil)
+    first.release()
+    #expect(try AdvisoryLock.attempt(folder: folder.path) == nil)
+    second.release()
+    #expect(try AdvisoryLock.attempt(folder: folder.path) != nil)
+    #expect(throws: PlatformError.self) {
+      try AdvisoryLock.attempt(folder: folder.file("missing"))
+    }
+  }
+
+  @Test func onlyAnEmptyFolderIsRemoved() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("inner")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try AtomicFileWrite.replace(path: path + "/file", with: Array("one".utf8))
+    #expect(!EmptyFolder.remove(path: path))
+    try FileManager.default.removeItem(atPath: path + "/file")
+    #expect(EmptyFolder.remove(path: path))
+    #expect(!EmptyFolder.remove(path: path))
   }
 
   @Test func aWatchedFileIsNoticedAlsoAfterItWasMadeAnew() async throws {
@@ -67,16 +95,4 @@ final class Counter: Sendable {
   private let number = Mutex(0)
   var value: Int { number.withLock { $0 } }
   func add() { number.withLock { $0 += 1 } }
-}
-
-/// Looks again and again until the condition holds or the time is over.
-func eventually(
-  within limit: Duration = .seconds(60), _ condition: @Sendable () -> Bool
-) async -> Bool {
-  let deadline = ContinuousClock.now + limit
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-  return condition()
 }

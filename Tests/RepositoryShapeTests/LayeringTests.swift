@@ -14,7 +14,9 @@ import Testing
     "CairnAtomicStores": ["CairnModel", "CairnStore", "CairnPlatform"],
     "CairnCoordinator": ["CairnModel", "CairnStore"],
     "CairnContext": ["CairnModel", "CairnStore", "CairnCoordinator"],
-    "CairnMigration": ["CairnModel", "CairnStore", "CairnCoordinator", "CairnContext"],
+    "CairnMigration": [
+      "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnPlatform",
+    ],
     "Cairn": [
       "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
       "CairnSQLite",

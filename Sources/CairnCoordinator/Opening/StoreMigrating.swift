@@ -21,6 +21,10 @@ package protocol StoreMigrating: Sendable {
   ///
   /// - Throws: Whatever the migration throws; the store is as it was.
   func migrate(_ request: StoreMigrationRequest, from source: ManagedObjectModel) throws -> Bool
+
+  /// Removes what migrations of a store left beside it that a crash broke off; not what one that is
+  /// under way needs.
+  func removeLeftovers(of store: URL)
 }
 
 /// A store file of another model version, and what it is to become.

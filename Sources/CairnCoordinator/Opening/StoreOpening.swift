@@ -94,6 +94,7 @@ struct StoreOpening {
           .persistentStoreOpen, "\(path) is a folder; the store's URL must name a file.",
           userInfo: [NSFilePathErrorKey: path])
       }
+      if !options.isReadOnly { migrator?.removeLeftovers(of: url) }
       try checkExistingStore(at: url)
       return
     }

@@ -54,13 +54,13 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
   private func replace(
     _ request: StoreMigrationRequest, from source: ManagedObjectModel, mapping: MappingModel
   ) throws {
-    let folder = request.url.deletingLastPathComponent()
-    let prefix = ".\(request.url.lastPathComponent).migrating-"
-    removeLeftovers(of: request, in: folder, prefix)
-    let name = prefix + UUID().uuidString
+    MigrationFolder.removeLeftovers(of: request.url)
+    let folder = try MigrationFolder(for: request.url)
+    defer { folder.remove() }
     let store = MigrationStore(url: request.url, kind: request.kind, options: request.options)
     let temporary = MigrationStore(
-      url: folder.appendingPathComponent(name), kind: request.kind, options: request.options)
+      url: folder.url.appendingPathComponent(request.url.lastPathComponent), kind: request.kind,
+      options: request.options)
     let manager = try manager(of: request, from: source)
     let report = request.options.dictionary[StoreOptionKey.migrationProgress]
     if let report = report as? @Sendable (Double) -> Void {
@@ -73,19 +73,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       at: request.url, withStoreAt: temporary.url, options: request.options)
   }
 
-  /// Removes what migrations of the store left that were broken off by a crash.
-  private func removeLeftovers(
-    of request: StoreMigrationRequest, in folder: URL, _ prefix: String
-  ) {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names {
-      guard name.hasPrefix(prefix), UUID(uuidString: String(name.dropFirst(prefix.count))) != nil
-      else { continue }
-      MigrationStore(
-        url: folder.appendingPathComponent(name), kind: request.kind, options: request.options
-      ).removeFiles()
-    }
-  }
+  package func removeLeftovers(of store: URL) { MigrationFolder.removeLeftovers(of: store) }
 
   /// The manager that the store class asks for.
   ///

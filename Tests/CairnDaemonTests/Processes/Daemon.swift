@@ -1,6 +1,7 @@
 // A real cairnd in a folder of its own, with a control client and cairnctl to speak to it.
 import CairnControl
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 // The real programs on the main path: one daemon, its replicas, and cairnctl.
 import CairnControl
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Testing
 

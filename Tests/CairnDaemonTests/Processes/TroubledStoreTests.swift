@@ -1,5 +1,6 @@
 // Store files that are not what the daemon wants: it says why, stays up, and changes nothing.
 import CairnControl
+import CairnTesting
 import Foundation
 import Testing
 
