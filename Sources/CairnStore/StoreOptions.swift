@@ -30,9 +30,11 @@ public enum StoreOptionKey {
   ///
   /// Reads every index, so opening takes its time.
   public static let sqliteAnalyze = "NSSQLiteAnalyzeOption"
-  /// A flag: opening the store rewrites the file without free pages.
+  /// A flag: opening the store rewrites the file without free pages, and removes files of external
+  /// data that no row names.
   ///
-  /// Takes as much room again for the while and locks everybody out.
+  /// Takes as much room again for the while and locks everybody out. Such files come from crashes;
+  /// without the flag they are removed when the store is opened next after one.
   public static let sqliteManualVacuum = "NSSQLiteManualVacuumOption"
   public static let ignoreVersioning = "NSIgnorePersistentStoreVersioningOption"
   public static let migrateAutomatically = "NSMigratePersistentStoresAutomaticallyOption"

@@ -1,3 +1,4 @@
+import CairnPlatform
 import CairnStore
 import Foundation
 
@@ -8,6 +9,8 @@ final class ExternalDataCopying {
   private let destination: ExternalDataFiles
   private var wanted: Set<String> = []
   private var added: [String] = []
+  /// Tells ``UnnamedFiles`` that files are here to be named yet.
+  private var lock: AdvisoryLock?
 
   init(from source: URL, to destination: URL, options: StoreOptions) {
     self.source = ExternalDataFiles(store: source, options: options)
@@ -19,9 +22,11 @@ final class ExternalDataCopying {
     let operations = destination.operations
     do {
       wanted = Set(try Self.names(in: source))
-      let missing = wanted.subtracting(try Self.names(in: destination))
-      if missing.isEmpty { return }
+      if wanted.isEmpty { return }
       try destination.makeFolder()
+      // A file system without locks has nobody who takes files away, either.
+      lock = try? AdvisoryLock.wait(folder: destination.folder.path, mode: .shared)
+      let missing = wanted.subtracting(try Self.names(in: destination))
       for name in missing.sorted() {
         let file = destination.folder.appendingPathComponent(name)
         // A copy that was broken off must not pass for the file the next time.
@@ -44,13 +49,17 @@ final class ExternalDataCopying {
   }
 
   /// The rows were not replaced.
-  func takeBack() { destination.remove(added) }
+  func takeBack() {
+    destination.remove(added)
+    lock?.release()
+  }
 
   /// The rows were replaced: removes what only the old ones named.
   func finish() {
     // Files that stay are harmless.
     let names = (try? Self.names(in: destination)) ?? []
     destination.remove(names.filter { !wanted.contains($0) })
+    lock?.release()
   }
 
   private static func names(in files: ExternalDataFiles) throws -> [String] {

@@ -5,9 +5,12 @@ import GRDBSQLite
 
 /// Work on a store file that is not open as a store.
 enum StoreFileAccess {
-  static func open(_ url: URL, options: StoreOptions) throws -> DatabaseQueue {
+  /// - Parameter waits: Whether it waits for others, as the options ask, or fails at once.
+  static func open(
+    _ url: URL, options: StoreOptions, waits: Bool = true
+  ) throws -> DatabaseQueue {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(options.timeout)
+    configuration.busyMode = waits ? .timeout(options.timeout) : .immediateError
     configuration.foreignKeysEnabled = false
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true

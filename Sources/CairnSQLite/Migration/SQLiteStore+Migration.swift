@@ -50,6 +50,8 @@ extension SQLiteStore: InPlaceMigrating {
         "Objects in the store at \(url.path) violate a uniqueness constraint of the new model; the "
           + "store is as it was.", underlyingError: error)
     }
+    // Those of attributes that the new model does not have, or has inside the row.
+    _ = try? UnnamedFiles(path: url.path, options: options).remove()
   }
 
   public static func cachedModel(

@@ -30,8 +30,10 @@ struct ConnectionSettings {
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
-      if !isReadOnly, !database.configuration.readonly {
-        // Only a file without tables takes these.
+      // Only a file without tables takes these; any other would be locked for writing, and written.
+      if !isReadOnly, !database.configuration.readonly,
+        try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 <= 1
+      {
         try database.execute(
           sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum)")
       }

@@ -17,6 +17,7 @@ extension SQLiteStore {
     }
     try configuration.model.prepareForUse()
     try transientFile?.create()
+    let hadLog = FileManager.default.fileExists(atPath: path + "-wal")
     let existing = try existingFacts()
     let settings = ConnectionSettings(
       path: path, options: configuration.options, isReadOnly: isReadOnly)
@@ -26,7 +27,7 @@ extension SQLiteStore {
       do {
         try takeCare(of: database)
         let facts = try existing ?? create(in: database)
-        try adopt(facts, database: database)
+        try adopt(facts, database: database, hadLog: hadLog)
       } catch {
         try? Self.close(database)
         throw error
@@ -100,7 +101,9 @@ extension SQLiteStore {
     state.withLock { $0.logCare = care }
   }
 
-  private func adopt(_ facts: SQLiteFileFacts, database: any DatabaseWriter) throws {
+  private func adopt(
+    _ facts: SQLiteFileFacts, database: any DatabaseWriter, hadLog: Bool
+  ) throws {
     let metadata = facts.metadata ?? [:]
     let schema = SQLSchema(model: configuration.model, catalog: facts.catalog)
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
@@ -123,7 +126,10 @@ extension SQLiteStore {
       }
       records = true
     }
-    if isWritable { try maintain(database) }
+    if isWritable {
+      try maintain(database)
+      try removeUnnamedFiles(hadLog: hadLog, database)
+    }
     let checksums =
       isWritable
       ? try openChecksums(

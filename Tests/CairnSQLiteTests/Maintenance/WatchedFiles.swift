@@ -1,0 +1,29 @@
+// The files of external data, with something happening just after one of them was written.
+
+import Foundation
+
+@testable import CairnSQLite
+
+/// The file system; calls back when a file has been written and before anything names it.
+struct WatchedFiles: StoreFileOperations {
+  private let system = SystemFileOperations()
+  let didWrite: @Sendable (URL) throws -> Void
+
+  func makeFolder(_ url: URL) throws { try system.makeFolder(url) }
+  func write(_ data: Data, to file: URL) throws {
+    try system.write(data, to: file)
+    try didWrite(file)
+  }
+  func copy(_ file: URL, to copy: URL) throws {
+    try system.copy(file, to: copy)
+    try didWrite(copy)
+  }
+  func move(_ file: URL, to name: URL) throws {
+    try system.move(file, to: name)
+    try didWrite(name)
+  }
+  func synchronize(file: URL) throws { try system.synchronize(file: file) }
+  func synchronize(folder: URL) throws { try system.synchronize(folder: folder) }
+  func read(_ file: URL) throws -> Data? { try system.read(file) }
+  func remove(_ url: URL) throws { try system.remove(url) }
+}
