@@ -79,6 +79,52 @@ import Testing
     #expect(cached == model)
   }
 
+  @Test("Expressions of indexes, conditions of indexes and of derived attributes come back")
+  func computedParts() throws {
+    let computed = ExpressionDescription()
+    computed.name = "total"
+    computed.expression = ObjectExpression(format: "price * 2 + 1")
+    computed.expressionResultType = .double
+    let element = FetchIndexElementDescription(property: computed, collationType: .binary)
+    element.isAscending = false
+    let index = FetchIndexDescription(name: "byTotal", elements: [element])
+    index.partialIndexPredicate = ObjectPredicate(format: "price > 3 AND name != nil")
+    let count = DerivedAttributeDescription()
+    count.name = "count"
+    count.attributeType = .integer64
+    count.derivationExpression = ObjectExpression(format: "count:(parts)")
+    count.filteringPredicate = ObjectPredicate(
+      format: "SUBQUERY(parts, $p, $p.price > 1).@count > 0")
+    let item = EntityDescription(
+      name: "Item",
+      properties: [
+        AttributeDescription(name: "name", type: .string),
+        AttributeDescription(name: "price", type: .double), count,
+      ])
+    let parts = RelationshipDescription()
+    parts.name = "parts"
+    parts.destinationEntity = item
+    item.properties.append(parts)
+    item.indexes = [index]
+    let model = ManagedObjectModel()
+    model.entities = [item]
+    let copies = [
+      try CompiledModel.read(try CompiledModel.write(model)),
+      try ModelCache.decode(try ModelCache.encode(model)),
+    ]
+    for copy in copies {
+      #expect(copy == model)
+      let entity = try #require(copy.entitiesByName["Item"])
+      let read = try #require(entity.indexes.first?.elements.first)
+      let property = try #require(read.property as? ExpressionDescription)
+      #expect(property.expression == computed.expression && property.name == "total")
+      #expect(property.expressionResultType == .double && !read.isAscending)
+      #expect(entity.indexes.first?.partialIndexPredicate == index.partialIndexPredicate)
+      let derived = entity.attributesByName["count"] as? DerivedAttributeDescription
+      #expect(derived?.filteringPredicate == count.filteringPredicate)
+    }
+  }
+
   @Test("Broken bytes are refused with an error, whatever they are")
   func hostileBytes() throws {
     let seed =

@@ -120,16 +120,21 @@ struct ModelArchiving {
     _ index: FetchIndexDescription, of entity: EntityDescription
   ) throws -> Reference {
     let reference = archive.reserve()
-    let elements = index.elements.map { element in
+    let elements = try index.elements.map { element in
       let name = archive.add(text: element.propertyName)
-      return archive.add(
-        "NSFetchIndexElementDescription",
-        [
-          ("NSPropertyName", .uid(name.uid)),
-          ("NSFetchIndexElementType", .integer(Int64(element.collationType.rawValue))),
-          ("NSAscending", .bool(element.isAscending)),
-          ("NSFetchIndexDescription", .uid(reference.uid)),
-        ])
+      var fields: [Field] = [
+        ("NSPropertyName", .uid(name.uid)),
+        ("NSFetchIndexElementType", .integer(Int64(element.collationType.rawValue))),
+        ("NSAscending", .bool(element.isAscending)),
+        ("NSFetchIndexDescription", .uid(reference.uid)),
+      ]
+      // Properties are known by their names; this one is no entity's.
+      if let computed = element.property as? ExpressionDescription {
+        let property = archive.reserve()
+        try write(computed, as: property)
+        fields.append(("NSIndexedProperty", .uid(property.uid)))
+      }
+      return archive.add("NSFetchIndexElementDescription", fields)
     }
     let list = archive.add(list: elements)
     var predicate = Reference.null
@@ -188,6 +193,17 @@ struct ModelArchiving {
       ]
       archive.fill(
         reference, "NSFetchedPropertyDescription", inheriting: ["NSPropertyDescription"], fields)
+    case let computed as ExpressionDescription:
+      let expression = try computed.expression.map {
+        try PredicateArchiving.add($0.node, to: &archive)
+      }
+      // No known file has one; the keys are named as those of the other properties are.
+      fields += [
+        ("NSExpression", .uid((expression ?? .null).uid)),
+        ("NSExpressionResultType", .integer(Int64(computed.expressionResultType.rawValue))),
+      ]
+      archive.fill(
+        reference, "NSExpressionDescription", inheriting: ["NSPropertyDescription"], fields)
     default: break
     }
   }

@@ -195,23 +195,33 @@ struct ModelUnarchiving {
       guard case .object(let archived) = value, let name = archived.text("NSIndexName") else {
         return nil
       }
-      let elements: [FetchIndexElementDescription] = archived.members("NSIndexElements")
-        .compactMap { value in
-          guard case .object(let element) = value else { return nil }
-          let indexed = element.object("NSIndexedProperty").flatMap { properties.name(of: $0) }
-          guard let name = element.text("NSPropertyName") ?? indexed else { return nil }
-          let result = FetchIndexElementDescription(
-            propertyName: name,
-            collationType: element.integer("NSFetchIndexElementType") == 1 ? .rTree : .binary,
-            isAscending: element.flag("NSAscending"))
-          result.property = known[name]
-          return result
-        }
+      let elements = try archived.members("NSIndexElements").compactMap { value in
+        guard case .object(let element) = value else { return nil as FetchIndexElementDescription? }
+        return try indexElement(element, known)
+      }
       let index = FetchIndexDescription(name: name, elements: elements)
       index.partialIndexPredicate = try archived.object("NSPartialIndexPredicate").map {
         try properties.predicates.predicate($0)
       }
       return index
     }
+  }
+
+  private func indexElement(
+    _ element: ArchivedObject, _ known: [String: PropertyDescription]
+  ) throws -> FetchIndexElementDescription? {
+    let indexed = element.object("NSIndexedProperty")
+    guard let name = element.text("NSPropertyName") ?? indexed.flatMap({ properties.name(of: $0) })
+    else { return nil }
+    let result = FetchIndexElementDescription(
+      propertyName: name,
+      collationType: element.integer("NSFetchIndexElementType") == 1 ? .rTree : .binary,
+      isAscending: element.flag("NSAscending"))
+    if let indexed, indexed.className == "NSExpressionDescription" {
+      result.property = try properties.property(indexed, isColumn: true)
+    } else {
+      result.property = known[name]
+    }
+    return result
   }
 }

@@ -28,7 +28,11 @@ struct PropertyUnarchiving {
   }
 
   /// A property; nil for wrappers of inherited ones, which the ancestor brings.
-  func property(_ object: ArchivedObject, depth: Int = 0) throws -> PropertyDescription? {
+  ///
+  /// - Parameter isColumn: Whether it may be a computed one, which no entity has.
+  func property(
+    _ object: ArchivedObject, depth: Int = 0, isColumn: Bool = false
+  ) throws -> PropertyDescription? {
     guard values.spendProperty() else {
       throw ModelFileError(file: file, .tooLarge, "The archive stands for too many objects.")
     }
@@ -50,6 +54,7 @@ struct PropertyUnarchiving {
       property = composite
     case "NSRelationshipDescription": property = RelationshipDescription()
     case "NSFetchedPropertyDescription": property = FetchedPropertyDescription()
+    case "NSExpressionDescription" where isColumn: property = try column(object)
     case "_NSPropertyDescriptionProxy": return nil
     default:
       throw ModelFileError(
@@ -69,6 +74,14 @@ struct PropertyUnarchiving {
       }
     }
     return property
+  }
+
+  private func column(_ object: ArchivedObject) throws -> ExpressionDescription {
+    let column = ExpressionDescription()
+    column.expression = try object.object("NSExpression").map { try predicates.expression($0) }
+    let type = UInt(clamping: object.integer("NSExpressionResultType") ?? 0)
+    column.expressionResultType = AttributeType(rawValue: type) ?? .undefined
+    return column
   }
 
   func userInfo(of object: ArchivedObject) -> [AnyHashable: Any]? {
