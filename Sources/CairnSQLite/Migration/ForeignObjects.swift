@@ -14,10 +14,12 @@ struct ForeignObjects {
 
   /// Takes them out of the database.
   static func take(from connection: SQLiteConnection) throws -> ForeignObjects {
-    // All of Core Data's indexes and none of a program's own begin with Z; of triggers, these do.
+    // Core Data's indexes begin with Z_ or with their table's name, or, where the table got its name
+    // later, end as those of relationships do.
     let select = try connection.statement(
       "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND (type = 'view' "
-        + "OR (type = 'index' AND name NOT GLOB 'Z*') "
+        + "OR (type = 'index' AND NOT (substr(name, 1, 2) = 'Z_' OR name GLOB 'Z*_INDEX' "
+        + "OR substr(name, 1, length(tbl_name) + 1) = tbl_name || '_')) "
         + "OR (type = 'trigger' AND name NOT GLOB 'Z_DA_*' AND name NOT GLOB 'Z_RT_*')) "
         + "ORDER BY rowid")
     var objects: [Object] = []

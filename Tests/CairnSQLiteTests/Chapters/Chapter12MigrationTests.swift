@@ -74,6 +74,38 @@ import Testing
     #expect(inside?.entityVersionHashesByName == next.entityVersionHashesByName)
   }
 
+  @Test func theIndexesOfAProgramsOwnSurviveUnlessTheirColumnsGo() throws {
+    func items(_ names: String...) throws -> ManagedObjectModel {
+      let item = EntityDescription(name: "Item")
+      item.properties = names.map { FormatModel.attribute($0, .integer64) }
+      item.indexes = [
+        FetchIndexDescription(
+          name: "byAge",
+          elements: [
+            FetchIndexElementDescription(property: item.properties[0], collationType: .binary)
+          ])
+      ]
+      return try FormatModel.make(item)
+    }
+    let (old, next) = (try items("age", "size", "gone"), try items("age", "size", "come"))
+    let fixture = try StoreFixture(model: old)
+    try fixture.store.close()
+    let own = [
+      "CREATE INDEX mine ON ZITEM (ZAGE, ZSIZE)",
+      // Its name begins as those of Core Data do.
+      "CREATE UNIQUE INDEX \"Zip of mine\" ON ZITEM (ZSIZE DESC) WHERE ZAGE > 3",
+      "CREATE INDEX later ON Z_METADATA (Z_UUID)",
+    ]
+    for sql in own + ["CREATE INDEX lost ON ZITEM (ZGONE)"] { try fixture.execute(sql) }
+    try SQLiteStore.migrateInPlace(at: fixture.url, from: old, to: next, options: StoreOptions())
+    let indexes = try fixture.column(
+      "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name")
+    #expect(Set(indexes).isSuperset(of: own))
+    #expect(indexes.filter { $0.contains("byAge") }.count == 1)
+    #expect(!indexes.contains { $0.contains("GONE") } && indexes.count == own.count + 1)
+    #expect(try fixture.column("PRAGMA integrity_check") == ["ok"])
+  }
+
   @Test func columnsThatWereAddedLastAndQuotedTablesAreReadByName() throws {
     let fixture = try StoreFixture()
     let row = try fixture.insert([
