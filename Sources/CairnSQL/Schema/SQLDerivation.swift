@@ -1,13 +1,16 @@
 import CairnModel
 
 /// What a derived attribute is computed from, as far as a SQL store understands it.
+///
+/// Core Data takes key paths of the same row or through to-ones, texts folded, counts and aggregates
+/// of a to-many with the operator at the end, and the time of the save.
 package enum SQLDerivation: Sendable {
   /// The number of members of a to-many relationship.
   case count(SQLLink)
   /// An aggregate of a column of the members, whose table is named: `sum`, `min`, `max` or `avg`.
   case aggregate(String, SQLLink, members: String, column: String)
-  /// The value of a column of the destination of a to-one relationship.
-  case toOne(key: String, table: String, column: String)
+  /// The value of a column at the end of one to-one relationship or of several.
+  case toOne([Hop], column: String)
   /// The value of a column of the same row.
   case copy(column: String)
   /// A column of the same row, folded by one of the SQL functions Cairn registers.
@@ -15,7 +18,13 @@ package enum SQLDerivation: Sendable {
   /// The time of the save.
   case now
 
-  /// Nil when Cairn cannot maintain the attribute; its value then stays as it is.
+  /// A to-one relationship on the way: the column that holds the key, and the table it leads to.
+  package struct Hop: Sendable {
+    package let key: String
+    package let table: String
+  }
+
+  /// Nil when the attribute is derived in a way that Core Data does not take either.
   package init?(_ attribute: DerivedAttributeDescription, of entity: SQLEntity, schema: SQLSchema) {
     // A predicate that limits the members is a private thing; triggers that obey it stay in a file.
     guard attribute.filteringPredicate == nil,
@@ -24,14 +33,17 @@ package enum SQLDerivation: Sendable {
     switch expression {
     case .keyPath(let path):
       self.init(path: path, of: entity, schema: schema)
-    case .function(.count, let arguments):
-      guard case .keyPath(let path)? = arguments.first else { return nil }
-      self.init(path: path + ".@count", of: entity, schema: schema)
     case .function(.now, _):
       self = .now
     case .function(let function, let arguments):
       guard case .keyPath(let path)? = arguments.first else { return nil }
-      self.init(function: function, path: path, of: entity, schema: schema)
+      if let name = Self.foldings[function], let column = SQLIndexes.column(path, of: entity) {
+        self = .folded(function: name, column: column)
+      } else if let name = Self.functions[function] {
+        self.init(path: "\(path).\(name)", of: entity, schema: schema)
+      } else {
+        return nil
+      }
     case .constant, .evaluatedObject, .variable, .keyPathOf, .element, .cast, .message,
       .setOperation, .subquery, .aggregate, .anyKey, .block, .conditional, .assignment, .fetch:
       return nil
@@ -39,51 +51,43 @@ package enum SQLDerivation: Sendable {
   }
 
   private init?(path: String, of entity: SQLEntity, schema: SQLSchema) {
-    let parts = path.split(separator: ".").map(String.init)
-    if parts.count == 1, let column = SQLIndexes.column(parts[0], of: entity) {
-      self = .copy(column: column)
-      return
-    }
-    guard parts.count >= 2 else { return nil }
-    if let index = entity.layout.toManyByName[parts[0]] {
+    var parts = path.split(separator: ".").map(String.init)
+    guard let last = parts.popLast() else { return nil }
+    if last.hasPrefix("@") {
+      guard let members = parts.first, let index = entity.layout.toManyByName[members] else {
+        return nil
+      }
       let link = entity.links[index]
-      if parts[1] == "@count" {
+      if last == "@count", parts.count == 1 {
         self = .count(link)
         return
       }
-      guard parts.count == 3, let function = Self.aggregates[parts[1]],
+      guard parts.count == 2, let function = Self.aggregates[last],
         let destination = entity.layout.toManys[index].destinationEntity,
-        let column = SQLIndexes.column(parts[2], of: schema.entity(destination))
+        let column = SQLIndexes.column(parts[1], of: schema.entity(destination))
       else { return nil }
       self = .aggregate(
         function, link, members: schema.entity(destination).table, column: column)
       return
     }
-    guard parts.count == 2, let slot = entity.layout.slotByName[parts[0]],
-      case .toOne(let key, _, let number) = entity.slots[slot],
-      let destination = schema.entity(number: number),
-      let column = SQLIndexes.column(parts[1], of: destination)
-    else { return nil }
-    self = .toOne(key: key, table: destination.table, column: column)
-  }
-
-  private init?(
-    function: PredicateFunction, path: String, of entity: SQLEntity, schema: SQLSchema
-  ) {
-    if let name = Self.foldings[function], let column = SQLIndexes.column(path, of: entity) {
-      self = .folded(function: name, column: column)
-      return
+    var (place, hops): (SQLEntity, [Hop]) = (entity, [])
+    for part in parts {
+      guard let slot = place.layout.slotByName[part],
+        case .toOne(let key, _, let number) = place.slots[slot],
+        let destination = schema.entity(number: number)
+      else { return nil }
+      hops.append(Hop(key: key, table: destination.table))
+      place = destination
     }
-    let parts = path.split(separator: ".").map(String.init)
-    guard parts.count == 2, let name = Self.functions[function] else { return nil }
-    self.init(path: "\(parts[0]).\(name).\(parts[1])", of: entity, schema: schema)
+    guard let column = SQLIndexes.column(last, of: place) else { return nil }
+    self = hops.isEmpty ? .copy(column: column) : .toOne(hops, column: column)
   }
 
   private static let aggregates = [
     "@sum": "TOTAL", "@min": "MIN", "@max": "MAX", "@avg": "AVG",
   ]
   private static let functions: [PredicateFunction: String] = [
-    .sum: "@sum", .min: "@min", .max: "@max", .average: "@avg",
+    .count: "@count", .sum: "@sum", .min: "@min", .max: "@max", .average: "@avg",
   ]
   private static let foldings: [PredicateFunction: String] = [
     .uppercase: SQLFunctionName.uppercase, .lowercase: SQLFunctionName.lowercase,

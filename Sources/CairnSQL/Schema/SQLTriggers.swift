@@ -40,8 +40,7 @@ enum SQLTriggers {
         return linkedAggregate(
           all, Links(table: links, owner: owner, member: member), members: members, value: value)
       case .folded: return []
-      case .toOne(let key, let source, let value):
-        return toOne(key: key, source: source, value: value)
+      case .toOne(let hops, let value): return toOne(hops, value: value)
       case .copy(let source): return copy("NEW.\(source)", of: source)
       case .now: return copy("(julianday('now') - 2451910.5) * 86400.0", of: "Z_OPT")
       }
@@ -156,22 +155,35 @@ enum SQLTriggers {
       ]
     }
 
-    private func toOne(key: String, source: String, value: String) -> [String] {
-      let pull =
-        "UPDATE \(table) SET \(column) = (SELECT \(value) FROM \(source) "
-        + "WHERE Z_PK = NEW.\(key)) WHERE Z_PK = NEW.Z_PK"
-      let push = "UPDATE \(table) SET \(column) = NEW.\(value) WHERE \(key) = NEW.Z_PK"
-      let reportOwners =
-        "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('\(table)', Z_ENT, Z_PK, "
-        + "'\(attribute)', \(column)) FROM \(table) WHERE \(key) = NEW.Z_PK"
-      return [
+    /// Pulls the value when the row or its key changes, and pushes it from each table on the way.
+    ///
+    /// In Core Data's files there are paths of one relationship only.
+    private func toOne(_ hops: [SQLDerivation.Hop], value: String) -> [String] {
+      let pulled = SQLDerivation.value(of: value, through: hops[...], from: "NEW.")
+      let pull = "UPDATE \(table) SET \(column) = \(pulled) WHERE Z_PK = NEW.Z_PK"
+      var triggers = [
         trigger(
           "SOURCE_INSERT", "INSERT", on: table, when: sourceCondition, pull,
           report("NEW.Z_PK", isInsert: true)),
-        trigger("SOURCE_UPDATE", "UPDATE OF \(key)", on: table, pull, report("NEW.Z_PK")),
-        trigger("PARAMETER_INSERT", "INSERT", on: source, push, reportOwners),
-        trigger("PARAMETER_UPDATE", "UPDATE OF \(value)", on: source, push, reportOwners),
+        trigger("SOURCE_UPDATE", "UPDATE OF \(hops[0].key)", on: table, pull, report("NEW.Z_PK")),
       ]
+      for index in hops.indices {
+        let (here, rest) = (hops[index].table, hops[(index + 1)...])
+        let owners = SQLDerivation.owners(through: hops[...index], to: "NEW.Z_PK")
+        let source = rest.first?.key ?? value
+        let found = SQLDerivation.value(of: value, through: rest, from: "NEW.")
+        let push = "UPDATE \(table) SET \(column) = \(found) WHERE \(owners)"
+        let reportOwners =
+          "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('\(table)', Z_ENT, Z_PK, "
+          + "'\(attribute)', \(column)) FROM \(table) WHERE \(owners)"
+        // A path may come to the same table again.
+        let place = index == 0 ? "" : "_\(index + 1)"
+        triggers += [
+          trigger("PARAMETER_INSERT\(place)", "INSERT", on: here, push, reportOwners),
+          trigger("PARAMETER_UPDATE\(place)", "UPDATE OF \(source)", on: here, push, reportOwners),
+        ]
+      }
+      return triggers
     }
 
     private func copy(_ expression: String, of source: String) -> [String] {

@@ -49,7 +49,10 @@ struct DerivedCheck {
     case .count(let link): return has(link)
     case .aggregate(_, let link, let members, let column):
       return has(link) && store.has(column, in: members)
-    case .toOne(_, let table, let column): return store.has(column, in: table)
+    case .toOne(let hops, let column):
+      return zip(hops, hops.dropFirst().map(\.key) + [column]).allSatisfy { hop, column in
+        store.has(column, in: hop.table)
+      }
     case .copy, .folded, .now: return true
     }
   }
@@ -75,11 +78,10 @@ struct DerivedCheck {
       differs =
         "t.\(column) IS NOT \(value) AND NOT IFNULL(abs(t.\(column) - \(value)) "
         + "<= 1e-9 * abs(\(value)), 0)"
-    case .toOne(let key, let table, _):
+    case .toOne(let hops, _):
       // What a key that leads nowhere once led to is not known any more.
-      differs =
-        "t.\(column) IS NOT \(value) AND (t.\(key) IS NULL "
-        + "OR EXISTS (SELECT 1 FROM \(table) e WHERE e.Z_PK = t.\(key)))"
+      differs = (["t.\(column) IS NOT \(value)"] + SQLDerivation.leadsSomewhere(hops, from: "t."))
+        .joined(separator: " AND ")
     case .copy, .folded: differs = "t.\(column) IS NOT \(value)"
     case .now: return []
     }

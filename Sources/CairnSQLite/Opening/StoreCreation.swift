@@ -10,6 +10,7 @@ enum StoreCreation {
     _ schema: SQLSchema, uuid: String, metadata extra: [String: Any], tracksHistory: Bool,
     _ connection: SQLiteConnection
   ) throws {
+    try checkDerivations(of: schema)
     for statement in schema.createStatements() { try connection.execute(statement) }
     try writeEntityRows(of: schema, connection)
     var metadata = MetadataTable.modelEntries(of: schema.model)
@@ -22,6 +23,20 @@ enum StoreCreation {
     try MetadataTable.write(metadata, connection)
     try ModelCacheTable.write(schema.model, connection)
     if tracksHistory { try HistoryTables.create(for: schema, connection) }
+  }
+
+  /// - Throws: 134020 for a derived attribute that would never get a value.
+  static func checkDerivations(of schema: SQLSchema) throws {
+    let unknown = schema.unknownDerivations
+    if unknown.isEmpty { return }
+    let list = unknown.joined(separator: ", ")
+    throw CoreDataError(
+      .persistentStoreIncompatibleSchema,
+      "SQLite stores do not keep \(list). A derived attribute is a key path of the same object or "
+        + "through to-one relationships, canonical:(key), lowercase:(key), uppercase:(key), a "
+        + "to-many's count or aggregate with the operator at its end, such as pages.@count and "
+        + "pages.words.@sum, or now().",
+      userInfo: ["reason": "Unsupported derivation expressions: \(list)."])
   }
 
   static func writeEntityRows(of schema: SQLSchema, _ connection: SQLiteConnection) throws {

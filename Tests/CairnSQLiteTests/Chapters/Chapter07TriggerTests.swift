@@ -21,11 +21,11 @@ import Testing
     book.properties += [
       FormatModel.attribute("title", .string),
       FormatModel.derived("pageCount", .integer64, "pages.@count"),
-      FormatModel.derived("words", .integer64, "pages.@sum.words"),
-      FormatModel.derived("longest", .integer64, "pages.@max.words"),
-      FormatModel.derived("shortest", .integer64, "pages.@min.words"),
+      FormatModel.derived("words", .integer64, "pages.words.@sum"),
+      FormatModel.derived("longest", .integer64, "pages.words.@max"),
+      FormatModel.derived("shortest", .integer64, "pages.words.@min"),
       FormatModel.derived("tagCount", .integer64, "tags.@count"),
-      FormatModel.derived("weight", .double, "tags.@sum.weight"),
+      FormatModel.derived("weight", .double, "tags.weight.@sum"),
       FormatModel.derived("room", .string, "shelf.room"),
       FormatModel.derived("copy", .string, "title"),
       FormatModel.derived("plain", .string, "canonical:(title)"),
@@ -110,6 +110,119 @@ import Testing
     #expect(try values(fixture, "room") == ["C", "B"])
     _ = try fixture.change(second, ["shelf": .null])
     #expect(try values(fixture, "room") == ["C", "-"])
+  }
+
+  @Test func aValueThroughSeveralToOnesFollowsEachOfThem() throws {
+    let (page, book) = (EntityDescription(name: "Page"), EntityDescription(name: "Book"))
+    let shelf = EntityDescription(name: "Shelf")
+    FormatModel.link(
+      book, SampleModel.toMany("pages", page), page, SampleModel.toOne("book", book))
+    FormatModel.link(
+      shelf, SampleModel.toMany("books", book), book, SampleModel.toOne("shelf", shelf))
+    page.properties.append(FormatModel.derived("room", .string, "book.shelf.room"))
+    shelf.properties.append(FormatModel.attribute("room", .string))
+    let fixture = try StoreFixture(model: try FormatModel.make(page, book, shelf))
+    func rooms() throws -> [String] {
+      try fixture.column("SELECT IFNULL(ZROOM, '-') FROM ZPAGE ORDER BY Z_PK")
+    }
+    let shelves = try ["A", "B"].map { try fixture.row("Shelf", ["room": .string($0)]) }
+    let books = try shelves.map { try fixture.row("Book", ["shelf": .object($0.objectID)]) }
+    let pages = try books.map { try fixture.row("Page", ["book": .object($0.objectID)]) }
+    // Each row comes before what it leads to.
+    let rows = try fixture.insert(pages + books + shelves)
+    #expect(try rooms() == ["A", "B"])
+    let shelfA = try fixture.change(rows[4], ["room": .string("C")])
+    #expect(try rooms() == ["C", "B"])
+    _ = try fixture.change(rows[3], ["shelf": .object(shelfA.objectID)])
+    #expect(try rooms() == ["C", "C"])
+    let bookA = try fixture.change(rows[2], ["shelf": .null])
+    #expect(try rooms() == ["-", "C"])
+    _ = try fixture.change(rows[1], ["book": .object(bookA.objectID)])
+    #expect(try rooms() == ["-", "-"])
+    #expect(try StoreInspection(contentsOf: fixture.url).findings == [])
+  }
+
+  @Test func aPathMayComeToTheSameTableAgain() throws {
+    let node = EntityDescription(name: "Node")
+    FormatModel.link(
+      node, SampleModel.toMany("children", node), node, SampleModel.toOne("parent", node))
+    node.properties += [
+      FormatModel.attribute("name", .string),
+      FormatModel.derived("above", .string, "parent.parent.name"),
+    ]
+    let fixture = try StoreFixture(model: try FormatModel.make(node))
+    func above() throws -> [String] {
+      try fixture.column("SELECT IFNULL(ZABOVE, '-') FROM ZNODE ORDER BY Z_PK")
+    }
+    let top = try fixture.row("Node", ["name": .string("top")])
+    let middle = try fixture.row("Node", ["parent": .object(top.objectID)])
+    let low = try fixture.row("Node", ["parent": .object(middle.objectID)])
+    let rows = try fixture.insert([low, middle, top])
+    #expect(try above() == ["-", "-", "top"])
+    try fixture.change(rows[2], ["name": .string("new")])
+    #expect(try above() == ["-", "-", "new"])
+    try fixture.change(rows[1], ["parent": .object(rows[1].objectID)])
+    #expect(try above() == ["-", "-", "-"])
+    #expect(try StoreInspection(contentsOf: fixture.url).findings == [])
+    try fixture.execute("UPDATE ZNODE SET ZABOVE = 'x'")
+    let found = try StoreInspection(contentsOf: fixture.url).findings.map(\.place)
+    #expect(found == ["Node/p1 ZABOVE", "Node/p2 ZABOVE", "Node/p3 ZABOVE"])
+    fixture.isDamagedOnPurpose = true
+  }
+
+  /// Book with a derived attribute that no store keeps, and a relationship or attribute more.
+  private func odd(
+    _ expression: String, filter: String? = nil, extra: String? = nil
+  ) throws -> ManagedObjectModel {
+    let (book, page) = (EntityDescription(name: "Book"), EntityDescription(name: "Page"))
+    let author = EntityDescription(name: "Author")
+    FormatModel.link(
+      book, SampleModel.toMany("pages", page), page, SampleModel.toOne("book", book))
+    FormatModel.link(
+      author, SampleModel.toMany("books", book), book, SampleModel.toOne("author", author))
+    let derived = FormatModel.derived("odd", .integer64, expression)
+    derived.filteringPredicate = filter.map { ObjectPredicate(format: $0) }
+    book.properties += [FormatModel.attribute("title", .string), derived]
+    page.properties += [FormatModel.attribute("words", .integer64)]
+    if let extra { page.properties.append(FormatModel.attribute(extra, .string)) }
+    return try FormatModel.make(book, page, author)
+  }
+
+  @Test(arguments: [
+    ("pages.@sum.words", nil), ("author.books.@count", nil), ("pages.book.title", nil),
+    ("missing", nil), ("pages", nil), ("pages.words.@median", nil), ("pages.@count.words", nil),
+    ("SUBQUERY(pages, $p, $p.words > 1).@count", nil), ("title + 'x'", nil),
+    ("count:(pages)", "words > 1"),
+  ])
+  func whatNoStoreKeepsIsRefusedWhenAStoreIsMade(expression: String, filter: String?) throws {
+    let model = try odd(expression, filter: filter)
+    let error = #expect(throws: CoreDataError.self) { try StoreFixture(model: model) }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    #expect(error?.message.contains("Book.odd") == true)
+  }
+
+  @Test func aFileOfAnotherFrameworkThatKeepsItOpensAndStays() throws {
+    let plain = try odd("count:(pages)")
+    let filtered = try odd("count:(pages)", filter: "words > 1")
+    let fixture = try StoreFixture(model: plain)
+    try fixture.store.close()
+    var metadata = try SQLiteStoreKind().metadata(at: fixture.url, options: StoreOptions())
+    metadata.merge(MetadataTable.modelEntries(of: filtered)) { $1 }
+    try SQLiteStoreKind().setMetadata(metadata, at: fixture.url, options: StoreOptions())
+    let triggers = try fixture.column("SELECT sql FROM sqlite_master WHERE type = 'trigger'")
+    let store = try StoreFixture.open(fixture.url, filtered)
+    try store.close()
+    #expect(
+      try fixture.column("SELECT sql FROM sqlite_master WHERE type = 'trigger'") == triggers)
+    let error = #expect(throws: CoreDataError.self) {
+      try SQLiteStore.migrateInPlace(
+        at: fixture.url, from: filtered,
+        to: odd("count:(pages)", filter: "words > 1", extra: "note"), options: StoreOptions())
+    }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    #expect(
+      try fixture.column("SELECT sql FROM sqlite_master WHERE type = 'trigger'") == triggers)
+    fixture.isDamagedOnPurpose = true
   }
 
   @Test func valuesOfTheSameRowFollowIt() throws {

@@ -17,7 +17,7 @@ import Testing
     shop.properties += [
       x, y, FormatModel.attribute("name", .string),
       FormatModel.derived("itemCount", .integer64, "items.@count"),
-      FormatModel.derived("worth", .double, "items.@sum.price"),
+      FormatModel.derived("worth", .double, "items.price.@sum"),
       FormatModel.derived("plain", .string, "canonical:(name)"),
     ]
     item.properties += [

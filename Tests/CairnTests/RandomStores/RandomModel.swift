@@ -166,7 +166,7 @@ struct RandomModel {
             choices.append(
               Derived(
                 name: name, type: .double,
-                expression: "\(key).@\(random.pick(["sum", "max", "min"])).\(number.name)",
+                expression: "\(key).\(number.name).@\(random.pick(["sum", "max", "min"]))",
                 uses: [key, number.name]))
           }
         } else {
@@ -176,6 +176,14 @@ struct RandomModel {
               Derived(
                 name: name, type: attribute.type, expression: "\(key).\(attribute.name)",
                 uses: [key, attribute.name]))
+          }
+          for (next, toMany, end) in ends(of: destination) where !toMany {
+            for attribute in entities[end].attributes where attribute.type == .string {
+              choices.append(
+                Derived(
+                  name: name, type: .string, expression: "\(key).\(next).\(attribute.name)",
+                  uses: [key, next, attribute.name]))
+            }
           }
         }
       }
