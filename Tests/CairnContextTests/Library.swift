@@ -145,10 +145,13 @@ final class Stack: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  init(history: Bool = false, in choice: StoreChoice = .memory) throws {
+  init(
+    history: Bool = false, in choice: StoreChoice = .memory,
+    model: ManagedObjectModel = Library.model()
+  ) throws {
     Author.registerClass(forEntityName: "Author")
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: Library.model(), storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+      managedObjectModel: model, storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
     var url: URL?
     if choice == .sqlite {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
