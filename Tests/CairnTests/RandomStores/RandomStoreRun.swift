@@ -11,7 +11,8 @@ final class RandomStoreRun {
   private let folder: URL
   private let url: URL
   private var options: [AnyHashable: Any]
-  private var coordinator: PersistentStoreCoordinator
+  /// One or two on the same file.
+  private var coordinators: [PersistentStoreCoordinator] = []
   private var desks: [Desk] = []
   /// What was done, for people who look for the cause of a failure.
   private var trail: [String] = []
@@ -43,7 +44,6 @@ final class RandomStoreRun {
     if random.below(2) == 0 { options[StoreOptionKey.historyTracking] = true }
     if random.below(3) == 0 { options[StoreOptionKey.rowChecksums] = true }
     self.options = options
-    coordinator = PersistentStoreCoordinator(managedObjectModel: try shape.make())
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -66,23 +66,33 @@ final class RandomStoreRun {
     return coordinator
   }
 
+  private static let policies: [MergePolicy] = [
+    .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+  ]
+
   private func open() throws {
-    coordinator = try stack()
-    desks = (0..<(1 + random.below(2))).map { _ in
+    coordinators = []
+    for _ in 0..<(1 + random.below(2)) { coordinators.append(try stack()) }
+    desks = (0..<(coordinators.count + random.below(2))).map { number in
       let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-      context.persistentStoreCoordinator = coordinator
-      context.mergePolicy = MergePolicy.error
+      context.persistentStoreCoordinator = coordinators[number % coordinators.count]
+      context.mergePolicy = random.below(2) == 0 ? .error : random.pick(Self.policies)
+      // Rows that another coordinator has changed are read again.
+      if coordinators.count > 1 { context.stalenessInterval = 0 }
       context.performAndWait {
         context.undoManager = Cairn.UndoManager()
         context.undoManager?.groupsByEvent = false
       }
       return Desk(context: context)
     }
+    trail.append("open \(coordinators.count) coordinators, \(desks.count) contexts")
     for desk in desks.indices { try reload(desk) }
   }
 
   private func close() throws {
-    for store in coordinator.persistentStores { try coordinator.remove(store) }
+    for coordinator in coordinators {
+      for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
   }
 
   private func migrate() throws {
@@ -314,14 +324,22 @@ final class RandomStoreRun {
   private func save(_ desk: Int) throws {
     let context = desks[desk].context
     try context.performAndWait {
+      context.processPendingChanges()
       guard context.hasChanges else { return }
+      let before = try storedContents(isFresh: true)
+      let pending = PendingSave(
+        context, hasUniqueValues: shape.entities.contains { $0.unique != nil })
       do {
         try context.save()
         trail.append("\(desk) save")
         saves += 1
+        for problem in pending.problems(before: before, after: try storedContents(isFresh: true)) {
+          fail("after save: \(problem)")
+        }
       } catch let error as CoreDataError where Self.isExpected(error) {
         trail.append("\(desk) save refused: \(error.code)")
         inspect("refused save")
+        expect(try storedContents(isFresh: true) == before, "a refused save has changed the file")
         context.reset()
         try reload(desk)
         return

@@ -2,8 +2,10 @@ import Cairn
 import Foundation
 import Testing
 
-/// The format, chapter 15, and issue-free files whatever is done: random models, random work, and
-/// after every save a file without findings that a second stack reads as the first one does.
+/// The format, chapter 15, and issue-free files whatever is done: random models, random work of
+/// several contexts with merge policies of each kind, on one coordinator or two; after every save a
+/// file without findings that another stack reads as the context does, with what was acknowledged
+/// and without changes that nobody made.
 ///
 /// `CAIRN_TEST_SEED` repeats a run, `CAIRN_RANDOM_STORES` asks for more stores than the few of an
 /// ordinary run.
