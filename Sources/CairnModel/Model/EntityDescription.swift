@@ -201,7 +201,10 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
 
   /// The compiled form, available once the model is frozen.
+  // Compiled into other modules from here: reading a stored property there is checked for exclusive
+  // access in spite of the attribute below, which only its own module sees.
+  @inlinable public final var layout: EntityLayout! { compiledLayout }
   // Set once, before the model is handed to a coordinator.
   @exclusivity(unchecked)
-  public final internal(set) var layout: EntityLayout!
+  @usableFromInline final var compiledLayout: EntityLayout?
 }

@@ -131,7 +131,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
       guard problems.isEmpty else { throw ModelError(problems: problems) }
       frozenEntitiesByName = entitiesByName
       for (index, entity) in entitiesInNumberOrder.enumerated() {
-        entity.layout = EntityLayout(entity: entity, number: index + 1)
+        entity.compiledLayout = EntityLayout(entity: entity, number: index + 1)
       }
       for entity in entities { entity.freeze() }
       freeze()
