@@ -6,7 +6,8 @@ final class UpdateShape {
   let entity: SQLEntity
   let changedSlots: [Int]
   let changedToManys: [Int]
-  /// The changed slots that are stored.
+  /// The changed slots that are stored; those of derived attributes are the file's to fill, and what
+  /// an object has of them may be older.
   let slots: [Int]
   /// For history.
   let mask: [UInt8]
@@ -15,7 +16,9 @@ final class UpdateShape {
     self.entity = entity
     changedSlots = update.changedSlots
     changedToManys = update.changedToManys
-    slots = changedSlots.filter { entity.slots[$0].column != nil }
+    slots = changedSlots.filter {
+      entity.slots[$0].column != nil && !entity.derivedSlots.contains($0)
+    }
     mask = entity.history.mask(slots: slots, toManys: changedToManys)
   }
 }

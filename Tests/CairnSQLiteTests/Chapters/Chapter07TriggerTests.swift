@@ -63,6 +63,25 @@ import Testing
     #expect(try values(fixture, "pageCount", "words", "longest") == ["1 10 10", "0 0 -"])
   }
 
+  /// As an object that overwrites what others have changed brings it along.
+  @Test(arguments: [false, true])
+  func anOldDerivedValueIsNotWritten(overwrites: Bool) throws {
+    let fixture = try StoreFixture(model: try library())
+    let book = try fixture.insert([try fixture.row("Book")])[0]
+    try fixture.insert([
+      try fixture.row("Page", ["book": .object(book.objectID), "words": .integer(7)])
+    ])
+    var request = SaveChangesRequest()
+    request.updates = [
+      fixture.update(
+        book, ["title": .string("T"), "pageCount": .integer(0), "words": .null, "plain": .null],
+        overwrites: overwrites)
+    ]
+    let saved = try fixture.receipt(fixture.store.save(request)).snapshots[0]
+    #expect(try values(fixture, "title", "pageCount", "words", "plain") == ["T 1 7 t"])
+    #expect(fixture.value(saved, "pageCount") == .integer(1))
+  }
+
   @Test func aRowThatIsItsOwnMemberIsCountedOnce() throws {
     let node = EntityDescription(name: "Node")
     FormatModel.link(
