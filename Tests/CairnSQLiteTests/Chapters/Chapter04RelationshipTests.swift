@@ -140,19 +140,27 @@ import Testing
 
   // MARK: 4.3
 
-  private func positions(_ fixture: StoreFixture) throws -> [String] {
-    try fixture.column("SELECT Z_FOK_COMPANY FROM ZEMPLOYEE ORDER BY Z_PK")
-  }
-
-  @Test func positionsStartAt2048InStepsOf1024AndTakeMidpoints() throws {
-    let fixture = try StoreFixture()
+  /// A company and its employees, whose order nobody has set.
+  private func companyOfFive(
+    _ fixture: StoreFixture
+  ) throws -> (company: RowSnapshot, staff: [RowSnapshot]) {
     let company = try fixture.row("Company")
     let rows = try fixture.insert(
       [company]
         + (0..<5).map { _ in
           try fixture.row("Employee", ["company": .object(company.objectID)])
         })
-    let (all, staff) = (try fixture.relationship("Company", "employees"), Array(rows.dropFirst()))
+    return (company, Array(rows.dropFirst()))
+  }
+
+  private func positions(_ fixture: StoreFixture) throws -> [String] {
+    try fixture.column("SELECT Z_FOK_COMPANY FROM ZEMPLOYEE ORDER BY Z_PK")
+  }
+
+  @Test func positionsStartAt2048InStepsOf1024AndTakeMidpoints() throws {
+    let fixture = try StoreFixture()
+    let (company, staff) = try companyOfFive(fixture)
+    let all = try fixture.relationship("Company", "employees")
     try fixture.link(all, of: company, adding: [], order: Array(staff.prefix(3)))
     #expect(try positions(fixture) == ["2048", "3072", "4096", "NULL", "NULL"])
     try fixture.link(all, of: company, adding: [], order: [staff[3]] + staff.prefix(3))
@@ -164,12 +172,7 @@ import Testing
 
   @Test func onlyTheOrderCountsAndTiesGoByKey() throws {
     let fixture = try StoreFixture()
-    let company = try fixture.row("Company")
-    let rows = try fixture.insert(
-      [company]
-        + (0..<5).map { _ in
-          try fixture.row("Employee", ["company": .object(company.objectID)])
-        })
+    let (company, staff) = try companyOfFive(fixture)
     try fixture.execute(
       "UPDATE ZEMPLOYEE SET Z_FOK_COMPANY = CASE Z_PK WHEN 1 THEN 29792 WHEN 2 THEN 20820 "
         + "WHEN 4 THEN 20820 WHEN 5 THEN -7 END")
@@ -180,8 +183,7 @@ import Testing
     fixture.isDamagedOnPurpose = true
     // A new order mends them.
     try fixture.link(
-      fixture.relationship("Company", "employees"), of: company, adding: [],
-      order: Array(rows.dropFirst()))
+      fixture.relationship("Company", "employees"), of: company, adding: [], order: staff)
     #expect(
       try fixture.column("SELECT COUNT(DISTINCT Z_FOK_COMPANY) FROM ZEMPLOYEE") == ["5"])
     #expect(
