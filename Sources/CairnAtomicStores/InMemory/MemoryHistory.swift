@@ -35,7 +35,7 @@ struct MemoryHistory {
       names.formUnion(linked.removeValue(forKey: id) ?? [])
       add(.update, id, names)
     }
-    let deleted = Set(request.deletions.map(\.snapshot.objectID))
+    let deleted = Set(request.deletions.map(\.objectID))
     for link in request.links {
       let owner = link.owner
       guard !inserted.contains(owner), !deleted.contains(owner),
@@ -44,7 +44,7 @@ struct MemoryHistory {
       add(.update, owner, names)
     }
     for deletion in request.deletions {
-      add(.delete, deletion.snapshot.objectID, nil, Self.tombstone(of: deletion.snapshot))
+      add(.delete, deletion.objectID, nil, deletion.snapshot.map(Self.tombstone) ?? [:])
     }
     if changes.isEmpty { return nil }
     lastTransaction += 1

@@ -75,7 +75,7 @@ struct MemoryTables: Sendable {
     let conflicts = conflicts(in: request)
     if !conflicts.isEmpty { return .conflicts(conflicts) }
     let replaced = Set(
-      request.updates.map(\.snapshot.objectID) + request.deletions.map(\.snapshot.objectID))
+      request.updates.map(\.snapshot.objectID) + request.deletions.map(\.objectID))
     let violations =
       manner == .wholeFile
       ? []
@@ -89,7 +89,7 @@ struct MemoryTables: Sendable {
         "The object \(insertion.snapshot.objectID) cannot be inserted: it is in the store already.")
     }
     // Nothing can fail from here on.
-    for deletion in request.deletions { remove(deletion.snapshot.objectID) }
+    for deletion in request.deletions { remove(deletion.objectID) }
     for update in request.updates {
       if let old = row(update.snapshot.objectID) { unique.remove(old) }
     }
@@ -120,7 +120,7 @@ struct MemoryTables: Sendable {
       check(update.snapshot.objectID, update.snapshot.version)
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
-      check(deletion.snapshot.objectID, deletion.snapshot.version)
+      check(deletion.objectID, deletion.version)
     }
     for lock in request.locks { check(lock.objectID, lock.version) }
     return conflicts

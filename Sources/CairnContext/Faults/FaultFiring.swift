@@ -11,6 +11,11 @@ enum FaultFiring {
   ///
   /// - Parameter property: The one that is read or written, if it is about one.
   static func fire(_ object: ManagedObject, for property: PropertyDescription? = nil) {
+    if object.flags.contains(.deletedUnread), object.registry?.context == nil {
+      // A save has deleted it before anybody wanted its values.
+      becomeEmpty(object)
+      return
+    }
     let context = object.requiredContext
     context.confinement.check()
     if let snapshot = object.snapshot {

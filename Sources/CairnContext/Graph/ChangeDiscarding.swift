@@ -16,7 +16,7 @@ struct ChangeDiscarding {
       let wasInserted = object.isInserted
       let wasDeleted = object.flags.contains(.deleted)
       object.pendingIndex = -1
-      object.flags.subtract([.inserted, .updated, .deleted])
+      object.flags.subtract([.inserted, .updated, .deleted, .deletedUnread])
       if wasInserted {
         changes.deleted.append(object)
         object.flags.insert(.discarded)

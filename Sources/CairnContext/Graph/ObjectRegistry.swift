@@ -21,6 +21,8 @@ final class ObjectRegistry: @unchecked Sendable {
     var references: [String: UInt] = [:]
 
     init(store: StoreIdentity?) { self.store = store }
+
+    var isEmpty: Bool { rows.count == 0 && references.isEmpty }
   }
 
   private struct State {
@@ -52,6 +54,22 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { Self.retained(Self.address(of: id, in: &$0)) }
   }
 
+  /// The objects of members of one relationship, nil where there is none; an empty list when there
+  /// are none at all.
+  func objects(for members: [MemberVersion]) -> [ManagedObject?] {
+    state.withLock { state in
+      var objects: [ManagedObject?] = []
+      guard let first = members.first, !Self.table(of: first.objectID, in: &state).isEmpty else {
+        return objects
+      }
+      objects.reserveCapacity(members.count)
+      for member in members {
+        objects.append(Self.retained(Self.address(of: member.objectID, in: &state)))
+      }
+      return objects
+    }
+  }
+
   /// All registered objects.
   var objects: [ManagedObject] {
     state.withLock { state in
@@ -79,6 +97,18 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { Self.set(address, for: id, in: &$0) }
   }
 
+  func add(_ objects: [ManagedObject]) {
+    state.withLock { state in
+      if let first = objects.first {
+        let table = Self.table(of: first.objectID, in: &state)
+        table.rows.reserve(table.rows.count + objects.count)
+      }
+      for object in objects {
+        Self.set(Self.address(of: object), for: object.objectID, in: &state)
+      }
+    }
+  }
+
   /// Forgets the object, unless another one has taken its place.
   func remove(_ object: ManagedObject, id: ManagedObjectID, givesUpRow: Bool = false) {
     let address = Self.address(of: object)
@@ -94,7 +124,11 @@ final class ObjectRegistry: @unchecked Sendable {
       for object in objects {
         let id = object.objectID
         let address = Self.address(of: object)
-        if Self.address(of: id, in: &state) == address { Self.set(0, for: id, in: &state) }
+        if case .row(let key) = id.key {
+          Self.table(of: id, in: &state).rows.remove(address, for: key)
+        } else if Self.address(of: id, in: &state) == address {
+          Self.set(0, for: id, in: &state)
+        }
         if object.flags.contains(.retainsRow) { state.abandonedRows.append(id) }
       }
     }

@@ -1,3 +1,5 @@
+import CairnModel
+
 /// The objects a context has to save, and those that changed in the current event.
 ///
 /// What an object is (inserted, updated, deleted) stands in its flags; this keeps changed objects
@@ -6,6 +8,9 @@ struct PendingChanges {
   /// Changed objects; nil where one was taken out.
   private var list: [ManagedObject?] = []
   private(set) var count = 0
+  /// The versions of objects that were deleted unread, by their place in ``list``; as long as the
+  /// last of them needs.
+  private var versions: [Int64] = []
   /// What there is among the changed objects, or was since there were none: what nobody of them
   /// needs a save can leave out, instead of asking each.
   private(set) var traits: PendingTraits = []
@@ -33,7 +38,7 @@ struct PendingChanges {
   /// Keeps an object as changed; `kind` is one of inserted, updated, deleted and replaces what it
   /// was before.
   mutating func mark(_ object: ManagedObject, as kind: ObjectFlags) {
-    object.flags.subtract(.pending)
+    object.flags.subtract([.inserted, .updated, .deleted, .deletedUnread])
     object.flags.formUnion(kind)
     traits.formUnion(PendingTraits(kind))
     if object.pendingIndex < 0 {
@@ -42,6 +47,43 @@ struct PendingChanges {
       count += 1
       traits.formUnion(PendingTraits(object))
     }
+  }
+
+  /// Keeps new objects of the context as deleted in this event: faults of which only the versions of
+  /// their rows are known.
+  mutating func markDeletedUnread(
+    _ objects: [ManagedObject], versions: some Collection<Int64>
+  ) {
+    self.versions += repeatElement(0, count: list.count - self.versions.count)
+    self.versions += versions
+    list.reserveCapacity(list.count + objects.count)
+    event.reserveCapacity(event.count + objects.count)
+    count += objects.count
+    traits.insert(.deleted)
+    var layout: EntityLayout?
+    for object in objects {
+      // They come in runs of one entity.
+      if object.unretainedLayout._withUnsafeGuaranteedRef({ $0 !== layout }) {
+        layout = object.layout
+        traits.formUnion(PendingTraits(object))
+      }
+      object.pendingIndex = Int32(list.count)
+      object.flags.formUnion([.deleted, .deletedUnread, .eventDeleted, .inEvent])
+      list.append(object)
+      event.append(object)
+    }
+  }
+
+  /// The version at which the row of an object was that was deleted unread; nil for others.
+  func version(of object: ManagedObject) -> Int64? {
+    guard object.flags.isSuperset(of: [.deleted, .deletedUnread]) else { return nil }
+    let index = Int(object.pendingIndex)
+    return versions.indices.contains(index) ? versions[index] : nil
+  }
+
+  /// The row of an object that was deleted unread has become another one.
+  mutating func setVersion(_ version: Int64, of object: ManagedObject) {
+    if self.version(of: object) != nil { versions[Int(object.pendingIndex)] = version }
   }
 
   /// The object has nothing to be saved any more.
@@ -53,6 +95,7 @@ struct PendingChanges {
     count -= 1
     if count == 0 {
       list.removeAll(keepingCapacity: true)
+      versions = []
       traits = []
     }
   }
@@ -60,6 +103,7 @@ struct PendingChanges {
   /// Nothing is to be saved any more; the caller has cleared what is pending in all objects.
   mutating func removeCleared() {
     list.removeAll(keepingCapacity: list.count < 1024)
+    versions = []
     count = 0
     traits = []
   }
@@ -82,6 +126,7 @@ struct PendingChanges {
   /// Empties the list; the caller takes care of the objects' flags.
   mutating func removeAllKeepingFlags() {
     list = []
+    versions = []
     count = 0
     traits = []
     unpropagatedDeletes = []
@@ -90,7 +135,7 @@ struct PendingChanges {
   /// Forgets everything, without looking at the objects' data.
   mutating func removeAll() {
     for case let object? in list {
-      object.flags.subtract(.pending)
+      object.flags.subtract([.inserted, .updated, .deleted, .deletedUnread])
       object.pendingIndex = -1
     }
     for object in event { object.flags.subtract(.event) }

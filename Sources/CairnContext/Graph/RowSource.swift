@@ -18,6 +18,12 @@ protocol RowSource: AnyObject {
     of relationship: RelationshipDescription, owners: [ManagedObjectID],
     maximumAge: TimeInterval?, rowLimit: Int
   ) throws -> [[MemberRow]]
+  /// The members of a to-many relationship of any of the owners, to be deleted, with the rows that
+  /// are at hand (none, or one for each member); nil when they have to be read as rows.
+  func memberVersions(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?
+  ) throws -> (members: [MemberVersion], cached: [RowSnapshot?])?
   /// Runs a fetch; the receiver's unsaved changes are not in it.
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
@@ -47,6 +53,12 @@ extension RowSource {
     guard case .snapshots(let rows) = result, isHeld.contains(true) else { return }
     retainRows(zip(rows, isHeld).compactMap { $1 ? $0.objectID : nil })
   }
+
+  /// Nil, for sources that deal in whole rows.
+  func memberVersions(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?
+  ) throws -> (members: [MemberVersion], cached: [RowSnapshot?])? { nil }
 
   /// The members alone, for sources whose rows cost nothing less when they are read along.
   func memberRows(
@@ -106,6 +118,17 @@ final class CoordinatorRows: RowSource {
       try coordinator.memberRows(
         of: relationship, owners: owners, maximumAge: maximumAge, rowLimit: rowLimit,
         at: pin.resolved(in: coordinator))
+    }
+  }
+
+  func memberVersions(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID],
+    maximumAge: TimeInterval?
+  ) throws -> (members: [MemberVersion], cached: [RowSnapshot?])? {
+    // A state of before is read row by row.
+    guard try pin.resolved(in: coordinator) == nil else { return nil }
+    return try serving {
+      try coordinator.memberVersions(of: relationship, owners: owners, maximumAge: maximumAge)
     }
   }
 

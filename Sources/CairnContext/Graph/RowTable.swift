@@ -45,12 +45,20 @@ struct RowTable {
     }
   }
 
+  /// Takes out what a key has, if it is that.
+  mutating func remove(_ value: UInt, for key: Int64) {
+    if count == 0 || value == 0 { return }
+    let wasThere = entries.withUnsafeMutableBufferPointer { Self.remove(key, value, from: $0) }
+    if wasThere { count -= 1 }
+  }
+
+  /// - Parameter value: What the key must have; 0 for anything.
   private static func remove(
-    _ key: Int64, from entries: UnsafeMutableBufferPointer<Entry>
+    _ key: Int64, _ value: UInt = 0, from entries: UnsafeMutableBufferPointer<Entry>
   ) -> Bool {
     let mask = entries.count - 1
     var hole = find(key, in: UnsafeBufferPointer(entries))
-    guard entries[hole].value != 0 else { return false }
+    guard entries[hole].value != 0, value == 0 || entries[hole].value == value else { return false }
     entries[hole].value = 0
     var index = (hole + 1) & mask
     while entries[index].value != 0 {

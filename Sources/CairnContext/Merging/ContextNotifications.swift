@@ -88,9 +88,9 @@ struct ContextNotifications {
     if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)
     var ids: [AnyHashable: Any] = [:]
-    put(Set(changes.inserted.map(\.objectID)), .insertedObjectIDs, &ids)
-    put(Set(changes.updated.map(\.objectID)), .updatedObjectIDs, &ids)
-    put(Set(changes.deleted.map(\.objectID)), .deletedObjectIDs, &ids)
+    put(Set(changes.inserted.lazy.map { $0.objectID }), .insertedObjectIDs, &ids)
+    put(Set(changes.updated.lazy.map { $0.objectID }), .updatedObjectIDs, &ids)
+    put(Set(changes.deleted.lazy.map { $0.objectID }), .deletedObjectIDs, &ids)
     if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { ids[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectIDsNotification, ids)

@@ -22,6 +22,7 @@ struct StoreMove: Sendable {
       object.objectID = id
       context.registry.add(object)
       if object.hasChanges {
+        context.pending.setVersion(1, of: object)
         guard let snapshot = object.snapshot.map(moved) else { continue }
         // Slots that are not the object's own are those of its snapshot.
         if object.isFault || object.flags.contains(.ownsSlots) {

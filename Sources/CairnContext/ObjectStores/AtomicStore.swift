@@ -214,7 +214,7 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
       links.complete(update.snapshot, after: before)
     }
     for link in request.links { links.apply(link) }
-    let removed = request.deletions.compactMap { cache.node(for: $0.snapshot.objectID) }
+    let removed = request.deletions.compactMap { cache.node(for: $0.objectID) }
     for node in removed { links.unlink(node) }
     cache.forgetRows(of: links.touched)
     if removed.isEmpty { return }

@@ -128,8 +128,8 @@ struct NodeCache {
       check(id, update.snapshot.version, try committedRow(of: id))
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
-      let id = deletion.snapshot.objectID
-      check(id, deletion.snapshot.version, try committedRow(of: id))
+      let id = deletion.objectID
+      check(id, deletion.version, try committedRow(of: id))
     }
     for lock in request.locks {
       check(lock.objectID, lock.version, try committedRow(of: lock.objectID))

@@ -48,17 +48,17 @@ open class ObjectSaveRequest: PersistentStoreRequest {
       versions[update.snapshot.objectID] = update.snapshot.version
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
-      versions[deletion.snapshot.objectID] = deletion.snapshot.version
+      versions[deletion.objectID] = deletion.version
     }
     for lock in request.locks { versions[lock.objectID] = lock.version }
     // Owners of changed links are changed objects, whoever reported the link.
     let known = Set(
       updated + request.insertions.map(\.snapshot.objectID)
-        + request.deletions.map(\.snapshot.objectID))
+        + request.deletions.map(\.objectID))
     for link in request.links where !known.contains(link.owner) { updated.append(link.owner) }
     self.init(
       inserted: objects(request.insertions.map(\.snapshot.objectID)), updated: objects(updated),
-      deleted: objects(request.deletions.map(\.snapshot.objectID)),
+      deleted: objects(request.deletions.map(\.objectID)),
       locked: objects(request.locks.map(\.objectID)))
     self.versions = versions
   }

@@ -14,9 +14,9 @@ final class RequestRows: RowSource {
     self.request = request
     self.store = store
     inserted = Set(request.insertions.map(\.snapshot.objectID))
-    deleted = Set(request.deletions.map(\.snapshot.objectID))
+    deleted = Set(request.deletions.map(\.objectID))
     for row in request.insertions.map(\.snapshot) + request.updates.map(\.snapshot)
-      + request.deletions.map(\.snapshot)
+      + request.deletions.compactMap(\.snapshot)
     {
       written[row.objectID] = row
     }

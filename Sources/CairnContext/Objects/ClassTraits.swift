@@ -31,6 +31,7 @@ enum ClassTraits {
     if differs(type, at: places.saves, expected: 2) { flags.insert(.hearsOfSaves) }
     if differs(type, at: places.rules, expected: 8) { flags.insert(.hasOwnRules) }
     if differs(type, at: places.awaking, expected: 1) { flags.insert(.awakesItself) }
+    if differs(type, at: places.deletions, expected: 1) { flags.insert(.hearsOfDeletion) }
     return flags
   }
 
@@ -47,7 +48,8 @@ enum ClassTraits {
   /// Where the entries of the methods stand, in words from the beginning of a class.
   private static let places = (
     changes: places(of: Announcing.self), saves: places(of: Saving.self),
-    rules: places(of: Ruling.self), awaking: places(of: Awaking.self)
+    rules: places(of: Ruling.self), awaking: places(of: Awaking.self),
+    deletions: places(of: Deleting.self)
   )
 
   /// Where a class differs from ones that override nothing.
@@ -109,6 +111,10 @@ private final class Saving: ManagedObject {
 
 private final class Awaking: ManagedObject {
   override func awakeFromFetch() { neverMade() }
+}
+
+private final class Deleting: ManagedObject {
+  override func prepareForDeletion() { neverMade() }
 }
 
 private final class Ruling: ManagedObject {

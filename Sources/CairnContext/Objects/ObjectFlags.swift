@@ -49,6 +49,11 @@ struct ObjectFlags: OptionSet, Sendable {
   static let hasOwnRules = Self(rawValue: 1 << 20)
   /// The class may want to do something when it is fetched.
   static let awakesItself = Self(rawValue: 1 << 21)
+  /// The class may want to know that it is being deleted.
+  static let hearsOfDeletion = Self(rawValue: 1 << 22)
+
+  /// Deleted by a cascade that knew key and version only; nobody has needed its values to be deleted.
+  static let deletedUnread = Self(rawValue: 1 << 23)
 
   /// What an object is between its insertion and the end of that event: whatever is written to it
   /// is taken back with it, and nobody has been told of it.

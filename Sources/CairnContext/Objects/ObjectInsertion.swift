@@ -20,7 +20,9 @@ struct ObjectInsertion {
       if object.isDeleted { resurrect(object) }
       return
     }
-    if object.snapshot != nil || !object.toManyValues.isEmpty { object.becomeNew() }
+    if object.slots == nil || object.snapshot != nil || !object.toManyValues.isEmpty {
+      object.becomeNew()
+    }
     object.registry = context.registry
     context.registry.add(object)
     if context.retainsRegisteredObjects { context.retained.insert(ObjectRef(object)) }

@@ -19,15 +19,7 @@ struct DeletePropagation {
     while !context.pending.unpropagatedDeletes.isEmpty {
       let objects = context.pending.unpropagatedDeletes
       context.pending.unpropagatedDeletes = []
-      DeletionReading(context: context).read(objects)
-      var rules: FollowedRules?
-      for object in objects where !object.flags.contains(.inaccessible) && object.isDeleted {
-        if rules?.layout !== object.layout { rules = FollowedRules(object.layout) }
-        if var current = rules {
-          propagate(from: object, &current, &touched)
-          rules = current
-        }
-      }
+      for (rules, group) in grouped(objects) { propagate(from: group, rules, &touched) }
       // At the end of an event they leave with it; at a save their event is long over.
       for object in objects
       where object.flags.contains(.discarded) && !object.flags.contains(.inEvent) {
@@ -38,14 +30,95 @@ struct DeletePropagation {
     if touched.count > 1 { try? FaultFiring.fill(touched, maximumAge: context.maximumRowAge) }
   }
 
+  private func grouped(
+    _ objects: [ManagedObject]
+  ) -> [(rules: FollowedRules, objects: [ManagedObject])] {
+    var groups: [(rules: FollowedRules, objects: [ManagedObject])] = []
+    var place = -1
+    for object in objects where Self.isToBeFollowed(object) {
+      if place < 0 || groups[place].rules.layout !== object.layout {
+        place = groups.firstIndex { $0.rules.layout === object.layout } ?? groups.count
+        if place == groups.count { groups.append((FollowedRules(object.layout), [])) }
+      }
+      groups[place].objects.append(object)
+    }
+    return groups
+  }
+
+  /// What became inaccessible, or has come back meanwhile, is not followed.
+  private static func isToBeFollowed(_ object: ManagedObject) -> Bool {
+    !object.flags.contains(.inaccessible) && object.isDeleted
+  }
+
   private func propagate(
-    from object: ManagedObject, _ rules: inout FollowedRules, _ touched: inout [ManagedObject]
+    from objects: [ManagedObject], _ rules: FollowedRules, _ touched: inout [ManagedObject]
+  ) {
+    let reading = DeletionReading(context: context)
+    let destinations = reading.readDestinations(of: objects, rules)
+    var branches: [Branch] = []
+    for (index, relationship) in rules.toManys {
+      var owners = objects
+      if let deletion = UnreadDeletion(relationship, in: context) {
+        owners = deletion.deleteMembers(at: index, of: owners)
+      }
+      if owners.isEmpty { continue }
+      reading.readMembers(of: relationship, owners)
+      branches.append(Branch(index, relationship, owners: owners, among: objects))
+    }
+    // Object after object: methods of the program may watch.
+    for (place, object) in objects.enumerated() where Self.isToBeFollowed(object) {
+      if !object.isUnread { followToOnes(of: object, rules, &touched) }
+      for branch in branches where branch.isOwner[place] { follow(branch, from: object) }
+      if context.recordsUndo {
+        // Once the row is gone its members could not be read any more for an undo.
+        for index in rules.others { _ = object.loadedToMany(index) }
+      }
+    }
+    withExtendedLifetime(destinations) {}
+  }
+
+  /// A to-many relationship that is followed object by object.
+  private struct Branch {
+    let index: Int
+    let relationship: RelationshipDescription
+    /// For each of the objects whether it is followed from that one.
+    private(set) var isOwner: [Bool]
+
+    init(
+      _ index: Int, _ relationship: RelationshipDescription, owners: [ManagedObject],
+      among objects: [ManagedObject]
+    ) {
+      (self.index, self.relationship) = (index, relationship)
+      isOwner = Array(repeating: false, count: objects.count)
+      var next = 0
+      // They are some of the objects, in their order.
+      for (place, object) in objects.enumerated()
+      where next < owners.count && owners[next] === object {
+        isOwner[place] = true
+        next += 1
+      }
+    }
+  }
+
+  private func follow(_ branch: Branch, from object: ManagedObject) {
+    let members = object.loadedToMany(branch.index).current
+    apply(branch.relationship, from: object, to: members)
+    if branch.relationship.isManyToMany {
+      // The links are rows of their own and go with either end.
+      for member in members {
+        InverseMaintenance.removeMember(member, of: object, at: branch.index)
+      }
+    }
+  }
+
+  private func followToOnes(
+    of object: ManagedObject, _ rules: FollowedRules, _ touched: inout [ManagedObject]
   ) {
     for place in rules.toOnes.indices {
       let slot = rules.toOnes[place].slot
       guard case .object(let id) = object.firedSlots(for: slot)[slot] else { continue }
       let target: ManagedObject
-      if let recent = rules.toOnes[place].recent, recent.id === id {
+      if let recent = rules.toOnes[place].recent, Self.isSame(recent.id, id) {
         // Members of one owner come one after the other.
         target = recent.target
       } else {
@@ -57,18 +130,13 @@ struct DeletePropagation {
       if target.isFault { touched.append(target) }
       apply(rules.toOnes[place].relationship, from: object, to: CollectionOfOne(target))
     }
-    for (index, relationship) in rules.toManys {
-      let members = object.loadedToMany(index).current
-      apply(relationship, from: object, to: members)
-      if relationship.isManyToMany {
-        // The links are rows of their own and go with either end.
-        for member in members { InverseMaintenance.removeMember(member, of: object, at: index) }
-      }
-    }
-    if context.recordsUndo {
-      // Once the row is gone its members could not be read any more for an undo.
-      for index in rules.others { _ = object.loadedToMany(index) }
-    }
+  }
+
+  /// Whether two IDs, of rows that were read one by one, are plainly the same.
+  private static func isSame(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Bool {
+    if a === b { return true }
+    guard case .row(let key) = a.key, case .row(let other) = b.key else { return false }
+    return key == other && a.entity === b.entity && a.storeIdentity === b.storeIdentity
   }
 
   private func apply(
@@ -91,47 +159,6 @@ struct DeletePropagation {
       }
       let deletion = ObjectDeletion(context: context)
       for member in members where !member.isDeleted { deletion.delete(member) }
-    }
-  }
-}
-
-/// The relationships of an entity that deleting an object follows.
-struct FollowedRules {
-  struct ToOne {
-    let slot: Int
-    let relationship: RelationshipDescription
-    /// Where it led last.
-    var recent: (id: ManagedObjectID, target: ManagedObject)?
-  }
-
-  let layout: EntityLayout
-  var toOnes: [ToOne] = []
-  private(set) var toManys: [(index: Int, relationship: RelationshipDescription)] = []
-  /// To-many relationships that are not followed.
-  private(set) var others: [Int] = []
-
-  init(_ layout: EntityLayout) {
-    self.layout = layout
-    for slot in layout.toOneSlots {
-      guard case .toOne(let relationship) = layout.slots[slot].content,
-        Self.follows(relationship)
-      else { continue }
-      toOnes.append(ToOne(slot: slot, relationship: relationship))
-    }
-    for (index, relationship) in layout.toManys.enumerated() {
-      if Self.follows(relationship) {
-        toManys.append((index, relationship))
-      } else {
-        others.append(index)
-      }
-    }
-  }
-
-  static func follows(_ relationship: RelationshipDescription) -> Bool {
-    switch relationship.deleteRule {
-    case .noAction, .deny: return false
-    case .nullify: return relationship.inverseRelationship != nil
-    case .cascade: return true
     }
   }
 }

@@ -4,26 +4,35 @@ import CairnModel
 struct DeletionReading {
   let context: ManagedObjectContext
 
-  func read(_ objects: [ManagedObject]) {
-    var groups: [(rules: FollowedRules, objects: [ManagedObject])] = []
-    var place = -1
-    for object in objects {
-      if place < 0 || groups[place].rules.layout !== object.layout {
-        place = groups.firstIndex { $0.rules.layout === object.layout } ?? groups.count
-        if place == groups.count { groups.append((FollowedRules(object.layout), [])) }
-      }
-      groups[place].objects.append(object)
-    }
-    for (rules, group) in groups {
-      for (_, relationship) in rules.toManys {
-        prefetch(relationship.name, of: group)
-      }
-    }
+  /// The members of a to-many relationship of several owners.
+  func readMembers(of relationship: RelationshipDescription, _ owners: [ManagedObject]) {
+    guard owners.count > 1 else { return }
+    // What cannot be read here is read, or reported, one by one.
+    try? RelationshipPrefetching(context: context).prefetch([relationship.name], of: owners)
   }
 
-  /// What cannot be read here is read, or reported, one by one.
-  private func prefetch(_ name: String, of objects: [ManagedObject]) {
-    guard objects.count > 1 else { return }
-    try? RelationshipPrefetching(context: context).prefetch([name], of: objects)
+  /// The objects that to-one relationships of several objects lead to, where following the rule
+  /// takes their values: to delete them, or to take the object out of the other side's slot.
+  ///
+  /// - Returns: Those objects, which somebody has to hold until they are followed.
+  func readDestinations(of objects: [ManagedObject], _ rules: FollowedRules) -> [ManagedObject] {
+    var destinations: [ManagedObject] = []
+    if objects.count == 1 { return destinations }
+    for rule in rules.toOnes where rule.needsDestination {
+      for object in objects where !object.isUnread {
+        if let target = InverseMaintenance.target(of: object, at: rule.slot), !target.isDeleted {
+          destinations.append(target)
+        }
+      }
+    }
+    try? FaultFiring.fill(destinations, maximumAge: context.maximumRowAge)
+    return destinations
   }
+}
+
+extension ManagedObject {
+  /// Whether a cascade has deleted the object by its key, and it is a fault still.
+  ///
+  /// No to-one relationship of such an object has to be followed.
+  final var isUnread: Bool { slots == nil && flags.contains(.deletedUnread) }
 }

@@ -108,6 +108,8 @@ struct ConflictMerging {
   private func delete(
     _ object: ManagedObject, of row: RowSnapshot, in context: ManagedObjectContext
   ) {
+    object.flags.remove(.deletedUnread)
+    if object.isFault { object.adopt(row) }
     if storeWins {
       context.pending.remove(object)
       RelationshipRestoring(object).undoDeletion(onto: row)

@@ -49,15 +49,16 @@ struct SaveUnit {
       request.insertions.reserveCapacity(context.pending.count)
       inserted.reserveCapacity(context.pending.count)
     }
+    let identity = store.identity
     for object in context.pending.objects {
-      guard object.objectID.storeIdentity === store.identity else {
+      guard object.objectID.storeIdentity === identity else {
         if isOnly { throw Self.homeless(object) }
         continue
       }
       if object.isInserted {
         try insert(object)
       } else if object.flags.contains(.deleted) {
-        delete(object)
+        delete(object, in: context)
       } else {
         try update(object)
       }
@@ -122,8 +123,14 @@ struct SaveUnit {
     try addLinks(of: object)
   }
 
-  private mutating func delete(_ object: ManagedObject) {
+  private mutating func delete(_ object: ManagedObject, in context: ManagedObjectContext) {
     deleted.append(object)
+    if let version = context.pending.version(of: object),
+      !object.flags.contains(.inaccessible)
+    {
+      request.deletions.append(.init(objectID: object.objectID, version: version))
+      return
+    }
     // A row that was gone before needs no deletion.
     guard !object.flags.contains(.inaccessible), let snapshot = object.snapshot else {
       if Self.isRelated(object) { lost.append(object) }

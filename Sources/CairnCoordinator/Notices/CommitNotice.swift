@@ -72,7 +72,7 @@ package struct CommitNotice: Sendable {
   package var deleted: [ManagedObjectID] {
     switch objects {
     case .listed(_, _, let deleted): return deleted
-    case .written(let request): return request.deletions.map(\.snapshot.objectID)
+    case .written(let request): return request.deletions.map(\.objectID)
     }
   }
 

@@ -193,6 +193,26 @@ extension PersistentStoreCoordinator {
     return found
   }
 
+  /// The members of a to-many relationship of any of the owners, to be deleted: their keys and
+  /// versions, and the rows that the row cache has, as ``snapshots(for:maximumAge:at:)`` takes them.
+  ///
+  /// Nil when the owners' store wants whole rows, or they are of several.
+  package func memberVersions(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID], maximumAge: TimeInterval?
+  ) throws -> (members: [MemberVersion], cached: [RowSnapshot?])? {
+    guard let identity = owners.first?.storeIdentity, let store = routing.store(of: identity),
+      let reader = store as? any MemberVersionReading,
+      owners.allSatisfy({ !$0.isTemporaryID && $0.storeIdentity === identity }),
+      let members = try reader.memberVersions(of: relationship, owners: owners)
+    else { return nil }
+    guard let first = members.first, rows.hasRows(like: first.objectID, in: store.identity) else {
+      return (members, [])
+    }
+    let cached = rows.snapshots(
+      for: members.map(\.objectID), in: store.identity, maximumAge: maximumAge)
+    return (members, cached)
+  }
+
   /// The ID that a URI stands for, whether or not there is such an object; nil when no open store
   /// has that UUID or the model no such entity.
   public func managedObjectID(forURIRepresentation url: URL) -> ManagedObjectID? {

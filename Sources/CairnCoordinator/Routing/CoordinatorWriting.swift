@@ -34,7 +34,7 @@ extension PersistentStoreCoordinator {
     switch outcome {
     case .saved(let receipt):
       store.noteMetadataSaved()
-      let deleted = request.deletions.map(\.snapshot.objectID)
+      let deleted = request.deletions.map(\.objectID)
       rows.commit(
         receipt.snapshots, deleted: deleted, in: store.identity,
         holding: holdsInsertions ? request.insertions.count : 0)

@@ -15,6 +15,8 @@ final class RowCache: Sendable {
     /// Those whose key is not a number.
     var others: [ObjectKey: CachedRow] = [:]
 
+    var isEmpty: Bool { rows.count == 0 && others.isEmpty }
+
     subscript(id: ManagedObjectID) -> CachedRow? {
       if let number = id.rowKey { return rows[number] }
       return others[id.key]
@@ -115,6 +117,15 @@ final class RowCache: Sendable {
   /// How many commits the store has seen; taken before a read, given to ``add(_:to:readAfter:)``.
   func commitCount(of identity: StoreIdentity) -> UInt64 {
     state.withLock { state in state.place(of: identity).map { state.stores[$0].commits } ?? 0 }
+  }
+
+  /// Whether there is any row of the hierarchy that the ID belongs to.
+  func hasRows(like id: ManagedObjectID, in identity: StoreIdentity) -> Bool {
+    state.withLock { state in
+      guard let store = state.place(of: identity).map({ state.stores[$0] }) else { return false }
+      let place = StoreRows.place(of: id)
+      return place < store.tables.count && !store.tables[place].isEmpty
+    }
   }
 
   /// The cached row, nil when there is none or it was read longer ago than `maximumAge` seconds.
@@ -296,7 +307,7 @@ final class RowCache: Sendable {
           }
         }
         store.update(deleted, id: \.self) { id, _, table in
-          table.change(id) { $0.snapshot = nil }
+          if !table.isEmpty { table.change(id) { $0.snapshot = nil } }
         }
       }
     }

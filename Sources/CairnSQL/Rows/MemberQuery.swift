@@ -10,12 +10,21 @@ package struct MemberQuery: Sendable {
   /// Whether the statements for many owners say nothing about the order, so that whoever reads the
   /// rows has to see that each owner's come in the order of their keys.
   package let leavesOrderToIndex: Bool
+  /// Finds entity number, key and version of members by their owners; nil where the members' table
+  /// does not have the owner's key.
+  package let versions: VersionQuery?
   /// Whether there can be no members, as those of a transient relationship.
   package var isEmpty: Bool { single.isEmpty }
 
   /// - Parameter shape: That of the destination with its subentities.
   init(link: SQLLink, destination: SQLEntity?, shape: SQLRowShape?) {
     leavesOrderToIndex = link.isUnorderedForeignKey
+    if case .foreignKey(let table, let column, _, _, _) = link, !link.isTransient {
+      versions = VersionQuery(
+        select: "SELECT m.Z_ENT, m.Z_PK, m.Z_OPT FROM \(table) m", owner: "m.\(column)")
+    } else {
+      versions = nil
+    }
     guard let destination, let shape, !link.isTransient else {
       (single, many, singleRows, manyRows) = ("", "", "", "")
       return
@@ -62,6 +71,13 @@ package struct MemberQuery: Sendable {
   private static func ordering(_ order: String?) -> String {
     order.map { "\($0) IS NULL, \($0), m.Z_PK" } ?? "m.Z_PK"
   }
+}
+
+/// A SELECT without its condition, which is one on a column of keys.
+package struct VersionQuery: Sendable {
+  package let select: String
+  /// The column of the owners' keys.
+  package let owner: String
 }
 
 extension SQLLink {

@@ -72,8 +72,10 @@ final class SaveTransaction {
   }
 
   /// The entity of a row; rows come in runs of one.
-  private func entity(_ snapshot: RowSnapshot) -> SQLEntity {
-    let description = snapshot.objectID.entity
+  private func entity(_ snapshot: RowSnapshot) -> SQLEntity { entity(snapshot.objectID) }
+
+  private func entity(_ objectID: ManagedObjectID) -> SQLEntity {
+    let description = objectID.entity
     if let recent, recent.description === description { return recent.entity }
     let entity = lookup.schema.entity(description)
     recent = (description, entity)
@@ -113,13 +115,13 @@ final class SaveTransaction {
   private func delete() throws {
     if !deletesOneByOne { return try deleteTogether() }
     for deletion in request.deletions {
-      let snapshot = deletion.snapshot
-      let entity = entity(snapshot)
-      let expected = deletion.overwritesConflicts ? nil : snapshot.version
-      if try deleter.delete(snapshot.objectID.rowKey ?? 0, entity: entity, expected: expected) {
+      let id = deletion.objectID
+      let entity = entity(id)
+      let expected = deletion.overwritesConflicts ? nil : deletion.version
+      if try deleter.delete(id.rowKey ?? 0, entity: entity, expected: expected) {
         try record(deletion, entity)
       } else if !deletion.overwritesConflicts {
-        try addConflict(snapshot.objectID, expected: snapshot.version)
+        try addConflict(id, expected: deletion.version)
       }
     }
   }
@@ -136,8 +138,7 @@ final class SaveTransaction {
     var groups: [(entity: SQLEntity, version: Int64, keys: [Int64])] = []
     var place = -1
     for deletion in request.deletions {
-      let snapshot = deletion.snapshot
-      let (entity, version) = (entity(snapshot), snapshot.version)
+      let (entity, version) = (entity(deletion.objectID), deletion.version)
       // Rows come in runs.
       if place < 0 || groups[place].entity !== entity || groups[place].version != version {
         let wanted = Place(entity: entity.number, version: version)
@@ -147,7 +148,7 @@ final class SaveTransaction {
           groups.append((entity, version, []))
         }
       }
-      groups[place].keys.append(snapshot.objectID.rowKey ?? 0)
+      groups[place].keys.append(deletion.objectID.rowKey ?? 0)
     }
     for (entity, version, keys) in groups {
       guard try deleter.delete(keys, entity: entity, expected: version) else {
@@ -155,15 +156,14 @@ final class SaveTransaction {
       }
     }
     if history == nil { return }
-    for deletion in request.deletions { try record(deletion, entity(deletion.snapshot)) }
+    for deletion in request.deletions { try record(deletion, entity(deletion.objectID)) }
   }
 
   private func record(_ deletion: SaveChangesRequest.Deletion, _ entity: SQLEntity) throws {
-    let snapshot = deletion.snapshot
     let slots = entity.history.tombstoneSlots
     try history?.record(
-      .delete, entity: entity, key: snapshot.objectID.rowKey ?? 0,
-      tombstone: slots.isEmpty ? [] : slots.map { snapshot[$0] })
+      .delete, entity: entity, key: deletion.objectID.rowKey ?? 0,
+      tombstone: slots.isEmpty ? [] : deletion.snapshot.map { row in slots.map { row[$0] } } ?? [])
   }
 
   /// When several updates touch unique columns, the values may be exchanged between the rows; they

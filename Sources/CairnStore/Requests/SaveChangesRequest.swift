@@ -32,12 +32,26 @@ public struct SaveChangesRequest: Sendable {
 
   /// A deleted row.
   public struct Deletion: Sendable {
-    /// The last known values, with the version the delete is based on.
-    public let snapshot: RowSnapshot
+    public let objectID: ManagedObjectID
+    /// The version the delete is based on.
+    public let version: Int64
+    /// The last known values; nil when they were not read, which only a store that promises
+    /// ``MemberVersionReading`` meets.
+    public let snapshot: RowSnapshot?
     public let overwritesConflicts: Bool
     public init(snapshot: RowSnapshot, overwritesConflicts: Bool = false) {
+      objectID = snapshot.objectID
+      version = snapshot.version
       self.snapshot = snapshot
       self.overwritesConflicts = overwritesConflicts
+    }
+
+    /// A row of which no more is known.
+    public init(objectID: ManagedObjectID, version: Int64) {
+      self.objectID = objectID
+      self.version = version
+      snapshot = nil
+      overwritesConflicts = false
     }
   }
 

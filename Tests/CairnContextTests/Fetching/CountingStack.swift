@@ -72,10 +72,15 @@ final class CountingStack {
   private(set) var stores: [CountingStore] = []
   private let folder: URL
 
-  init(stores count: Int = 1, history: Bool = false) throws {
+  init(
+    stores count: Int = 1, history: Bool = false,
+    change: (ManagedObjectModel) -> Void = { _ in }
+  ) throws {
     Author.registerClass(forEntityName: "Author")
+    let model = Library.model()
+    change(model)
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: Library.model(), storeKinds: [CountingStoreKind()])
+      managedObjectModel: model, storeKinds: [CountingStoreKind()])
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "cairn-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
