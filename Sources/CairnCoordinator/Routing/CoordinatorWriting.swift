@@ -91,9 +91,14 @@ extension PersistentStoreCoordinator {
     for (store, executor) in executors {
       let outcome = try executor.executeBatch(request, author: author, contextName: contextName)
       if outcome.isEmpty { continue }
-      touched.inserted += outcome.inserted
-      touched.updated += outcome.updated
-      touched.deleted += outcome.deleted
+      if touched.isEmpty {
+        // Most often that is all, and long.
+        touched = outcome
+      } else {
+        touched.inserted += outcome.inserted
+        touched.updated += outcome.updated
+        touched.deleted += outcome.deleted
+      }
       announce(
         CommitNotice(
           store: store, origin: .batch, inserted: outcome.inserted, updated: outcome.updated,

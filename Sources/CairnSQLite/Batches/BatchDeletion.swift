@@ -13,8 +13,7 @@ struct BatchDeletion {
   }
 
   func delete(_ request: StoreFetchRequest) throws -> BatchOutcome {
-    let ids = try withCascades(try transaction.matchingIDs(request))
-    let groups = transaction.grouped(ids)
+    let (ids, groups) = try withCascades(try transaction.matchingIDs(request))
     var nullified: [ManagedObjectID] = []
     if groups.contains(where: { Self.hasRules($0.entity) }) {
       let deleted = Set(ids)
@@ -49,20 +48,23 @@ struct BatchDeletion {
 
   // MARK: Relationships
 
-  /// The rows and everything that cascades from them.
-  private func withCascades(_ ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
+  /// The rows and everything that cascades from them, and the same by their entities.
+  private func withCascades(
+    _ ids: [ManagedObjectID]
+  ) throws -> ([ManagedObjectID], [EntityRows]) {
     var result = ids
+    var groups: [EntityRows] = []
     var known = KnownRows()
     var level = transaction.grouped(ids)
     while !level.isEmpty {
+      Self.add(level, to: &groups)
       var new: [ManagedObjectID] = []
       for group in level {
         for relationship in Self.relationships(of: group.entity, .cascade) {
-          let members = try members(of: relationship, group)
-          if members.allSatisfy(\.isEmpty) { continue }
-          if known.isEmpty { for id in ids { known.insert(id) } }
-          var related: [ManagedObjectID] = []
-          for list in members { for id in list where known.insert(id) { related.append(id) } }
+          let members = try allMembers(of: relationship, group)
+          if members.isEmpty { continue }
+          if known.isEmpty { _ = known.insert(ids) }
+          let related = known.insert(members)
           // Members of to-many relationships are read from their rows.
           new += relationship.isToMany ? related : try existing(related)
         }
@@ -70,19 +72,20 @@ struct BatchDeletion {
       level = transaction.grouped(new)
       result += new
     }
-    return result
+    return (result, groups.sorted { $0.entity.number < $1.entity.number })
   }
 
-  /// Rows by their hierarchy and key.
-  private struct KnownRows {
-    private var keys: [Int: Set<Int64>] = [:]
-    var isEmpty: Bool { keys.isEmpty }
-
-    /// - Returns: Whether it was not there.
-    @discardableResult
-    mutating func insert(_ id: ManagedObjectID) -> Bool {
-      guard let key = id.rowKey else { return false }
-      return keys[id.entity.layout.rootNumber, default: []].insert(key).inserted
+  private static func add(_ level: [EntityRows], to groups: inout [EntityRows]) {
+    if groups.isEmpty {
+      groups = level
+      return
+    }
+    for rows in level {
+      if let place = groups.firstIndex(where: { $0.entity === rows.entity }) {
+        groups[place].ids += rows.ids
+      } else {
+        groups.append(rows)
+      }
     }
   }
 
@@ -97,6 +100,18 @@ struct BatchDeletion {
   private static func hasRules(_ entity: SQLEntity) -> Bool {
     !relationships(of: entity, .deny).isEmpty
       || relationships(of: entity, .nullify).contains { $0.inverseRelationship?.isToMany == false }
+  }
+
+  /// The members of a relationship of any of the rows, in no particular order.
+  private func allMembers(
+    of relationship: RelationshipDescription, _ rows: EntityRows
+  ) throws -> [ManagedObjectID] {
+    if relationship.isToMany,
+      let members = try lookup.memberVersions(of: relationship, owners: rows.ids)
+    {
+      return members.map(\.objectID)
+    }
+    return try members(of: relationship, rows).flatMap { $0 }
   }
 
   /// The members of a relationship of rows of one entity, in the order of the rows.

@@ -18,6 +18,46 @@ struct KeyRuns {
     }
   }
 
+  /// How many keys there are.
+  var count: Int { ranges.reduce(0) { $0 + $1.count } }
+
+  func contains(_ key: Int64) -> Bool {
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound < key { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].lowerBound <= key
+  }
+
+  /// The keys of both; nil when they have one in common.
+  func joined(with others: KeyRuns) -> KeyRuns? {
+    var joined = KeyRuns([])
+    joined.ranges.reserveCapacity(ranges.count + others.ranges.count)
+    var (mine, other) = (0, 0)
+    while mine < ranges.count || other < others.ranges.count {
+      let next: ClosedRange<Int64>
+      if other == others.ranges.count
+        || mine < ranges.count && ranges[mine].lowerBound < others.ranges[other].lowerBound
+      {
+        next = ranges[mine]
+        mine += 1
+      } else {
+        next = others.ranges[other]
+        other += 1
+      }
+      if let last = joined.ranges.last {
+        if next.lowerBound <= last.upperBound { return nil }
+        if next.lowerBound == last.upperBound + 1 {
+          joined.ranges[joined.ranges.count - 1] = last.lowerBound...next.upperBound
+          continue
+        }
+      }
+      joined.ranges.append(next)
+    }
+    return joined
+  }
+
   private static func sorted(_ keys: [Int64]) -> [Int64] {
     for place in keys.indices.dropFirst() where keys[place - 1] > keys[place] {
       return keys.sorted()
