@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The format, chapter 15, and issue-free files whatever is done: random models, random work of
-/// several contexts with merge policies of each kind, on one coordinator or two; after every save a
+/// several contexts, on one coordinator with merge policies of each kind or on two; after every save a
 /// file without findings that another stack reads as the context does, with what was acknowledged
 /// and without changes that nobody made.
 ///
