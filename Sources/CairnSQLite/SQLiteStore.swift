@@ -201,6 +201,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     try executeFetch(request)
   }
 
+  open override func fetch(
+    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
+  ) throws {
+    if try !fetchPortions(request, portion: portion, take) { take(try fetch(request)) }
+  }
+
   open override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     if objectIDs.isEmpty { return [] }
     if objectIDs.count == 1 { return try readBriefly { [try $0.snapshot(for: objectIDs[0])] } }

@@ -193,6 +193,20 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// Objects' unsaved changes play no part here.
   open func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult { abstract(#function) }
 
+  /// Runs a fetch for rows or object IDs and gives what it finds, in order: in portions of at most
+  /// so many while it reads, or all at once where the store cannot do better.
+  ///
+  /// Rows are then used while the processor has them at hand; looking at a hundred thousand of them
+  /// again costs as much as reading them did.
+  ///
+  /// - Parameter take: Must not use the store. When the fetch throws, it may have been given some of
+  ///   the result.
+  open func fetch(
+    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
+  ) throws {
+    take(try fetch(request))
+  }
+
   /// The committed rows of the given objects, in their order; nil where there is none any more.
   open func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     abstract(#function)

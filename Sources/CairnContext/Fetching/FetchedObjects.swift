@@ -27,7 +27,7 @@ struct FetchedObjects {
     switch portion {
     case .objectIDs(let ids):
       hasIDs = true
-      for id in ids { objects.append(found.object(found: id)) }
+      found.append(ids, to: &objects)
       return []
     case .count, .dictionaries: return []
     case .snapshots(let rows): return rows.map { take($0) }

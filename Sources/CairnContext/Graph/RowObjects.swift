@@ -52,6 +52,22 @@ struct RowObjects {
     return (object, true)
   }
 
+  /// Appends the objects for IDs that were found without their rows.
+  mutating func append(_ ids: [ManagedObjectID], to objects: inout [ManagedObject]) {
+    if isChild {
+      for id in ids { objects.append(object(found: id)) }
+      return
+    }
+    let (registry, lookup, isKept) = (context.registry, lookup, isKept)
+    for id in ids {
+      if let known = registry.object(for: id) {
+        objects.append(known)
+      } else {
+        objects.append(lookup.materialise(id, as: kind(of: id), isKept: isKept))
+      }
+    }
+  }
+
   /// The object for an ID that was found without its row.
   mutating func object(found id: ManagedObjectID) -> ManagedObject {
     if id.isTemporaryID { return lookup.object(with: id) }
@@ -63,12 +79,14 @@ struct RowObjects {
   }
 
   private mutating func made(_ id: ManagedObjectID) -> ManagedObject {
-    if let recent, recent.entity === id.entity {
-      return lookup.materialise(id, as: recent.kind, isKept: isKept)
-    }
+    lookup.materialise(id, as: kind(of: id), isKept: isKept)
+  }
+
+  private mutating func kind(of id: ManagedObjectID) -> ObjectKind {
+    if let recent, recent.entity === id.entity { return recent.kind }
     let kind = lookup.kind(for: id.entity)
     recent = (id.entity, kind)
-    return lookup.materialise(id, as: kind, isKept: isKept)
+    return kind
   }
 
   /// The fault takes the row that it has at hand, and wakes up.

@@ -30,7 +30,9 @@ struct RowTable {
     }
     set {
       if newValue != 0 {
-        if (count + 1) * 2 > entries.count { grow(to: max(16, entries.count * 2)) }
+        if KeyPlacement.isFull(count: count, capacity: entries.count) {
+          grow(to: max(16, entries.count * 2))
+        }
         let isNew = entries.withUnsafeMutableBufferPointer { entries in
           let index = Self.find(key, in: UnsafeBufferPointer(entries))
           let isNew = entries[index].value == 0
@@ -78,8 +80,7 @@ struct RowTable {
 
   /// Makes room for so many in all.
   mutating func reserve(_ total: Int) {
-    var capacity = max(16, entries.count)
-    while (total + 1) * 2 > capacity { capacity *= 2 }
+    let capacity = KeyPlacement.capacity(for: total, atLeast: entries.count)
     if capacity > entries.count { grow(to: capacity) }
   }
 

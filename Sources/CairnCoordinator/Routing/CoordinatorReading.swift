@@ -37,7 +37,8 @@ extension PersistentStoreCoordinator {
       let targets = routing.stores(
         holding: request.entity, includesSubentities: request.includesSubentities,
         restriction: stores)
-      if targets.count == 1, let store = targets[0] as? any PersistentStore & PortionFetching {
+      if targets.count == 1 {
+        let store = targets[0]
         let commits = rows.commitCount(of: store.identity)
         return try store.fetch(request, portion: 128) { portion in
           let isHeld = take(portion)

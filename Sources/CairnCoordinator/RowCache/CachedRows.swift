@@ -48,7 +48,7 @@ struct CachedRows {
   /// Changes the row of a key in place; an empty one when there was none.
   @inline(__always)
   mutating func change(_ key: Int64, _ body: (inout CachedRow) -> Void) {
-    if (count + 1) * 2 > entries.count { grow() }
+    if KeyPlacement.isFull(count: count, capacity: entries.count) { grow() }
     let index = find(key)
     let wasEmpty = entries[index].row.isEmpty
     let wasUnclaimed = entries[index].row.isUnclaimed
@@ -84,8 +84,7 @@ struct CachedRows {
 
   /// Makes room for so many more rows.
   mutating func reserve(_ more: Int) {
-    var capacity = max(16, entries.count)
-    while capacity < 2 * (count + more + 1) { capacity *= 2 }
+    let capacity = KeyPlacement.capacity(for: count + more, atLeast: entries.count)
     if capacity > entries.count { rebuild(capacity: capacity) { _ in true } }
   }
 
@@ -95,8 +94,7 @@ struct CachedRows {
   mutating func removeUnclaimed() {
     if unclaimedCount == 0 { return }
     let left = count - unclaimedCount
-    var capacity = 16
-    while capacity < 2 * (left + 1) { capacity *= 2 }
+    let capacity = KeyPlacement.capacity(for: left, atLeast: 16)
     rebuild(capacity: capacity) { !$0.isUnclaimed }
     (count, unclaimedCount) = (left, 0)
   }

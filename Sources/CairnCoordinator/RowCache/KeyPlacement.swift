@@ -4,6 +4,22 @@
 /// a question; the groups are scattered. Groups that stood side by side as well would be one run as
 /// long as the table, and whoever takes an entry out has to go to the end of its run.
 package enum KeyPlacement {
+  /// Whether a table is full enough to grow before it takes one entry more.
+  ///
+  /// A fifth stays free: enough for keys that lie as evenly as these, and a table twice as large as it
+  /// needs to be misses the processor's caches twice as often.
+  @inlinable @inline(__always)
+  package static func isFull(count: Int, capacity: Int) -> Bool {
+    (count + 1) * 5 > capacity * 4
+  }
+
+  /// The capacity for so many entries, at least what there is.
+  package static func capacity(for count: Int, atLeast capacity: Int) -> Int {
+    var capacity = max(16, capacity)
+    while isFull(count: count, capacity: capacity) { capacity *= 2 }
+    return capacity
+  }
+
   /// How many neighbouring keys stand side by side.
   @usableFromInline static let group = 8
 

@@ -125,7 +125,12 @@ package struct SQLQueryPlan {
 
   /// Entity numbers and keys only.
   package func keys() -> SQLFragment {
-    limited(ordered("SELECT \(alias).Z_ENT, \(alias).Z_PK" + body))
+    // In a table of one entity the number need not be read, which is most of the work.
+    let number = entity.sharesTable ? "\(alias).Z_ENT" : "\(entity.number)"
+    let select: SQLFragment = "SELECT \(number), \(alias).Z_PK" + body
+    // With nothing but keys to read, SQLite would go through an index, in its order.
+    let isUnordered = ordering.isEmpty && !body.sql.contains(" WHERE ")
+    return limited(isUnordered ? select + " ORDER BY \(alias).Z_PK" : ordered(select))
   }
 
   /// The number of matches; only when nothing is left for memory.

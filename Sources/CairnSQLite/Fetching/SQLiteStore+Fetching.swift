@@ -5,7 +5,7 @@ import Foundation
 
 // Fetches: what SQL can do in SQL, the rest in memory on the rows SQL found.
 
-extension SQLiteStore: PortionFetching {
+extension SQLiteStore {
   func executeFetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try Self.fetch(request, schema: try schema, store: identity) { isOneStatement, body in
       guard isOneStatement else { return try readConsistently(body) }
@@ -14,14 +14,9 @@ extension SQLiteStore: PortionFetching {
     }
   }
 
-  package func fetch(
-    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
-  ) throws {
-    if try !fetchPortions(request, portion: portion, take) { take(try fetch(request)) }
-  }
-
-  /// False, and nothing was done, when the result has to be there as a whole before it is used.
-  private func fetchPortions(
+  /// Gives what a fetch finds in portions; false, and nothing was done, when the result has to be
+  /// there as a whole before it is used.
+  func fetchPortions(
     _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
   ) throws -> Bool {
     let schema = try schema
