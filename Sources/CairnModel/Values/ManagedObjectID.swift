@@ -99,9 +99,9 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   public let entity: EntityDescription
   // `@exclusivity(unchecked)`: written in one assignment each, by nobody else meanwhile; see above.
   @exclusivity(unchecked)
-  private final var store: StoreIdentity?
+  @usableFromInline final var store: StoreIdentity?
   @exclusivity(unchecked)
-  private final var ownKey: ObjectKey
+  @usableFromInline final var ownKey: ObjectKey
 
   package init(entity: EntityDescription, storeIdentity: StoreIdentity?, key: ObjectKey) {
     self.entity = entity
@@ -109,26 +109,19 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     ownKey = key
   }
 
-  // Calls, because what another module inlines is checked for exclusive access in spite of the
-  // attribute, and those checks were a twelfth of a fetch.
+  // Inlinable getters: what another module inlines of a property by itself is checked for exclusive
+  // access in spite of the attribute, and those checks were a twelfth of a fetch.
 
   /// Which store the object lives in; nil while it is not assigned to one.
-  package final var storeIdentity: StoreIdentity? {
-    @inline(never) get { store }
-  }
-  package final var key: ObjectKey {
-    @inline(never) get { ownKey }
-  }
+  @inlinable package final var storeIdentity: StoreIdentity? { store }
+  @inlinable package final var key: ObjectKey { ownKey }
   /// The primary key, nil for temporary IDs and for stores that use reference objects.
-  package final var rowKey: Int64? {
-    @inline(never) get {
-      if case .row(let number) = ownKey { return number }
-      return nil
-    }
+  @inlinable package final var rowKey: Int64? {
+    if case .row(let number) = ownKey { return number }
+    return nil
   }
   /// Whether it is an ID of an object of that store.
-  @inline(never)
-  package final func isIn(_ store: StoreIdentity?) -> Bool { self.store === store }
+  @inlinable package final func isIn(_ store: StoreIdentity?) -> Bool { self.store === store }
 
   /// A new temporary ID, unique in this process.
   package static func temporary(
