@@ -5,8 +5,9 @@ import CairnStore
 import Foundation
 import Testing
 
-/// Chapters 8 and 9: what a deleted object was given before it was deleted is nobody's. Each stack
-/// has its file checked for keys that lead nowhere.
+/// Chapters 8 and 9: what a deleted object was given before it was deleted is nobody's.
+///
+/// Each stack has its file checked for keys that lead nowhere.
 @Suite struct LinkChangeTests {
   /// Album with tags (many-to-many) that it does not give up when it is deleted, and stickers and
   /// ordered pages without inverse.
