@@ -10,6 +10,7 @@ enum FetchExpressions {
   static func answering(
     in predicate: ObjectPredicate, context: ManagedObjectContext
   ) throws -> ObjectPredicate {
+    if predicate.node.isPlain { return predicate }
     var failure: (any Error)?
     var answered = 0
     let node = predicate.node.rewriting { expression in

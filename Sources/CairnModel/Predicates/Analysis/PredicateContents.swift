@@ -68,6 +68,18 @@ package struct PredicateContents: Sendable {
 }
 
 extension PredicateNode {
+  /// Whether the predicate compares key paths and single values that are no objects, and nothing
+  /// else: it can be handed to a store as it is.
+  package var isPlain: Bool {
+    switch self {
+    case .value: return true
+    case .block: return false
+    case .comparison(let comparison):
+      return comparison.left.isPlain && comparison.right.isPlain
+    case .compound(_, let members): return members.allSatisfy(\.isPlain)
+    }
+  }
+
   /// What the predicate mentions.
   package var contents: PredicateContents {
     var contents = PredicateContents()
@@ -77,6 +89,17 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
+  /// See ``PredicateNode/isPlain``.
+  fileprivate var isPlain: Bool {
+    switch self {
+    case .evaluatedObject, .keyPath, .anyKey: return true
+    case .constant(let value): return value.isPlain
+    case .variable, .keyPathOf, .function, .element, .cast, .message, .setOperation, .subquery,
+      .aggregate, .block, .conditional, .assignment, .fetch:
+      return false
+    }
+  }
+
   /// What the expression mentions.
   package var contents: PredicateContents {
     var contents = PredicateContents()
@@ -86,6 +109,15 @@ extension ExpressionNode {
 }
 
 extension PredicateValue {
+  fileprivate var isPlain: Bool {
+    switch self {
+    case .null, .boolean, .integer, .double, .decimal, .string, .date, .data, .uuid, .url,
+      .objectID:
+      return true
+    case .object, .array, .set, .dictionary: return false
+    }
+  }
+
   fileprivate var mentionsObjects: Bool {
     switch self {
     case .object: return managedObjectID != nil

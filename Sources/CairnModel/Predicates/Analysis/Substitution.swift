@@ -61,7 +61,7 @@ extension ObjectPredicate {
   /// Key paths that start at such an object are read now.
   package func resolvingObjects() -> ObjectPredicate {
     let node = node
-    guard node.contents.mentionsObjects else { return self }
+    if node.isPlain || !node.contents.mentionsObjects { return self }
     let read = node.rewriting { expression in
       guard case .keyPathOf(.constant(let source), let path) = expression,
         let value = try? KeyPathReading.value(of: source, keyPath: path)

@@ -28,7 +28,8 @@ struct FormatArguments {
 
   /// The next argument if it is a predicate; otherwise it stays.
   mutating func takePredicate() -> PredicateNode? {
-    guard let values, index < values.count, let predicate = values[index] as? ObjectPredicate
+    guard let values, index < values.count, let value = values[index],
+      PredicateValue(plain: value) == nil, let predicate = value as? ObjectPredicate
     else { return nil }
     index += 1
     return predicate.node
@@ -46,10 +47,15 @@ struct FormatArguments {
   mutating func expression(_ specifier: FormatSpecifier) throws -> ExpressionNode {
     if specifier == .keyPath { return .path(try keyPath()) }
     let argument = try next()
-    if specifier == .object, let expression = argument as? ObjectExpression {
-      return expression.node
+    let value: PredicateValue
+    if let argument, let plain = PredicateValue(plain: argument) {
+      value = plain
+    } else {
+      if specifier == .object, let expression = argument as? ObjectExpression {
+        return expression.node
+      }
+      value = PredicateValue(constant: argument)
     }
-    let value = PredicateValue(constant: argument)
     switch specifier {
     case .object, .keyPath: return .constant(value)
     case .integer:

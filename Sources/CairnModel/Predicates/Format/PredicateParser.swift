@@ -61,7 +61,8 @@ package struct PredicateParser {
         code: .limit, text: String(text.prefix(64)) + "…", position: 0,
         reason: "the text is longer than \(limits.maximumLength) bytes")
     }
-    tokens = try PredicateLexer.tokens(of: text)
+    // What came over a wire is not worth remembering.
+    tokens = try arguments == nil ? PredicateLexer.tokens(of: text) : FormatTokens.of(text)
   }
 
   // MARK: Words

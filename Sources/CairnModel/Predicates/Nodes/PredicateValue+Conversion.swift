@@ -9,10 +9,44 @@ extension PredicateValue {
       self = .null
       return
     }
+    if let plain = PredicateValue(plain: value) {
+      self = plain
+      return
+    }
     if type(of: value) is AnyClass {
       self = Self.fromObject(value)
     } else {
       self = Self.fromSwift(value)
+    }
+  }
+
+  /// The predicate value of what most constants are, told by its exact type; nil for all else.
+  ///
+  /// Asking a value for classes and protocols, one after the other, costs many times as much.
+  init?(plain value: Any) {
+    switch ObjectIdentifier(Swift.type(of: value)) {
+    case ObjectIdentifier(Int.self):
+      guard let value = value as? Int else { return nil }
+      self = .integer(Int64(value))
+    case ObjectIdentifier(Int64.self):
+      guard let value = value as? Int64 else { return nil }
+      self = .integer(value)
+    case ObjectIdentifier(String.self):
+      guard let value = value as? String else { return nil }
+      self = .string(value)
+    case ObjectIdentifier(Double.self):
+      guard let value = value as? Double else { return nil }
+      self = .number(value)
+    case ObjectIdentifier(Bool.self):
+      guard let value = value as? Bool else { return nil }
+      self = .boolean(value)
+    case ObjectIdentifier(Date.self):
+      guard let value = value as? Date else { return nil }
+      self = Self.fromDate(value)
+    case ObjectIdentifier(UUID.self):
+      guard let value = value as? UUID else { return nil }
+      self = .uuid(value)
+    default: return nil
     }
   }
 
