@@ -43,10 +43,14 @@ extension SQLCompiler {
   private func objectConstant(_ value: PredicateValue, root: Int) throws -> SQLTerm {
     if value.isNull { return SQLTerm(SQLFragment("NULL"), .null) }
     guard let id = value.managedObjectID else { throw SQLUnsupported() }
-    return SQLTerm(SQLFragment("?", [.integer(key(of: id, root: root))]), .object(root: root))
+    let key = Self.key(of: id, root: root, schema: schema, store: store)
+    return SQLTerm(SQLFragment("?", [.integer(key)]), .object(root: root))
   }
 
-  func key(of id: ManagedObjectID, root: Int) -> Int64 {
+  /// The key of an object as a row of a hierarchy, given by its root's number; -1 when it is none.
+  static func key(
+    of id: ManagedObjectID, root: Int, schema: SQLSchema, store: StoreIdentity?
+  ) -> Int64 {
     guard let key = id.rowKey, schema.contains(id.entity),
       schema.entity(id.entity).rootNumber == root
     else { return -1 }

@@ -3,23 +3,28 @@ import CairnStore
 import Foundation
 
 /// How a fetch is executed: a SELECT of candidate rows, and what is left for memory.
-package struct SQLQueryPlan {
-  package let entity: SQLEntity
-  package let shape: SQLRowShape
-  /// FROM with its joins, up to and without ORDER BY.
-  package let body: SQLFragment
-  package let ordering: [SQLFragment]
-  /// What SQL could not say of the predicate; tested on each row found.
-  package let remainder: ObjectPredicate?
-  /// Not empty when memory must sort.
-  package let memorySort: [ObjectSortDescriptor]
-  package let alias: String
-  /// The columns of a dictionary fetch.
-  package let dictionary: SQLDictionaryPlan?
-  /// Whether the dictionaries are made of whole rows.
-  package let isDictionaryInMemory: Bool
+package struct SQLQueryPlan: Sendable {
+  /// What the plan has in common with those of other requests of its shape.
+  let form: SQLQueryForm
+  /// The values of the parameters of ``body``.
+  let bindings: [AttributeValue]
   private let limit: Int
   private let offset: Int
+
+  package var entity: SQLEntity { form.entity }
+  package var shape: SQLRowShape { form.shape }
+  /// FROM with its joins, up to and without ORDER BY.
+  package var body: SQLFragment { SQLFragment(form.body, bindings) }
+  package var ordering: [SQLFragment] { form.ordering }
+  /// What SQL could not say of the predicate; tested on each row found.
+  package var remainder: ObjectPredicate? { form.remainder }
+  /// Not empty when memory must sort.
+  package var memorySort: [ObjectSortDescriptor] { form.memorySort }
+  package var alias: String { form.alias }
+  /// The columns of a dictionary fetch.
+  package var dictionary: SQLDictionaryPlan? { form.dictionary }
+  /// Whether the dictionaries are made of whole rows.
+  package var isDictionaryInMemory: Bool { form.isDictionaryInMemory }
 
   /// The most parameters of one statement; SQLite as it comes takes 32,766.
   package static let maximumParameters = 30_000
@@ -31,12 +36,30 @@ package struct SQLQueryPlan {
   package init(
     _ request: StoreFetchRequest, schema: SQLSchema, store: StoreIdentity? = nil
   ) throws {
-    entity = schema.entity(request.entity)
-    shape = schema.shape(entity, includingSubentities: request.includesSubentities)
+    let entity = schema.entity(request.entity)
+    if let known = schema.plans.find(request, of: entity, schema: schema, store: store) {
+      self.init(known.form, known.bindings, request)
+      return
+    }
+    let compiler = SQLCompiler(schema: schema, entity: entity, store: store)
+    let (form, bindings) = try Self.compile(request, entity, compiler)
+    self.init(form, bindings, request)
+    if let template = SQLRequestTemplate(request, form, bindings, compiler) {
+      schema.plans.keep(form, of: template)
+    }
+  }
+
+  private init(_ form: SQLQueryForm, _ bindings: [AttributeValue], _ request: StoreFetchRequest) {
+    self.form = form
+    self.bindings = bindings
     limit = max(0, request.limit)
     offset = max(0, request.offset)
-    let compiler = SQLCompiler(schema: schema, entity: entity, store: store)
-    alias = compiler.root.alias
+  }
+
+  private static func compile(
+    _ request: StoreFetchRequest, _ entity: SQLEntity, _ compiler: SQLCompiler
+  ) throws -> (form: SQLQueryForm, bindings: [AttributeValue]) {
+    let alias = compiler.root.alias
     var conditions: [SQLFragment] = []
     if let numbers = entity.numberCondition(
       alias: alias, includingSubentities: request.includesSubentities)
@@ -45,11 +68,11 @@ package struct SQLQueryPlan {
     }
     var left: [PredicateNode] = []
     var parameters = 0
-    for member in Self.conjunction(request.predicate?.node) {
+    for member in conjunction(request.predicate?.node) {
       do {
         let condition = try compiler.condition(member)
         parameters += condition.bindings.count
-        guard parameters <= Self.maximumParameters, condition.nesting <= Self.maximumNesting else {
+        guard parameters <= maximumParameters, condition.nesting <= maximumNesting else {
           parameters -= condition.bindings.count
           throw SQLUnsupported()
         }
@@ -59,12 +82,13 @@ package struct SQLQueryPlan {
         left.append(member)
       }
     }
-    remainder =
+    let remainder =
       left.isEmpty
       ? nil
       : ObjectPredicate.make(
         (left.count == 1 ? left[0] : .compound(.and, left)).withStoredConstants)
     var columns: SQLDictionaryPlan?
+    var isDictionaryInMemory = false
     var order: [SQLFragment] = []
     var sort: [ObjectSortDescriptor] = []
     if case .dictionaries(let shape) = request.result {
@@ -82,7 +106,6 @@ package struct SQLQueryPlan {
       }
       isDictionaryInMemory = columns == nil
     } else {
-      isDictionaryInMemory = false
       do {
         order = try compiler.ordering(request.sortDescriptors)
       } catch is SQLUnsupported {
@@ -90,12 +113,15 @@ package struct SQLQueryPlan {
       }
       if !order.isEmpty { order.append(SQLFragment("\(alias).Z_PK")) }
     }
-    dictionary = columns
-    ordering = order
-    memorySort = sort
     let filter =
       conditions.isEmpty ? SQLFragment("") : " WHERE " + .grouped(conditions, by: " AND ")
-    body = " FROM \(entity.table) \(alias)\(compiler.root.joinClause)" + filter
+    let form = SQLQueryForm(
+      entity: entity,
+      shape: compiler.schema.shape(entity, includingSubentities: request.includesSubentities),
+      alias: alias, body: " FROM \(entity.table) \(alias)\(compiler.root.joinClause)" + filter.sql,
+      ordering: order, remainder: remainder, memorySort: sort, dictionary: columns,
+      isDictionaryInMemory: isDictionaryInMemory)
+    return (form, filter.bindings)
   }
 
   /// The members of a top-level conjunction, so that each is judged by itself.
@@ -114,35 +140,33 @@ package struct SQLQueryPlan {
   }
 
   /// Whether limit and offset can only be applied after memory has had its say.
-  package var limitsInMemory: Bool {
-    remainder != nil || !memorySort.isEmpty || isDictionaryInMemory
-  }
+  package var limitsInMemory: Bool { form.limitsInMemory }
 
   /// The rows that may match, in order.
   package func rows() -> SQLFragment {
-    limited(ordered("SELECT \(shape.list)" + body))
+    if let texts = form.texts { return known(texts.rows) }
+    return limited(form.ordered(form.selectingRows + body))
   }
 
   /// Entity numbers and keys only.
   package func keys() -> SQLFragment {
-    // In a table of one entity the number need not be read, which is most of the work.
-    let number = entity.sharesTable ? "\(alias).Z_ENT" : "\(entity.number)"
-    let select: SQLFragment = "SELECT \(number), \(alias).Z_PK" + body
-    // With nothing but keys to read, SQLite would go through an index, in its order.
-    let isUnordered = ordering.isEmpty && !body.sql.contains(" WHERE ")
-    return limited(isUnordered ? select + " ORDER BY \(alias).Z_PK" : ordered(select))
+    if let texts = form.texts { return known(texts.keys) }
+    return limited(form.keys(body))
   }
 
   /// The number of matches; only when nothing is left for memory.
   package func count() -> SQLFragment {
+    if let texts = form.texts { return known(texts.count) }
     if limit == 0 && offset == 0 { return "SELECT COUNT(*)" + body }
     return "SELECT COUNT(*) FROM (" + limited("SELECT 1" + body) + ")"
   }
 
-  package func ordered(_ select: SQLFragment) -> SQLFragment {
-    if ordering.isEmpty { return select }
-    return select + " ORDER BY " + .joined(ordering, by: ", ")
+  /// A statement whose text the form has.
+  private func known(_ sql: String) -> SQLFragment {
+    SQLFragment(sql, limit == 0 && offset == 0 ? bindings : bindings + limitBindings)
   }
+
+  package func ordered(_ select: SQLFragment) -> SQLFragment { form.ordered(select) }
 
   package func limited(_ select: SQLFragment) -> SQLFragment {
     if limitsInMemory { return select }
@@ -151,10 +175,11 @@ package struct SQLQueryPlan {
 
   package func withLimit(_ select: SQLFragment) -> SQLFragment {
     if limit == 0 && offset == 0 { return select }
-    return select
-      + SQLFragment(
-        " LIMIT ? OFFSET ?",
-        [.integer(limit == 0 ? -1 : Int64(limit)), .integer(Int64(offset))])
+    return select + SQLFragment(SQLQueryForm.limitClause, limitBindings)
+  }
+
+  private var limitBindings: [AttributeValue] {
+    [.integer(limit == 0 ? -1 : Int64(limit)), .integer(Int64(offset))]
   }
 
   /// The part of a list that limit and offset leave, for lists made in memory.

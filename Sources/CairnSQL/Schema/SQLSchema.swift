@@ -16,6 +16,8 @@ package final class SQLSchema: Sendable {
   /// Whether some entity has uniqueness constraints, and whether some has derived attributes.
   package let hasConstraints: Bool
   package let hasDerivedValues: Bool
+  /// How requests of this schema are run.
+  let plans = SQLPlanCache()
   /// By entity number minus one.
   private let queries: [[MemberQuery]]
   /// Row shapes by entity number minus one: the entity alone, and with its subentities.

@@ -20,7 +20,10 @@ final class HeldReader: @unchecked Sendable {
   private var handle: OpaquePointer?
   /// By the SQL's text.
   private var statements: [String: OpaquePointer] = [:]
+  /// The two used last: texts that a form or a schema keeps are the same strings each time, which
+  /// is seen at a glance, where the dictionary reads a text from end to end.
   private var recent: (sql: String, statement: OpaquePointer)?
+  private var earlier: (sql: String, statement: OpaquePointer)?
   private var isHolding = false
   private var isReleaseScheduled = false
   /// The first page of the WAL index, mapped as long as the connection is open.
@@ -72,8 +75,12 @@ final class HeldReader: @unchecked Sendable {
   /// The prepared statement for a text; called inside ``read(_:)`` only.
   func statement(_ sql: String) throws -> SQLiteStatement {
     if let recent, recent.sql == sql { return SQLiteStatement(handle: recent.statement) }
+    if let earlier, earlier.sql == sql {
+      swap(&self.recent, &self.earlier)
+      return SQLiteStatement(handle: earlier.statement)
+    }
     if let known = statements[sql] {
-      recent = (sql, known)
+      note(sql, known)
       return SQLiteStatement(handle: known)
     }
     if statements.count >= Self.statementLimit { finalizeStatements() }
@@ -81,8 +88,13 @@ final class HeldReader: @unchecked Sendable {
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
     guard code == SQLITE_OK, let made else { throw SQLiteFailure(connection: handle) }
     statements[sql] = made
-    recent = (sql, made)
+    note(sql, made)
     return SQLiteStatement(handle: made)
+  }
+
+  private func note(_ sql: String, _ statement: OpaquePointer) {
+    earlier = recent
+    recent = (sql, statement)
   }
 
   // MARK: Holding
@@ -167,6 +179,7 @@ final class HeldReader: @unchecked Sendable {
 
   private func finalizeStatements() {
     recent = nil
+    earlier = nil
     for statement in statements.values { sqlite3_finalize(statement) }
     statements = [:]
   }

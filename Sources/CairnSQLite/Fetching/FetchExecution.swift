@@ -24,8 +24,9 @@ struct FetchExecution {
   func run(portion: Int, _ take: (StoreFetchResult) -> Void) throws -> Bool {
     switch request.result {
     case .snapshots:
+      let shape = plan.shape
       try forEachPortion(
-        of: plan.rows(), portion, { lookup.reader.snapshot($0, shape: plan.shape) }
+        of: plan.rows(), portion, { lookup.reader.snapshot($0, shape: shape) }
       ) { take(.snapshots($0)) }
     case .objectIDs:
       var recent: SQLEntity?
@@ -86,8 +87,9 @@ struct FetchExecution {
   }
 
   private func snapshots() throws -> [RowSnapshot] {
+    let shape = plan.shape
     var result: [RowSnapshot] = []
-    try forEachPortion(of: plan.rows(), .max, { lookup.reader.snapshot($0, shape: plan.shape) }) {
+    try forEachPortion(of: plan.rows(), .max, { lookup.reader.snapshot($0, shape: shape) }) {
       result = $0
     }
     return result
