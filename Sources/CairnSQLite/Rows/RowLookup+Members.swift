@@ -9,53 +9,26 @@ extension RowLookup {
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
-    var result = [[ManagedObjectID]](repeating: [], count: owners.count)
-    let isSorted = try readMembers(of: relationship, owners: owners, rowLimit: 0) {
-      result[$1].append($0.objectID)
-    }
-    if !isSorted { Self.sort(&result, by: \.self) }
-    return result
+    try memberRows(of: relationship, owners: owners, rowLimit: 0).map { $0.map(\.objectID) }
   }
 
   /// The same with their rows, for the first `rowLimit` of them.
   func memberRows(
     of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int
   ) throws -> [[MemberRow]] {
-    var result = [[MemberRow]](repeating: [], count: owners.count)
-    let isSorted = try readMembers(of: relationship, owners: owners, rowLimit: rowLimit) {
-      result[$1].append($0)
-    }
-    if !isSorted { Self.sort(&result, by: \.objectID) }
-    return result
-  }
-
-  /// Puts members in the order of their keys.
-  private static func sort<Member>(
-    _ lists: inout [[Member]], by id: KeyPath<Member, ManagedObjectID>
-  ) {
-    for index in lists.indices {
-      lists[index].sort { ($0[keyPath: id].rowKey ?? 0) < ($1[keyPath: id].rowKey ?? 0) }
-    }
-  }
-
-  /// Reads members with the places of their owners.
-  ///
-  /// - Returns: Whether those of each owner came in the relationship's order; if not, the order of
-  ///   their keys is theirs.
-  private func readMembers(
-    of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int,
-    _ take: (_ member: MemberRow, _ position: Int) -> Void
-  ) throws -> Bool {
+    var result = MemberLists(count: owners.count)
     guard let entity = relationship.entity,
       let index = entity.layout.toManyByName[relationship.name]
-    else { return true }
+    else { return result.lists }
     let query = schema.memberQueries(of: schema.entity(entity))[index]
-    guard !query.isEmpty, let destination = relationship.destinationEntity else { return true }
+    guard !query.isEmpty, let destination = relationship.destinationEntity else {
+      return result.lists
+    }
     var positions = KeyPositions()
     for (position, owner) in owners.enumerated() {
       if let key = owner.rowKey { positions.add(key, position) }
     }
-    if positions.count == 0 { return true }
+    if positions.count == 0 { return result.lists }
     positions.sort()
     let isSingle = positions.count == 1
     let statement = try connection.statement(
@@ -71,20 +44,23 @@ extension RowLookup {
     let shape = schema.shape(possible, includingSubentities: true)
     var order = MemberOrder()
     var rowsLeft = rowLimit
+    var owner: Int64?
     while try statement.step() {
-      let owner = statement.integer(0)
+      let next = statement.integer(0)
+      if next != owner {
+        result.begin(positions.places(of: next), positions)
+        owner = next
+      }
       guard
         let member = member(statement, shape, possible: possible.subtree, withRow: rowsLeft > 0)
       else { continue }
       rowsLeft -= 1
-      if query.leavesOrderToIndex { order.note(statement.integer(2), of: owner) }
-      if isSingle {
-        take(member, positions.pairs[0].position)
-      } else {
-        for position in positions.positions(of: owner) { take(member, position) }
-      }
+      if query.leavesOrderToIndex { order.note(statement.integer(2), of: next) }
+      result.add(member)
     }
-    return order.isKept
+    result.finish()
+    if !order.isKept { result.sortByKey() }
+    return result.lists
   }
 
   /// The member in the current row; nil for one of an entity that the relationship does not lead
@@ -102,6 +78,49 @@ extension RowLookup {
       let id = reader.objectID(entity: number, key: statement.integer(2))
     else { return nil }
     return MemberRow(objectID: id, row: nil)
+  }
+}
+
+/// Members in lists by the positions of their owners, which come in runs of one owner.
+private struct MemberLists {
+  private(set) var lists: [[MemberRow]]
+  /// Members of the present owner that are in no list yet.
+  private var run: [MemberRow] = []
+  /// Where the present owner was asked for.
+  private var first: Int?
+  private var others: [Int] = []
+
+  init(count: Int) { lists = [[MemberRow]](repeating: [], count: count) }
+
+  /// What is added from now on belongs to another owner.
+  mutating func begin(_ places: Range<Int>, _ positions: KeyPositions) {
+    finish()
+    first = places.first.map { positions.pairs[$0].position }
+    others = places.count > 1 ? places.dropFirst().map { positions.pairs[$0].position } : []
+  }
+
+  mutating func add(_ member: MemberRow) { run.append(member) }
+
+  /// Puts what was added where it belongs.
+  mutating func finish() {
+    guard let first, !run.isEmpty else { return }
+    for position in others { lists[position] += run }
+    if lists[first].isEmpty {
+      let count = run.count
+      swap(&lists[first], &run)
+      // The next owner has about as many.
+      run.reserveCapacity(count)
+    } else {
+      lists[first] += run
+      run.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// Puts the members of each owner in the order of their keys.
+  mutating func sortByKey() {
+    for index in lists.indices {
+      lists[index].sort { ($0.objectID.rowKey ?? 0) < ($1.objectID.rowKey ?? 0) }
+    }
   }
 }
 

@@ -74,7 +74,8 @@ struct RowLookup {
     while try statement.step() {
       let key = statement.integer(1)
       var snapshot: RowSnapshot?
-      for position in keys.positions(of: key) {
+      for place in keys.places(of: key) {
+        let position = keys.pairs[place].position
         if snapshot == nil {
           snapshot = reader.snapshot(statement, shape: shape, known: asked[position])
         }
@@ -138,15 +139,12 @@ struct KeyPositions {
     statement.bindText(KeyList.bytes(pairs.lazy.map(\.key)), at: index)
   }
 
-  /// The positions of a key, several when it was asked for more than once.
-  mutating func positions(of key: Int64) -> LazyMapSequence<
-    Slice<[(key: Int64, position: Int)]>, Int
-  > {
+  /// Which of ``pairs`` have a key, several when it was asked for more than once.
+  mutating func places(of key: Int64) -> Range<Int> {
     if next >= pairs.count || pairs[next].key != key { next = firstIndex(of: key) }
-    var end = next
-    while end < pairs.count, pairs[end].key == key { end += 1 }
-    defer { if end < pairs.count { next = end } }
-    return Slice(base: pairs, bounds: next..<end).lazy.map(\.position)
+    let start = next
+    while next < pairs.count, pairs[next].key == key { next += 1 }
+    return start..<next
   }
 
   private func firstIndex(of key: Int64) -> Int {
