@@ -156,6 +156,17 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     if append(store) { store.coordinatorReference = self }
   }
 
+  /// The store with this very identity, if there is one, and ``hasMembers``.
+  func place(of identity: StoreIdentity) -> (store: PersistentStore?, hasMembers: Bool) {
+    state.withLock { state in
+      (state.registry.stores.first { $0.identity === identity }, state.hasMembers)
+    }
+  }
+
+  func hasStore(_ identity: StoreIdentity) -> Bool {
+    state.withLock { $0.registry.stores.contains { $0.identity === identity } }
+  }
+
   /// Whether a store wants to know which context it works for.
   package var hasMembers: Bool { state.withLock { $0.hasMembers } }
 

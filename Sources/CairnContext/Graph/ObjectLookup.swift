@@ -9,6 +9,8 @@ struct ObjectLookup {
     context.confinement.check()
     if let object = context.registry.object(for: asked) { return object }
     let id = local(context.currentID(asked))
+    // Under this very ID it was looked for already.
+    if id === asked, context.rowSource is CoordinatorRows { return materialise(id) }
     return registered(id) ?? materialise(id)
   }
 
@@ -107,8 +109,7 @@ struct ObjectLookup {
   /// the same store.
   func local(_ id: ManagedObjectID) -> ManagedObjectID {
     guard !id.isTemporaryID, let coordinator = context.persistentStoreCoordinator,
-      id.entity.managedObjectModel !== coordinator.managedObjectModel
-        || !coordinator.persistentStores.contains(where: { $0.identity === id.storeIdentity })
+      !coordinator.spells(id)
     else { return id }
     return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
   }

@@ -7,6 +7,13 @@ import Foundation
 extension PersistentStoreCoordinator {
   var routing: RequestRouting { RequestRouting(stores: persistentStores) }
 
+  /// Whether an ID is of the coordinator's model and of one of its stores, and not of another
+  /// coordinator's on the same store.
+  package func spells(_ id: ManagedObjectID) -> Bool {
+    guard let identity = id.storeIdentity else { return false }
+    return hasStore(identity) && id.entity.managedObjectModel === managedObjectModel
+  }
+
   /// Finds rows in all stores that hold the entity, or in those of `stores`, as if they were one.
   ///
   /// Rows go into the row cache, except those of a generation, which may be older than what it has.
@@ -111,9 +118,9 @@ extension PersistentStoreCoordinator {
       if row != nil, isRetained { retainRows([id]) }
       return row
     }
-    guard !id.isTemporaryID, let identity = id.storeIdentity,
-      let store = routing.store(of: identity)
-    else { return nil }
+    guard !id.isTemporaryID, let identity = id.storeIdentity else { return nil }
+    let (found, hasMembers) = place(of: identity)
+    guard let store = found ?? routing.store(of: identity) else { return nil }
     let (cached, commits) = rows.snapshot(
       for: id, in: identity, maximumAge: maximumAge, isRetained: isRetained)
     guard let row = try cached ?? store.snapshot(for: id) else { return nil }
