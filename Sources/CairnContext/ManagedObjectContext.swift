@@ -158,6 +158,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   }
   final var policy: MergePolicy { mergePolicy as? MergePolicy ?? .error }
   /// Seconds after which a cached row is read again; negative, the default, for never.
+  // `@exclusivity(unchecked)`: set and read by one thread at a time, each in one step.
+  @exclusivity(unchecked)
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
   open var propagatesDeletesAtEndOfEvent = true

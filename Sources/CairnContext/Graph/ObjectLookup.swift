@@ -71,7 +71,7 @@ struct ObjectLookup {
   ) -> ManagedObject {
     context.birth = (id, kind)
     let object = kind.type.init(entity: id.entity, insertInto: context)
-    context.registry.add(object)
+    context.registry.add(object, as: id)
     if isKept { context.retained.insert(ObjectRef(object)) }
     return object
   }

@@ -91,9 +91,11 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { Self.table(of: id, in: &$0).rows.reserve(count) }
   }
 
-  func add(_ object: ManagedObject) {
+  func add(_ object: ManagedObject) { add(object, as: object.objectID) }
+
+  /// The same for an object whose ID is at hand.
+  func add(_ object: ManagedObject, as id: ManagedObjectID) {
     let address = Self.address(of: object)
-    let id = object.objectID
     state.withLock { Self.set(address, for: id, in: &$0) }
   }
 
