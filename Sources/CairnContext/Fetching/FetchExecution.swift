@@ -260,10 +260,8 @@ struct FetchExecution {
   private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
     context.releaseAbandonedRows()
     var found = FetchedObjects(context: context, plan: plan)
-    let isHeld = found.take(answer)
-    if case .snapshots(let rows) = answer, !isHeld.isEmpty {
-      context.rowSource?.retainRows(zip(rows, isHeld).compactMap { $1 ? $0.objectID : nil })
-    }
+    let held = answer.rowIDs(marked: found.take(answer))
+    if !held.isEmpty { context.rowSource?.retainRows(held) }
     found.finish()
     return found.objects
   }

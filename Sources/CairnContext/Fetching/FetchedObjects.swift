@@ -4,7 +4,7 @@ import CairnStore
 /// Makes the objects of what a fetch finds, portion by portion.
 ///
 /// Stores hand over portions while they read, so nothing of the program is called from
-/// ``take(_:)``; what the program hears of follows in ``finish()``.
+/// ``take(_:)`` but initialisers of its classes; what the program hears of follows in ``finish()``.
 struct FetchedObjects {
   private let context: ManagedObjectContext
   private let plan: FetchPlan

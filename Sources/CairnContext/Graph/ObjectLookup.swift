@@ -14,12 +14,6 @@ struct ObjectLookup {
     return registered(id) ?? materialise(id)
   }
 
-  /// The object for an ID that a fetch of this context has just found.
-  func object(found id: ManagedObjectID) -> ManagedObject {
-    if id.isTemporaryID { return object(with: id) }
-    return registered(id) ?? materialise(id)
-  }
-
   /// The object for an ID if there is one, under whatever ID it is registered.
   func registered(_ id: ManagedObjectID) -> ManagedObject? {
     if let object = context.registry.object(for: id) { return object }

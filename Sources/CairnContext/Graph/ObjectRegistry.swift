@@ -86,11 +86,6 @@ final class ObjectRegistry: @unchecked Sendable {
 
   // MARK: Changes
 
-  /// Makes room for so many objects of an entity's tree.
-  func reserve(_ count: Int, like id: ManagedObjectID) {
-    state.withLock { Self.table(of: id, in: &$0).rows.reserve(count) }
-  }
-
   func add(_ object: ManagedObject) { add(object, as: object.objectID) }
 
   /// The same for an object whose ID is at hand.

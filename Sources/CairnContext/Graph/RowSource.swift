@@ -49,9 +49,8 @@ extension RowSource {
     _ take: (StoreFetchResult) -> [Bool]
   ) throws {
     let result = try fetch(request, in: stores, includingPending: includingPending)
-    let isHeld = take(result)
-    guard case .snapshots(let rows) = result, isHeld.contains(true) else { return }
-    retainRows(zip(rows, isHeld).compactMap { $1 ? $0.objectID : nil })
+    let held = result.rowIDs(marked: take(result))
+    if !held.isEmpty { retainRows(held) }
   }
 
   /// Nil, for sources that deal in whole rows.

@@ -56,9 +56,8 @@ extension PersistentStoreCoordinator {
       }
     }
     let result = try fetch(request, in: stores, at: generation)
-    let isHeld = take(result)
-    guard case .snapshots(let snapshots) = result, !isHeld.isEmpty else { return }
-    retainRows(zip(snapshots, isHeld).compactMap { $1 ? $0.objectID : nil })
+    let held = result.rowIDs(marked: take(result))
+    if !held.isEmpty { retainRows(held) }
   }
 
   /// One store's rows, which the row cache takes.

@@ -9,6 +9,22 @@ struct CachedRow {
   static var empty: CachedRow { CachedRow(snapshot: nil, references: 0, readAt: 0) }
   /// Whether there is nothing in it: entries without row and holders do not stay.
   var isEmpty: Bool { references <= 0 && snapshot == nil }
+  /// Takes a row that was just read; one that may be older than what is known, because there was a
+  /// commit since, only in place of a row that is older still.
+  @inline(__always)
+  mutating func take(_ row: RowSnapshot, readAt time: UInt64, wasCommitted: Bool) {
+    if wasCommitted, !(snapshot.map { $0.version <= row.version } ?? false) { return }
+    snapshot = row
+    readAt = time
+  }
+
+  /// Counts one holder more.
+  @inline(__always)
+  mutating func retain(at time: UInt64) {
+    if isEmpty { readAt = time }
+    references += 1
+  }
+
   /// Whether it is a row whose object nobody holds.
   var isUnclaimed: Bool { references <= 0 && snapshot != nil }
 }

@@ -193,15 +193,8 @@ final class RowCache: Sendable {
         let place = store.tablePlace(of: id)
         if !isRetained { store.tables[place].sweep() }
         store.tables[place].change(id) { entry in
-          let known = entry.snapshot
-          if !wasCommitted || known.map({ $0.version <= snapshot.version }) ?? false {
-            entry.snapshot = snapshot
-            entry.readAt = now
-          }
-          if isRetained {
-            if entry.isEmpty { entry.readAt = now }
-            entry.references += 1
-          }
+          entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
+          if isRetained { entry.retain(at: now) }
         }
       }
     }
@@ -229,15 +222,8 @@ final class RowCache: Sendable {
           let isHeld = index < isHeld.count && isHeld[index]
           index += 1
           table.change(id) { entry in
-            let known = entry.snapshot
-            if !wasCommitted || known.map({ $0.version <= snapshot.version }) ?? false {
-              entry.snapshot = snapshot
-              entry.readAt = now
-            }
-            if isHeld {
-              if entry.isEmpty { entry.readAt = now }
-              entry.references += 1
-            }
+            entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
+            if isHeld { entry.retain(at: now) }
           }
         }
       }
@@ -267,12 +253,10 @@ final class RowCache: Sendable {
               place = store.tablePlace(of: id)
             }
             store.tables[place].change(id) { entry in
-              let known = entry.snapshot
-              if let known, entry.readAt >= oldest {
+              if let known = entry.snapshot, entry.readAt >= oldest {
                 members[owner][index].row = known
-              } else if !wasCommitted || known.map({ $0.version <= row.version }) ?? false {
-                entry.snapshot = row
-                entry.readAt = now
+              } else {
+                entry.take(row, readAt: now, wasCommitted: wasCommitted)
               }
             }
           }
@@ -317,10 +301,7 @@ final class RowCache: Sendable {
   func retain(_ ids: [ManagedObjectID]) {
     let now = DispatchTime.now().uptimeNanoseconds
     changeRuns(of: ids) { id, _, table in
-      table.change(id) { entry in
-        if entry.isEmpty { entry.readAt = now }
-        entry.references += 1
-      }
+      table.change(id) { $0.retain(at: now) }
     }
   }
 

@@ -7,4 +7,10 @@ public enum StoreFetchResult: Sendable {
   case count(Int)
   /// Null values are absent.
   case dictionaries([[String: AttributeValue]])
+
+  /// The IDs of the rows that are marked; none where there are no marks.
+  package func rowIDs(marked: [Bool]) -> [ManagedObjectID] {
+    guard case .snapshots(let rows) = self else { return [] }
+    return zip(rows, marked).compactMap { $1 ? $0.objectID : nil }
+  }
 }

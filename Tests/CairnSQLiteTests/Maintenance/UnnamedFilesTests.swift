@@ -293,8 +293,12 @@ import Testing
       [path = path as String, ready = ready as String, go = go as String] in
       try Self.save(at: path) {
         _ = FileManager.default.createFile(atPath: ready, contents: nil)
-        // The other process ends the wait, and this one's time is limited.
-        while !FileManager.default.fileExists(atPath: go) { usleep(1_000) }
+        // The other process ends the wait, or the deadline if that has died.
+        let deadline = ContinuousClock.now + .seconds(280)
+        while !FileManager.default.fileExists(atPath: go), ContinuousClock.now < deadline {
+          // Polling: this runs in a save, which cannot wait in another way.
+          usleep(1_000)
+        }
       }
     }
     // The other process ends, whatever happens here.
