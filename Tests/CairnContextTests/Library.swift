@@ -171,7 +171,7 @@ final class Stack: Sendable {
   /// Runs the body in a context with another coordinator on the same file.
   func useElsewhere(_ body: (ManagedObjectContext) throws -> Void) throws {
     let other = PersistentStoreCoordinator(
-      managedObjectModel: Library.model(), storeKinds: [SQLiteStoreKind()])
+      managedObjectModel: coordinator.managedObjectModel, storeKinds: [SQLiteStoreKind()])
     let twin = try other.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: store.url, options: nil)
     let context = ManagedObjectContext(.privateQueue)

@@ -168,6 +168,7 @@ enum FaultFiring {
       value.load([])
       return
     }
+    value.version = object.snapshot?.version
     do {
       let members = try source.memberRows(
         of: object.layout.toManys[index], owners: [id], maximumAge: context.maximumRowAge,

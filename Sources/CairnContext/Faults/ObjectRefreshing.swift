@@ -14,7 +14,9 @@ struct ObjectRefreshing {
     if !mergeChanges {
       turnIntoFault(object)
     } else if object.hasChanges {
-      rebase(object)
+      var kept = KeptPartners(context: context)
+      rebase(object, &kept)
+      kept.follow()
     } else if !object.isFault {
       turnIntoFault(object)
       // Read again at once: the caller asked for values, not for a fault.
@@ -28,15 +30,17 @@ struct ObjectRefreshing {
 
   /// `refreshAllObjects()`: changed objects keep their changes, clean ones become faults.
   func refreshAll() {
+    var kept = KeptPartners(context: context)
     for object in context.registry.objects where !object.isInserted && !object.isDeleted {
       takePermanentID(object)
       if object.hasChanges {
-        rebase(object)
+        rebase(object, &kept)
       } else {
         turnIntoFault(object)
       }
       context.pending.note(object, .eventRefreshed)
     }
+    kept.follow()
   }
 
   /// In a child an object has its temporary ID until it is refreshed after the root has saved it.
@@ -59,13 +63,14 @@ struct ObjectRefreshing {
   }
 
   /// Reads the committed values again and puts the object's own changes on top of them.
-  func rebase(_ object: ManagedObject) {
+  private func rebase(_ object: ManagedObject, _ kept: inout KeptPartners) {
     for value in object.toManyValues { value?.unload(keepingChanges: true) }
     guard
       let row = try? context.rowSource?.rows(
         for: [object.objectID], maximumAge: context.maximumRowAge
       ).first ?? nil
     else { return }
+    kept.note(object, over: row)
     rebase(object, onto: row)
     object.awake(fromSnapshotEvents: .refresh)
   }
@@ -77,8 +82,20 @@ struct ObjectRefreshing {
     }
     for slot in object.changedSlots.members
     where !object.layout.slots[slot].isTransient && slots[slot].isSameStoredValue(as: base[slot]) {
-      object.countAsUnchanged(slot)
+      if !isWanted(object, slot) { object.countAsUnchanged(slot) }
     }
+  }
+
+  /// Whether the other side of a one-to-one relationship was changed to lead here as well: the
+  /// value had been another one before, which was not known here.
+  private func isWanted(_ object: ManagedObject, _ slot: Int) -> Bool {
+    guard let inverse = object.layout.slots[slot].relationship?.inverseRelationship,
+      !inverse.isToMany, case .object(let id)? = object.slots?[slot],
+      let partner = ObjectLookup(context: context).registered(id),
+      let place = InverseMaintenance.slot(of: inverse, in: partner),
+      partner.changedSlots.contains(place), case .object(let back)? = partner.slots?[place]
+    else { return false }
+    return back == object.objectID
   }
 
   /// Takes `row` as the committed values, keeping what was changed here.

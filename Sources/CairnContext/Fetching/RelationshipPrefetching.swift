@@ -95,6 +95,7 @@ struct RelationshipPrefetching {
       }
       let members = found.objects(for: list)
       let value = owner.toMany(index)
+      value.version = owner.snapshot?.version
       value.load(members)
       // Unsaved changes of the relationship stand on top of what is stored.
       result += value.hasChanges ? value.current : members

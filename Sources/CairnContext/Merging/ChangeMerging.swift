@@ -94,10 +94,12 @@ struct ChangeMerging {
     // What happened here before the merge is an event of its own.
     context.processPendingChanges()
     for id in changes.deleted { delete(id) }
-    update(changes.updated)
+    var kept = KeptPartners(context: context)
+    update(changes.updated, &kept)
     // Inserted objects are held until the notification has been posted.
     let inserted = changes.inserted.map { insert($0) }
     withExtendedLifetime(inserted) { context.processPendingChanges() }
+    kept.follow()
     ContextNotifications(context: context).postDidMerge(changes)
   }
 
@@ -112,7 +114,7 @@ struct ChangeMerging {
     return object
   }
 
-  private func update(_ ids: [ManagedObjectID]) {
+  private func update(_ ids: [ManagedObjectID], _ kept: inout KeptPartners) {
     let refreshing = ObjectRefreshing(context: context)
     let objects = ids.compactMap { ObjectLookup(context: context).registered($0) }
     let realised = objects.filter { !$0.isFault && !$0.isDeleted }
@@ -121,7 +123,10 @@ struct ChangeMerging {
         for: realised.map(\.objectID), maximumAge: context.maximumRowAge)) ?? []
     for (object, row) in zip(realised, rows) {
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
-      if let row { refreshing.rebase(object, onto: row) }
+      if let row {
+        kept.note(object, over: row)
+        refreshing.rebase(object, onto: row)
+      }
       object.forgetLooseValues()
       object.awake(fromSnapshotEvents: .refresh)
       context.pending.note(object, .eventRefreshed)

@@ -45,6 +45,11 @@ final class ToManyValue {
   private var rememberedOrder: [ManagedObject]?
   /// Whether anything was set, even without effect.
   var isTouched = false
+  /// The version of the owner's row that was known when the members were read; nil for none.
+  ///
+  /// A save compares the version of the row; that tells about an order only when the order is not
+  /// older than the row.
+  var version: Int64?
   /// Ordered sets that show the members.
   private(set) var followers: [Follower] = []
 
@@ -183,6 +188,11 @@ final class ToManyValue {
   func forgetOrder() {
     rememberedOrder = nil
     isReordered = false
+  }
+
+  /// The members of an ordered relationship are to be read again if they may be older than the row.
+  func forgetOrder(olderThan row: Int64) {
+    if isOrdered, isLoaded, version != row { unload(keepingChanges: true) }
   }
 
   /// Forgets a change of the order that led back to the committed one.

@@ -149,9 +149,12 @@ struct DeletePropagation {
       guard let inverse = relationship.inverseRelationship, !relationship.isManyToMany else {
         return
       }
+      var strangers: [ManagedObject] = []
       for member in members where !member.isDeleted {
-        InverseMaintenance.detach(object, from: member, inverse: inverse)
+        let isLeft = InverseMaintenance.detach(object, from: member, inverse: inverse)
+        if !isLeft { strangers.append(member) }
       }
+      RelationshipRestoring(object).detachAgain(from: strangers, inverse)
     case .cascade:
       // Deleting needs their values; all at once they cost one read.
       if members.contains(where: \.isFault) {

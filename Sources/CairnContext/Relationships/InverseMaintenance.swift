@@ -132,15 +132,20 @@ enum InverseMaintenance {
   }
 
   /// `object` loses `owner` through the inverse.
+  ///
+  /// - Returns: False for a to-one relationship that does not lead to `owner`.
+  @discardableResult
   static func detach(
     _ owner: ManagedObject, from object: ManagedObject, inverse: RelationshipDescription
-  ) {
+  ) -> Bool {
     if inverse.isToMany {
-      guard let index = index(of: inverse, in: object) else { return }
+      guard let index = index(of: inverse, in: object) else { return true }
       remove(owner, from: object, at: index)
     } else if let slot = slot(of: inverse, in: object) {
-      if target(of: object, at: slot) === owner { object.write(.null, at: slot) }
+      guard target(of: object, at: slot) === owner else { return false }
+      object.write(.null, at: slot)
     }
+    return true
   }
 
   // MARK: One side only

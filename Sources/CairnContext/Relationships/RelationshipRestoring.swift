@@ -157,13 +157,8 @@ struct RelationshipRestoring {
       let inverse = relationship.inverseRelationship, !inverse.isToMany
     else { return }
     let partner = InverseMaintenance.target(of: object, at: slot)
-    let former = other(stored)
-    bringUpToDate([partner, former].compactMap { $0 })
-    if let former, former !== partner, !former.isDeleted,
-      let place = InverseMaintenance.slot(of: inverse, in: former), leads(former, place)
-    {
-      former.write(.null, at: place)
-    }
+    if let partner { bringUpToDate([partner]) }
+    release(stored, at: slot)
     guard let partner, let place = InverseMaintenance.slot(of: inverse, in: partner) else { return }
     if partner.isDeleted {
       object.write(.null, at: slot)
@@ -177,6 +172,33 @@ struct RelationshipRestoring {
         }
       }
       partner.write(.object(object.objectID), at: place)
+    }
+  }
+
+  /// The partner that the object has according to its row, but not here, has it no more.
+  func release(_ stored: AttributeValue, at slot: Int) {
+    guard let former = other(stored), former !== InverseMaintenance.target(of: object, at: slot),
+      let inverse = layout.slots[slot].relationship?.inverseRelationship
+    else { return }
+    bringUpToDate([former])
+    if !former.isDeleted, let place = InverseMaintenance.slot(of: inverse, in: former),
+      leads(former, place)
+    {
+      former.write(.null, at: place)
+    }
+  }
+
+  /// Members that did not lead to the object when it was deleted: those that are known by older
+  /// rows may do so.
+  func detachAgain(from members: [ManagedObject], _ inverse: RelationshipDescription) {
+    let unchanged = members.filter { member in
+      guard let slot = InverseMaintenance.slot(of: inverse, in: member) else { return false }
+      return !member.changedSlots.contains(slot)
+    }
+    if unchanged.isEmpty { return }
+    bringUpToDate(unchanged)
+    for member in unchanged where !member.isDeleted {
+      InverseMaintenance.detach(object, from: member, inverse: inverse)
     }
   }
 

@@ -63,7 +63,13 @@ struct SaveCompletion {
     removePending(object)
     object.forgetChangedSlots()
     if !object.toManyValues.isEmpty {
-      for value in object.toManyValues { value?.commit { $0.flags.contains(.deleted) } }
+      let base = object.snapshot?.version
+      for value in object.toManyValues {
+        guard let value else { continue }
+        value.commit { $0.flags.contains(.deleted) }
+        // What was not older than the row before is not older than the one that was written.
+        if let row, value.version == base { value.version = row.version }
+      }
     }
     if !context.assignments.isEmpty { context.assignments[ObjectRef(object)] = nil }
     unlock(object)

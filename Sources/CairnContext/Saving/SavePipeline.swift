@@ -147,6 +147,7 @@ struct SavePipeline {
   ) throws -> Bool {
     // Stores of the program's own hear of rows that are held.
     let holdsInsertions = !coordinator.hasMembers
+    var hasCheckedPartners = false
     for _ in 0..<Self.maximumAttempts {
       let unit = try SaveUnit(
         context: context, store: store, isOnly: coordinator.persistentStores.count == 1,
@@ -154,6 +155,12 @@ struct SavePipeline {
       if !unit.lost.isEmpty {
         unit.takeBack()
         resolving(unit.lost)
+        continue
+      }
+      if unit.partners.hasDoubts, !hasCheckedPartners {
+        unit.takeBack()
+        try resolving { unit.partners.resolve() }
+        hasCheckedPartners = true
         continue
       }
       // A store of the program's own is told about changes that come to nothing, too.
@@ -175,7 +182,11 @@ struct SavePipeline {
         unit.takeBack()
         throw error
       }
-      if case .saved = outcome {} else { unit.takeBack() }
+      if case .saved = outcome {
+      } else {
+        unit.takeBack()
+        hasCheckedPartners = false
+      }
       switch outcome {
       case .saved(let receipt):
         completion.add(unit, receipt: receipt, areInsertionsHeld: holdsInsertions)

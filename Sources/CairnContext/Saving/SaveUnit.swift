@@ -15,6 +15,8 @@ struct SaveUnit {
   private(set) var locked: [ManagedObject] = []
   /// Objects that were given members before anybody noticed that their rows have gone.
   private(set) var lost: [ManagedObject] = []
+  /// One-to-one relationships whose other side is known by an older row; see ``PartnerCheck``.
+  private(set) var partners = PartnerCheck()
   /// Whether new objects hand their slots over instead of copies.
   private let isFinal: Bool
 
@@ -63,6 +65,7 @@ struct SaveUnit {
         try update(object)
       }
     }
+    addLocksOfPartners()
     for reference in context.retained {
       let object = reference.object
       guard object.flags.contains(.locked), !object.hasChanges,
@@ -120,7 +123,19 @@ struct SaveUnit {
     let row = try row(of: object, version: base.version, checking: slots)
     request.updates.append(.init(snapshot: row, changedSlots: slots, changedToManys: toManys))
     updated.append(object)
+    for slot in slots where object.layout.isToOneSlot[slot] { partners.add(object, slot, base) }
+    for index in toManys { object.toManyValues[index]?.forgetOrder(olderThan: base.version) }
     try addLinks(of: object)
+  }
+
+  /// Partners that are not written themselves must be what they are known as.
+  private mutating func addLocksOfPartners() {
+    if partners.unwritten.isEmpty { return }
+    let written = Set(updated.map(ObjectRef.init))
+    for partner in partners.unwritten where !written.contains(ObjectRef(partner)) {
+      guard let version = partner.snapshot?.version else { continue }
+      request.locks.append(.init(objectID: partner.objectID, version: version))
+    }
   }
 
   private mutating func delete(_ object: ManagedObject, in context: ManagedObjectContext) {
