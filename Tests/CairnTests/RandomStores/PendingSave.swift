@@ -48,6 +48,12 @@ struct PendingSave {
     return problems + bystanders(before: before, after: after)
   }
 
+  /// Whether a deletion that prevails over somebody else's changes takes along what those have
+  /// related to the object.
+  private var mayCascade: Bool {
+    !deleted.isEmpty && policy != .errorMergePolicyType
+  }
+
   /// What has changed without the save's having changed it.
   private func bystanders(before: Contents, after: Contents) -> [String] {
     var changed: [String: Set<String>] = [:]
@@ -55,7 +61,9 @@ struct PendingSave {
     var problems: [String] = []
     for (key, old) in before where !mayYield {
       guard let new = after[key] else {
-        if !deleted.contains(key) { problems.append("\(key) was not deleted and is gone") }
+        if !deleted.contains(key), !mayCascade {
+          problems.append("\(key) was not deleted and is gone")
+        }
         continue
       }
       // The row of an object that is overwritten is the object's.

@@ -18,6 +18,9 @@ final class RandomStoreRun {
   private var trail: [String] = []
   private(set) var saves = 0
   private(set) var hasFailed = false
+  /// How many steps before a failure are shown; all of them are too many.
+  private static let shownSteps =
+    ProcessInfo.processInfo.environment["CAIRN_RANDOM_STEPS"].flatMap { Int($0) } ?? 25
 
   /// A context and the objects that it has shown.
   private struct Desk {
@@ -76,14 +79,9 @@ final class RandomStoreRun {
     desks = (0..<(coordinators.count + random.below(2))).map { number in
       let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
       context.persistentStoreCoordinator = coordinators[number % coordinators.count]
-      if coordinators.count > 1 {
-        // Rows that another coordinator has changed are read again. What a merge keeps of them it
-        // does not read again on both sides of a relationship, so that none is made.
-        context.stalenessInterval = 0
-        context.mergePolicy = MergePolicy.error
-      } else {
-        context.mergePolicy = random.below(2) == 0 ? .error : random.pick(Self.policies)
-      }
+      // Rows that another coordinator has changed are read again.
+      if coordinators.count > 1 { context.stalenessInterval = 0 }
+      context.mergePolicy = random.below(2) == 0 ? .error : random.pick(Self.policies)
       context.performAndWait {
         context.undoManager = Cairn.UndoManager()
         context.undoManager?.groupsByEvent = false
@@ -227,25 +225,35 @@ final class RandomStoreRun {
     let candidates = desks[desk].alive.filter { $0.entity.isKindOf(entity: destination) }
     let name = relationship.name
     trail.append("\(desk) relate \(RandomValues.key(object)) \(name)")
+    func note(_ what: String, _ objects: [ManagedObject]) {
+      trail[trail.count - 1] += " \(what) \(objects.map(RandomValues.key))"
+    }
     if !relationship.isToMany {
-      object.setValue(
-        candidates.isEmpty || random.below(5) == 0 ? nil : random.pick(candidates), forKey: name)
+      let one = candidates.isEmpty || random.below(5) == 0 ? nil : random.pick(candidates)
+      note("=", one.map { [$0] } ?? [])
+      object.setValue(one, forKey: name)
     } else if relationship.isOrdered {
       let members = object.mutableOrderedSetValue(forKey: name)
       switch random.below(5) {
-      case 0 where members.count > 0: members.removeObject(at: random.below(members.count))
+      case 0 where members.count > 0:
+        note("-", [])
+        members.removeObject(at: random.below(members.count))
       case 1 where members.count > 1:
+        note("move", [])
         let moved = members.object(at: members.count - 1)
         members.removeObject(at: members.count - 1)
         members.insert(moved, at: random.below(members.count + 1))
       case 2:
-        object.setValue(
-          NSOrderedSet(array: candidates.filter { _ in random.below(2) == 0 }.reversed()),
-          forKey: name)
+        let list = Array(candidates.filter { _ in random.below(2) == 0 }.reversed())
+        note("=", list)
+        object.setValue(NSOrderedSet(array: list), forKey: name)
       default:
         guard !candidates.isEmpty else { return }
         let member = random.pick(candidates)
-        if !members.contains(member) { members.insert(member, at: random.below(members.count + 1)) }
+        if !members.contains(member) {
+          note("+", [member])
+          members.insert(member, at: random.below(members.count + 1))
+        }
       }
     } else {
       let members = object.mutableSetValue(forKey: name)
@@ -254,11 +262,18 @@ final class RandomStoreRun {
       switch random.below(4) {
       case 0 where !present.isEmpty:
         // Temporary IDs sort differently each time; any member will do then.
-        members.remove(random.pick(present))
+        let member = random.pick(present)
+        note("-", [member])
+        members.remove(member)
       case 1:
-        object.setValue(
-          NSSet(array: candidates.filter { _ in random.below(2) == 0 }), forKey: name)
-      default: if !candidates.isEmpty { members.add(random.pick(candidates)) }
+        let list = candidates.filter { _ in random.below(2) == 0 }
+        note("=", list)
+        object.setValue(NSSet(array: list), forKey: name)
+      default:
+        guard !candidates.isEmpty else { return }
+        let member = random.pick(candidates)
+        note("+", [member])
+        members.add(member)
       }
     }
   }
@@ -426,6 +441,6 @@ final class RandomStoreRun {
 
   private func fail(_ message: String) {
     hasFailed = true
-    Issue.record("seed \(seed): \(message); \(trail.suffix(25))")
+    Issue.record("seed \(seed): \(message); \(trail.suffix(Self.shownSteps))")
   }
 }

@@ -17,6 +17,7 @@ import Testing
     var saves = 0
     for number in 0..<count {
       let own = seed &+ UInt64(number)
+      if number > 0, number % 20 == 0 { print("\(number) random stores, \(saves) saves") }
       do {
         let run = try RandomStoreRun(seed: own)
         try run.run(versions: 3, steps: 40)
