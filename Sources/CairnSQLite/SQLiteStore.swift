@@ -131,10 +131,14 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   /// One statement: its own snapshot of the last commit.
   func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
     let (database, schema) = (try database, try schema)
-    do {
-      return try database.unsafeRead { try lookUp(SQLiteConnection(database: $0), schema, body) }
-    } catch {
-      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    return try following(schema) { lost in
+      do {
+        return try database.unsafeRead {
+          try lookUp(SQLiteConnection(database: $0), schema, lost: lost, body)
+        }
+      } catch {
+        throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+      }
     }
   }
 
@@ -147,10 +151,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   func readHeld<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T? {
     guard let held = try heldReader() else { return nil }
     let schema = try schema
-    do {
-      return try held.read { try lookUp($0, schema, body) }
-    } catch {
-      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    return try following(schema) { lost in
+      do {
+        return try held.read { try lookUp($0, schema, lost: lost, body) }
+      } catch {
+        throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+      }
     }
   }
 
@@ -176,23 +182,30 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
     let (database, schema) = (try database, try schema)
-    do {
-      return try database.read { try lookUp(SQLiteConnection(database: $0), schema, body) }
-    } catch {
-      throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+    return try following(schema) { lost in
+      do {
+        return try database.read {
+          try lookUp(SQLiteConnection(database: $0), schema, lost: lost, body)
+        }
+      } catch {
+        throw SQLiteResultCode.translate(error, path: path, doing: "be read")
+      }
     }
   }
 
   /// Executes `body`, which throws when a file of external data could not be read, too.
+  ///
+  /// - Parameter lost: Files that may be missing; nil where nobody else can commit.
   func lookUp<T>(
-    _ connection: SQLiteConnection, _ schema: SQLSchema, _ body: (RowLookup) throws -> T
+    _ connection: SQLiteConnection, _ schema: SQLSchema, lost: Set<String>?,
+    _ body: (RowLookup) throws -> T
   ) throws -> T {
     func lookup(_ files: ExternalDataFiles) -> RowLookup {
       RowLookup(
         connection: connection, reader: RowReader(schema: schema, identity: identity, files: files))
     }
     guard schema.hasExternalData else { return try body(lookup(files)) }
-    return try files.reading { try body(lookup($0)) }
+    return try files.reading(lost: lost) { try body(lookup($0)) }
   }
 
   // MARK: Rows

@@ -91,7 +91,10 @@ final class HeldTransaction: @unchecked Sendable {
 
   // MARK: Reading
 
-  func read<T>(_ reader: RowReader, _ body: (RowLookup) throws -> T) throws -> T {
+  /// - Throws: ``MissingFiles`` for files that are not there and not among those that are `lost`.
+  func read<T>(
+    _ reader: RowReader, lost: Set<String>, _ body: (RowLookup) throws -> T
+  ) throws -> T {
     guard let connection = state.withLock({ $0.connection }) else { throw givenUp }
     do {
       return try connection.unsafeRead { database in
@@ -101,7 +104,7 @@ final class HeldTransaction: @unchecked Sendable {
         guard reader.schema.hasExternalData else {
           return try body(RowLookup(connection: connection, reader: reader))
         }
-        return try reader.files.reading { files in
+        return try reader.files.reading(lost: lost) { files in
           let reader = RowReader(schema: reader.schema, identity: reader.identity, files: files)
           return try body(RowLookup(connection: connection, reader: reader))
         }
@@ -117,7 +120,7 @@ final class HeldTransaction: @unchecked Sendable {
     }
   }
 
-  private var givenUp: CoreDataError {
+  var givenUp: CoreDataError {
     let reason = state.withLock { $0.reason }
     return CoreDataError(
       .persistentStoreOperation,

@@ -77,7 +77,9 @@ extension SQLiteStore: GenerationKeeping {
         connection: connection, path: path, options: configuration.options)
       state.withLock { $0.generations.add(transaction) }
       let reader = RowReader(schema: schema, identity: identity, files: files)
-      return SQLiteGeneration(transaction, reader: reader) { [weak self] transaction in
+      return SQLiteGeneration(
+        transaction, reader: reader, named: { [weak self] in try self?.namedFiles(among: $0) ?? [] }
+      ) { [weak self] transaction in
         if let self { release(transaction) } else { try? transaction.end()?.close() }
       }
     } catch {

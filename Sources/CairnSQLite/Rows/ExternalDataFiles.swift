@@ -16,8 +16,8 @@ struct ExternalDataFiles: Sendable {
   /// The support folder of the store.
   let supportFolder: URL
   let operations: any StoreFileOperations
-  /// Where a read notes that a file could not be read; nil when nobody asks.
-  private var failure: FileReadFailure?
+  /// Where a read notes that a file could not be read or was missing; nil when nobody asks.
+  var trouble: FileReadTrouble?
   var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
 
   init(store: URL, options: StoreOptions = StoreOptions()) {
@@ -42,9 +42,11 @@ struct ExternalDataFiles: Sendable {
   /// The contents of a file; nil when it is missing or cannot be read.
   func data(ofFile name: String) -> Data? {
     do {
-      return try contents(ofFile: name)
+      let data = try contents(ofFile: name)
+      if data == nil { trouble?.noteMissing(name) }
+      return data
     } catch {
-      failure?.note(error)
+      trouble?.note(error)
       return nil
     }
   }
@@ -61,18 +63,6 @@ struct ExternalDataFiles: Sendable {
           + "disk.",
         userInfo: [NSFilePathErrorKey: file.path], underlyingError: error)
     }
-  }
-
-  /// Executes a read, which throws when a file that it wanted could not be read.
-  ///
-  /// Files that are missing are no failure: their values are nil, as in Core Data.
-  func reading<T>(_ body: (ExternalDataFiles) throws -> T) throws -> T {
-    let failure = FileReadFailure()
-    var files = self
-    files.failure = failure
-    let result = try body(files)
-    if let error = failure.error { throw error }
-    return result
   }
 
   /// The name of the file a column names; nil for inline data and for what is not a file name.

@@ -78,15 +78,3 @@ extension StoreOptions {
     dictionary[Self.fileOperationsKey] as? any StoreFileOperations ?? SystemFileOperations()
   }
 }
-
-/// What reading files of external data came to, while one read is under way.
-///
-/// The values of a row cannot throw; the read does so when it is done.
-// Unchecked: used by the one thread that executes the read.
-final class FileReadFailure: @unchecked Sendable {
-  private(set) var error: (any Error)?
-
-  func note(_ error: any Error) {
-    if self.error == nil { self.error = error }
-  }
-}

@@ -43,7 +43,7 @@ extension SQLiteStore {
         var commit: Int64?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
-            try lookUp(SQLiteConnection(database: connection), schema, body)
+            try lookUp(SQLiteConnection(database: connection), schema, lost: nil, body)
           }
           return result != nil
         }

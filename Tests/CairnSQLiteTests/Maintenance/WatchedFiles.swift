@@ -1,13 +1,16 @@
-// The files of external data, with something happening just after one of them was written.
+// The files of external data, with something happening just after one of them was
+// written, or before one is read.
 
 import Foundation
 
 @testable import CairnSQLite
 
-/// The file system; calls back when a file has been written and before anything names it.
+/// The file system; calls back when a file has been written and before anything names it, and when
+/// one is about to be read.
 struct WatchedFiles: StoreFileOperations {
   private let system = SystemFileOperations()
   let didWrite: @Sendable (URL) throws -> Void
+  var willRead: @Sendable (URL) throws -> Void = { _ in }
 
   func makeFolder(_ url: URL) throws { try system.makeFolder(url) }
   func write(_ data: Data, to file: URL) throws {
@@ -24,6 +27,9 @@ struct WatchedFiles: StoreFileOperations {
   }
   func synchronize(file: URL) throws { try system.synchronize(file: file) }
   func synchronize(folder: URL) throws { try system.synchronize(folder: folder) }
-  func read(_ file: URL) throws -> Data? { try system.read(file) }
+  func read(_ file: URL) throws -> Data? {
+    try willRead(file)
+    return try system.read(file)
+  }
   func remove(_ url: URL) throws { try system.remove(url) }
 }
