@@ -131,7 +131,9 @@ let package = Package(
       name: "CairnModelPlugin", capability: .buildTool(), dependencies: ["cairn-modelgen"]),
 
     .testTarget(name: "CairnModelTests", dependencies: ["CairnModel"]),
-    .testTarget(name: "CairnSQLTests", dependencies: ["CairnModel", "CairnStore", "CairnSQL"]),
+    .testTarget(
+      name: "CairnSQLTests",
+      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnTesting"]),
     .testTarget(
       name: "CairnSQLiteTests",
       dependencies: [

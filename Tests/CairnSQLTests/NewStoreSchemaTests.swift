@@ -1,4 +1,5 @@
 import CairnModel
+import CairnTesting
 import Foundation
 import Testing
 
@@ -34,16 +35,6 @@ import Testing
   private static func link(_ a: RelationshipDescription, _ b: RelationshipDescription) {
     a.inverseRelationship = b
     b.inverseRelationship = a
-  }
-
-  private static func derived(
-    _ name: String, _ type: AttributeType, _ expression: String
-  ) -> DerivedAttributeDescription {
-    let result = DerivedAttributeDescription()
-    result.name = name
-    result.attributeType = type
-    result.derivationExpression = ObjectExpression(format: expression)
-    return result
   }
 
   private static func index(
@@ -231,7 +222,9 @@ import Testing
       let (asset, details) = (EntityDescription(name: "Asset"), EntityDescription(name: "Details"))
       let (extra, owner) = (relationship("extra", details), relationship("asset", asset))
       link(extra, owner)
-      asset.properties = [extra, derived("camera", .string, "extra.device")]
+      asset.properties = [
+        extra, DerivedAttributeDescription("camera", .string, from: "extra.device"),
+      ]
       details.properties = [owner, attribute("device", .string)]
       return [asset, details]
     },

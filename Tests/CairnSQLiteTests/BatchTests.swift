@@ -105,21 +105,15 @@ import Testing
     let pages = SampleModel.toMany("pages", page)
     let owner = SampleModel.toOne("book", book)
     SampleModel.connect(pages, owner)
-    func derived(_ name: String, _ type: AttributeType, _ format: String) -> PropertyDescription {
-      let result = DerivedAttributeDescription()
-      result.name = name
-      result.attributeType = type
-      result.derivationExpression = ObjectExpression(format: format)
-      return result
-    }
     book.properties = [
       AttributeDescription(name: "title", type: .string), pages,
-      derived("count", .integer64, "pages.@count"), derived("folded", .string, "canonical:(title)"),
-      derived("words", .integer64, "sum:(pages.words)"),
+      FormatModel.derived("count", .integer64, "pages.@count"),
+      FormatModel.derived("folded", .string, "canonical:(title)"),
+      FormatModel.derived("words", .integer64, "sum:(pages.words)"),
     ]
     page.properties = [
       AttributeDescription(name: "words", type: .integer64), owner,
-      derived("bookTitle", .string, "book.title"),
+      FormatModel.derived("bookTitle", .string, "book.title"),
     ]
     model.entities = [book, page]
     try model.prepareForUse()

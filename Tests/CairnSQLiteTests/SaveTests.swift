@@ -150,36 +150,20 @@ import Testing
 
   @Test func orderedMembersKeepTheirOrderInBothKindsOfRelationship() throws {
     let fixture = try StoreFixture()
-    let company = try fixture.row("Company")
-    let people = try (0..<4).map { _ in
-      try fixture.row("Employee", ["company": .object(company.objectID)])
-    }
-    let project = try fixture.row("Project")
-    let order = [people[2], people[0], people[3], people[1]].map(\.objectID)
-    var request = SaveChangesRequest()
-    request.insertions = ([company, project] + people).map { .init(snapshot: $0) }
-    request.links = [
-      .init(
-        relationship: try fixture.relationship("Company", "employees"), owner: company.objectID,
-        order: order),
-      .init(
-        relationship: try fixture.relationship("Project", "members"), owner: project.objectID,
-        added: people.map(\.objectID), order: Array(order.reversed())),
-    ]
-    _ = try fixture.receipt(fixture.store.save(request))
+    let team = try Team(in: fixture, order: [2, 0, 3, 1], project: [1, 3, 0, 2])
     let employees = try fixture.relationship("Company", "employees")
     let members = try fixture.relationship("Project", "members")
-    #expect(try fixture.store.members(of: employees, owners: [company.objectID]) == [order])
+    #expect(try fixture.store.members(of: employees, owners: [team.company]) == [team.order])
     #expect(
-      try fixture.store.members(of: members, owners: [project.objectID]) == [order.reversed()])
+      try fixture.store.members(of: members, owners: [team.project]) == [team.projectOrder])
     #expect(
       try fixture.column(
         "SELECT Z_FOK_COMPANY FROM ZEMPLOYEE ORDER BY Z_FOK_COMPANY")
         == ["2048", "3072", "4096", "5120"])
     let projects = try fixture.relationship("Employee", "projects")
     #expect(
-      try fixture.store.members(of: projects, owners: people.map(\.objectID))
-        == people.map { _ in [project.objectID] })
+      try fixture.store.members(of: projects, owners: team.people)
+        == team.people.map { _ in [team.project] })
   }
 
   @Test func linksGoWithTheDeletedRow() throws {

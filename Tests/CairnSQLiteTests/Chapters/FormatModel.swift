@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 
@@ -20,11 +21,7 @@ enum FormatModel {
   static func derived(
     _ name: String, _ type: AttributeType, _ expression: String
   ) -> DerivedAttributeDescription {
-    let result = DerivedAttributeDescription()
-    result.name = name
-    result.attributeType = type
-    result.derivationExpression = ObjectExpression(format: expression)
-    return result
+    DerivedAttributeDescription(name, type, from: expression)
   }
 
   /// Connects two relationships and gives them to their entities.

@@ -1,6 +1,7 @@
 // Models that a seed makes, kept as values so that a next version can be made of one.
 
 import Cairn
+import CairnTesting
 import Foundation
 
 /// A model with inheritance, every type of attribute, relationships of every kind, derived
@@ -341,7 +342,10 @@ extension RandomModel {
         made[$0.id]
       }
       description.properties =
-        entity.attributes.map(Self.make) + entity.derived.map(Self.make)
+        entity.attributes.map(Self.make)
+        + entity.derived.map {
+          DerivedAttributeDescription($0.name, $0.type, from: $0.expression)
+        }
     }
     for link in links { connect(link, made) }
     for entity in entities {
@@ -394,14 +398,6 @@ extension RandomModel {
     result.renamingIdentifier = attribute.formerName
     result.allowsExternalBinaryDataStorage = attribute.isExternal
     result.preservesValueInHistoryOnDeletion = attribute.isKeptOnDeletion
-    return result
-  }
-
-  private static func make(_ derived: Derived) -> DerivedAttributeDescription {
-    let result = DerivedAttributeDescription()
-    result.name = derived.name
-    result.attributeType = derived.type
-    result.derivationExpression = ObjectExpression(format: derived.expression)
     return result
   }
 
