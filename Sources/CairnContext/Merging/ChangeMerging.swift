@@ -150,11 +150,22 @@ struct ChangeMerging {
     {
       return
     }
+    if object.isUpdated { release(object) }
     context.pending.remove(object)
     // There is nothing left to be read.
     if object.isFault { FaultFiring.becomeEmpty(object) }
     object.flags.insert(.deletedElsewhere)
     context.pending.note(object, .eventDeleted)
+  }
+
+  /// What was related here to an object that is gone is not saved with a key to it; that is nothing
+  /// that undo takes back.
+  private func release(_ object: ManagedObject) {
+    let isResolving = context.isResolvingConflicts
+    context.isResolvingConflicts = true
+    defer { context.isResolvingConflicts = isResolving }
+    RelationshipRestoring(object).beReleased()
+    context.processPendingChanges()
   }
 
   /// Loaded sets do not list an object that is gone.

@@ -232,6 +232,25 @@ struct RelationshipRestoring {
   /// The object's row is gone and the object goes too: nothing refers to it any more.
   func letGo() {
     for slot in layout.toOneSlots { restoreToOne(at: slot, to: .null) }
+    letMembersGo()
+  }
+
+  /// The same for an object that somebody else has deleted and whose values are left alone: what was
+  /// related to it here is not any more.
+  func beReleased() {
+    letMembersGo()
+    guard object.slots != nil else { return }
+    for slot in layout.toOneSlots where object.changedSlots.contains(slot) {
+      guard let inverse = layout.slots[slot].relationship?.inverseRelationship,
+        !inverse.isToMany, let partner = InverseMaintenance.target(of: object, at: slot),
+        !partner.isFault, !partner.isDeleted,
+        let place = InverseMaintenance.slot(of: inverse, in: partner), leads(partner, place)
+      else { continue }
+      partner.write(.null, at: place)
+    }
+  }
+
+  private func letMembersGo() {
     for (index, relationship) in layout.toManys.enumerated() {
       guard let value = object.touchedToMany(index), let inverse = relationship.inverseRelationship
       else { continue }

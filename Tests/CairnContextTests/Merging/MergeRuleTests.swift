@@ -138,6 +138,38 @@ import Testing
     }
   }
 
+  /// Nothing is saved with a key to an object that is gone.
+  ///
+  /// Under the error policy the save says which changed objects are; what only has new members is
+  /// no change of a row.
+  @Test(arguments: PolicyRuleTests.types, ["author", "passport"])
+  func whatIsRelatedHereToAnObjectThatWasDeletedDoesNotDangle(
+    type: MergePolicyType, key: String
+  ) throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use(policy: MergePolicy(merge: type)) { context in
+      let entity = key == "author" ? "Author" : "Passport"
+      let gone = context.make(entity)
+      try context.save()
+      context.refresh(gone, mergeChanges: false)
+      let mine = context.make(key == "author" ? "Book" : "Author")
+      mine.setValue(gone, forKey: key)
+      _ = try merge(stack, into: context) {
+        $0.delete(try $0.existingObject(with: gone.objectID))
+      }
+      if type != .errorMergePolicyType {
+        #expect(mine.one(key) == nil && gone.isDeleted)
+      } else if key == "passport" {
+        let error = #expect(throws: CoreDataError.self) { try context.save() }
+        #expect(error?.code == .managedObjectMerge)
+        return
+      }
+      try context.save()
+      #expect(mine.one(key) == nil && !context.hasChanges)
+      // That no key is left in the file is checked when the stack goes.
+    }
+  }
+
   @Test func aFaultThatIsDeletedElsewhereIsNoFaultAnyMoreAndReadsAsNothing() throws {
     let stack = try Stack()
     try stack.use { context in
