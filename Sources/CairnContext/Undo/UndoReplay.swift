@@ -4,8 +4,8 @@ import CairnStore
 /// Takes one event of a context back, by changes that are recorded as the way forward again.
 ///
 /// Both sides of every relationship were recorded, so inverses are not maintained here; only
-/// objects that come or go are looked after, because what points to them may have changed without
-/// being recorded. Delete rules are not followed.
+/// objects that come or go are looked after, and one-to-one relationships, because what points to
+/// them may have changed without being recorded. Delete rules are not followed.
 struct UndoReplay {
   let context: ManagedObjectContext
 
@@ -15,9 +15,16 @@ struct UndoReplay {
     context.isReplaying = true
     let arriving = ReturningObjects(context: context, objects: record.deletions)
     arriving.bringBack()
-    context.changingMany { for entry in record.entries.reversed() { revert(entry) } }
+    var pairs: [UndonePair] = []
+    context.changingMany {
+      for entry in record.entries.reversed() {
+        if let pair = UndonePair(entry) { pairs.append(pair) }
+        revert(entry)
+      }
+    }
     arriving.mendRelationships()
     LeavingObjects(context: context, objects: record.insertions).takeOut()
+    for pair in pairs where isHere(pair.object) { pair.mend() }
     let touched = context.pending.event
     for object in touched { settle(object) }
     awaken(touched, record)

@@ -86,6 +86,42 @@ import Testing
     }
   }
 
+  /// What is taken back was saved, and somebody else has related another one since.
+  @Test(arguments: Way.allCases, [false, true])
+  func takingASavedChangeBackLeavesThePartnerOfNowAlone(way: Way, elsewhere: Bool) throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use(policy: .mergeByPropertyObjectTrump) { context in
+      context.stalenessInterval = 0
+      let manager = UndoManager()
+      manager.groupsByEvent = false
+      context.undoManager = manager
+      let author = context.make("Author", ["name": "a"])
+      let passports = (0..<2).map { context.make("Passport", ["number": $0]) }
+      try context.save()
+      manager.forgetAllActions()
+      manager.beginUndoGrouping()
+      author.setValue(passports[0], forKey: "passport")
+      context.processPendingChanges()
+      manager.endUndoGrouping()
+      try context.save()
+      var note: Notification?
+      let change: (ManagedObjectContext) throws -> Void = { other in
+        let saves = NotificationRecorder(other, ManagedObjectContext.didSaveObjectsNotification)
+        let second = try #require(try other.all("Passport", "number == 1").first)
+        try other.all("Author").first?.setValue(second, forKey: "passport")
+        try other.save()
+        note = try #require(saves.notifications.last)
+      }
+      if elsewhere { try stack.useElsewhere(change) } else { try stack.use(change) }
+      way.take(author, passports[1], try #require(note), in: context)
+      context.undo()
+      #expect(author.one("passport") == nil)
+      try context.save()
+      context.refreshAllObjects()
+      #expect(author.one("passport") == nil && passports.map { $0.one("owner") } == [nil, nil])
+    }
+  }
+
   // MARK: Older rows of the other side
 
   /// The author is read again after somebody else gave it passport 1 instead of passport 0; the
