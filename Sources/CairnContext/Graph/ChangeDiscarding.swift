@@ -85,15 +85,14 @@ struct ChangeDiscarding {
 
   /// The same for many objects.
   func detach(_ objects: [ManagedObject]) {
-    for object in objects {
-      context.pending.remove(object)
-      if !context.retained.isEmpty { context.retained.remove(ObjectRef(object)) }
+    let (hasPending, hasRetained) = (!context.pending.isEmpty, !context.retained.isEmpty)
+    if hasPending || hasRetained {
+      for object in objects {
+        if hasPending { context.pending.remove(object) }
+        if hasRetained { context.retained.remove(ObjectRef(object)) }
+      }
     }
-    context.registry.remove(objects)
-    for object in objects {
-      object.flags.remove([.retainsRow, .discarded, .deletedElsewhere, .locked])
-      object.registry = nil
-    }
+    context.registry.letGo(of: objects)
   }
 
   /// Objects that have left for good let go of the members of their relationships: two that refer

@@ -115,18 +115,32 @@ final class ObjectRegistry: @unchecked Sendable {
     }
   }
 
-  /// Forgets many objects, and gives up the rows that they hold.
-  func remove(_ objects: [ManagedObject]) {
+  /// Many objects leave the context: they are forgotten, and give up the rows that they hold.
+  func letGo(of objects: [ManagedObject]) {
     state.withLock { state in
-      for object in objects {
-        let id = object.objectID
-        let address = Self.address(of: object)
-        if case .row(let key) = id.key {
-          Self.table(of: id, in: &state).rows.remove(address, for: key)
-        } else if Self.address(of: id, in: &state) == address {
-          Self.set(0, for: id, in: &state)
+      var place = 0
+      while place < objects.count {
+        let start = place
+        let id = objects[start].objectID
+        place += 1
+        guard id.rowKey != nil else {
+          if Self.address(of: id, in: &state) == Self.address(of: objects[start]) {
+            Self.set(0, for: id, in: &state)
+          }
+          continue
         }
-        if object.flags.contains(.retainsRow) { state.abandonedRows.append(id) }
+        // They come in runs of one table.
+        let table = Self.table(of: id, in: &state)
+        while place < objects.count, objects[place].objectID.isRow(besides: id) { place += 1 }
+        table.rows.remove(place - start) { offset in
+          let object = objects[start + offset]
+          return (object.objectID.rowKey ?? 0, Self.address(of: object))
+        }
+      }
+      for object in objects {
+        if object.flags.contains(.retainsRow) { state.abandonedRows.append(object.objectID) }
+        object.flags.subtract(.untilDetached)
+        object.registry = nil
       }
     }
   }
@@ -309,6 +323,13 @@ final class ObjectRegistry: @unchecked Sendable {
       cairn_try_retain(pointer) != nil
     else { return nil }
     return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
+  }
+}
+
+extension ManagedObjectID {
+  /// Whether it names a row of the same entity in the same store.
+  fileprivate func isRow(besides other: ManagedObjectID) -> Bool {
+    rowKey != nil && entity === other.entity && isIn(other.storeIdentity)
   }
 }
 

@@ -54,6 +54,43 @@ struct RowTable {
     if wasThere { count -= 1 }
   }
 
+  /// Takes out what each of many keys has, if it is what stands beside the key.
+  ///
+  /// What was in the way of others is closed up once at the end, where there is much of it.
+  mutating func remove(_ keys: Int, _ pair: (Int) -> (key: Int64, value: UInt)) {
+    if keys * 2 < count {
+      for place in 0..<keys {
+        let (key, value) = pair(place)
+        remove(value, for: key)
+      }
+      return
+    }
+    if count == 0 { return }
+    // An address that no object has: it keeps the way open to those behind it.
+    let gone: UInt = 1
+    let taken = entries.withUnsafeMutableBufferPointer { entries in
+      var taken = 0
+      for place in 0..<keys {
+        let (key, value) = pair(place)
+        let index = Self.find(key, in: UnsafeBufferPointer(entries))
+        if value == 0 || entries[index].value != value { continue }
+        entries[index].value = gone
+        taken += 1
+      }
+      return taken
+    }
+    count -= taken
+    if count == 0 { return removeAll() }
+    if taken == 0 { return }
+    let left = entries
+    entries = ContiguousArray(repeating: Entry(key: 0, value: 0), count: left.count)
+    entries.withUnsafeMutableBufferPointer { entries in
+      for entry in left where entry.value > gone {
+        entries[Self.find(entry.key, in: UnsafeBufferPointer(entries))] = entry
+      }
+    }
+  }
+
   /// - Parameter value: What the key must have; 0 for anything.
   private static func remove(
     _ key: Int64, _ value: UInt = 0, from entries: UnsafeMutableBufferPointer<Entry>

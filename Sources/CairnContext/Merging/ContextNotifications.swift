@@ -64,14 +64,14 @@ struct ContextNotifications {
     put(set(of: changes.inserted, \.inserted), .insertedObjects, &info)
     put(set(of: changes.updated, \.updated), .updatedObjects, &info)
     put(set(of: changes.deleted, \.deleted), .deletedObjects, &info)
-    put(Set(changes.refreshed), .refreshedObjects, &info)
+    put(Set(distinct: changes.refreshed), .refreshedObjects, &info)
     post(ManagedObjectContext.didChangeObjectsNotification, info)
   }
 
   func postInvalidatedAll(_ ids: [ManagedObjectID]) {
     post(
       ManagedObjectContext.didChangeObjectsNotification,
-      [Key.invalidatedAllObjects.rawValue: Set(ids)])
+      [Key.invalidatedAllObjects.rawValue: Set(distinct: ids)])
   }
 
   /// - Parameters:
@@ -88,9 +88,9 @@ struct ContextNotifications {
     if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)
     var ids: [AnyHashable: Any] = [:]
-    put(Set(changes.inserted.lazy.map { $0.objectID }), .insertedObjectIDs, &ids)
-    put(Set(changes.updated.lazy.map { $0.objectID }), .updatedObjectIDs, &ids)
-    put(Set(changes.deleted.lazy.map { $0.objectID }), .deletedObjectIDs, &ids)
+    put(Set(distinct: changes.inserted.lazy.map { $0.objectID }), .insertedObjectIDs, &ids)
+    put(Set(distinct: changes.updated.lazy.map { $0.objectID }), .updatedObjectIDs, &ids)
+    put(Set(distinct: changes.deleted.lazy.map { $0.objectID }), .deletedObjectIDs, &ids)
     if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { ids[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectIDsNotification, ids)
@@ -123,7 +123,7 @@ struct ContextNotifications {
     {
       return known.set
     }
-    let set = Set(objects)
+    let set = Set(distinct: objects)
     context.announcedSets?[keyPath: place] = AnnouncedSets.Entry(objects: objects, set: set)
     return set
   }
@@ -136,6 +136,17 @@ struct ContextNotifications {
 
   private func post(_ name: Notification.Name, _ info: [AnyHashable: Any]?) {
     NotificationCenter.default.post(name: name, object: context, userInfo: info)
+  }
+}
+
+extension Set {
+  /// The set of elements that are known to be different ones.
+  ///
+  /// A table twice as large as they need: each element that meets another one in its place is
+  /// compared with it, which costs more than a hash and touches an object that is far away.
+  fileprivate init(distinct elements: some Collection<Element>) {
+    self.init(minimumCapacity: elements.count * 2)
+    for element in elements { insert(element) }
   }
 }
 

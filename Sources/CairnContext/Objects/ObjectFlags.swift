@@ -69,6 +69,10 @@ struct ObjectFlags: OptionSet, Sendable {
   }
 
   static let pending: Self = [.inserted, .updated, .deleted]
+  /// What no object keeps that has left its context.
+  static let untilDetached: Self = [
+    .inserted, .updated, .deleted, .retainsRow, .discarded, .deletedElsewhere, .locked,
+  ]
   static let event: Self = [
     .inEvent, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,
   ]

@@ -74,8 +74,9 @@ final class SaveTransaction {
   /// The entity of a row; rows come in runs of one.
   private func entity(_ snapshot: RowSnapshot) -> SQLEntity { entity(snapshot.objectID) }
 
-  private func entity(_ objectID: ManagedObjectID) -> SQLEntity {
-    let description = objectID.entity
+  private func entity(_ objectID: ManagedObjectID) -> SQLEntity { entity(objectID.entity) }
+
+  private func entity(_ description: EntityDescription) -> SQLEntity {
     if let recent, recent.description === description { return recent.entity }
     let entity = lookup.schema.entity(description)
     recent = (description, entity)
@@ -136,20 +137,28 @@ final class SaveTransaction {
     }
     var places: [Place: Int] = [:]
     var groups: [(entity: SQLEntity, version: Int64, keys: [Int64])] = []
-    var place = -1
-    for deletion in request.deletions {
-      let (entity, version) = (entity(deletion.objectID), deletion.version)
-      // Rows come in runs.
-      if place < 0 || groups[place].entity !== entity || groups[place].version != version {
-        let wanted = Place(entity: entity.number, version: version)
-        place = places[wanted] ?? groups.count
-        if place == groups.count {
-          places[wanted] = place
-          groups.append((entity, version, []))
-        }
+    // Rows come in runs.
+    var run: (description: EntityDescription, version: Int64, keys: [Int64])?
+    func endRun() {
+      guard let ended = run else { return }
+      run = nil
+      let entity = entity(ended.description)
+      let wanted = Place(entity: entity.number, version: ended.version)
+      if let place = places[wanted] {
+        groups[place].keys += ended.keys
+      } else {
+        places[wanted] = groups.count
+        groups.append((entity, ended.version, ended.keys))
       }
-      groups[place].keys.append(deletion.objectID.rowKey ?? 0)
     }
+    for deletion in request.deletions {
+      if run?.version != deletion.version || run?.description !== deletion.objectID.entity {
+        endRun()
+        run = (deletion.objectID.entity, deletion.version, [])
+      }
+      run?.keys.append(deletion.objectID.rowKey ?? 0)
+    }
+    endRun()
     for (entity, version, keys) in groups {
       guard try deleter.delete(keys, entity: entity, expected: version) else {
         throw RowsHaveChanged()

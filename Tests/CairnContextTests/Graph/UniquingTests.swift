@@ -71,6 +71,42 @@ import Testing
     for key in Int64(-300)...300 { #expect(table[key] == plain[key] ?? 0) }
   }
 
+  /// Few of many, most, and all; some asked for with an address that they do not have.
+  @Test(arguments: [10, 400, 1000])
+  func aRowTableTakesManyOutAtOnce(_ many: Int) {
+    var random = SeededGenerator(seed: UInt64(many))
+    var table = RowTable()
+    for key in Int64(1)...1000 { table[key] = UInt(key) * 16 }
+    let keys = (1...Int64(1000)).shuffled(using: &random).prefix(many)
+    let others = Set(keys.filter { $0 % 5 == 0 && many < 1000 })
+    // One that is not there.
+    let asked = keys + [2000]
+    table.remove(asked.count) { (asked[$0], UInt(asked[$0]) * 16 + (others.contains(asked[$0]) ? 8 : 0)) }
+    let gone = Set(keys).subtracting(others)
+    #expect(table.count == 1000 - gone.count)
+    for key in Int64(1)...1000 { #expect(table[key] == (gone.contains(key) ? 0 : UInt(key) * 16)) }
+    #expect(table[2000] == 0 && table.all.count == table.count)
+  }
+
+  @Test func manyObjectsOfSeveralEntitiesLeaveTheContextTogether() throws {
+    try Stack().use { context in
+      let authors = (0..<20).map { _ in context.make("Author") }
+      let books = (0..<20).map { _ in context.make("Book") }
+      try context.save()
+      let gone = Array(authors.prefix(15)) + books.suffix(15)
+      for object in gone { context.delete(object) }
+      try context.save()
+      #expect(context.registeredObjects == Set(authors.suffix(5) + books.prefix(5)))
+      for object in gone {
+        #expect(object.managedObjectContext == nil && !object.isDeleted && !object.hasChanges)
+        #expect(context.registeredObject(for: object.objectID) == nil)
+      }
+      for object in authors.suffix(5) {
+        #expect(context.registeredObject(for: object.objectID) === object)
+      }
+    }
+  }
+
   @Test func permanentIDsCanBeHadBeforeTheSave() throws {
     try Stack().use { context in
       let author = context.make("Author")
