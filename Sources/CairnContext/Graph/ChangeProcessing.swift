@@ -22,12 +22,14 @@ struct ChangeProcessing {
     let told = context.events.beginTelling()
     var changes = ObjectChangeSets()
     let new = objects.prefix(while: Self.becameInserted)
-    // Most large events insert and do nothing else: then both lists are the event's own.
+    // Most large events insert or delete and do nothing else: then both lists are the event's own.
     let isAllNew = new.count == objects.count
+    let isAllGone = new.isEmpty && objects.allSatisfy(Self.becameDeleted)
+    if isAllGone { changes.deleted = objects }
     changes.inserted = isAllNew ? objects : Array(new)
-    var unsaved = changes.inserted
-    for object in new { object.flags.subtract(.event) }
-    for object in objects[new.endIndex...] {
+    var unsaved = isAllGone ? objects : changes.inserted
+    for object in isAllGone ? objects[...] : new { object.flags.subtract(.event) }
+    for object in isAllGone ? [] : objects[new.endIndex...] {
       // An object that undo has made clean again has changed all the same.
       changes.add(object, evenIfClean: context.isReplaying)
       object.flags.subtract(.event)
@@ -43,6 +45,11 @@ struct ChangeProcessing {
   private static func becameInserted(_ object: ManagedObject) -> Bool {
     object.flags.isSuperset(of: [.eventInserted, .inserted])
       && object.flags.isDisjoint(with: [.eventDeleted, .discarded])
+  }
+
+  /// Whether an object belongs to the deleted ones of its event, and is to be saved.
+  private static func becameDeleted(_ object: ManagedObject) -> Bool {
+    object.flags.isSuperset(of: [.eventDeleted, .deleted]) && !object.flags.contains(.discarded)
   }
 
   /// Objects that never had a row and were deleted leave the context.

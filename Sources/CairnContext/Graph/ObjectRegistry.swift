@@ -96,12 +96,20 @@ final class ObjectRegistry: @unchecked Sendable {
 
   func add(_ objects: [ManagedObject]) {
     state.withLock { state in
-      if let first = objects.first {
-        let table = Self.table(of: first.objectID, in: &state)
-        table.rows.reserve(table.rows.count + objects.count)
-      }
-      for object in objects {
-        Self.set(Self.address(of: object), for: object.objectID, in: &state)
+      var place = 0
+      while place < objects.count {
+        let run = place..<Self.endOfRun(of: objects, from: place)
+        place = run.upperBound
+        if run.isEmpty {
+          Self.set(Self.address(of: objects[place]), for: objects[place].objectID, in: &state)
+          place += 1
+          continue
+        }
+        let table = Self.table(of: objects[run.lowerBound].objectID, in: &state)
+        table.rows.set(run.count) { offset in
+          let object = objects[run.lowerBound + offset]
+          return (object.objectID.rowKey ?? 0, Self.address(of: object))
+        }
       }
     }
   }
@@ -120,20 +128,19 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { state in
       var place = 0
       while place < objects.count {
-        let start = place
-        let id = objects[start].objectID
-        place += 1
-        guard id.rowKey != nil else {
-          if Self.address(of: id, in: &state) == Self.address(of: objects[start]) {
+        let run = place..<Self.endOfRun(of: objects, from: place)
+        place = run.upperBound
+        if run.isEmpty {
+          let id = objects[place].objectID
+          if Self.address(of: id, in: &state) == Self.address(of: objects[place]) {
             Self.set(0, for: id, in: &state)
           }
+          place += 1
           continue
         }
-        // They come in runs of one table.
-        let table = Self.table(of: id, in: &state)
-        while place < objects.count, objects[place].objectID.isRow(besides: id) { place += 1 }
-        table.rows.remove(place - start) { offset in
-          let object = objects[start + offset]
+        let table = Self.table(of: objects[run.lowerBound].objectID, in: &state)
+        table.rows.remove(run.count) { offset in
+          let object = objects[run.lowerBound + offset]
           return (object.objectID.rowKey ?? 0, Self.address(of: object))
         }
       }
@@ -250,6 +257,15 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   // MARK: Tables
+
+  /// Where the rows of one table end that begin at a place; there already if that is no row.
+  private static func endOfRun(of objects: [ManagedObject], from start: Int) -> Int {
+    let id = objects[start].objectID
+    if id.rowKey == nil { return start }
+    var end = start + 1
+    while end < objects.count, objects[end].objectID.isRow(besides: id) { end += 1 }
+    return end
+  }
 
   private static func address(of object: ManagedObject) -> UInt {
     UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())

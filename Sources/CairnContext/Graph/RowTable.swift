@@ -54,6 +54,21 @@ struct RowTable {
     if wasThere { count -= 1 }
   }
 
+  /// Gives many keys their addresses, none of which is 0.
+  mutating func set(_ keys: Int, _ pair: (Int) -> (key: Int64, value: UInt)) {
+    reserve(count + keys)
+    count += entries.withUnsafeMutableBufferPointer { entries in
+      var new = 0
+      for place in 0..<keys {
+        let (key, value) = pair(place)
+        let index = Self.find(key, in: UnsafeBufferPointer(entries))
+        if entries[index].value == 0 { new += 1 }
+        entries[index] = Entry(key: key, value: value)
+      }
+      return new
+    }
+  }
+
   /// Takes out what each of many keys has, if it is what stands beside the key.
   ///
   /// What was in the way of others is closed up once at the end, where there is much of it.

@@ -81,7 +81,9 @@ import Testing
     let others = Set(keys.filter { $0 % 5 == 0 && many < 1000 })
     // One that is not there.
     let asked = keys + [2000]
-    table.remove(asked.count) { (asked[$0], UInt(asked[$0]) * 16 + (others.contains(asked[$0]) ? 8 : 0)) }
+    table.remove(asked.count) {
+      (asked[$0], UInt(asked[$0]) * 16 + (others.contains(asked[$0]) ? 8 : 0))
+    }
     let gone = Set(keys).subtracting(others)
     #expect(table.count == 1000 - gone.count)
     for key in Int64(1)...1000 { #expect(table[key] == (gone.contains(key) ? 0 : UInt(key) * 16)) }
