@@ -1,5 +1,6 @@
 // Keys as ranges, and which rows have been met before.
 import CairnModel
+import CairnSQL
 import CairnStore
 import Testing
 
@@ -40,27 +41,26 @@ import Testing
     let model = ManagedObjectModel()
     model.entities = [a, b]
     #expect(throws: Never.self) { try model.prepareForUse() }
-    let store = StoreIdentity(identifier: "S", model: model)
+    let schema = SQLSchema(model: model)
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<50 {
       var known = KnownRows()
       var plain: [Set<Int64>] = [[], []]
       for _ in 0..<8 {
-        var ids: [ManagedObjectID] = []
+        var rows: [EntityRows] = []
         var expected: [String] = []
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
           let isFirst = Bool.random(using: &generator)
           let start = Int64.random(in: 0..<2000, using: &generator)
           let length = Int64.random(in: 1...200, using: &generator)
           for key in start..<start + length {
-            ids.append(
-              ManagedObjectID(entity: isFirst ? a : b, storeIdentity: store, key: .row(key)))
+            rows.add(key, of: schema.entity(isFirst ? a : b))
             if plain[isFirst ? 0 : 1].insert(key).inserted {
               expected.append("\(isFirst ? "A" : "B")\(key)")
             }
           }
         }
-        let new = known.insert(ids).map { "\($0.entity.name ?? "")\($0.rowKey ?? -1)" }
+        let new = known.insert(rows).flatMap { run in run.keys.map { "\(run.entity.name)\($0)" } }
         #expect(new == expected)
       }
     }

@@ -46,7 +46,7 @@ public final class BatchDeleteResult: PersistentStoreResult {
     resultType = type
     switch type {
     case .resultTypeStatusOnly: result = NSNumber(value: true)
-    case .resultTypeObjectIDs: result = outcome.deleted
+    case .resultTypeObjectIDs: result = outcome.deleted.ids
     case .resultTypeCount: result = NSNumber(value: outcome.deleted.count)
     }
   }

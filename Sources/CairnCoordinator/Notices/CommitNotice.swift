@@ -21,19 +21,25 @@ package struct CommitNotice: Sendable {
 
   /// Listed only when somebody asks: most commits have no observer that does.
   private enum Objects: Sendable {
-    case listed(
-      inserted: [ManagedObjectID], updated: [ManagedObjectID], deleted: [ManagedObjectID])
+    case unknown
+    case touched(BatchOutcome)
     case written(SaveChangesRequest)
   }
 
-  package init(
-    store: PersistentStore, origin: Origin, inserted: [ManagedObjectID],
-    updated: [ManagedObjectID], deleted: [ManagedObjectID], transactionNumber: Int64?
-  ) {
+  /// Somebody else has written.
+  package init(remoteChangeOf store: PersistentStore) {
     self.store = store
-    self.origin = origin
-    self.transactionNumber = transactionNumber
-    objects = .listed(inserted: inserted, updated: updated, deleted: deleted)
+    origin = .remote
+    transactionNumber = nil
+    objects = .unknown
+  }
+
+  /// A batch request.
+  package init(store: PersistentStore, _ outcome: BatchOutcome) {
+    self.store = store
+    origin = .batch
+    transactionNumber = nil
+    objects = .touched(outcome)
   }
 
   /// A save of a context.
@@ -46,7 +52,8 @@ package struct CommitNotice: Sendable {
 
   package var inserted: [ManagedObjectID] {
     switch objects {
-    case .listed(let inserted, _, _): return inserted
+    case .unknown: return []
+    case .touched(let outcome): return outcome.inserted
     case .written(let request): return request.insertions.map(\.snapshot.objectID)
     }
   }
@@ -55,7 +62,8 @@ package struct CommitNotice: Sendable {
   /// changed links.
   package var updated: [ManagedObjectID] {
     switch objects {
-    case .listed(_, let updated, _): return updated
+    case .unknown: return []
+    case .touched(let outcome): return outcome.updated
     case .written(let request):
       var updated = request.updates.map(\.snapshot.objectID)
       if request.links.isEmpty { return updated }
@@ -71,7 +79,8 @@ package struct CommitNotice: Sendable {
 
   package var deleted: [ManagedObjectID] {
     switch objects {
-    case .listed(_, _, let deleted): return deleted
+    case .unknown: return []
+    case .touched(let outcome): return outcome.deleted.ids
     case .written(let request): return request.deletions.map(\.objectID)
     }
   }
@@ -80,8 +89,7 @@ package struct CommitNotice: Sendable {
   package var isSidecarOnly: Bool {
     guard origin == .save else { return false }
     switch objects {
-    case .listed(let inserted, let updated, let deleted):
-      return inserted.isEmpty && updated.isEmpty && deleted.isEmpty
+    case .unknown, .touched: return false
     case .written(let request):
       return request.insertions.isEmpty && request.updates.isEmpty && request.deletions.isEmpty
         && request.links.isEmpty

@@ -99,11 +99,7 @@ extension PersistentStoreCoordinator {
         touched.updated += outcome.updated
         touched.deleted += outcome.deleted
       }
-      announce(
-        CommitNotice(
-          store: store, origin: .batch, inserted: outcome.inserted, updated: outcome.updated,
-          deleted: outcome.deleted, transactionNumber: nil),
-        by: source)
+      announce(CommitNotice(store: store, outcome), by: source)
     }
     return touched
   }
@@ -111,11 +107,7 @@ extension PersistentStoreCoordinator {
   /// To be called by whoever notices that somebody else, another coordinator or process, wrote to
   /// the store: observers are told and remote change notifications go out.
   package func storeDidChangeRemotely(_ store: PersistentStore) {
-    announce(
-      CommitNotice(
-        store: store, origin: .remote, inserted: [], updated: [], deleted: [],
-        transactionNumber: nil),
-      by: nil)
+    announce(CommitNotice(remoteChangeOf: store), by: nil)
   }
 
   private func announce(_ notice: CommitNotice, by source: (any CoordinatorObserver)?) {

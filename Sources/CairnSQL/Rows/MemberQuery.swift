@@ -10,9 +10,12 @@ package struct MemberQuery: Sendable {
   /// Whether the statements for many owners say nothing about the order, so that whoever reads the
   /// rows has to see that each owner's come in the order of their keys.
   package let leavesOrderToIndex: Bool
-  /// Finds entity number, key and version of members by their owners; nil where the members' table
-  /// does not have the owner's key.
+  /// Finds keys and versions of members by their owners; nil where the members' table does not have
+  /// the owner's key.
   package let versions: VersionQuery?
+  /// The same without the version, which an index can answer alone where only one entity has the
+  /// table.
+  package let keys: VersionQuery?
   /// Whether there can be no members, as those of a transient relationship.
   package var isEmpty: Bool { single.isEmpty }
 
@@ -20,10 +23,15 @@ package struct MemberQuery: Sendable {
   init(link: SQLLink, destination: SQLEntity?, shape: SQLRowShape?) {
     leavesOrderToIndex = link.isUnorderedForeignKey
     if case .foreignKey(let table, let column, _, _, _) = link, !link.isTransient {
+      let only = destination.flatMap { $0.sharesTable ? nil : $0 }
+      let number = only == nil ? "m.Z_ENT, " : ""
       versions = VersionQuery(
-        select: "SELECT m.Z_ENT, m.Z_PK, m.Z_OPT FROM \(table) m", owner: "m.\(column)")
+        select: "SELECT \(number)m.Z_PK, m.Z_OPT FROM \(table) m", owner: "m.\(column)",
+        only: only)
+      keys = VersionQuery(
+        select: "SELECT \(number)m.Z_PK FROM \(table) m", owner: "m.\(column)", only: only)
     } else {
-      versions = nil
+      (versions, keys) = (nil, nil)
     }
     guard let destination, let shape, !link.isTransient else {
       (single, many, singleRows, manyRows) = ("", "", "", "")
@@ -78,6 +86,8 @@ package struct VersionQuery: Sendable {
   package let select: String
   /// The column of the owners' keys.
   package let owner: String
+  /// The entity of all members; nil where the first column is the number of each one's entity.
+  package let only: SQLEntity?
 }
 
 extension SQLLink {

@@ -13,18 +13,21 @@ struct BatchDeletion {
   }
 
   func delete(_ request: StoreFetchRequest) throws -> BatchOutcome {
-    let (ids, groups) = try withCascades(try transaction.matchingIDs(request))
-    var nullified: [ManagedObjectID] = []
+    let (rows, groups) = try withCascades(try transaction.matchingRows(request))
+    var outcome = BatchOutcome()
+    for run in rows {
+      outcome.deleted.append(run.keys, of: run.entity.entity, in: lookup.reader.identity)
+    }
     if groups.contains(where: { Self.hasRules($0.entity) }) {
-      let deleted = Set(ids)
+      let deleted = Set(outcome.deleted.ids)
       for group in groups { try checkDenied(group, deleted: deleted) }
-      for group in groups { nullified += try nullify(group, deleted: deleted) }
+      for group in groups { outcome.updated += try nullify(group, deleted: deleted) }
     }
     for group in groups {
       try record(group)
       _ = try transaction.deleter.delete(group.keys, entity: group.entity, expected: nil)
     }
-    return BatchOutcome(updated: nullified, deleted: ids)
+    return outcome
   }
 
   /// Writes the deletions down, before the rows are gone.
@@ -35,12 +38,11 @@ struct BatchDeletion {
       for key in rows.keys { try transaction.record(.delete, rows.entity, key: key) }
       return
     }
-    let size = 1000
-    for start in stride(from: 0, to: rows.ids.count, by: size) {
-      let ids = Array(rows.ids[start..<min(start + size, rows.ids.count)])
-      for (id, row) in zip(ids, try lookup.snapshots(for: ids)) {
+    for keys in rows.portions(of: 1000) {
+      let ids = EntityRows(rows.entity, Array(keys)).ids(lookup.reader)
+      for (key, row) in zip(keys, try lookup.snapshots(for: ids)) {
         try transaction.record(
-          .delete, rows.entity, key: id.rowKey ?? 0,
+          .delete, rows.entity, key: key,
           tombstone: row.map { row in slots.map { row[$0] } } ?? [])
       }
     }
@@ -50,26 +52,26 @@ struct BatchDeletion {
 
   /// The rows and everything that cascades from them, and the same by their entities.
   private func withCascades(
-    _ ids: [ManagedObjectID]
-  ) throws -> ([ManagedObjectID], [EntityRows]) {
-    var result = ids
+    _ rows: [EntityRows]
+  ) throws -> ([EntityRows], [EntityRows]) {
+    var result = rows
     var groups: [EntityRows] = []
     var known = KnownRows()
-    var level = transaction.grouped(ids)
+    var level = rows.grouped
     while !level.isEmpty {
       Self.add(level, to: &groups)
-      var new: [ManagedObjectID] = []
+      var new: [EntityRows] = []
       for group in level {
         for relationship in Self.relationships(of: group.entity, .cascade) {
           let members = try allMembers(of: relationship, group)
           if members.isEmpty { continue }
-          if known.isEmpty { _ = known.insert(ids) }
+          if known.isEmpty { _ = known.insert(rows) }
           let related = known.insert(members)
           // Members of to-many relationships are read from their rows.
           new += relationship.isToMany ? related : try existing(related)
         }
       }
-      level = transaction.grouped(new)
+      level = new.grouped
       result += new
     }
     return (result, groups.sorted { $0.entity.number < $1.entity.number })
@@ -82,7 +84,7 @@ struct BatchDeletion {
     }
     for rows in level {
       if let place = groups.firstIndex(where: { $0.entity === rows.entity }) {
-        groups[place].ids += rows.ids
+        groups[place].keys += rows.keys
       } else {
         groups.append(rows)
       }
@@ -105,22 +107,24 @@ struct BatchDeletion {
   /// The members of a relationship of any of the rows, in no particular order.
   private func allMembers(
     of relationship: RelationshipDescription, _ rows: EntityRows
-  ) throws -> [ManagedObjectID] {
+  ) throws -> [EntityRows] {
     if relationship.isToMany,
-      let members = try lookup.memberVersions(of: relationship, owners: rows.ids)
+      let members = try lookup.memberKeys(of: relationship, owners: rows.keys)
     {
-      return members.map(\.objectID)
+      return members
     }
-    return try members(of: relationship, rows).flatMap { $0 }
+    return transaction.runs(of: try members(of: relationship, rows).flatMap { $0 })
   }
 
   /// The members of a relationship of rows of one entity, in the order of the rows.
   private func members(
     of relationship: RelationshipDescription, _ rows: EntityRows
   ) throws -> [[ManagedObjectID]] {
-    if relationship.isToMany { return try lookup.members(of: relationship, owners: rows.ids) }
+    if relationship.isToMany {
+      return try lookup.members(of: relationship, owners: rows.ids(lookup.reader))
+    }
     let found = try destinations(of: relationship.name, rows)
-    return rows.ids.map { id in id.rowKey.flatMap { found[$0] }.map { [$0] } ?? [] }
+    return rows.keys.map { key in found[key].map { [$0] } ?? [] }
   }
 
   /// Where a to-one relationship of rows leads, by the rows' keys.
@@ -149,9 +153,9 @@ struct BatchDeletion {
   }
 
   /// The objects that have a row, under their exact entities; only damaged files refer to others.
-  private func existing(_ ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
-    try transaction.grouped(ids).flatMap { rows -> [ManagedObjectID] in
-      var found: [ManagedObjectID] = []
+  private func existing(_ runs: [EntityRows]) throws -> [EntityRows] {
+    var found: [EntityRows] = []
+    for rows in runs.grouped {
       for keys in rows.portionsOfKeys {
         let statement = try lookup.connection.statement(
           "SELECT Z_ENT, Z_PK FROM \(rows.entity.table) "
@@ -160,23 +164,23 @@ struct BatchDeletion {
         statement.bind(KeyList.json(keys), at: 1)
         while try statement.step() {
           let number = Int(truncatingIfNeeded: statement.integer(0))
-          if let id = lookup.reader.objectID(entity: number, key: statement.integer(1)) {
-            found.append(id)
+          if let entity = lookup.schema.entity(number: number) {
+            found.add(statement.integer(1), of: entity)
           }
         }
       }
-      return found
     }
+    return found
   }
 
   private func checkDenied(_ rows: EntityRows, deleted: Set<ManagedObjectID>) throws {
     for relationship in Self.relationships(of: rows.entity, .deny) {
-      for (id, members) in zip(rows.ids, try members(of: relationship, rows))
+      for (key, members) in zip(rows.keys, try members(of: relationship, rows))
       where !members.allSatisfy(deleted.contains) {
         throw CoreDataError(
           .validationRelationshipDeniedDelete,
-          "\(id) cannot be deleted while its \(relationship.name) has members; nothing "
-            + "was deleted.")
+          "\(lookup.reader.objectID(rows.entity, key: key)) cannot be deleted while its "
+            + "\(relationship.name) has members; nothing was deleted.")
       }
     }
   }
@@ -192,16 +196,16 @@ struct BatchDeletion {
       guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
       let staying = try members(of: relationship, rows).flatMap { $0 }
         .filter { !deleted.contains($0) }
-      for var group in transaction.grouped(try existing(staying)) {
+      for var group in try existing(transaction.runs(of: staying)).grouped {
         guard let slot = group.entity.layout.slotByName[inverse.name] else { continue }
         let owners = try destinations(of: inverse.name, group)
-        group.ids.removeAll { id in
-          guard let owner = id.rowKey.flatMap({ owners[$0] }) else { return true }
+        group.keys.removeAll { key in
+          guard let owner = owners[key] else { return true }
           return !deleted.contains(owner)
         }
-        if group.ids.isEmpty { continue }
+        if group.keys.isEmpty { continue }
         try transaction.change(group, to: [slot: .null])
-        changed += group.ids
+        changed += group.ids(lookup.reader)
       }
     }
     return changed

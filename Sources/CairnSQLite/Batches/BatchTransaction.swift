@@ -46,33 +46,41 @@ final class BatchTransaction {
     return ids
   }
 
+  /// The same, by their keys and in runs of one entity.
+  func matchingRows(_ request: StoreFetchRequest) throws -> [EntityRows] {
+    try execution(of: request, .objectIDs).rowKeys()
+  }
+
   private func fetch(
     _ request: StoreFetchRequest, _ form: StoreFetchRequest.Result
   ) throws -> StoreFetchResult {
+    try execution(of: request, form).run()
+  }
+
+  private func execution(
+    of request: StoreFetchRequest, _ form: StoreFetchRequest.Result
+  ) throws -> FetchExecution {
     var request = request
     request.result = form
     let plan = try SQLQueryPlan(request, schema: lookup.schema, store: lookup.reader.identity)
-    return try FetchExecution(lookup: lookup, request: request, plan: plan).run()
+    return FetchExecution(lookup: lookup, request: request, plan: plan)
   }
 
-  /// Object IDs by their exact entity, in the order of the entities' numbers.
-  func grouped(_ ids: [ManagedObjectID]) -> [EntityRows] {
-    var groups: [EntityRows] = []
-    var places: [ObjectIdentifier: Int] = [:]
-    // They come in runs of one entity.
-    var run: (entity: EntityDescription, place: Int)?
+  /// Rows by their exact entity, in the order of the entities' numbers.
+  func grouped(_ ids: [ManagedObjectID]) -> [EntityRows] { runs(of: ids).grouped }
+
+  /// The same in the order of the list.
+  func runs(of ids: [ManagedObjectID]) -> [EntityRows] {
+    var runs: [EntityRows] = []
+    var recent: (description: EntityDescription, entity: SQLEntity)?
     for id in ids {
-      if run?.entity !== id.entity {
-        let place = places[ObjectIdentifier(id.entity)] ?? groups.count
-        if place == groups.count {
-          places[ObjectIdentifier(id.entity)] = place
-          groups.append(EntityRows(lookup.schema.entity(id.entity)))
-        }
-        run = (id.entity, place)
+      guard let key = id.rowKey else { continue }
+      if recent?.description !== id.entity {
+        recent = (id.entity, lookup.schema.entity(id.entity))
       }
-      if let run { groups[run.place].ids.append(id) }
+      if let recent { runs.add(key, of: recent.entity) }
     }
-    return groups.sorted { $0.entity.number < $1.entity.number }
+    return runs
   }
 
   // MARK: History
@@ -171,24 +179,5 @@ final class BatchTransaction {
       throw SQLQueryError.unknownKeyPath(name, entity)
     }
     return slot
-  }
-}
-
-/// Rows of one exact entity, by their IDs.
-struct EntityRows {
-  let entity: SQLEntity
-  var ids: [ManagedObjectID] = []
-
-  init(_ entity: SQLEntity, _ ids: [ManagedObjectID] = []) {
-    self.entity = entity
-    self.ids = ids
-  }
-
-  var keys: [Int64] { ids.compactMap(\.rowKey) }
-
-  /// The keys, so many at a time that a list of them is a parameter of a sensible size.
-  var portionsOfKeys: [ArraySlice<Int64>] {
-    let (keys, size) = (keys, 20_000)
-    return stride(from: 0, to: keys.count, by: size).map { keys[$0..<min($0 + size, keys.count)] }
   }
 }

@@ -16,22 +16,14 @@ struct KnownRows {
   var isEmpty: Bool { keys.isEmpty }
 
   /// - Returns: Those that were not there, each once.
-  mutating func insert(_ ids: [ManagedObjectID]) -> [ManagedObjectID] {
-    var new: [ManagedObjectID] = []
-    var start = 0
-    // They come in runs of one entity.
-    while start < ids.count {
-      let entity = ids[start].entity
-      let end = ids[start...].firstIndex { $0.entity !== entity } ?? ids.count
-      let run = ids[start..<end]
-      if keys[entity.layout.rootNumber, default: Keys()].insert(run) {
-        new += run
-      } else {
-        new += run.filter { id in
-          id.rowKey.map { keys[entity.layout.rootNumber, default: Keys()].insert($0) } ?? false
-        }
+  mutating func insert(_ runs: [EntityRows]) -> [EntityRows] {
+    var new: [EntityRows] = []
+    for var run in runs {
+      let root = run.entity.layout.rootNumber
+      if !keys[root, default: Keys()].insert(run.keys) {
+        run.keys = run.keys.filter { keys[root, default: Keys()].insert($0) }
       }
-      start = end
+      if !run.keys.isEmpty { new.append(run) }
     }
     return new
   }
@@ -39,10 +31,10 @@ struct KnownRows {
 
 extension KnownRows.Keys {
   /// Takes many keys at once, if they are that and all of them are new; otherwise none.
-  fileprivate mutating func insert(_ ids: ArraySlice<ManagedObjectID>) -> Bool {
-    guard ids.count >= KnownRows.manyKeys, others.isEmpty else { return false }
-    let new = KeyRuns(ids.compactMap(\.rowKey))
-    guard new.count == ids.count, let joined = runs.joined(with: new) else { return false }
+  fileprivate mutating func insert(_ keys: [Int64]) -> Bool {
+    guard keys.count >= KnownRows.manyKeys, others.isEmpty else { return false }
+    let new = KeyRuns(keys)
+    guard new.count == keys.count, let joined = runs.joined(with: new) else { return false }
     runs = joined
     return true
   }

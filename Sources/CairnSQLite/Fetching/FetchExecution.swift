@@ -102,6 +102,28 @@ struct FetchExecution {
     return result
   }
 
+  /// The keys of the rows, in runs of one entity.
+  func rowKeys() throws -> [EntityRows] {
+    var result: [EntityRows] = []
+    if plan.limitsInMemory {
+      for row in plan.slice(try matchingSnapshots()) {
+        guard let key = row.objectID.rowKey else { continue }
+        result.add(key, of: lookup.schema.entity(row.objectID.entity))
+      }
+      return result
+    }
+    let statement = try prepare(plan.keys())
+    defer { statement.reset() }
+    var recent: SQLEntity?
+    while try statement.step() {
+      try request.monitor?.noteRow()
+      let number = Int(truncatingIfNeeded: statement.integer(0))
+      if recent?.number != number { recent = lookup.reader.schema.entity(number: number) }
+      if let recent { result.add(statement.integer(1), of: recent) }
+    }
+    return result
+  }
+
   /// - Parameter recent: The entity of the row before: rows come in runs of one entity.
   @inline(__always)
   private func objectID(

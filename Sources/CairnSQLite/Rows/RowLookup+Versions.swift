@@ -12,20 +12,59 @@ extension RowLookup {
   func memberVersions(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [MemberVersion]? {
-    guard let entity = relationship.entity,
-      let index = entity.layout.toManyByName[relationship.name],
-      let destination = relationship.destinationEntity,
-      let query = schema.memberQueries(of: schema.entity(entity))[index].versions
-    else { return nil }
-    let possible = schema.entity(destination).subtree
+    guard let query = memberQuery(of: relationship)?.versions else { return nil }
     var result: [MemberVersion] = []
+    try forEachMember(of: relationship, owners.compactMap(\.rowKey), query) {
+      entity, statement, key in
+      result.append(
+        MemberVersion(
+          objectID: reader.objectID(entity, key: statement.integer(key)),
+          version: statement.integer(key + 1)))
+    }
+    return result
+  }
+
+  /// The keys of the members of a to-many relationship of any of the owners, in runs of one entity
+  /// and otherwise in no particular order.
+  ///
+  /// Nil for a relationship whose links are rows of their own.
+  func memberKeys(
+    of relationship: RelationshipDescription, owners: [Int64]
+  ) throws -> [EntityRows]? {
+    guard let query = memberQuery(of: relationship)?.keys else { return nil }
+    var result: [EntityRows] = []
+    try forEachMember(of: relationship, owners, query) { entity, statement, key in
+      result.add(statement.integer(key), of: entity)
+    }
+    return result
+  }
+
+  private func memberQuery(of relationship: RelationshipDescription) -> MemberQuery? {
+    guard let entity = relationship.entity,
+      let index = entity.layout.toManyByName[relationship.name]
+    else { return nil }
+    return schema.memberQueries(of: schema.entity(entity))[index]
+  }
+
+  /// - Parameter take: Called with the member's entity and the column of its key.
+  @inline(__always)
+  private func forEachMember(
+    of relationship: RelationshipDescription, _ owners: [Int64], _ query: VersionQuery,
+    _ take: (SQLEntity, SQLiteStatement, Int32) -> Void
+  ) throws {
+    guard let destination = relationship.destinationEntity else { return }
+    let possible = schema.entity(destination).subtree
     // Rows come in runs of one entity.
     var recent: (number: Int, entity: SQLEntity)?
-    for owners in KeyRuns(owners.compactMap(\.rowKey)).portions {
+    for owners in KeyRuns(owners).portions {
       let statement = try connection.statement(
         "\(query.select) WHERE \(owners.condition(on: query.owner))")
       defer { statement.reset() }
       owners.bind(to: statement)
+      if let only = query.only {
+        while try statement.step() { take(only, statement, 0) }
+        continue
+      }
       while try statement.step() {
         let number = Int(truncatingIfNeeded: statement.integer(0))
         if recent?.number != number {
@@ -35,14 +74,9 @@ extension RowLookup {
           }
           recent = (number, entity)
         }
-        guard let recent else { continue }
-        result.append(
-          MemberVersion(
-            objectID: reader.objectID(recent.entity, key: statement.integer(1)),
-            version: statement.integer(2)))
+        if let recent { take(recent.entity, statement, 1) }
       }
     }
-    return result
   }
 }
 

@@ -29,11 +29,11 @@ public struct BatchOutcome: Sendable {
   public var inserted: [ManagedObjectID]
   public var updated: [ManagedObjectID]
   /// Those that the request found, and those that its delete rules took along.
-  public var deleted: [ManagedObjectID]
+  public var deleted: RowList
 
   public init(
     inserted: [ManagedObjectID] = [], updated: [ManagedObjectID] = [],
-    deleted: [ManagedObjectID] = []
+    deleted: RowList = RowList()
   ) {
     self.inserted = inserted
     self.updated = updated
