@@ -110,7 +110,8 @@ final class CairnStack {
   let store: PersistentStore
   let file: URL
 
-  init(_ file: URL, history: Bool, isIndexed: Bool = false) throws {
+  /// - Parameter rowSums: Whether the store keeps a sum of each row, as the daemon's does.
+  init(_ file: URL, history: Bool, isIndexed: Bool = false, rowSums: Bool = false) throws {
     self.file = file
     coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(isIndexed: isIndexed))
@@ -118,6 +119,7 @@ final class CairnStack {
       ofType: "SQLite", configurationName: nil, at: file,
       options: [
         "NSPersistentHistoryTrackingKey": history,
+        StoreOptionKey.rowChecksums: rowSums,
         "NSSQLitePragmasOption": ["synchronous": "NORMAL"],
       ])
   }

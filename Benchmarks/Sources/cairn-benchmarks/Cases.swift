@@ -15,7 +15,10 @@ struct Cases {
     let cases: [(name: String, run: () throws -> CaseResult)] = [
       ("insert", { try insertAndSave(history: false) }),
       ("insert history", { try insertAndSave(history: true) }),
-      ("fetch objects", fetchObjects), ("fetch faults", fetchFaults),
+      ("fetch objects", { try fetchObjects(uniqued: false) }),
+      ("fetch objects uniqued", { try fetchObjects(uniqued: true) }),
+      ("fetch faults", { try fetchFaults(uniqued: false) }),
+      ("fetch faults uniqued", { try fetchFaults(uniqued: true) }),
       ("lookup registered", lookUpRegistered), ("lookup store", lookUpInStore),
       ("range", rangeQueries), ("traverse prefetched", { try traverse(prefetched: true) }),
       ("traverse lazy", { try traverse(prefetched: false) }),
@@ -26,7 +29,9 @@ struct Cases {
       ("width 10", { try wide(10) }), ("width 100", { try wide(100) }),
       ("width 1000", { try wide(1000) }), ("open", openLarge),
     ]
-    return try cases.filter { only.map($0.name.contains) ?? true }.map { try $0.run() }
+    return try (cases + rowSumCases).filter { only.map($0.name.contains) ?? true }.map {
+      try $0.run()
+    }
   }
 
   func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {
@@ -48,12 +53,12 @@ struct Cases {
   }
 
   func withCairn(
-    filled: Bool, history: Bool = false, isIndexed: Bool = false,
+    filled: Bool, history: Bool = false, isIndexed: Bool = false, rowSums: Bool = false,
     _ body: (CairnStack) throws -> Double
   ) throws -> Double {
     let file = workspace.newFile()
     defer { workspace.remove(file) }
-    let stack = try CairnStack(file, history: history, isIndexed: isIndexed)
+    let stack = try CairnStack(file, history: history, isIndexed: isIndexed, rowSums: rowSums)
     if filled { try stack.insert(Sample.rows(rows)) }
     let seconds = try body(stack)
     try stack.close()
@@ -78,9 +83,9 @@ struct Cases {
 
   /// The body gets a context that has read nothing.
   func withCairnFamily(
-    parents: Int, _ body: (ManagedObjectContext) throws -> Double
+    parents: Int, rowSums: Bool = false, _ body: (ManagedObjectContext) throws -> Double
   ) throws -> Double {
-    try withCairn(filled: false) { stack in
+    try withCairn(filled: false, rowSums: rowSums) { stack in
       try stack.createFamily(parents: parents, children: 10)
       let context = stack.newContext()
       return try context.performAndWait { try body(context) }
@@ -103,56 +108,6 @@ struct Cases {
           try withCairn(filled: false, history: history) { s in try s.insert(samples) }
         },
       ])
-  }
-
-  private func fetchObjects() throws -> CaseResult {
-    try measure(
-      "fetch into uniqued, filled objects", units: rows, rounds: rounds, must: 3.0, aim: 2.2,
-      [
-        Contestant(name: "raw") {
-          try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } }
-        },
-        Contestant(name: "GRDB") {
-          try withGRDB(filled: true) { d in
-            var records: [ItemRecord] = []
-            let seconds = try timed { records = try d.fetchAll() }
-            keep(records)
-            return seconds
-          }
-        },
-        Contestant(name: "Cairn") { try timedFetch(asFaults: false) },
-      ])
-  }
-
-  private func fetchFaults() throws -> CaseResult {
-    try measure(
-      "fetch as faults (to a full raw read)", units: rows, rounds: rounds, must: 0.8, aim: 0.55,
-      [
-        Contestant(name: "raw") {
-          try withRaw(filled: true) { d in try timed { keep(try d.readAll()) } }
-        },
-        Contestant(name: "GRDB") {
-          try withGRDB(filled: true) { d in
-            var ids: [Int64] = []
-            let seconds = try timed { ids = try d.fetchIDs() }
-            keep(ids)
-            return seconds
-          }
-        },
-        Contestant(name: "Cairn") { try timedFetch(asFaults: true) },
-      ])
-  }
-
-  private func timedFetch(asFaults: Bool) throws -> Double {
-    try withCairn(filled: true) { stack in
-      let context = stack.newContext()
-      return try context.performAndWait {
-        var objects: [ManagedObject] = []
-        let seconds = try timed { objects = try stack.fetchAll(context, asFaults: asFaults) }
-        keep(objects)
-        return seconds
-      }
-    }
   }
 
   private var shuffledKeys: [Int64] {
@@ -234,23 +189,26 @@ struct Cases {
           }
         },
         Contestant(name: "Cairn") {
-          try withCairn(filled: true, history: true) { stack in
-            let context = stack.newContext()
-            return try context.performAndWait {
-              let all = try stack.fetchAll(context, asFaults: false)
-              let objects = all.enumerated().filter { $0.offset % 10 == 9 }.map(\.element)
-              defer { keep(all) }
-              return try timed {
-                for (index, object) in objects.enumerated() {
-                  object.setStoredValue(.integer(Int64(index) &* 3), at: ItemSlot.count)
-                  object.setStoredValue(.string("changed \(index)"), at: ItemSlot.title)
-                }
-                try context.save()
-              }
-            }
-          }
+          try withCairn(filled: true, history: true) { stack in try timedUpdate(stack) }
         },
       ])
+  }
+
+  /// Every tenth object.
+  func timedUpdate(_ stack: CairnStack) throws -> Double {
+    let context = stack.newContext()
+    return try context.performAndWait {
+      let all = try stack.fetchAll(context, asFaults: false)
+      let objects = all.enumerated().filter { $0.offset % 10 == 9 }.map(\.element)
+      defer { keep(all) }
+      return try timed {
+        for (index, object) in objects.enumerated() {
+          object.setStoredValue(.integer(Int64(index) &* 3), at: ItemSlot.count)
+          object.setStoredValue(.string("changed \(index)"), at: ItemSlot.title)
+        }
+        try context.save()
+      }
+    }
   }
 }
 

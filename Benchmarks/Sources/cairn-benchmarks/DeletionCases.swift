@@ -19,16 +19,18 @@ extension Cases {
           }
         },
         Contestant(name: "Cairn") {
-          try withCairnFamily(parents: parents) { context in
-            let request = FetchRequest<ManagedObject>(entityName: "Parent")
-            let objects = try context.fetch(request)
-            return try timed {
-              for object in objects { context.delete(object) }
-              try context.save()
-            }
-          }
+          try withCairnFamily(parents: parents) { try timedCascade($0) }
         },
       ])
+  }
+
+  func timedCascade(_ context: ManagedObjectContext) throws -> Double {
+    let request = FetchRequest<ManagedObject>(entityName: "Parent")
+    let objects = try context.fetch(request)
+    return try timed {
+      for object in objects { context.delete(object) }
+      try context.save()
+    }
   }
 
   /// A batch request that deletes parents with everything that cascades from them.

@@ -16,13 +16,15 @@ struct CaseResult: Sendable {
   let aim: Double?
   /// What one unit of work costs is counted in: nanoseconds, or bytes for memory.
   var unit = "ns"
+  /// The contestant that the others are compared with.
+  var base = "raw"
 
   func median(_ contestant: String) -> Double? { seconds[contestant].map(Self.median) }
 
-  /// The median of the ratios to raw SQLite, round by round.
+  /// The median of the ratios to raw SQLite, or to what else is the base, round by round.
   func ratio(_ contestant: String) -> Double? {
-    guard let own = seconds[contestant], let raw = seconds["raw"], !own.isEmpty else { return nil }
-    return Self.median(zip(own, raw).map { $0 / $1 })
+    guard let own = seconds[contestant], let base = seconds[base], !own.isEmpty else { return nil }
+    return Self.median(zip(own, base).map { $0 / $1 })
   }
 
   /// What is held against the targets: a ratio, or what one unit of work costs.
@@ -47,10 +49,11 @@ struct Contestant {
 /// Runs the contestants in turn, so that a machine that slows down slows all of them.
 func measure(
   _ name: String, units: Int, rounds: Int, must: Double? = nil, aim: Double? = nil,
-  unit: String = "ns", _ contestants: [Contestant]
+  unit: String = "ns", base: String = "raw", _ contestants: [Contestant]
 ) throws -> CaseResult {
   var result = CaseResult(name: name, units: units, must: must, aim: aim)
   result.unit = unit
+  result.base = base
   for round in 0...rounds {
     for contestant in contestants {
       let seconds = try contestant.run()

@@ -128,37 +128,42 @@ extension Cases {
 
   /// One changed object among all those of the context.
   func saveOne() throws -> CaseResult {
-    let saves = 200
-    return try measure(
-      "save of one object in a context of \(rows)", units: saves, rounds: rounds,
+    try measure(
+      "save of one object in a context of \(rows)", units: Self.singleSaves, rounds: rounds,
       [
         Contestant(name: "raw") {
           try withRaw(filled: true) { d in
-            try timed { for id in 1...saves { try d.update([Int64(id)]) } }
+            try timed { for id in 1...Self.singleSaves { try d.update([Int64(id)]) } }
           }
         },
         Contestant(name: "GRDB") {
           try withGRDB(filled: true) { d in
             let records = try d.fetchAll()
-            return try timed { for record in records.prefix(saves) { try d.update([record]) } }
-          }
-        },
-        Contestant(name: "Cairn") {
-          try withCairn(filled: true) { stack in
-            let context = stack.newContext()
-            return try context.performAndWait {
-              let objects = try stack.fetchAll(context, asFaults: false)
-              let seconds = try timed {
-                for (index, object) in objects.prefix(saves).enumerated() {
-                  object.change(to: Int64(index))
-                  try context.save()
-                }
-              }
-              keep(objects)
-              return seconds
+            return try timed {
+              for record in records.prefix(Self.singleSaves) { try d.update([record]) }
             }
           }
         },
+        Contestant(name: "Cairn") {
+          try withCairn(filled: true) { stack in try timedSaves(stack) }
+        },
       ])
+  }
+
+  static let singleSaves = 200
+
+  func timedSaves(_ stack: CairnStack) throws -> Double {
+    let context = stack.newContext()
+    return try context.performAndWait {
+      let objects = try stack.fetchAll(context, asFaults: false)
+      let seconds = try timed {
+        for (index, object) in objects.prefix(Self.singleSaves).enumerated() {
+          object.change(to: Int64(index))
+          try context.save()
+        }
+      }
+      keep(objects)
+      return seconds
+    }
   }
 }

@@ -10,10 +10,10 @@ struct Report {
     print("| case | raw ns | GRDB × | Cairn × | must | aim |")
     print("|---|---:|---:|---:|---:|---:|")
     for result in results {
-      let raw = result.median("raw").map {
+      let raw = result.median(result.base).map {
         String(format: "%.0f", $0 / Double(max(result.units, 1)) * 1e9)
       }
-      let isRatio = result.median("raw") != nil
+      let isRatio = raw != nil
       let text = { (value: Double?) in
         isRatio ? factor(value) : value.map { String(format: "%.1f ", $0) + result.unit } ?? "–"
       }
@@ -35,6 +35,7 @@ struct Report {
         $0[$1] = result.ratio($1)
       }
       if let must = result.must { entry["must"] = must }
+      if result.base != "raw" { entry["base"] = result.base }
       return entry
     }
     let data = try JSONSerialization.data(
