@@ -11,11 +11,14 @@ struct PartnerCheck {
   private var left: [(object: ManagedObject, slot: Int, base: AttributeValue)] = []
   /// New partners whose row led back before they got the key, and how they are to say so.
   private var joined: [(partner: ManagedObject, slot: Int, value: AttributeValue)] = []
+  /// Changes to a partner that has none to be saved itself: a refresh has taken it away, or it is
+  /// gone.
+  private var unread: [(object: ManagedObject, slot: Int, base: AttributeValue)] = []
   /// Partners whose change is none by their own row: the store has to compare the version.
   private(set) var unwritten: [ManagedObject] = []
 
   /// Whether something has to be looked at before the store can be asked.
-  var hasDoubts: Bool { !left.isEmpty || !joined.isEmpty }
+  var hasDoubts: Bool { !left.isEmpty || !joined.isEmpty || !unread.isEmpty }
 
   /// A to-one slot of an updated object has been changed.
   mutating func add(_ object: ManagedObject, _ slot: Int, _ base: RowSnapshot) {
@@ -26,8 +29,12 @@ struct PartnerCheck {
     if case .object(let id) = base[slot], !isSettled(lookup.registered(id), by: object, inverse) {
       left.append((object, slot, base[slot]))
     }
-    if case .object(let id)? = object.slots?[slot], let partner = lookup.registered(id) {
-      join(partner, object, inverse)
+    if case .object(let id)? = object.slots?[slot] {
+      if let partner = lookup.registered(id), !partner.isFault {
+        join(partner, object, inverse)
+      } else {
+        unread.append((object, slot, base[slot]))
+      }
     }
   }
 
@@ -65,11 +72,14 @@ struct PartnerCheck {
     return id == object.objectID
   }
 
-  /// Partners that were left let go; those that were joined say so.
+  /// Partners that were left let go; those that were joined say so, if they are there.
   func resolve() {
     for (partner, slot, value) in joined { partner.write(value, at: slot) }
     for (object, slot, base) in left {
       RelationshipRestoring(object).release(base, at: slot)
+    }
+    for (object, slot, base) in unread {
+      RelationshipRestoring(object).insist(at: slot, over: base)
     }
   }
 }

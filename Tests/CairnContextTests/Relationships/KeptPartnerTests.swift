@@ -122,6 +122,29 @@ import Testing
     }
   }
 
+  /// A refresh without merging takes the partner's side of the change away.
+  @Test(arguments: [false, true])
+  func aPartnerThatWasRefreshedLeadsBackIfItIsStillThere(isGone: Bool) throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      context.stalenessInterval = 0
+      let (author, passport) = (context.make("Author"), context.make("Passport", ["number": 1]))
+      try context.save()
+      author.setValue(passport, forKey: "passport")
+      context.refresh(passport, mergeChanges: false)
+      if isGone {
+        try stack.useElsewhere { other in
+          for same in try other.all("Passport") { other.delete(same) }
+          try other.save()
+        }
+      }
+      try context.save()
+      context.refreshAllObjects()
+      #expect(author.one("passport") === (isGone ? nil : passport))
+      #expect(isGone || passport.one("owner") === author)
+    }
+  }
+
   // MARK: Older rows of the other side
 
   /// The author is read again after somebody else gave it passport 1 instead of passport 0; the
