@@ -329,6 +329,25 @@ extension Range<Int> {
   }
 }
 
+// MARK: - As text
+
+extension RandomModel: CustomStringConvertible {
+  /// The relationships: what leads from where to where, and back.
+  var description: String {
+    func name(_ id: Int) -> String { entities.first { $0.id == id }?.name ?? "" }
+    func text(_ end: End) -> String {
+      name(end.entity) + "." + end.name + (end.isOrdered ? " ordered" : end.isToMany ? " many" : "")
+        + (end.cascades ? " cascade" : "")
+    }
+    return links.map { link in
+      text(link.end) + " to " + name(link.destination) + " / "
+        + (link.inverse.map(text) ?? (link.isReflexive ? "itself" : "none"))
+    }.joined(separator: "; ")
+      + entities.compactMap { entity in entity.unique.map { "; unique \(entity.name).\($0)" } }
+      .joined()
+  }
+}
+
 // MARK: - As a model
 
 extension RandomModel {

@@ -6,16 +6,16 @@ import Testing
 
 final class RandomStoreRun {
   private let seed: UInt64
-  private var random: ParityRandom
-  private var shape: RandomModel
+  var random: ParityRandom
+  var shape: RandomModel
   private let folder: URL
   private let url: URL
   private var options: [AnyHashable: Any]
   /// One or two on the same file.
   private var coordinators: [PersistentStoreCoordinator] = []
-  private var desks: [Desk] = []
+  var desks: [Desk] = []
   /// What was done, for people who look for the cause of a failure.
-  private var trail: [String] = []
+  var trail: [String] = []
   private(set) var saves = 0
   private(set) var hasFailed = false
   /// How many steps before a failure are shown; all of them are too many.
@@ -23,13 +23,17 @@ final class RandomStoreRun {
     ProcessInfo.processInfo.environment["CAIRN_RANDOM_STEPS"].flatMap { Int($0) } ?? 25
 
   /// A context and the objects that it has shown.
-  private struct Desk {
+  struct Desk {
     let context: ManagedObjectContext
     var objects: [ManagedObject] = []
     var alive: [ManagedObject] {
       objects.filter { $0.managedObjectContext != nil && !$0.isDeleted }
     }
   }
+
+  /// The notification of a save.
+  // Unchecked: it is posted and used on the queue of the context that saves.
+  private final class Heard: @unchecked Sendable { var note: Notification? }
 
   init(seed: UInt64) throws {
     self.seed = seed
@@ -144,204 +148,55 @@ final class RandomStoreRun {
   // MARK: Steps
 
   private func step(_ desk: Int) throws {
+    if random.below(24) == 0 { return try child(desk) }
     let context = desks[desk].context
     try context.performAndWait {
       context.undoManager?.beginUndoGrouping()
-      switch random.below(24) {
-      case 0...4: insert(desk)
-      case 5...8: change(desk)
-      case 9...15: relate(desk)
-      case 16: delete(desk)
-      default: break
-      }
+      edit(desk)
       context.processPendingChanges()
       context.undoManager?.endUndoGrouping()
       switch random.below(24) {
-      case 0: undo(desk)
-      case 1:
+      case 0, 1: undo(desk)
+      case 2:
         trail.append("\(desk) refresh")
         context.refreshAllObjects()
-      case 2: if random.below(3) == 0 { context.rollback() }
-      case 3: try batch(desk)
-      case 4...7: try save(desk)
+      case 3: if random.below(3) == 0 { try rollback(desk) }
+      case 4: try batch(desk)
+      case 5...8: try save(desk)
       default: break
       }
     }
   }
 
-  private func concreteEntities(_ desk: Int) -> [EntityDescription] {
-    (desks[desk].context.persistentStoreCoordinator?.managedObjectModel.entities ?? [])
-      .filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
-  }
-
-  private func insert(_ desk: Int) {
-    let entities = concreteEntities(desk)
-    if entities.isEmpty { return }
-    let entity = random.pick(entities)
-    let object = ManagedObject(entity: entity, insertInto: desks[desk].context)
-    trail.append("\(desk) insert \(entity.name ?? "")")
-    desks[desk].objects.append(object)
-    for attribute in attributes(of: entity) where random.below(3) != 0 {
-      object.setValue(value(of: attribute), forKey: attribute.name)
+  func edit(_ desk: Int) {
+    switch random.below(24) {
+    case 0...4: insert(desk)
+    case 5...8: change(desk)
+    case 9...15: relate(desk)
+    case 16: delete(desk)
+    default: break
     }
   }
 
-  private func attributes(of entity: EntityDescription) -> [AttributeDescription] {
-    entity.propertiesByName.values.compactMap { $0 as? AttributeDescription }
-      .filter { !($0 is DerivedAttributeDescription) }.sorted { $0.name < $1.name }
-  }
-
-  private func value(of attribute: AttributeDescription) -> Any? {
-    let isUnique = shape.entities.contains { $0.unique == attribute.name }
-    return RandomValues.value(of: attribute, isUnique: isUnique, &random)
-  }
-
-  private func anyObject(_ desk: Int) -> ManagedObject? {
-    let alive = desks[desk].alive
-    return alive.isEmpty ? nil : random.pick(alive)
-  }
-
-  private func change(_ desk: Int) {
-    guard let object = anyObject(desk) else { return }
-    let all = attributes(of: object.entity)
-    if all.isEmpty { return }
-    let attribute = random.pick(all)
-    trail.append("\(desk) change \(RandomValues.key(object)) \(attribute.name)")
-    object.setValue(value(of: attribute), forKey: attribute.name)
-  }
-
-  private func delete(_ desk: Int) {
-    guard let object = anyObject(desk) else { return }
-    trail.append("\(desk) delete \(RandomValues.key(object))")
-    desks[desk].context.delete(object)
-  }
-
-  private func relate(_ desk: Int) {
-    guard let object = anyObject(desk) else { return }
-    let all = object.entity.relationshipsByName.values.sorted { $0.name < $1.name }
-    guard !all.isEmpty else { return }
-    let relationship = random.pick(all)
-    guard let destination = relationship.destinationEntity else { return }
-    let candidates = desks[desk].alive.filter { $0.entity.isKindOf(entity: destination) }
-    let name = relationship.name
-    trail.append("\(desk) relate \(RandomValues.key(object)) \(name)")
-    func note(_ what: String, _ objects: [ManagedObject]) {
-      trail[trail.count - 1] += " \(what) \(objects.map(RandomValues.key))"
-    }
-    if !relationship.isToMany {
-      let one = candidates.isEmpty || random.below(5) == 0 ? nil : random.pick(candidates)
-      note("=", one.map { [$0] } ?? [])
-      object.setValue(one, forKey: name)
-    } else if relationship.isOrdered {
-      let members = object.mutableOrderedSetValue(forKey: name)
-      switch random.below(5) {
-      case 0 where members.count > 0:
-        note("-", [])
-        members.removeObject(at: random.below(members.count))
-      case 1 where members.count > 1:
-        note("move", [])
-        let moved = members.object(at: members.count - 1)
-        members.removeObject(at: members.count - 1)
-        members.insert(moved, at: random.below(members.count + 1))
-      case 2:
-        let list = Array(candidates.filter { _ in random.below(2) == 0 }.reversed())
-        note("=", list)
-        object.setValue(NSOrderedSet(array: list), forKey: name)
-      default:
-        guard !candidates.isEmpty else { return }
-        let member = random.pick(candidates)
-        if !members.contains(member) {
-          note("+", [member])
-          members.insert(member, at: random.below(members.count + 1))
-        }
-      }
-    } else {
-      let members = object.mutableSetValue(forKey: name)
-      let present = members.allObjects.compactMap { $0 as? ManagedObject }
-        .sorted { RandomValues.key($0) < RandomValues.key($1) }
-      switch random.below(4) {
-      case 0 where !present.isEmpty:
-        // Temporary IDs sort differently each time; any member will do then.
-        let member = random.pick(present)
-        note("-", [member])
-        members.remove(member)
-      case 1:
-        let list = candidates.filter { _ in random.below(2) == 0 }
-        note("=", list)
-        object.setValue(NSSet(array: list), forKey: name)
-      default:
-        guard !candidates.isEmpty else { return }
-        let member = random.pick(candidates)
-        note("+", [member])
-        members.add(member)
-      }
-    }
-  }
-
-  private func undo(_ desk: Int) {
-    guard let manager = desks[desk].context.undoManager else { return }
-    if manager.canRedo, random.below(2) == 0 {
-      trail.append("\(desk) redo")
-      desks[desk].context.redo()
-    } else if manager.canUndo {
-      trail.append("\(desk) undo")
-      desks[desk].context.undo()
-    }
-  }
-
-  private func batch(_ desk: Int) throws {
-    try save(desk)
+  private func rollback(_ desk: Int) throws {
     let context = desks[desk].context
-    let entities = concreteEntities(desk)
-    if entities.isEmpty { return }
-    let entity = random.pick(entities)
-    let name = entity.name ?? ""
-    let plain = attributes(of: entity).filter { attribute in
-      ![.transformable, .composite].contains(attribute.attributeType)
-        && !shape.entities.contains { $0.unique == attribute.name }
-    }
-    do {
-      switch random.below(3) {
-      case 0:
-        trail.append("\(desk) batch insert \(name)")
-        let rows = (0..<random.below(4)).map { _ in
-          Dictionary(
-            plain.compactMap { attribute in value(of: attribute).map { (attribute.name, $0) } },
-            uniquingKeysWith: { first, _ in first })
-        }
-        _ = try context.execute(BatchInsertRequest(entityName: name, objects: rows))
-      case 1 where !plain.isEmpty:
-        let attribute = random.pick(plain)
-        trail.append("\(desk) batch update \(name) \(attribute.name)")
-        let request = BatchUpdateRequest(entityName: name)
-        request.propertiesToUpdate = [attribute.name: value(of: attribute) ?? NSNull()]
-        _ = try context.execute(request)
-      default:
-        let found = desks[desk].alive.filter { $0.entity === entity }.prefix(2)
-        trail.append("\(desk) batch delete \(found.map(RandomValues.key))")
-        _ = try context.execute(BatchDeleteRequest(objectIDs: found.map(\.objectID)))
-      }
-    } catch let error as CoreDataError where Self.isExpected(error) {
-      trail.append("refused: \(error.code)")
-    }
-    for desk in desks.indices {
-      let context = desks[desk].context
-      context.performAndWait { context.reset() }
-      try reload(desk)
-    }
-    inspect("batch")
-    try compare(context, after: "batch", isFresh: true)
+    trail.append("\(desk) rollback")
+    context.rollback()
+    expect(!context.hasChanges, "changes are left after a rollback")
+    context.refreshAllObjects()
+    try compare(context, after: "rollback", isFresh: true)
+    try reload(desk)
   }
 
   // MARK: Saving and comparing
 
-  private static func isExpected(_ error: CoreDataError) -> Bool {
+  static func isExpected(_ error: CoreDataError) -> Bool {
     // The last: a new object that somebody refers to was deleted.
     [.managedObjectMerge, .managedObjectConstraintMerge, .managedObjectValidation]
       .contains(error.code)
   }
 
-  private func save(_ desk: Int) throws {
+  func save(_ desk: Int) throws {
     let context = desks[desk].context
     try context.performAndWait {
       context.processPendingChanges()
@@ -349,6 +204,11 @@ final class RandomStoreRun {
       let before = try storedContents(isFresh: true)
       let pending = PendingSave(
         context, hasUniqueValues: shape.entities.contains { $0.unique != nil })
+      let heard = Heard()
+      let token = NotificationCenter.default.addObserver(
+        forName: ManagedObjectContext.didSaveObjectsNotification, object: context, queue: nil
+      ) { heard.note = $0 }
+      defer { NotificationCenter.default.removeObserver(token) }
       do {
         try context.save()
         trail.append("\(desk) save")
@@ -366,13 +226,14 @@ final class RandomStoreRun {
       }
       inspect("save")
       if desks.count == 1 { try compare(context, after: "save", isFresh: false) }
+      try tellOthers(heard.note, than: desk)
       context.refreshAllObjects()
       try compare(context, after: "refresh", isFresh: true)
       try reload(desk)
     }
   }
 
-  private func fetchAll(_ context: ManagedObjectContext) throws -> [ManagedObject] {
+  func fetchAll(_ context: ManagedObjectContext) throws -> [ManagedObject] {
     let entities = context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
     return try entities.filter { $0.superentity == nil }.sorted {
       ($0.name ?? "") < ($1.name ?? "")
@@ -386,14 +247,14 @@ final class RandomStoreRun {
     }
   }
 
-  private func reload(_ desk: Int) throws {
+  func reload(_ desk: Int) throws {
     let context = desks[desk].context
     let all = try context.performAndWait { try fetchAll(context) }
     let known = Set(all.map(ObjectIdentifier.init))
     desks[desk].objects = all + desks[desk].alive.filter { !known.contains(ObjectIdentifier($0)) }
   }
 
-  private func contents(
+  func contents(
     in context: ManagedObjectContext, isFresh: Bool
   ) throws -> [String: [String: String]] {
     try context.performAndWait {
@@ -409,7 +270,7 @@ final class RandomStoreRun {
   }
 
   /// Compares what a context shows with what a second stack reads.
-  private func compare(
+  func compare(
     _ context: ManagedObjectContext, after moment: String, isFresh: Bool
   ) throws {
     let stored = try storedContents(isFresh: isFresh)
@@ -428,7 +289,7 @@ final class RandomStoreRun {
     }
   }
 
-  private func inspect(_ moment: String) {
+  func inspect(_ moment: String) {
     do {
       let damage = try StoreInspection(contentsOf: url).damage
       expect(damage.isEmpty, "after \(moment): \(damage.prefix(4))")
@@ -437,10 +298,10 @@ final class RandomStoreRun {
     }
   }
 
-  private func expect(_ holds: Bool, _ message: String) { if !holds { fail(message) } }
+  func expect(_ holds: Bool, _ message: String) { if !holds { fail(message) } }
 
-  private func fail(_ message: String) {
+  func fail(_ message: String) {
     hasFailed = true
-    Issue.record("seed \(seed): \(message); \(trail.suffix(Self.shownSteps))")
+    Issue.record("seed \(seed): \(message); \(shape); \(trail.suffix(Self.shownSteps))")
   }
 }
