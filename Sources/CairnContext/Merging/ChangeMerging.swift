@@ -170,7 +170,7 @@ struct ChangeMerging {
 
   /// Loaded sets do not list an object that is gone.
   private func forgetReferences(to object: ManagedObject) {
-    guard let slots = object.slots ?? object.snapshot?.slotPointer else { return }
+    guard let slots = object.slots ?? object.snapshot?.slots else { return }
     for slot in 0..<object.slotCount where object.layout.isToOneSlot[slot] {
       InverseMaintenance.reconcile(object, slot: slot, from: slots[slot], to: .null)
     }

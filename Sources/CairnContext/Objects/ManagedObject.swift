@@ -26,7 +26,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   @usableFromInline final let unretainedLayout: Unmanaged<EntityLayout>
   /// The values now: the snapshot's slots or the object's own; nil for a fault.
   @exclusivity(unchecked)
-  @usableFromInline final var slots: UnsafeMutablePointer<AttributeValue>?
+  @usableFromInline final var slots: RowSlots?
   /// The committed values; nil for faults that were not read and for objects not yet saved.
   @exclusivity(unchecked)
   final var snapshot: RowSnapshot?
@@ -76,7 +76,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     unretainedLayout = .passUnretained(layout)
     super.init()
     flags = ClassTraits.flags(of: self, in: context)
-    layout.defaultValues.withUnsafeBufferPointer { adoptSlots(of: $0) }
+    adoptSlots(of: layout.defaultValues)
     if let context { ObjectInsertion(context: context).insert(self) }
   }
 

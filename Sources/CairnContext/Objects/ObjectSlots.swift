@@ -27,7 +27,7 @@ extension ManagedObject {
   }
 
   /// The values now, read first if the object is a fault.
-  final var firedSlots: UnsafeMutablePointer<AttributeValue> {
+  final var firedSlots: RowSlots {
     if let slots { return slots }
     FaultFiring.fire(self)
     // fire() always leaves values behind, null ones when reading failed.
@@ -36,7 +36,7 @@ extension ManagedObject {
   }
 
   /// The values now, read first if the object is a fault, because of the property in a slot.
-  final func firedSlots(for slot: Int) -> UnsafeMutablePointer<AttributeValue> {
+  final func firedSlots(for slot: Int) -> RowSlots {
     if slots == nil { FaultFiring.fire(self, for: layout.slots[slot].property) }
     return firedSlots
   }
@@ -53,33 +53,29 @@ extension ManagedObject {
     precondition(snapshot.count >= slotCount, "a row of another entity")
     freeSlots()
     self.snapshot = snapshot
-    slots = snapshot.slotPointer
+    slots = snapshot.slots
   }
 
   /// Takes slots of its own with the given values, one for each slot.
   final func adoptSlots(of values: [AttributeValue]) {
-    values.withUnsafeBufferPointer { adoptSlots(of: $0) }
-  }
-
-  final func adoptSlots(of values: UnsafeBufferPointer<AttributeValue>) {
-    // One at a time: most are null or numbers, which the compiler copies without a call.
-    let row = RowSnapshot.draft(count: values.count) { target in
-      for slot in 0..<values.count { (target + slot).initialize(to: values[slot]) }
-    }
-    own(row)
+    own(
+      .draft(count: values.count) { slots in
+        for slot in 0..<values.count { slots.initialize(slot, to: values[slot]) }
+      })
   }
 
   private func own(_ row: RowSnapshot) {
     draft = row
-    slots = row.slotPointer
+    slots = row.slots
     flags.insert(.ownsSlots)
   }
 
   /// Makes sure that the slots can be written to.
-  final func ownSlots() -> UnsafeMutablePointer<AttributeValue> {
+  final func ownSlots() -> RowSlots {
     let shared = firedSlots
     if flags.contains(.ownsSlots) { return shared }
-    adoptSlots(of: UnsafeBufferPointer(start: shared, count: slotCount))
+    let count = slotCount
+    own(.draft(count: count) { $0.initialize(from: shared, count: count) })
     return slots ?? shared
   }
 
@@ -110,7 +106,8 @@ extension ManagedObject {
 
   /// The values now, as an array.
   final var currentValues: [AttributeValue] {
-    Array(UnsafeBufferPointer(start: firedSlots, count: slotCount))
+    let slots = firedSlots
+    return (0..<slotCount).map { slots[$0] }
   }
 
   // MARK: Writing

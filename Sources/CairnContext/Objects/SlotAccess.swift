@@ -1,4 +1,5 @@
 import CairnModel
+import CairnStore
 
 // Values by slot, as generated accessors read and write them. What can be done in a few instructions
 // is compiled into the accessors; all else is called.
@@ -27,11 +28,11 @@ extension ManagedObject {
 
   /// The values, when they have been read and there is such a slot.
   ///
-  /// The pointer is to be used before anything else is done with the object. It is into a row that
+  /// They are to be used before anything else is done with the object. They are those of a row that
   /// the object holds, and that has at least as many slots as the layout: `adopt` and `adoptSlots`
   /// see to that.
   @inlinable @inline(__always)
-  final func readSlots(with slot: Int) -> UnsafeMutablePointer<AttributeValue>? {
+  final func readSlots(with slot: Int) -> RowSlots? {
     #if DEBUG
       checkConfinement()
     #endif
@@ -41,7 +42,7 @@ extension ManagedObject {
 
   /// The same for all that cannot be answered at once: reads a fault.
   @usableFromInline @inline(never)
-  final func firedSlots(with slot: Int) -> UnsafeMutablePointer<AttributeValue> {
+  final func firedSlots(with slot: Int) -> RowSlots {
     // Slot numbers come from generated code or the layout; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount, "slot out of range")
     return firedSlots(for: slot)

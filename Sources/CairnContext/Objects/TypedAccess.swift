@@ -1,4 +1,5 @@
 import CairnModel
+import CairnStore
 import Foundation
 
 // What generated accessors read values with: the value in its slot, taken out where it lies.

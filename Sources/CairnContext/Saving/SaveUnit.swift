@@ -229,7 +229,7 @@ extension ManagedObject {
   /// The persistent slots whose value differs from the committed one.
   final var persistentlyChangedSlots: [Int] {
     guard !changedSlots.isEmpty, let slots, let snapshot else { return [] }
-    let base = snapshot.slotPointer
+    let base = snapshot.slots
     return unretainedLayout._withUnsafeGuaranteedRef { layout in
       changedSlots.members { slot in
         !layout.slots[slot].isTransient && !slots[slot].isSameStoredValue(as: base[slot])

@@ -2,9 +2,9 @@ import Foundation
 
 /// One stored value of a managed object: an attribute, or the object ID of a to-one relationship.
 ///
-/// This is the form in which values cross between contexts and stores. It is 17 bytes, so that a
-/// row fits in one allocation. Composite attributes appear as one value per leaf element;
-/// transformable attributes as the `data` their transformer made.
+/// This is the form in which values cross between contexts and stores. It is 17 bytes, which rows
+/// hold without gaps. Composite attributes appear as one value per leaf element; transformable
+/// attributes as the `data` their transformer made.
 public enum AttributeValue: Sendable, Hashable {
   case null
   case boolean(Bool)

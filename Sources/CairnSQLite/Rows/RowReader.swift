@@ -47,7 +47,7 @@ struct RowReader {
       version: statement.integer(first + 2), count: reads.count
     ) { slots in
       for (slot, read) in reads.enumerated() {
-        (slots + slot).initialize(to: value(statement, read, first))
+        slots.initialize(slot, to: value(statement, read, first))
       }
     }
   }

@@ -125,7 +125,7 @@ final class RowInsertion {
     sqlite3_bind_int64(statement.handle, next, key)
     next += 1
     var isExact = true
-    let slots = snapshot.slotPointer
+    let slots = snapshot.slots
     try binds.withUnsafeBufferPointer { binds in
       for index in 0..<binds.count {
         switch binds[index] {

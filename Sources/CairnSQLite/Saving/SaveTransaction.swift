@@ -362,16 +362,16 @@ final class SaveTransaction {
     if isExact {
       return RowSnapshot.make(
         objectID: snapshot.objectID, version: version, count: snapshot.count
-      ) { $0.initialize(from: snapshot.slotPointer, count: snapshot.count) }
+      ) { $0.initialize(from: snapshot.slots, count: snapshot.count) }
     }
     return RowSnapshot.make(
       objectID: snapshot.objectID, version: version, count: snapshot.count
     ) { values in
       for (index, slot) in entity.slots.enumerated() {
         if case .transient = slot {
-          (values + index).initialize(to: .null)
+          values.initialize(index, to: .null)
         } else {
-          (values + index).initialize(to: StoredForm.value(snapshot[index]))
+          values.initialize(index, to: StoredForm.value(snapshot[index]))
         }
       }
     }
@@ -381,7 +381,7 @@ final class SaveTransaction {
   private static func areExact(_ snapshot: RowSnapshot, _ entity: SQLEntity) -> Bool {
     // Contexts leave transient values out.
     for slot in entity.transientSlots where !snapshot[slot].isNull { return false }
-    let slots = snapshot.slotPointer
+    let slots = snapshot.slots
     for index in 0..<snapshot.count where !StoredForm.isExact(slots[index]) { return false }
     return true
   }

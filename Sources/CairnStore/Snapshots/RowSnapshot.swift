@@ -11,19 +11,20 @@ public struct RowSnapshot: @unchecked Sendable {
     /// Nil for a draft.
     var objectID: ManagedObjectID?
     var version: Int64
-    @usableFromInline var count: Int
+    @usableFromInline var count: UInt32
   }
 
   /// The one allocation: header, then the slots.
-  @usableFromInline final class Storage: ManagedBuffer<Header, AttributeValue> {
+  @usableFromInline final class Storage: ManagedBuffer<Header, UInt8> {
     deinit {
-      _ = withUnsafeMutablePointers { header, slots in
-        slots.deinitialize(count: header.pointee.count)
+      withUnsafeMutablePointers { header, memory in
+        let count = Int(header.pointee.count)
+        RowSlots(in: memory, count: count).deinitialize(count: count)
       }
     }
   }
 
-  @usableFromInline let storage: ManagedBuffer<Header, AttributeValue>
+  @usableFromInline let storage: ManagedBuffer<Header, UInt8>
 
   // Read through the pointer, because `header` is checked for exclusive access each time.
 
@@ -36,33 +37,35 @@ public struct RowSnapshot: @unchecked Sendable {
   }
   /// The row's version for optimistic locking (`Z_OPT`), 0 when the store does not count.
   public var version: Int64 { storage.withUnsafeMutablePointerToHeader { $0.pointee.version } }
-  public var count: Int { storage.withUnsafeMutablePointerToHeader { $0.pointee.count } }
+  @inlinable public var count: Int {
+    storage.withUnsafeMutablePointerToHeader { Int($0.pointee.count) }
+  }
 
-  /// A snapshot whose slots `fill` initialises, all of them, in the buffer it is given.
+  /// A snapshot whose slots `fill` initialises, all of them, from 0 to `count`.
   ///
   /// When `fill` throws, it must have deinitialised what it had initialised.
   public static func make(
     objectID: ManagedObjectID, version: Int64, count: Int,
-    fill: (UnsafeMutablePointer<AttributeValue>) throws -> Void
+    fill: (RowSlots) throws -> Void
   ) rethrows -> RowSnapshot {
     try make(Header(objectID: objectID, version: version, count: 0), count: count, fill: fill)
   }
 
   @inline(__always)
   private static func make(
-    _ header: Header, count: Int, fill: (UnsafeMutablePointer<AttributeValue>) throws -> Void
+    _ header: Header, count: Int, fill: (RowSlots) throws -> Void
   ) rethrows -> RowSnapshot {
-    let storage = Storage.create(minimumCapacity: count) { _ in header }
-    try storage.withUnsafeMutablePointerToElements { try fill($0) }
+    let storage = Storage.create(minimumCapacity: RowSlots.byteCount(for: count)) { _ in header }
+    try storage.withUnsafeMutablePointerToElements { try fill(RowSlots(in: $0, count: count)) }
     // The count is set last: if `fill` throws, nothing is deinitialised that was not made.
-    storage.withUnsafeMutablePointerToHeader { $0.pointee.count = count }
+    storage.withUnsafeMutablePointerToHeader { $0.pointee.count = UInt32(count) }
     return RowSnapshot(storage: storage)
   }
 
   /// A row that is still being written: the slots of one object, which become a snapshot without
   /// being copied when they are sealed.
   package static func draft(
-    count: Int, fill: (UnsafeMutablePointer<AttributeValue>) -> Void
+    count: Int, fill: (RowSlots) -> Void
   ) -> RowSnapshot {
     make(Header(objectID: nil, version: 0, count: 0), count: count, fill: fill)
   }
@@ -89,7 +92,7 @@ public struct RowSnapshot: @unchecked Sendable {
     objectID: ManagedObjectID, version: Int64, values: [AttributeValue]
   ) -> RowSnapshot {
     make(objectID: objectID, version: version, count: values.count) { slots in
-      for (index, value) in values.enumerated() { (slots + index).initialize(to: value) }
+      for (index, value) in values.enumerated() { slots.initialize(index, to: value) }
     }
   }
 
@@ -100,24 +103,26 @@ public struct RowSnapshot: @unchecked Sendable {
   }
 
   @inlinable public subscript(slot: Int) -> AttributeValue {
-    storage.withUnsafeMutablePointers { header, slots in
+    storage.withUnsafeMutablePointers { header, memory in
+      let count = Int(header.pointee.count)
       // Slots are counted by the layout, also when a row is read; the bound keeps memory safe.
-      precondition(slot >= 0 && slot < header.pointee.count, "slot out of range")
-      return slots[slot]
+      precondition(slot >= 0 && slot < count, "slot out of range")
+      return RowSlots(in: memory, count: count)[slot]
     }
   }
 
   public var values: [AttributeValue] {
-    storage.withUnsafeMutablePointers { header, slots in
-      Array(UnsafeBufferPointer(start: slots, count: header.pointee.count))
-    }
+    let slots = slots
+    return (0..<count).map { slots[$0] }
   }
 
   /// The slots in place, valid for as long as the snapshot is held; never to be written to.
   ///
-  /// Objects read through this pointer, because it costs one load instead of a call a value.
-  package var slotPointer: UnsafeMutablePointer<AttributeValue> {
-    storage.withUnsafeMutablePointerToElements { $0 }
+  /// Objects read through this, because it costs a few loads instead of a call a value.
+  package var slots: RowSlots {
+    storage.withUnsafeMutablePointers { header, memory in
+      RowSlots(in: memory, count: Int(header.pointee.count))
+    }
   }
 
   /// Whether both are the same snapshot, not just equal ones.
