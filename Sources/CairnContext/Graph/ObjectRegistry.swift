@@ -11,27 +11,27 @@ import Synchronization
 // Unchecked: the tables are inside `state`; `context` is written once by the context's
 // initialiser and once by its `deinit`, when nobody can use the context any more.
 final class ObjectRegistry: @unchecked Sendable {
-  /// The objects of one store and one entity tree; used with `state` locked only.
-  // `@exclusivity(unchecked)`: nobody else has the lock, and a change of the table calls nobody.
-  private final class Table {
+  /// The objects of one store and one entity tree.
+  private struct Table {
     let store: StoreIdentity?
-    @exclusivity(unchecked)
     var rows = RowTable()
-    @exclusivity(unchecked)
     var references: [String: UInt] = [:]
-
-    init(store: StoreIdentity?) { self.store = store }
 
     var isEmpty: Bool { rows.count == 0 && references.isEmpty }
   }
 
   private struct State {
-    /// By number of the root entity; seldom more than one store each.
-    var tables: [[Table]] = []
-    /// Which table was asked last, and for what: rows come in runs of one entity.
+    /// All but the one in use, whose place has an empty one.
+    var tables: [Table] = []
+    /// Places in ``tables`` by number of the root entity; seldom more than one store each.
+    var places: [[Int]] = []
+    /// The table in use, taken out of ``tables``: what lies here is asked without being retained
+    /// for each question. Rows come in runs of one entity.
+    var table = Table(store: nil)
+    var place: Int?
+    /// What was asked last; its table is the one in use.
     var recentEntity: EntityDescription?
     var recentStore: StoreIdentity?
-    var recentTable = Table(store: nil)
     var temporary = RowTable()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors = SuccessorTable()
@@ -59,7 +59,7 @@ final class ObjectRegistry: @unchecked Sendable {
   func objects(for members: [MemberVersion]) -> [ManagedObject?] {
     state.withLock { state in
       var objects: [ManagedObject?] = []
-      guard let first = members.first, !Self.table(of: first.objectID, in: &state).isEmpty else {
+      guard let first = members.first, Self.hasObjects(like: first.objectID, in: &state) else {
         return objects
       }
       objects.reserveCapacity(members.count)
@@ -74,11 +74,9 @@ final class ObjectRegistry: @unchecked Sendable {
   var objects: [ManagedObject] {
     state.withLock { state in
       var addresses = state.temporary.all
-      for tables in state.tables {
-        for table in tables {
-          addresses += table.rows.all
-          addresses += table.references.values
-        }
+      for table in state.tables + [state.table] {
+        addresses += table.rows.all
+        addresses += table.references.values
       }
       return addresses.compactMap(Self.retained)
     }
@@ -105,8 +103,8 @@ final class ObjectRegistry: @unchecked Sendable {
           place += 1
           continue
         }
-        let table = Self.table(of: objects[run.lowerBound].objectID, in: &state)
-        table.rows.set(run.count) { offset in
+        Self.turn(to: objects[run.lowerBound].objectID, in: &state)
+        state.table.rows.set(run.count) { offset in
           let object = objects[run.lowerBound + offset]
           return (object.objectID.rowKey ?? 0, Self.address(of: object))
         }
@@ -138,8 +136,8 @@ final class ObjectRegistry: @unchecked Sendable {
           place += 1
           continue
         }
-        let table = Self.table(of: objects[run.lowerBound].objectID, in: &state)
-        table.rows.remove(run.count) { offset in
+        Self.turn(to: objects[run.lowerBound].objectID, in: &state)
+        state.table.rows.remove(run.count) { offset in
           let object = objects[run.lowerBound + offset]
           return (object.objectID.rowKey ?? 0, Self.address(of: object))
         }
@@ -187,8 +185,8 @@ final class ObjectRegistry: @unchecked Sendable {
       let areAll = state.temporary.count == objects.count
       var place = 0
       for (run, first) in zip(runs, keys) {
-        let table = Self.table(of: run.entity, in: store, &state)
-        table.rows.reserve(table.rows.count + run.count)
+        Self.turn(to: run.entity, in: store, &state)
+        state.table.rows.reserve(more: run.count)
         for key in first..<first + Int64(run.count) {
           let object = objects[place]
           place += 1
@@ -204,7 +202,7 @@ final class ObjectRegistry: @unchecked Sendable {
             if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
             object.objectID = id
           }
-          table.rows[key] = Self.address(of: object)
+          state.table.rows[key] = Self.address(of: object)
         }
       }
       if areAll { state.temporary.removeAll() }
@@ -272,64 +270,69 @@ final class ObjectRegistry: @unchecked Sendable {
   }
 
   private static func address(of id: ManagedObjectID, in state: inout State) -> UInt {
-    if let key = id.rowKey { return table(of: id, in: &state).rows[key] }
-    switch id.key {
-    case .temporary(let number):
-      return state.temporary[Int64(bitPattern: number)]
-    case .row(let key):
-      return table(of: id, in: &state).rows[key]
-    case .reference(let text):
-      return table(of: id, in: &state).references[text] ?? 0
-    }
+    if case .temporary(let number) = id.key { return state.temporary[Int64(bitPattern: number)] }
+    turn(to: id, in: &state)
+    if let key = id.rowKey { return state.table.rows[key] }
+    guard case .reference(let text) = id.key else { return 0 }
+    return state.table.references[text] ?? 0
   }
 
   private static func set(
     _ address: UInt, for id: ManagedObjectID, in state: inout State
   ) {
-    if let key = id.rowKey {
-      table(of: id, in: &state).rows[key] = address
+    if case .temporary(let number) = id.key {
+      state.temporary[Int64(bitPattern: number)] = address
       return
     }
-    switch id.key {
-    case .temporary(let number):
-      state.temporary[Int64(bitPattern: number)] = address
-    case .row(let key):
-      table(of: id, in: &state).rows[key] = address
-    case .reference(let text):
-      table(of: id, in: &state).references[text] = address == 0 ? nil : address
+    turn(to: id, in: &state)
+    if let key = id.rowKey {
+      state.table.rows[key] = address
+    } else if case .reference(let text) = id.key {
+      state.table.references[text] = address == 0 ? nil : address
+    }
+  }
+
+  private static func hasObjects(like id: ManagedObjectID, in state: inout State) -> Bool {
+    turn(to: id, in: &state)
+    return !state.table.isEmpty
+  }
+
+  /// Makes the table that an ID belongs to the one in use.
+  @inline(__always)
+  private static func turn(to id: ManagedObjectID, in state: inout State) {
+    if state.recentEntity !== id.entity || !id.isIn(state.recentStore) {
+      turnAway(to: id.entity, in: id.storeIdentity, &state)
     }
   }
 
   @inline(__always)
-  private static func table(of id: ManagedObjectID, in state: inout State) -> Table {
-    if state.recentEntity === id.entity, id.isIn(state.recentStore) { return state.recentTable }
-    return otherTable(of: id.entity, in: id.storeIdentity, &state)
-  }
-
-  @inline(__always)
-  private static func table(
-    of entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
-  ) -> Table {
-    if state.recentEntity === entity, state.recentStore === store { return state.recentTable }
-    return otherTable(of: entity, in: store, &state)
-  }
-
-  private static func otherTable(
-    of entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
-  ) -> Table {
-    let root = entity.layout?.rootNumber ?? 0
-    while state.tables.count <= root { state.tables.append([]) }
-    let table: Table
-    if let known = state.tables[root].first(where: { $0.store === store }) {
-      table = known
-    } else {
-      table = Table(store: store)
-      state.tables[root].append(table)
+  private static func turn(
+    to entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
+  ) {
+    if state.recentEntity !== entity || state.recentStore !== store {
+      turnAway(to: entity, in: store, &state)
     }
+  }
+
+  @inline(never)
+  private static func turnAway(
+    to entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
+  ) {
     state.recentEntity = entity
     state.recentStore = store
-    state.recentTable = table
-    return table
+    if let place = state.place { swap(&state.table, &state.tables[place]) }
+    let root = entity.layout?.rootNumber ?? 0
+    while state.places.count <= root { state.places.append([]) }
+    let place: Int
+    if let known = state.places[root].first(where: { state.tables[$0].store === store }) {
+      place = known
+    } else {
+      place = state.tables.count
+      state.tables.append(Table(store: store))
+      state.places[root].append(place)
+    }
+    swap(&state.table, &state.tables[place])
+    state.place = place
   }
 
   /// The object behind a pointer with a reference of its own, or nil when it is being freed: what

@@ -130,9 +130,9 @@ struct RowTable {
     return true
   }
 
-  /// Makes room for so many in all.
-  mutating func reserve(_ total: Int) {
-    let capacity = KeyPlacement.capacity(for: total, atLeast: entries.count)
+  /// Makes room for so many more.
+  mutating func reserve(more: Int) {
+    let capacity = KeyPlacement.capacity(for: count + more, atLeast: entries.count)
     if capacity > entries.count { grow(to: capacity) }
   }
 

@@ -87,13 +87,17 @@ import Testing
     }
   }
 
+  /// So many batches at most: on a busy machine starting takes long, and the importers would make
+  /// more work meanwhile than can be waited for.
+  private static let batchLimit = 500
+
   /// Imports batch after batch, again after each interruption, until it is over.
   private static func importAll(through daemon: Daemon, _ progress: Progress) {
     var batch = 0
-    while !progress.isOver {
+    while !progress.isOver, batch < batchLimit {
       do {
         let client = try daemon.client()
-        while !progress.isOver {
+        while !progress.isOver, batch < batchLimit {
           let own = (0..<10).map { "\(daemon.setup.name)\(batch)-\($0)" }
           // Sections and maintainers that both make, dependencies on packages that both make, and
           // one package that both write with other values.
