@@ -30,8 +30,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var events = EventLog()
   @exclusivity(unchecked)
   final var rowSource: (any RowSource)?
-  /// The ID under which the next object is materialised, and what it is then made from; see
-  /// `ManagedObject.init`.
+  /// What `ManagedObject.init` makes the next object from, one that exists.
   @exclusivity(unchecked)
   final var birth: (id: ManagedObjectID, kind: ObjectKind)?
   /// The sets of the last did-change notification, while a save may post the same again.
@@ -47,6 +46,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var sidecar = SidecarPending()
   @exclusivity(unchecked)
   final var kinds: [ObjectKind?] = []
+  /// Homes of temporary IDs, by entity number.
+  @exclusivity(unchecked)
+  final var newHomes: [ObjectHome?] = []
   @exclusivity(unchecked)
   final var classGeneration = -1
   /// The class of the object that was made last, and what it implements.

@@ -16,8 +16,20 @@ final class ObjectRegistry: @unchecked Sendable {
     let store: StoreIdentity?
     var rows = RowTable()
     var references: [String: UInt] = [:]
+    /// Of IDs of new objects that were saved.
+    private var homes: [ObjectHome] = []
+
+    init(store: StoreIdentity?) { self.store = store }
 
     var isEmpty: Bool { rows.count == 0 && references.isEmpty }
+
+    /// The home of IDs of an entity's rows.
+    mutating func home(of entity: EntityDescription) -> ObjectHome {
+      if let known = homes.first(where: { $0.isOfRows(entity, in: store) }) { return known }
+      let home = ObjectHome(rowsOf: entity, in: store)
+      homes.append(home)
+      return home
+    }
   }
 
   private struct State {
@@ -187,6 +199,7 @@ final class ObjectRegistry: @unchecked Sendable {
       for (run, first) in zip(runs, keys) {
         Self.turn(to: run.entity, in: store, &state)
         state.table.rows.reserve(more: run.count)
+        let home = state.table.home(of: run.entity)
         for key in first..<first + Int64(run.count) {
           let object = objects[place]
           place += 1
@@ -194,10 +207,10 @@ final class ObjectRegistry: @unchecked Sendable {
           if !areAll { Self.set(0, for: object.objectID, in: &state) }
           // An ID that nobody else has seen need not stay what it was.
           if isKnownUniquelyReferenced(&object.objectID) {
-            object.objectID.becomePermanent(in: store, key: key)
+            object.objectID.becomePermanent(in: home, key: key)
           } else {
             let old = object.objectID
-            let id = ManagedObjectID(entity: old.entity, storeIdentity: store, key: .row(key))
+            let id = ManagedObjectID(home: home, rowKey: key)
             if case .temporary(let number) = old.key { state.successors.set(id, for: number) }
             if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
             object.objectID = id

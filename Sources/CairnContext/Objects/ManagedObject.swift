@@ -72,7 +72,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
         "Entity \(entity.name ?? "without name") belongs to no model that can be used; add it to "
           + "a valid model and give that to a coordinator before making objects.")
     }
-    objectID = .temporary(entity: entity)
+    objectID = .temporary(
+      home: context?.newHome(of: layout, entity) ?? ObjectHome(newObjectsOf: entity))
     unretainedLayout = .passUnretained(layout)
     super.init()
     flags = ClassTraits.flags(of: self, in: context)

@@ -1,5 +1,17 @@
 import CairnModel
 
+extension ManagedObjectContext {
+  /// The home of temporary IDs of an entity's objects.
+  final func newHome(of layout: EntityLayout, _ entity: EntityDescription) -> ObjectHome {
+    while newHomes.count <= layout.number { newHomes.append(nil) }
+    // The number may have been that of another model's entity before.
+    if let home = newHomes[layout.number], home.isOfNewObjects(of: entity) { return home }
+    let home = ObjectHome(newObjectsOf: entity)
+    newHomes[layout.number] = home
+    return home
+  }
+}
+
 /// Puts new objects into a context.
 struct ObjectInsertion {
   let context: ManagedObjectContext

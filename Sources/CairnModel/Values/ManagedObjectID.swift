@@ -91,45 +91,62 @@ public enum ObjectKey: Hashable, Sendable {
 /// Two IDs are equal when they name the same object of the same store. A temporary ID is replaced
 /// by a permanent one when the object is saved. IDs are immutable and may be used on any thread.
 /// Source: Core Data's `NSManagedObjectID`.
-// Unchecked: every stored property is of Sendable type, and none is written after `init` except by
-// ``becomePermanent(in:key:)``, while the caller has the one reference there is; only NSObject, the
+// Unchecked: both stored properties are of Sendable types, and neither is written after `init` except
+// by ``becomePermanent(in:key:)``, while the caller has the one reference there is; only NSObject, the
 // superclass, is not declared Sendable.
 public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-  /// The object's exact entity.
-  public let entity: EntityDescription
   // `@exclusivity(unchecked)`: written in one assignment each, by nobody else meanwhile; see above.
   @exclusivity(unchecked)
-  @usableFromInline final var store: StoreIdentity?
+  @usableFromInline final var home: ObjectHome
+  /// The key, which the home tells how to read.
   @exclusivity(unchecked)
-  @usableFromInline final var ownKey: ObjectKey
+  @usableFromInline final var number: UInt64
+
+  /// The ID of the row with a key.
+  @inlinable package init(home: ObjectHome, rowKey: Int64) {
+    self.home = home
+    number = UInt64(bitPattern: rowKey)
+  }
 
   package init(entity: EntityDescription, storeIdentity: StoreIdentity?, key: ObjectKey) {
-    self.entity = entity
-    store = storeIdentity
-    ownKey = key
+    home = ObjectHome(of: key, entity, storeIdentity)
+    switch key {
+    case .row(let number): self.number = UInt64(bitPattern: number)
+    case .temporary(let number): self.number = number
+    case .reference: number = 0
+    }
   }
 
   // Inlinable getters: what another module inlines of a property by itself is checked for exclusive
   // access in spite of the attribute, and those checks were a twelfth of a fetch.
 
+  /// The object's exact entity.
+  @inlinable public final var entity: EntityDescription { home.entity }
   /// Which store the object lives in; nil while it is not assigned to one.
-  @inlinable package final var storeIdentity: StoreIdentity? { store }
-  @inlinable package final var key: ObjectKey { ownKey }
+  @inlinable package final var storeIdentity: StoreIdentity? { home.store }
+  @inlinable package final var key: ObjectKey {
+    switch home.kind {
+    case .rows: return .row(Int64(bitPattern: number))
+    case .temporary: return .temporary(number)
+    case .reference(let text): return .reference(text)
+    }
+  }
   /// The primary key, nil for temporary IDs and for stores that use reference objects.
   @inlinable package final var rowKey: Int64? {
-    if case .row(let number) = ownKey { return number }
+    if case .rows = home.kind { return Int64(bitPattern: number) }
     return nil
   }
   /// Whether it is an ID of an object of that store.
-  @inlinable package final func isIn(_ store: StoreIdentity?) -> Bool { self.store === store }
+  @inlinable package final func isIn(_ store: StoreIdentity?) -> Bool { home.store === store }
 
   /// A new temporary ID, unique in this process.
-  package static func temporary(
-    entity: EntityDescription, storeIdentity: StoreIdentity? = nil
-  ) -> ManagedObjectID {
+  package static func temporary(entity: EntityDescription) -> ManagedObjectID {
+    temporary(home: ObjectHome(newObjectsOf: entity))
+  }
+  /// The same with a home for new objects.
+  package static func temporary(home: ObjectHome) -> ManagedObjectID {
     let number = nextTemporaryNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    return ManagedObjectID(
-      entity: entity, storeIdentity: storeIdentity, key: .temporary(number))
+    return ManagedObjectID(home: home, rowKey: Int64(bitPattern: number))
   }
   private static let nextTemporaryNumber = Atomic<UInt64>(0)
   /// Constant for the process; part of the URIs of temporary IDs.
@@ -139,9 +156,9 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
   ///
   /// Only the object that has the ID may know it: whoever else holds one sees it unchanged for
   /// ever.
-  package func becomePermanent(in storeIdentity: StoreIdentity, key: Int64) {
-    store = storeIdentity
-    ownKey = .row(key)
+  package func becomePermanent(in home: ObjectHome, key: Int64) {
+    self.home = home
+    number = UInt64(bitPattern: key)
   }
 
   /// The ID itself, which never changes.
@@ -149,7 +166,7 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
   /// Whether the object has not been saved yet.
   public var isTemporaryID: Bool {
-    if case .temporary = key { return true }
+    if case .temporary = home.kind { return true }
     return false
   }
 

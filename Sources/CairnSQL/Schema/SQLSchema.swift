@@ -18,14 +18,20 @@ package final class SQLSchema: Sendable {
   package let hasDerivedValues: Bool
   /// How requests of this schema are run.
   let plans = SQLPlanCache()
+  /// Which store this is the schema of, where it is that of an open one, and its homes of IDs.
+  private let identity: StoreIdentity?
+  private let homes: [ObjectHome]
   /// By entity number minus one.
   private let queries: [[MemberQuery]]
   /// Row shapes by entity number minus one: the entity alone, and with its subentities.
   private let shapes: [(alone: SQLRowShape, withSubentities: SQLRowShape)]
 
   /// - Parameter model: prepared for use.
-  package init(model: ManagedObjectModel, catalog: SQLCatalog? = nil) {
+  package init(
+    model: ManagedObjectModel, catalog: SQLCatalog? = nil, identity: StoreIdentity? = nil
+  ) {
     self.model = model
+    self.identity = identity
     var builder = SQLSchemaBuilder(model: model, catalog: catalog)
     builder.build()
     entities = builder.entities
@@ -33,6 +39,7 @@ package final class SQLSchema: Sendable {
     joinTables = builder.joinTables
     hasExternalData = builder.entities.contains { !$0.externalSlots.isEmpty }
     let list = builder.entities
+    homes = identity.map { store in list.map { ObjectHome(rowsOf: $0.entity, in: store) } } ?? []
     hasConstraints = list.contains { !$0.constraints.isEmpty }
     hasDerivedValues = list.contains { !$0.derivedSlots.isEmpty }
     let shapes = list.map { entity -> (alone: SQLRowShape, withSubentities: SQLRowShape) in
@@ -61,6 +68,12 @@ package final class SQLSchema: Sendable {
   /// The entity with a number, nil when the model has none.
   package func entity(number: Int) -> SQLEntity? {
     number >= 1 && number <= entities.count ? entities[number - 1] : nil
+  }
+
+  /// The homes of IDs of a store with this schema, by entity number minus one.
+  package func homes(in store: StoreIdentity) -> [ObjectHome] {
+    if store === identity { return homes }
+    return entities.map { ObjectHome(rowsOf: $0.entity, in: store) }
   }
 
   /// Whether an entity is one of the schema's model.

@@ -105,8 +105,7 @@ final class HeldTransaction: @unchecked Sendable {
           return try body(RowLookup(connection: connection, reader: reader))
         }
         return try reader.files.reading(lost: lost) { files in
-          let reader = RowReader(schema: reader.schema, identity: reader.identity, files: files)
-          return try body(RowLookup(connection: connection, reader: reader))
+          try body(RowLookup(connection: connection, reader: reader.with(files)))
         }
       }
     } catch {

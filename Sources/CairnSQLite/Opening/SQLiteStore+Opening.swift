@@ -105,7 +105,8 @@ extension SQLiteStore {
     _ facts: SQLiteFileFacts, database: any DatabaseWriter, hadLog: Bool
   ) throws {
     let metadata = facts.metadata ?? [:]
-    let schema = SQLSchema(model: configuration.model, catalog: facts.catalog)
+    let schema = SQLSchema(
+      model: configuration.model, catalog: facts.catalog, identity: identity)
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
     let isCompatible = hashes == configuration.model.entityVersionHashesByName
     if isCompatible { try checkTables(of: schema, facts.catalog) }

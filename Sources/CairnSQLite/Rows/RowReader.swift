@@ -8,6 +8,20 @@ struct RowReader {
   let schema: SQLSchema
   let identity: StoreIdentity
   let files: ExternalDataFiles
+  /// Of IDs, by entity number minus one.
+  private let homes: [ObjectHome]
+
+  init(schema: SQLSchema, identity: StoreIdentity, files: ExternalDataFiles) {
+    self.schema = schema
+    self.identity = identity
+    self.files = files
+    homes = schema.homes(in: identity)
+  }
+
+  /// The same with other files.
+  func with(_ files: ExternalDataFiles) -> RowReader {
+    RowReader(schema: schema, identity: identity, files: files)
+  }
 
   /// The ID of a row; nil when the entity number is none of the model's.
   func objectID(entity number: Int, key: Int64) -> ManagedObjectID? {
@@ -15,7 +29,7 @@ struct RowReader {
   }
 
   func objectID(_ entity: SQLEntity, key: Int64) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.entity, storeIdentity: identity, key: .row(key))
+    ManagedObjectID(home: homes[entity.number - 1], rowKey: key)
   }
 
   /// The snapshot of the current row of a statement that selects a shape's columns from `first`.
