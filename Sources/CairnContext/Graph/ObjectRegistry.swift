@@ -37,8 +37,10 @@ final class ObjectRegistry: @unchecked Sendable {
     var tables: [Table] = []
     /// Places in ``tables`` by number of the root entity; seldom more than one store each.
     var places: [[Int]] = []
-    /// The table in use, taken out of ``tables``: what lies here is asked without being retained
-    /// for each question. Rows come in runs of one entity.
+    /// The table in use, taken out of ``tables``.
+    ///
+    /// What lies here is asked without being retained for each question, and rows come in runs of
+    /// one entity.
     var table = Table(store: nil)
     var place: Int?
     /// What was asked last; its table is the one in use.
