@@ -56,7 +56,7 @@ struct RowTable {
 
   /// Gives many keys their addresses, none of which is 0.
   mutating func set(_ keys: Int, _ pair: (Int) -> (key: Int64, value: UInt)) {
-    reserve(count + keys)
+    reserve(more: keys)
     count += entries.withUnsafeMutableBufferPointer { entries in
       var new = 0
       for place in 0..<keys {

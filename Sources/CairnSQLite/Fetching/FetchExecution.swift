@@ -29,8 +29,7 @@ struct FetchExecution {
         of: plan.rows(), portion, { lookup.reader.snapshot($0, shape: shape) }
       ) { take(.snapshots($0)) }
     case .objectIDs:
-      var recent: SQLEntity?
-      try forEachPortion(of: plan.keys(), portion, { objectID(of: $0, &recent) }) {
+      try forEachPortion(of: plan.keys(), portion, objectID(of:)) {
         take(.objectIDs($0))
       }
     case .count, .dictionaries: return false
@@ -97,8 +96,7 @@ struct FetchExecution {
 
   private func objectIDs() throws -> [ManagedObjectID] {
     var result: [ManagedObjectID] = []
-    var recent: SQLEntity?
-    try forEachPortion(of: plan.keys(), .max, { objectID(of: $0, &recent) }) { result = $0 }
+    try forEachPortion(of: plan.keys(), .max, objectID(of:)) { result = $0 }
     return result
   }
 
@@ -124,14 +122,10 @@ struct FetchExecution {
     return result
   }
 
-  /// - Parameter recent: The entity of the row before: rows come in runs of one entity.
   @inline(__always)
-  private func objectID(
-    of statement: SQLiteStatement, _ recent: inout SQLEntity?
-  ) -> ManagedObjectID? {
-    let number = Int(truncatingIfNeeded: statement.integer(0))
-    if recent?.number != number { recent = lookup.reader.schema.entity(number: number) }
-    return recent.map { lookup.reader.objectID($0, key: statement.integer(1)) }
+  private func objectID(of statement: SQLiteStatement) -> ManagedObjectID? {
+    lookup.reader.objectID(
+      entity: Int(truncatingIfNeeded: statement.integer(0)), key: statement.integer(1))
   }
 
   private func count() throws -> Int {

@@ -25,7 +25,8 @@ struct RowReader {
 
   /// The ID of a row; nil when the entity number is none of the model's.
   func objectID(entity number: Int, key: Int64) -> ManagedObjectID? {
-    schema.entity(number: number).map { objectID($0, key: key) }
+    guard number >= 1, number <= homes.count else { return nil }
+    return ManagedObjectID(home: homes[number - 1], rowKey: key)
   }
 
   func objectID(_ entity: SQLEntity, key: Int64) -> ManagedObjectID {
