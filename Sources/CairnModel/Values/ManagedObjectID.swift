@@ -136,6 +136,12 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     if case .rows = home.kind { return Int64(bitPattern: number) }
     return nil
   }
+  /// Whether it is the ID of the row with a key, spelled as IDs of that home are.
+  @inlinable package final func isRow(_ key: Int64, of home: ObjectHome) -> Bool {
+    guard case .rows = self.home.kind, number == UInt64(bitPattern: key) else { return false }
+    return self.home === home
+      || (self.home.entity === home.entity && self.home.store === home.store)
+  }
   /// Whether it is an ID of an object of that store.
   @inlinable package final func isIn(_ store: StoreIdentity?) -> Bool { home.store === store }
 

@@ -44,18 +44,17 @@ struct RowReader {
   ) -> RowSnapshot? {
     let number = Int(truncatingIfNeeded: statement.integer(first))
     let index = number &- shape.firstNumber
-    guard index >= 0, index < shape.reads.count, let entity = schema.entity(number: number) else {
+    guard index >= 0, index < shape.reads.count, number >= 1, number <= homes.count else {
       return nil
     }
+    let home = homes[number - 1]
     let reads = shape.reads[index]
     let key = statement.integer(first + 1)
     let id: ManagedObjectID
-    if let known, known.entity === entity.entity, known.storeIdentity === identity,
-      known.rowKey == key
-    {
+    if let known, known.isRow(key, of: home) {
       id = known
     } else {
-      id = objectID(entity, key: key)
+      id = ManagedObjectID(home: home, rowKey: key)
     }
     return RowSnapshot.make(
       objectID: id,
