@@ -141,7 +141,7 @@ struct BinaryStoreFormat: WholeFileFormat {
   private static func metadata(_ fields: inout BinaryFields) throws -> [String: Any] {
     let list = try fields.data()
     guard
-      let value = try? PropertyListSerialization.propertyList(from: list, format: nil),
+      let value = try? PropertyListReading.value(in: list),
       var metadata = value as? [String: Any]
     else { throw BinaryFields.Problem(message: "its metadata is no property list") }
     metadata[StoreMetadataKey.type] = StoreTypeName.binary

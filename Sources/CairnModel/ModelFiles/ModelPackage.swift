@@ -123,7 +123,7 @@ public struct ModelPackage: Sendable {
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }
     do {
       let data = try Data(contentsOf: file)
-      let list = try PropertyListSerialization.propertyList(from: data, format: nil)
+      let list = try PropertyListReading.value(in: data)
       if let dictionary = list as? [String: Any] { return dictionary }
     } catch {
       throw ModelFileError(

@@ -16,8 +16,7 @@ enum MetadataTable {
     guard try statement.step() else { return nil }
     var metadata: [String: Any] = [:]
     if !statement.isNull(1) {
-      let list = try? PropertyListSerialization.propertyList(
-        from: statement.data(1), options: [], format: nil)
+      let list = try? PropertyListReading.value(in: statement.data(1))
       guard let dictionary = list as? [String: Any] else {
         throw CoreDataError(
           .persistentStoreOpen,

@@ -143,7 +143,8 @@ private struct BinaryPropertyListReader {
       }
       return .string(String(decoding: units, as: UTF16.self))
     case 0x8: return .uid(try unsigned(at: offset + 1, size: min(low + 1, 8)))
-    case 0xA, 0xB, 0xC:
+    // Sets (11 and 12) are in the format, but nothing writes them, and Foundation crashes on them.
+    case 0xA:
       let (start, length) = try extent(offset, low)
       return .array(try references(start, length))
     case 0xD:

@@ -1,0 +1,15 @@
+import Foundation
+
+/// Reads property lists that may come from anywhere: from a damaged store, or a hostile one.
+package enum PropertyListReading {
+  /// The value of a property list in any format.
+  ///
+  /// A binary one is looked at first: Foundation on Linux crashes on the sets that the format
+  /// allows, and that no property list has, because nothing writes them.
+  ///
+  /// - Throws: For data that is no property list.
+  package static func value(in data: Data) throws -> Any {
+    if data.starts(with: Data("bplist".utf8)) { _ = try BinaryPropertyList(data) }
+    return try PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+  }
+}

@@ -1,0 +1,62 @@
+// Property lists that mean harm: binary ones with sets, which Foundation on Linux crashes on.
+
+import CFaultVFS
+import Cairn
+import CairnTesting
+import Foundation
+import Testing
+
+/// Specification: issue "Reliability" – fuzzed store files are an error or a right answer, never a
+/// crash.
+@Suite struct HostilePropertyListTests {
+  /// A binary property list of a dictionary with one key, and under it a set (kind 12) or ordered
+  /// set (kind 11) of one string.
+  private static func list(_ kind: UInt8, key: String) -> Data {
+    let objects: [[UInt8]] = [
+      [0xD1, 1, 2], [0x50 | UInt8(key.utf8.count)] + Array(key.utf8), [kind << 4 | 1, 3],
+      [0x51, 0x78],
+    ]
+    var bytes = Array("bplist00".utf8)
+    var offsets: [UInt8] = []
+    for object in objects {
+      offsets.append(UInt8(bytes.count))
+      bytes += object
+    }
+    let table = UInt8(bytes.count)
+    bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+    for number in [UInt8(objects.count), 0, table] { bytes += [0, 0, 0, 0, 0, 0, 0, number] }
+    return Data(bytes)
+  }
+
+  @Test(arguments: [UInt8(11), 12])
+  func aStoreWithSuchMetadataIsRefused(kind: UInt8) throws {
+    let folder = try HostileStore.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let model = try HostileStore.model(in: folder)
+    try HostileStore(in: folder, model: model).close()
+    let list = Self.list(kind, key: "a").map { String(format: "%02x", $0) }.joined()
+    let path = HostileStore.url(in: folder).path
+    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
+    #expect {
+      _ = try HostileStore(in: folder, model: model)
+    } throws: {
+      ($0 as? CoreDataError)?.code == .persistentStoreOpen
+    }
+  }
+
+  @Test(arguments: [UInt8(11), 12])
+  func anArchiveWithOneIsNoValue(kind: UInt8) {
+    let transformer = SecureUnarchiveFromDataTransformer()
+    #expect(transformer.transformedValue(Self.list(kind, key: "$objects")) == nil)
+  }
+
+  @Test(arguments: [UInt8(11), 12])
+  func aModelPackageWithOneIsRefused(kind: UInt8) throws {
+    let folder = try HostileStore.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let package = folder.appendingPathComponent("Model.momd")
+    try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
+    try Self.list(kind, key: "a").write(to: package.appendingPathComponent("VersionInfo.plist"))
+    #expect(throws: (any Error).self) { try ManagedObjectModel.load(contentsOf: package) }
+  }
+}
