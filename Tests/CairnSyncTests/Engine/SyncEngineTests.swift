@@ -56,6 +56,25 @@ struct SyncEngineTests {
         for key in keys { _ = try site.insert("Item", ["key": key, "value": key], in: context) }
       }
     }
+
+    /// Gives an item the tag with a name, made if there is none.
+    ///
+    /// When the engine unites tags of that name meanwhile, the save is a conflict, and a program
+    /// tries again.
+    func tag(_ item: String, with name: String, attempts: Int = 10) throws {
+      do {
+        try site.write { context in
+          let tag =
+            try site.find("Tag", name, in: context)
+            ?? site.insert("Tag", ["name": name], in: context)
+          try site.find("Item", item, in: context)?.setValue(Set([tag]), forKey: "tags")
+        }
+      } catch let error as CoreDataError
+        where error.code == .managedObjectMerge && attempts > 1
+      {
+        try tag(item, with: name, attempts: attempts - 1)
+      }
+    }
   }
 
   static let patience = Duration.seconds(60)
@@ -113,13 +132,7 @@ struct SyncEngineTests {
         group.addTask {
           for round in 0..<12 {
             try daemon.insert((0..<5).map { "\(daemon.site.name)\(round)-\($0)" })
-            try daemon.site.write { context in
-              let tag =
-                try daemon.site.find("Tag", "t\(round % 4)", in: context)
-                ?? daemon.site.insert("Tag", ["name": "t\(round % 4)"], in: context)
-              let item = try daemon.site.find("Item", "\(daemon.site.name)\(round)-0", in: context)
-              item?.setValue(Set([tag]), forKey: "tags")
-            }
+            try daemon.tag("\(daemon.site.name)\(round)-0", with: "t\(round % 4)")
             await Task.yield()
           }
         }
