@@ -3,6 +3,9 @@ import CairnSQL
 import Foundation
 
 /// Checks the columns that may name files, and the files.
+///
+/// Files are looked for as they are now, and rows as they were when reading began: a commit in between
+/// may have replaced a file. ``Swift/Array/confirmed(_:)`` asks again.
 struct ExternalDataCheck {
   let store: StoreCheck
 
@@ -33,13 +36,12 @@ struct ExternalDataCheck {
     while try statement.step() {
       let (key, bytes) = (statement.integer(0), statement.data(2))
       let name = store.name(ofEntity: statement.integer(1))
-      func add(_ severity: StoreFinding.Severity, _ message: String) {
+      func add(_ severity: StoreFinding.Severity, file: String? = nil, _ message: String) {
         guard findings.count < store.limit else { return }
         findings.append(
           StoreFinding(
             .externalData, as: severity, entity: name, key: key, table: entity.table,
-            column: column,
-            message))
+            column: column, file: file, message))
       }
       switch bytes.first {
       case ExternalDataFiles.inlineTag: continue
@@ -51,10 +53,8 @@ struct ExternalDataCheck {
         if let other = named.updateValue("\(name)/p\(key)", forKey: file) {
           add(.damage, "The file \(file) belongs to \(other) as well; only one row may name it.")
         }
-        if !FileManager.default.fileExists(
-          atPath: store.files.folder.appendingPathComponent(file).path)
-        {
-          add(.damage, "The file \(file) is not in \(store.files.folder.path).")
+        if !store.files.operations.exists(store.files.folder.appendingPathComponent(file)) {
+          add(.damage, file: file, "The file \(file) is not in \(store.files.folder.path).")
         }
       default: add(.remark, "The data have no tag; they are taken as they are.")
       }
@@ -66,8 +66,23 @@ struct ExternalDataCheck {
   private func orphans(_ named: [String: String]) -> [StoreFinding] {
     store.files.names.filter { named[$0] == nil }.prefix(store.limit).map {
       StoreFinding(
-        .externalData, as: .remark,
+        .externalData, as: .remark, file: $0,
         "The file \($0) in \(store.files.folder.path) is named by no row.")
+    }
+  }
+}
+
+extension [StoreFinding] {
+  /// What a later state of the store says as well; all of it when that cannot be read.
+  ///
+  /// - Parameter named: Which of some files the rows name then. It begins a read of its own.
+  func confirmed(_ named: (Set<String>) throws -> Set<String>) -> [StoreFinding] {
+    let doubtful = Set(compactMap(\.file))
+    guard !doubtful.isEmpty, let present = try? named(doubtful) else { return self }
+    return filter { finding in
+      guard let file = finding.file else { return true }
+      // A file that is missing is one that a row names; another that is told of, no row.
+      return present.contains(file) == (finding.severity == .damage)
     }
   }
 }

@@ -10,17 +10,12 @@ struct InspectionReading {
   /// The model to check by; nil for the one of the file.
   let model: ManagedObjectModel?
   let checks: Bool
-  private var files: ExternalDataFiles { ExternalDataFiles(store: url) }
+  let files: ExternalDataFiles
 
   func inspection() throws -> StoreInspection {
     let facts = try facts()
     let remembered = rememberedModel()
-    var known = model
-    if known == nil, case .model(let own) = remembered { known = own }
-    let schema = try known.map { model in
-      try model.prepareForUse()
-      return SQLSchema(model: model, catalog: facts.catalog)
-    }
+    let schema = try schema(facts, remembered)
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: facts.metadata ?? [:]) ?? [:]
     let entities = try entities(facts.catalog, schema: schema, hashes: hashes)
     let findings =
@@ -32,6 +27,22 @@ struct InspectionReading {
     return try StoreInspection(
       reading: self, facts: facts, rememberedModel: remembered, entities: entities,
       findings: findings)
+  }
+
+  private func schema(
+    _ facts: SQLiteFileFacts, _ remembered: StoreInspection.RememberedModel
+  ) throws -> SQLSchema? {
+    var known = model
+    if known == nil, case .model(let own) = remembered { known = own }
+    return try known.map { model in
+      try model.prepareForUse()
+      return SQLSchema(model: model, catalog: facts.catalog)
+    }
+  }
+
+  /// Which of some files the rows name.
+  func namedFiles(among names: Set<String>) throws -> Set<String> {
+    try schema(facts(), rememberedModel())?.namedFiles(among: names, connection) ?? []
   }
 
   /// - Throws: ``CoreDataError`` for a database that is no store of Core Data.

@@ -66,10 +66,13 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
   public let column: String?
   /// What is wrong, in words.
   public let message: String
+  /// The file of external data that is not there, or that no row names, as far as one state of a store
+  /// tells that somebody may have changed meanwhile.
+  let file: String?
 
   init(
     _ rule: Rule, as severity: Severity = .damage, entity: String? = nil, key: Int64? = nil,
-    table: String? = nil, column: String? = nil, _ message: String
+    table: String? = nil, column: String? = nil, file: String? = nil, _ message: String
   ) {
     self.rule = rule
     self.severity = severity
@@ -78,6 +81,7 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
     self.table = table
     self.column = column
     self.message = message
+    self.file = file
   }
 
   /// The place, such as `Employee/p3 ZCOMPANY`; empty for a finding about the whole file.

@@ -82,7 +82,7 @@ public struct StoreInspection: Sendable {
   /// Tables that are not Core Data's, such as those of CloudKit mirroring and of Cairn's sync.
   public let foreignTables: [String]
   /// What is wrong or worth knowing; empty when nobody asked.
-  public let findings: [StoreFinding]
+  public private(set) var findings: [StoreFinding]
 
   /// The findings that are damage.
   public var damage: [StoreFinding] { findings.filter { $0.severity == .damage } }
@@ -101,10 +101,25 @@ public struct StoreInspection: Sendable {
     contentsOf url: URL, model: ManagedObjectModel? = nil, checks: Bool = true,
     timeout: TimeInterval = 5
   ) throws {
-    self = try UntouchedFile(path: url.path, timeout: timeout).read { connection in
-      try InspectionReading(url: url, connection: connection, model: model, checks: checks)
-        .inspection()
+    try self.init(
+      contentsOf: url, model: model, checks: checks, timeout: timeout,
+      files: ExternalDataFiles(store: url))
+  }
+
+  init(
+    contentsOf url: URL, model: ManagedObjectModel?, checks: Bool, timeout: TimeInterval,
+    files: ExternalDataFiles
+  ) throws {
+    let file = try UntouchedFile(path: url.path, timeout: timeout)
+    func read<T>(_ body: (InspectionReading) throws -> T) throws -> T {
+      try file.read { connection in
+        try body(
+          InspectionReading(
+            url: url, connection: connection, model: model, checks: checks, files: files))
+      }
     }
+    self = try read { try $0.inspection() }
+    findings = findings.confirmed { names in try read { try $0.namedFiles(among: names) } }
   }
 
   init(

@@ -27,12 +27,13 @@ extension SQLiteStore: IntegrityChecking {
   /// tables, and the objects whose rows or files are not as they were saved, where the store has
   /// sums of them. Reads everything, so it takes its time.
   public func verifyIntegrity() throws -> [String] {
-    try findings
-      + readConsistently(check).filter { $0.severity == .damage }.map(\.description)
+    try findings + fileFindings().filter { $0.severity == .damage }.map(\.description)
   }
 
   /// Everything that breaks the format's rules, or is worth knowing of the file.
-  func fileFindings() throws -> [StoreFinding] { try readConsistently(check) }
+  func fileFindings() throws -> [StoreFinding] {
+    try readConsistently(check).confirmed(namedFiles)
+  }
 
   private func check(_ lookup: RowLookup) throws -> [StoreFinding] {
     let catalog = try SQLiteFileFacts.catalog(lookup.connection)

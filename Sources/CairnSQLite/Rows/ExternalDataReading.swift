@@ -82,23 +82,30 @@ extension SQLiteStore {
 
   /// Which of some files the rows name now.
   func namedFiles(among names: Set<String>) throws -> Set<String> {
-    try readConsistently { lookup in
-      var found: Set<String> = []
-      for entity in lookup.schema.entities {
-        for slot in entity.externalSlots {
-          guard let column = entity.slots[slot].column else { continue }
-          let select = try lookup.connection.statement(
-            "SELECT substr(\(column), 1, 38) FROM \(entity.table) "
-              + "WHERE Z_ENT = ? AND substr(\(column), 1, 1) = x'02'")
-          defer { select.reset() }
-          select.bind(Int64(entity.number), at: 1)
-          while try select.step() {
-            guard let name = ExternalDataFiles.fileName(ofColumn: select.data(0)) else { continue }
-            if names.contains(name) { found.insert(name) }
-          }
+    try readConsistently { try $0.schema.namedFiles(among: names, $0.connection) }
+  }
+}
+
+extension SQLSchema {
+  /// Which of some files of external data the rows name.
+  func namedFiles(
+    among names: Set<String>, _ connection: SQLiteConnection
+  ) throws -> Set<String> {
+    var found: Set<String> = []
+    for entity in entities {
+      for slot in entity.externalSlots {
+        guard let column = entity.slots[slot].column else { continue }
+        let select = try connection.statement(
+          "SELECT substr(\(column), 1, 38) FROM \(entity.table) "
+            + "WHERE Z_ENT = ? AND substr(\(column), 1, 1) = x'02'")
+        defer { select.reset() }
+        select.bind(Int64(entity.number), at: 1)
+        while try select.step() {
+          guard let name = ExternalDataFiles.fileName(ofColumn: select.data(0)) else { continue }
+          if names.contains(name) { found.insert(name) }
         }
       }
-      return found
     }
+    return found
   }
 }

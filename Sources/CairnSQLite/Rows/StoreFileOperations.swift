@@ -18,10 +18,15 @@ package protocol StoreFileOperations: Sendable {
   func synchronize(file: URL) throws
   /// Returns once the names in a folder are on the disk.
   func synchronize(folder: URL) throws
+  func exists(_ file: URL) -> Bool
   /// The contents of a file; nil when there is none.
   func read(_ file: URL) throws -> Data?
   /// Removes a file, or a folder with what is in it; nothing happens when there is none.
   func remove(_ url: URL) throws
+}
+
+extension StoreFileOperations {
+  package func exists(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 }
 
 /// The file system.

@@ -89,6 +89,58 @@ import Testing
     #expect(ambush.isSprung)
   }
 
+  // MARK: Checks
+
+  /// What becomes of a file between reading its row and looking for it.
+  enum Change: CaseIterable { case replaced, deleted, lost }
+
+  @Test(arguments: Change.allCases)
+  func aFileThatGoesWhileAStoreIsCheckedIsMissedIfARowStillNamesIt(change: Change) throws {
+    let (fixture, row, reader, _) = try stores()
+    try reader.close()
+    let ambush = Ambush()
+    let file = try file(fixture)
+    let files = WatchedFiles(didWrite: { _ in }, willLook: { _ in try? ambush.spring() })
+    let options: [AnyHashable: Any] = [StoreOptions.fileOperationsKey: files]
+    let checked = try fixture.another(options: options)
+    defer { try? checked.close() }
+    ambush.action = {
+      switch change {
+      case .replaced: _ = try fixture.change(row, ["photo": Self.photo(2)])
+      case .deleted: try fixture.delete(row)
+      case .lost: try FileManager.default.removeItem(at: file)
+      }
+    }
+    fixture.isDamagedOnPurpose = change == .lost
+    let problems = try checked.verifyIntegrity()
+    #expect(ambush.isSprung && !FileManager.default.fileExists(atPath: file.path))
+    #expect(problems.count == (change == .lost ? 1 : 0), "\(problems)")
+  }
+
+  @Test(arguments: Change.allCases)
+  func anInspectionAsksAgainBeforeItSaysThatAFileIsMissing(change: Change) throws {
+    let (fixture, row, reader, _) = try stores()
+    try reader.close()
+    let ambush = Ambush()
+    let file = try file(fixture)
+    let files = WatchedFiles(didWrite: { _ in }, willLook: { _ in try? ambush.spring() })
+    ambush.action = {
+      switch change {
+      case .replaced: _ = try fixture.change(row, ["photo": Self.photo(2)])
+      case .deleted: try fixture.delete(row)
+      case .lost: try FileManager.default.removeItem(at: file)
+      }
+    }
+    fixture.isDamagedOnPurpose = change == .lost
+    let inspection = try StoreInspection(
+      contentsOf: fixture.url, model: nil, checks: true, timeout: 5,
+      files: ExternalDataFiles(
+        store: fixture.url, options: StoreOptions([StoreOptions.fileOperationsKey: files])))
+    #expect(ambush.isSprung && !FileManager.default.fileExists(atPath: file.path))
+    let findings = inspection.findings.filter { $0.rule == .externalData }
+    #expect(findings.count == (change == .lost ? 1 : 0), "\(findings)")
+  }
+
   @Test(arguments: Way.allCases)
   func aRowThatWasDeletedMeanwhileIsNoRowWithoutItsValue(way: Way) throws {
     let (fixture, row, reader, ambush) = try stores()
