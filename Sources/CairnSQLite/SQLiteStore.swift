@@ -261,7 +261,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     for entities: [EntityDescription]
   ) throws -> [ManagedObjectID] {
     if entities.isEmpty { return [] }
-    return try write(doing: "reserve object IDs") {
+    // Numbers of objects that were never saved are no loss.
+    return try write(doing: "reserve object IDs", isCounted: false) {
       try KeyReservation.reserve(for: entities, $0)
     } ?? []
   }
@@ -269,7 +270,9 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   package func reserveRowKeys(for runs: [RowKeyRun]) throws -> [Int64]? {
     // A subclass may have its own ``obtainPermanentIDs(for:)``.
     guard Swift.type(of: self) == SQLiteStore.self, !runs.isEmpty else { return nil }
-    return try write(doing: "reserve object IDs") { try KeyReservation.reserve(for: runs, $0) }
+    return try write(doing: "reserve object IDs", isCounted: false) {
+      try KeyReservation.reserve(for: runs, $0)
+    }
   }
 
   open override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {

@@ -17,6 +17,20 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
   }
 
+  @Test func bytesArePutAtAPlaceOfAnOpenFile() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("note")
+    try Data("one two".utf8).write(to: URL(fileURLWithPath: path))
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    let isWritten = Data("six".utf8).withUnsafeBytes {
+      PositionedWrite.put($0, at: 4, in: file.fileDescriptor)
+    }
+    #expect(isWritten)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "one six")
+    try file.close()
+    #expect(!Data("x".utf8).withUnsafeBytes { PositionedWrite.put($0, at: 0, in: -1) })
+  }
+
   @Test func aFailedReplacementNamesOperationFileAndReason() throws {
     let folder = try TemporaryFolder()
     let error = #expect(throws: PlatformError.self) {

@@ -36,6 +36,18 @@ import Testing
     #expect(ends.joined(with: KeyRuns([.max])) == nil)
   }
 
+  @Test func runsInAnyOrderAreMerged() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<300 {
+      let runs = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+        let first = Int64.random(in: -50...50, using: &generator)
+        return first...first + Int64.random(in: 0...9, using: &generator)
+      }
+      let merged = KeyRuns(merging: runs)
+      #expect(merged.ranges.flatMap { Array($0) } == Set(runs.joined()).sorted(), "\(runs)")
+    }
+  }
+
   @Test func rowsAreNewOnce() {
     let (a, b) = (EntityDescription(name: "A"), EntityDescription(name: "B"))
     let model = ManagedObjectModel()

@@ -1,3 +1,4 @@
+import CairnPlatform
 import Foundation
 import Synchronization
 
@@ -38,22 +39,23 @@ final class AcknowledgedCommits: Sendable {
   ///
   /// Without the file everything else works, so errors are of no interest.
   func write(_ number: Int64) {
-    var data = Self.magic
-    for word in [number, check(number)] {
-      withUnsafeBytes(of: word.littleEndian) { data.append(contentsOf: $0) }
-    }
-    handle.withLock { handle in
-      if handle == nil {
-        if !FileManager.default.fileExists(atPath: path) {
-          _ = FileManager.default.createFile(atPath: path, contents: nil)
+    withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
+      bytes.copyBytes(from: Self.magic)
+      bytes.storeBytes(of: number.littleEndian, toByteOffset: 8, as: Int64.self)
+      bytes.storeBytes(of: check(number).littleEndian, toByteOffset: 16, as: Int64.self)
+      let contents = UnsafeRawBufferPointer(bytes)
+      handle.withLock { handle in
+        if handle == nil {
+          if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+          }
+          handle = FileHandle(forUpdatingAtPath: path)
         }
-        handle = FileHandle(forUpdatingAtPath: path)
+        if let handle { _ = PositionedWrite.put(contents, at: 0, in: handle.fileDescriptor) }
       }
-      try? handle?.seek(toOffset: 0)
-      try? handle?.write(contentsOf: data)
     }
   }
 
   /// Belongs to this store and to this number.
-  private func check(_ number: Int64) -> Int64 { RowSum.of(Data("\(storeID) \(number)".utf8)) }
+  private func check(_ number: Int64) -> Int64 { RowSum.of("\(storeID) \(number)") }
 }

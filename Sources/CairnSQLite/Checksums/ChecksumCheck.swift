@@ -16,7 +16,7 @@ struct ChecksumCheck {
     let tables = try ChecksumTable.tables(of: lookup.schema, connection)
     let sums = ChecksumTable(tables, connection, files: lookup.reader.files)
     // Links that other programs have changed since are not known.
-    let checksLinks = try sums.coversLinks() && sums.isUpToDate()
+    let checksLinks = try sums.isUpToDate()
     for table in tables {
       do {
         if let root = table.root {
@@ -34,47 +34,86 @@ struct ChecksumCheck {
     return findings
   }
 
+  // MARK: Comparing
+
+  private enum Difference {
+    /// The row is not the one that was saved.
+    case changed
+    /// A row whose key no row had that was saved.
+    case unknown
+    /// There is a sum and no row.
+    case lost
+  }
+
+  /// Goes over the rows of a table and their sums.
+  ///
+  /// - Parameters:
+  ///   - columns: What `note` wants of a row, from its third column on.
+  ///   - note: Is told of a key and what is wrong with it, and with the row if there is one; says
+  ///     whether it wants to know more.
+  private func compare(
+    _ table: SummedTable, columns: [String],
+    _ note: (_ key: Int64, Difference, SQLiteStatement) -> Bool
+  ) throws {
+    let rows = try connection.statement(table.allRows(with: columns))
+    defer { rows.reset() }
+    var sums = try StoredSums(of: table.number, connection)
+    defer { sums.end() }
+    var saved = try sums.nextSum()
+    while try rows.step() {
+      let key = rows.integer(0)
+      while let lost = saved, lost.key < key {
+        if !note(lost.key, .lost, rows) { return }
+        saved = try sums.nextSum()
+      }
+      guard let known = saved, known.key == key else {
+        if !note(key, .unknown, rows) { return }
+        continue
+      }
+      if known.sum != rows.integer(1), !note(key, .changed, rows) { return }
+      saved = try sums.nextSum()
+    }
+    while let lost = saved {
+      if !note(lost.key, .lost, rows) { return }
+      saved = try sums.nextSum()
+    }
+  }
+
   // MARK: Rows
 
   private func rowFindings(of table: SummedTable, _ root: SQLEntity) throws -> [StoreFinding] {
-    let number = root.number
     let unknown = try changedElsewhere(root)
-    var findings: [StoreFinding] = []
-    let changed = try connection.statement(
-      "SELECT t.Z_PK, t.Z_ENT, s.S IS NULL FROM \(root.table) t LEFT JOIN \(ChecksumTable.name) s "
-        + "ON s.E = \(number) AND s.K = t.Z_PK WHERE s.S IS NOT \(table.sum) LIMIT \(Self.limit)")
-    defer { changed.reset() }
-    while try changed.step() {
-      let key = changed.integer(0)
-      if unknown.contains(key) { continue }
-      findings.append(
-        finding(
-          root, entity: changed.integer(1), key: key,
-          changed.integer(2) != 0
-            ? "is stored, but was never saved under this key" : "is not stored as it was saved"))
+    var (changed, lost): ([StoreFinding], [StoreFinding]) = ([], [])
+    try compare(table, columns: ["Z_ENT"]) { key, difference, row in
+      if unknown.contains(key) { return true }
+      if difference == .lost {
+        guard lost.count < Self.limit else { return changed.count < Self.limit }
+        lost.append(
+          finding(
+            root, entity: Int64(root.number), key: key, "was saved, but is not stored any more"))
+      } else {
+        guard changed.count < Self.limit else { return lost.count < Self.limit }
+        changed.append(
+          finding(
+            root, entity: row.integer(2), key: key,
+            difference == .unknown
+              ? "is stored, but was never saved under this key" : "is not stored as it was saved"))
+      }
+      return true
     }
-    let lost = try connection.statement(
-      "SELECT K FROM \(ChecksumTable.name) WHERE E = \(number) "
-        + "AND NOT EXISTS (SELECT 1 FROM \(root.table) t WHERE t.Z_PK = K) LIMIT \(Self.limit)")
-    defer { lost.reset() }
-    while try lost.step() {
-      let key = lost.integer(0)
-      if unknown.contains(key) { continue }
-      findings.append(
-        finding(root, entity: Int64(number), key: key, "was saved, but is not stored any more"))
-    }
-    return findings
+    return changed + lost
   }
 
   /// Rows that programs without sums have written since, as far as history tells.
   private func changedElsewhere(_ root: SQLEntity) throws -> Set<Int64> {
     guard try connection.hasTable("ACHANGE") else { return [] }
+    let known = try ChecksumTable([], connection, files: lookup.reader.files).progress().transaction
     let select = try connection.statement(
-      "SELECT ZENTITYPK FROM ACHANGE WHERE ZENTITY BETWEEN ? AND ? AND ZTRANSACTIONID > "
-        + "(SELECT S FROM \(ChecksumTable.name) WHERE E = 0 AND K = 0)")
+      "SELECT ZENTITYPK FROM ACHANGE WHERE ZENTITY BETWEEN ? AND ? AND ZTRANSACTIONID > ?")
     defer { select.reset() }
     select.bind(Int64(root.subtree.lowerBound), at: 1)
     select.bind(Int64(root.subtree.upperBound), at: 2)
+    select.bind(known, at: 3)
     var keys: Set<Int64> = []
     while try select.step() { keys.insert(select.integer(0)) }
     return keys
@@ -97,32 +136,28 @@ struct ChecksumCheck {
 
   private func linkFindings(of table: SummedTable) throws -> [StoreFinding] {
     guard let ends = LinkEnds(of: table.name, in: lookup.schema) else { return [] }
-    var findings: [StoreFinding] = []
-    let changed = try connection.statement(
-      "SELECT t.\(ends.ownerColumn), t.\(ends.memberColumn) FROM \(table.name) t "
-        + "LEFT JOIN \(ChecksumTable.name) s ON s.E = \(table.number) AND s.K = t.rowid "
-        + "WHERE s.S IS NOT \(table.sum) LIMIT \(Self.limit)")
-    defer { changed.reset() }
-    while try changed.step() {
-      let key = changed.integer(0)
-      let owner = lookup.reader.objectID(ends.owner, key: key).uriRepresentation().absoluteString
-      let member = lookup.reader.objectID(ends.member, key: changed.integer(1))
-        .uriRepresentation().absoluteString
-      findings.append(
-        StoreFinding(
-          .checksum, entity: ends.owner.name, key: key, table: table.name,
-          "\(ends.relationship) of \(owner) is not as it was saved: the link to \(member)."))
+    var changed: [StoreFinding] = []
+    var lost = 0
+    try compare(table, columns: [ends.ownerColumn, ends.memberColumn]) { _, difference, row in
+      if difference == .lost {
+        lost += 1
+      } else if changed.count < Self.limit {
+        let key = row.integer(2)
+        let owner = lookup.reader.objectID(ends.owner, key: key).uriRepresentation().absoluteString
+        let member = lookup.reader.objectID(ends.member, key: row.integer(3))
+          .uriRepresentation().absoluteString
+        changed.append(
+          StoreFinding(
+            .checksum, entity: ends.owner.name, key: key, table: table.name,
+            "\(ends.relationship) of \(owner) is not as it was saved: the link to \(member)."))
+      }
+      return true
     }
-    let lost = try connection.integer(
-      "SELECT COUNT(*) FROM \(ChecksumTable.name) WHERE E = ? "
-        + "AND NOT EXISTS (SELECT 1 FROM \(table.name) t WHERE t.rowid = K)", table.number)
-    if let lost, lost > 0 {
-      findings.append(
-        StoreFinding(
-          .checksum, entity: ends.owner.name, table: table.name,
-          "Links of \(ends.relationship) were saved, but are not stored any more: \(lost)."))
-    }
-    return findings
+    if lost == 0 { return changed }
+    let missing = StoreFinding(
+      .checksum, entity: ends.owner.name, table: table.name,
+      "Links of \(ends.relationship) were saved, but are not stored any more: \(lost).")
+    return changed + [missing]
   }
 
   /// What a join table links, seen from one side.
@@ -189,9 +224,7 @@ struct ChecksumCheck {
       }
       // Files that are missing break the format; StoreCheck names them.
       guard let data else { continue }
-      let sum = try connection.integer(
-        "SELECT S FROM \(ChecksumTable.name) WHERE E = -1 AND K = ?",
-        ChecksumTable.key(ofFile: file))
+      let sum = try ChecksumTable.sum(ofFile: file, connection)
       if let sum, sum != RowSum.of(data) { add("is not as it was saved") }
     }
     return findings

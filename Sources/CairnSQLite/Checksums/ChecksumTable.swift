@@ -2,16 +2,18 @@ import CairnSQL
 import CairnStore
 import Foundation
 
-/// The table `CAIRNSUM`: a sum of every row of every entity and of every link in a join table, and of
+/// The table `CAIRNSUMS`: a sum of every row of every entity and of every link in a join table, and of
 /// every file of external data.
 ///
-/// `E` is the number of the entity at the root of the hierarchy, `K` the row's key, `S` the sum. Rows
-/// with `E` -1 are of files, `K` being made from the file's name; those with smaller `E` are of links,
-/// `K` being SQLite's own number of the row, which a table with an index keeps for good. Those with
-/// `E` 0 say how far the sums go: `K` 0 is the last history transaction that they know of, `K` 1
-/// counts commits, `K` 2 is 1 when they cover links.
+/// `E` is the number of the entity at the root of the hierarchy, `K` the key of a row divided by 32, `S`
+/// the sums of the 32 rows with keys from there on, 64 bits each, low bytes first, 0 for no row. Records
+/// with `E` -1 are of files, `K` being made from the file's name and `S` the sum; those with smaller
+/// `E` are of links, SQLite's own number of the row being its key, which a table with an index keeps
+/// for good. The one with `E` 0 says how far the sums go (``SumProgress``).
 struct ChecksumTable {
-  static let name = "CAIRNSUM"
+  static let name = "CAIRNSUMS"
+  /// What earlier versions had: a record for each row.
+  static let earlierName = "CAIRNSUM"
   private static let files: Int64 = -1
   private static let firstLinks: Int64 = -2
   let tables: [SummedTable]
@@ -59,75 +61,80 @@ struct ChecksumTable {
   func rebuild() throws {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS \(Self.name) "
-        + "(E INTEGER, K INTEGER, S INTEGER, PRIMARY KEY (E, K)) WITHOUT ROWID")
+        + "(E INTEGER, K INTEGER, S, PRIMARY KEY (E, K)) WITHOUT ROWID")
     try connection.execute("DELETE FROM \(Self.name) WHERE E <> 0")
-    for table in tables {
-      try sumAll(of: table)
-      try sumFiles(of: table, where: "1")
-    }
-    try set(0, to: lastTransaction())
-    try set(2, to: 1)
+    let everything = KeyRuns(merging: [.min ... .max])
+    for table in tables { try sum(everything, of: table, hasDeletions: false) }
+    var progress = try progress()
+    progress.transaction = try lastTransaction()
+    try set(progress)
   }
 
-  /// Whether links have sums; the first files with sums had none.
-  func coversLinks() throws -> Bool { try value(2) == 1 }
+  /// Makes the table in the place of one that an earlier version made, whose commits are counted on.
+  func replaceEarlier() throws {
+    let commits = try connection.integer("SELECT S FROM \(Self.earlierName) WHERE E = 0 AND K = 1")
+    try rebuild()
+    var progress = try progress()
+    progress.commits = commits ?? 0
+    try set(progress)
+    try connection.execute("DROP TABLE \(Self.earlierName)")
+  }
 
   /// Sums up the links anew, from what is stored now.
-  func rebuildLinks() throws {
+  private func rebuildLinks() throws {
+    let everything = KeyRuns(merging: [.min ... .max])
     for table in tables where table.root == nil {
-      try connection.execute("DELETE FROM \(Self.name) WHERE E = \(table.number)")
-      try sumAll(of: table)
+      try sum(everything, of: table, hasDeletions: true)
     }
-    try set(2, to: 1)
   }
 
-  private func sumAll(of table: SummedTable) throws {
-    try connection.execute(
-      "INSERT INTO \(Self.name) SELECT \(table.number), t.\(table.key), \(table.sum) "
-        + "FROM \(table.name) t")
-  }
+  // MARK: Files
 
-  /// Sums up the files that rows of a table name and that have no sum yet.
-  private func sumFiles(
-    of table: SummedTable, where condition: String, _ keys: KeyRange? = nil
-  ) throws {
-    var names: Set<String> = []
-    for column in table.fileColumns {
-      let select = try connection.statement(
-        "SELECT substr(t.\(column), 1, 38) FROM \(table.name) t WHERE \(condition)")
-      defer { select.reset() }
-      keys?.bind(to: select)
-      while try select.step() {
-        if let name = ExternalDataFiles.fileName(ofColumn: select.data(0)) { names.insert(name) }
-      }
-    }
+  /// Sums up those of some files that have no sum yet.
+  private func sumFiles(_ names: Set<String>) throws {
     for name in names {
       let key = Self.key(ofFile: name)
       let known = try connection.integer(
         "SELECT 1 FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key)
       guard known == nil, let data = try files.contents(ofFile: name) else { continue }
-      try put(Self.files, key, RowSum.of(data))
+      _ = try connection.integer(
+        "INSERT OR REPLACE INTO \(Self.name) (E, K, S) VALUES (?, ?, ?)", Self.files, key,
+        RowSum.of(data))
     }
   }
 
-  static func key(ofFile name: String) -> Int64 { RowSum.of(Data(name.utf8)) }
-
-  private func put(_ entity: Int64, _ key: Int64, _ sum: Int64) throws {
-    _ = try connection.integer(
-      "INSERT OR REPLACE INTO \(Self.name) (E, K, S) VALUES (?, ?, ?)", entity, key, sum)
+  /// The sum of a file's contents as they were saved; nil when it is not known.
+  static func sum(ofFile name: String, _ connection: SQLiteConnection) throws -> Int64? {
+    try connection.integer(
+      "SELECT S FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key(ofFile: name))
   }
 
-  private func set(_ place: Int64, to value: Int64) throws { try put(0, place, value) }
+  private static func key(ofFile name: String) -> Int64 { RowSum.of(name) }
 
-  private func value(_ place: Int64) throws -> Int64 {
-    try connection.integer("SELECT S FROM \(Self.name) WHERE E = 0 AND K = ?", place) ?? 0
+  // MARK: Progress
+
+  func progress() throws -> SumProgress {
+    let select = try connection.statement("SELECT S FROM \(Self.name) WHERE E = 0 AND K = 0")
+    defer { select.reset() }
+    guard try select.step() else { return SumProgress() }
+    return SumProgress(select.bytes(0)) ?? SumProgress()
   }
 
-  /// The number of the last commit that the sums know of.
-  func commits() throws -> Int64 { try value(1) }
+  private static let setProgress =
+    "INSERT OR REPLACE INTO \(name) (E, K, S) VALUES (0, 0, ?)"
+
+  func set(_ progress: SumProgress) throws {
+    let put = try connection.statement(Self.setProgress)
+    try progress.withBytes { bytes in
+      put.bindInPlace(bytes, at: 1)
+      // The bytes may be gone after this.
+      defer { put.reset() }
+      try put.run()
+    }
+  }
 
   /// Whether no program that knows nothing of sums has written since, as far as history tells.
-  func isUpToDate() throws -> Bool { try lastTransaction() <= value(0) }
+  func isUpToDate() throws -> Bool { try lastTransaction() <= progress().transaction }
 
   private func lastTransaction() throws -> Int64 {
     guard try connection.hasTable("ATRANSACTION") else { return 0 }
@@ -138,15 +145,22 @@ struct ChecksumTable {
   // MARK: Keeping
 
   /// Takes in what programs that know nothing of sums have written since, as far as history tells.
-  func adopt() throws {
-    let (known, last) = (try value(0), try lastTransaction())
-    guard last > known else { return }
+  ///
+  /// - Returns: How far the sums go then.
+  func adopt() throws -> SumProgress {
+    var progress = try progress()
+    let (known, last) = (progress.transaction, try lastTransaction())
+    guard last > known else { return progress }
+    progress.transaction = last
     let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") ?? last + 1
-    // Some of it is no longer told.
-    if first > known + 1 { return try rebuild() }
+    if first > known + 1 {
+      // Some of it is no longer told.
+      try rebuild()
+      return progress
+    }
     // History tells of objects, not of links.
     try rebuildLinks()
-    for (place, table) in tables.enumerated() {
+    for table in tables {
       guard let root = table.root else { continue }
       let select = try connection.statement(
         "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID > ? "
@@ -157,45 +171,70 @@ struct ChecksumTable {
       select.bind(Int64(root.subtree.upperBound), at: 3)
       var keys: [Int64] = []
       while try select.step() { keys.append(select.integer(0)) }
-      try sum(keys, of: place, hasDeletions: true)
+      try sum(KeyRuns(keys), of: table, hasDeletions: true)
     }
+    try set(progress)
+    return progress
   }
 
-  /// Sums up the rows that a transaction has written, at its end, and counts the commit.
+  /// Sums up rows that were written.
   ///
-  /// - Returns: The number of the commit.
-  func finish(_ touched: TouchedRows, after known: Int64) throws -> Int64 {
-    for place in tables.indices {
-      try sum(
-        touched.written[place], of: place, hasDeletions: touched.hasDeletions[place])
-    }
-    try set(0, to: lastTransaction())
-    let commit = max(try commits(), known) + 1
-    try set(1, to: commit)
-    return commit
-  }
-
-  private func sum(_ keys: [Int64], of place: Int, hasDeletions: Bool) throws {
-    if keys.isEmpty { return }
-    let table = tables[place]
-    for portion in KeyRuns(keys).portions {
-      if hasDeletions {
-        try run(
-          "DELETE FROM \(Self.name) WHERE E = \(table.number) AND "
-            + portion.condition(on: "K"), portion)
+  /// - Parameter hasDeletions: Whether some of them may be gone.
+  func sum(_ keys: KeyRuns, of table: SummedTable, hasDeletions: Bool) throws {
+    if keys.ranges.isEmpty { return }
+    var blocks = SumBlocks(of: table.number, keys, connection)
+    if hasDeletions { try blocks.clear() }
+    var files: Set<String> = []
+    try read(keys, of: table) { row in
+      try blocks.set(row.integer(0), to: row.integer(1))
+      for column in table.fileColumns.indices {
+        if let name = ExternalDataFiles.fileName(ofColumn: row.data(2 + Int32(column))) {
+          files.insert(name)
+        }
       }
-      let chosen = portion.condition(on: "t.\(table.key)")
-      try run(
-        "INSERT OR REPLACE INTO \(Self.name) SELECT \(table.number), t.\(table.key), \(table.sum) "
-          + "FROM \(table.name) t WHERE \(chosen)", portion)
-      if !table.fileColumns.isEmpty { try sumFiles(of: table, where: chosen, portion) }
     }
+    try blocks.finish()
+    try sumFiles(files)
   }
 
-  private func run(_ sql: String, _ keys: KeyRange) throws {
-    let statement = try connection.statement(sql)
-    defer { statement.reset() }
-    keys.bind(to: statement)
-    try statement.run()
+  /// Goes over those rows with some keys that are there, in ascending order.
+  private func read(
+    _ keys: KeyRuns, of table: SummedTable, _ take: (SQLiteStatement) throws -> Void
+  ) throws {
+    var (among, between): (SQLiteStatement?, SQLiteStatement?)
+    func run(_ statement: SQLiteStatement) throws {
+      defer { statement.reset() }
+      while try statement.step() { try take(statement) }
+    }
+    var singles: [Int64] = []
+    func readSingles() throws {
+      if singles.isEmpty { return }
+      defer { singles.removeAll(keepingCapacity: true) }
+      if singles.count == 1 { return try read(singles[0]...singles[0]) }
+      let rows = try among ?? connection.statement(table.rowsAmong)
+      among = rows
+      // Parameters that are not bound are NULL, and no row has that key.
+      for (place, key) in singles.enumerated() { rows.bind(key, at: Int32(1 + place)) }
+      try run(rows)
+    }
+    func read(_ range: ClosedRange<Int64>) throws {
+      let rows = try between ?? connection.statement(table.rowsBetween)
+      between = rows
+      rows.bind(range.lowerBound, at: 1)
+      rows.bind(range.upperBound, at: 2)
+      try run(rows)
+    }
+    for range in keys.ranges {
+      if UInt64(bitPattern: range.upperBound &- range.lowerBound) < 4 {
+        for key in range {
+          singles.append(key)
+          if singles.count == SummedTable.portion { try readSingles() }
+        }
+      } else {
+        try readSingles()
+        try read(range)
+      }
+    }
+    try readSingles()
   }
 }

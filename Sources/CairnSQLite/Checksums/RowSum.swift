@@ -8,7 +8,7 @@ import GRDBSQLite
 struct RowSum {
   private(set) var value: UInt64 = 0x2D35_8DCC_AA6C_78A5
 
-  /// The SQL function `CairnRowSum(value, …)`, an integer.
+  /// The SQL function `CairnRowSum(value, …)`, an integer other than 0.
   static let function = "CairnRowSum"
   /// SQLite allows 100 arguments.
   static let argumentLimit = 90
@@ -19,7 +19,8 @@ struct RowSum {
       { context, count, values in
         var sum = RowSum()
         for index in 0..<Int(count) { sum.add(values?[index]) }
-        sqlite3_result_int64(context, Int64(bitPattern: sum.value))
+        // 0 stands for a row that is not there.
+        sqlite3_result_int64(context, sum.value == 0 ? 1 : Int64(bitPattern: sum.value))
       }, nil, nil, nil)
   }
 
@@ -27,6 +28,13 @@ struct RowSum {
   static func of(_ data: Data) -> Int64 {
     var sum = RowSum()
     data.withUnsafeBytes { sum.add($0) }
+    return Int64(bitPattern: sum.value)
+  }
+
+  /// The sum of a text's UTF-8 bytes.
+  static func of(_ text: String) -> Int64 {
+    var (sum, text) = (RowSum(), text)
+    text.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
     return Int64(bitPattern: sum.value)
   }
 
@@ -51,14 +59,19 @@ struct RowSum {
 
   private mutating func add(_ bytes: UnsafeRawBufferPointer) {
     mix(UInt64(bytes.count))
-    var offset = 0
-    while offset + 8 <= bytes.count {
+    var (offset, rest) = (0, bytes.count)
+    while rest >= 8 {
       mix(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      offset += 8
+      offset &+= 8
+      rest &-= 8
     }
-    var rest: UInt64 = 0
-    for byte in bytes[offset...] { rest = rest << 8 | UInt64(byte) }
-    mix(rest)
+    var last: UInt64 = 0
+    while rest > 0 {
+      last = last << 8 | UInt64(bytes[offset])
+      offset &+= 1
+      rest &-= 1
+    }
+    mix(last)
   }
 
   /// Each word goes through a step that can be undone, so that no single change is ever lost.

@@ -1,7 +1,7 @@
 import CairnSQL
 
 /// A table of entities or of links, with the SQL for the sum of a row of it.
-struct SummedTable: Sendable {
+final class SummedTable: Sendable {
   /// What stands for the table in the sums.
   let number: Int64
   let name: String
@@ -9,9 +9,17 @@ struct SummedTable: Sendable {
   let key: String
   /// The entity at the root of the table's hierarchy; nil for a join table.
   let root: SQLEntity?
-  let sum: String
   /// Columns that may name files.
   let fileColumns: [String]
+  private let sum: String
+  /// Key and sum of every row between two keys, in ascending order, and what its columns of external
+  /// data begin with.
+  let rowsBetween: String
+  /// The same of the rows with up to ``portion`` keys, in the order of the keys.
+  let rowsAmong: String
+
+  /// So many keys that lie apart are read with one statement, which costs more than reading a row.
+  static let portion = 16
 
   init(
     number: Int64, name: String, key: String, root: SQLEntity?, columns: [String],
@@ -29,5 +37,21 @@ struct SummedTable: Sendable {
     }
     sum =
       parts.count == 1 ? parts[0] : "\(RowSum.function)(\(parts.joined(separator: ", ")))"
+    // The first 38 bytes hold the tag and, for a file, its name.
+    let files = fileColumns.map { ", substr(t.\($0), 1, 38)" }.joined()
+    let select = "SELECT t.\(key), \(sum)\(files) FROM \(name) t"
+    let order = "ORDER BY t.\(key)"
+    rowsBetween = "\(select) WHERE t.\(key) BETWEEN ?1 AND ?2 \(order)"
+    // A list with IN would be gathered and sorted first.
+    let keys = (1...Self.portion).map { "(?\($0))" }.joined(separator: ", ")
+    rowsAmong =
+      "WITH wanted (K) AS (VALUES \(keys)) "
+      + "SELECT t.\(key), \(sum)\(files) FROM wanted CROSS JOIN \(name) t ON t.\(key) = wanted.K"
+  }
+
+  /// Key and sum of every row in ascending order, and other columns of it.
+  func allRows(with columns: [String]) -> String {
+    let others = columns.map { ", t.\($0)" }.joined()
+    return "SELECT t.\(key), \(sum)\(others) FROM \(name) t ORDER BY t.\(key)"
   }
 }

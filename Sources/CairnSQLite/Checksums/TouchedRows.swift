@@ -1,27 +1,61 @@
 import Foundation
 import GRDBSQLite
 
-/// Hears from SQLite which rows of entity tables a transaction writes, through triggers as well.
+/// Hears from SQLite which rows of some tables a transaction writes, through triggers as well.
 // Used by the one thread that has the connection.
 final class TouchedRows {
-  private struct Table {
-    let name: [CChar]
-    /// The table's place in the list that was given; nil for tables that are of no interest.
-    let place: Int?
-  }
-  private var tables: [Table]
-  private var recent = 0
-  /// Keys as they were reported, by the table's place.
-  private(set) var written: [[Int64]]
-  private(set) var hasDeletions: [Bool]
-  private let connection: OpaquePointer
+  /// What was written of one table.
+  struct Table {
+    /// The table's name as SQLite gives it.
+    fileprivate let name: UnsafeMutablePointer<CChar>
+    /// Keys as they were reported, those that followed one another together.
+    fileprivate(set) var runs: [ClosedRange<Int64>] = []
+    fileprivate(set) var hasDeletions = false
 
-  /// Listens until ``stop()``.
-  init(_ names: [String], on connection: OpaquePointer) {
+    fileprivate mutating func note(_ key: Int64) {
+      if let last = runs.last {
+        if last.contains(key) { return }
+        if last.upperBound &+ 1 == key, key != .min {
+          runs[runs.count - 1] = last.lowerBound...key
+          return
+        }
+      }
+      runs.append(key...key)
+    }
+  }
+
+  /// The tables in the order in which they were given, then those that are of no interest.
+  // Unchecked: the hook is called while SQLite executes a statement, when nobody else looks here.
+  @exclusivity(unchecked) private var tables: [Table]
+  /// How many of them are of interest.
+  private let count: Int
+  @exclusivity(unchecked) private var recent = 0
+  private var connection: OpaquePointer?
+
+  init(_ names: [String]) {
+    tables = names.map { Table(name: Self.copy($0)) }
+    count = names.count
+  }
+
+  deinit { for table in tables { table.name.deallocate() } }
+
+  private static func copy(_ name: UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar> {
+    let size = strlen(name) + 1
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+    copy.update(from: name, count: size)
+    return copy
+  }
+
+  /// What was written of a table since ``start(on:)``, by its place.
+  subscript(place: Int) -> Table { tables[place] }
+
+  /// Listens until ``stop()``; what was written before is forgotten.
+  func start(on connection: OpaquePointer) {
+    for place in 0..<count {
+      if !tables[place].runs.isEmpty { tables[place].runs = [] }
+      tables[place].hasDeletions = false
+    }
     self.connection = connection
-    tables = names.enumerated().map { Table(name: Array($0.element.utf8CString), place: $0.offset) }
-    written = names.map { _ in [] }
-    hasDeletions = names.map { _ in false }
     sqlite3_update_hook(
       connection,
       { context, operation, _, table, key in
@@ -31,24 +65,23 @@ final class TouchedRows {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  func stop() { sqlite3_update_hook(connection, nil, nil) }
-
-  private func note(_ name: UnsafePointer<CChar>, _ key: Int64, isDeletion: Bool) {
-    guard let place = place(of: name) else { return }
-    written[place].append(key)
-    if isDeletion { hasDeletions[place] = true }
+  func stop() {
+    guard let connection else { return }
+    sqlite3_update_hook(connection, nil, nil)
+    self.connection = nil
   }
 
-  private func place(of name: UnsafePointer<CChar>) -> Int? {
+  private func note(_ name: UnsafePointer<CChar>, _ key: Int64, isDeletion: Bool) {
     // Rows come in runs of one table, or of one table and those of history.
-    if strcmp(name, tables[recent].name) == 0 { return tables[recent].place }
-    if let index = tables.firstIndex(where: { strcmp(name, $0.name) == 0 }) {
-      recent = index
-      return tables[index].place
-    }
-    tables.append(
-      Table(name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1)), place: nil))
-    recent = tables.count - 1
-    return nil
+    if strcmp(name, tables[recent].name) != 0 { recent = place(of: name) }
+    if recent >= count { return }
+    tables[recent].note(key)
+    if isDeletion { tables[recent].hasDeletions = true }
+  }
+
+  private func place(of name: UnsafePointer<CChar>) -> Int {
+    if let place = tables.firstIndex(where: { strcmp(name, $0.name) == 0 }) { return place }
+    tables.append(Table(name: Self.copy(name)))
+    return tables.count - 1
   }
 }

@@ -234,6 +234,13 @@ struct SQLiteStatement {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// The bytes of a value, which are there until the next step or reset.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+  }
+
   func data(_ column: Int32) -> Data {
     guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))

@@ -18,6 +18,24 @@ struct KeyRuns {
     }
   }
 
+  /// Runs in any order, which may overlap.
+  init(merging runs: [ClosedRange<Int64>]) {
+    let isSorted = runs.indices.dropFirst().allSatisfy {
+      runs[$0 - 1].upperBound < runs[$0].lowerBound
+    }
+    if isSorted {
+      ranges = runs
+      return
+    }
+    for run in runs.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = ranges.last, run.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, run.upperBound)
+      } else {
+        ranges.append(run)
+      }
+    }
+  }
+
   /// How many keys there are.
   var count: Int { ranges.reduce(0) { $0 + $1.count } }
 

@@ -14,21 +14,22 @@ extension SQLiteStore {
   ///   - isRepeatable: Whether `body` may run a second time, when the disk was full and room could be
   ///     made.
   ///   - deletes: Whether it is there to delete, for which some room is kept.
+  ///   - isCounted: Whether a commit that gets lost must be noticed when the store is opened.
   func write<T>(
-    doing: String, isRepeatable: Bool = true, deletes: Bool = false,
+    doing: String, isRepeatable: Bool = true, deletes: Bool = false, isCounted: Bool = true,
     _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     do {
-      return try writeOnce(doing: doing, deletes: deletes, body)
+      return try writeOnce(doing: doing, deletes: deletes, isCounted: isCounted, body)
     } catch let error as CoreDataError
       where error.code == .fileWriteOutOfSpace && isRepeatable && makeRoom()
     {
-      return try writeOnce(doing: doing, deletes: deletes, body)
+      return try writeOnce(doing: doing, deletes: deletes, isCounted: isCounted, body)
     }
   }
 
   private func writeOnce<T>(
-    doing: String, deletes: Bool, _ body: (RowLookup) throws -> T?
+    doing: String, deletes: Bool, isCounted: Bool, _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     try checkWritable()
     let (database, schema) = (try database, try schema)
@@ -40,7 +41,7 @@ extension SQLiteStore {
     do {
       var result: T?
       try database.writeWithoutTransaction { connection in
-        var commit: Int64?
+        var commit: ChecksumKeeping.Commit?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
             try lookUp(SQLiteConnection(database: connection), schema, lost: nil, body)
@@ -49,7 +50,8 @@ extension SQLiteStore {
         }
         try SQLiteConnection(database: connection).transaction {
           if let checksums {
-            commit = try summing(checksums, connection, work)
+            commit = try checksums.summing(
+              connection, files: files, isCounted: isCounted, work)
             if commit == nil { return false }
           } else if try !work() {
             return false
@@ -57,7 +59,7 @@ extension SQLiteStore {
           try care?.reserveRoom(connection, mayUseReserve: deletes)
           return true
         }
-        if let commit { checksums?.acknowledged.write(commit) }
+        if let commit { checksums?.didCommit(commit, connection) }
       }
       return result
     } catch {
