@@ -20,10 +20,10 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     /// Stores that went with their files, which programs may still want to remove.
     var destroyed: [DestroyedStore] = []
   }
-  private struct DestroyedStore {
-    weak var store: PersistentStore?
-  }
+  private struct DestroyedStore { weak var store: PersistentStore? }
   private let state = Mutex(State())
+  /// What stores and notices refer to the coordinator with.
+  package let reference = LooseReference<AnyObject>()
   let rows = RowCache()
   let remoteChanges = RemoteChangePosting()
   private let builtInKinds: [any StoreKind]
@@ -50,10 +50,13 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     builtInKinds = storeKinds
     self.migrator = migrator
     super.init()
+    reference.set(self)
     queue.setSpecific(key: queueKey, value: true)
     // The error is thrown by the first `addPersistentStore`; an initialiser has no way to.
     try? model.prepareForUse()
   }
+
+  deinit { reference.clear() }
 
   /// A name for people, such as in logs.
   public var name: String? {
@@ -110,7 +113,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       model: managedObjectModel, kind: kind, configurationName: configuration, url: storeURL,
       options: options, migrator: migrator, coordinator: self)
     let store = try opening.open()
-    store.coordinatorReference = self
+    store.coordinatorReference = reference
     guard append(store) else {
       try? store.close()
       throw CoreDataError(
@@ -153,7 +156,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   /// Takes a store that was not opened by a coordinator.
   package func adopt(_ store: PersistentStore) {
-    if append(store) { store.coordinatorReference = self }
+    if append(store) { store.coordinatorReference = reference }
   }
 
   /// The store with this very identity, if there is one, and ``hasMembers``.

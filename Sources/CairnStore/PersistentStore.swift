@@ -9,9 +9,8 @@ public struct StoreConfiguration: Sendable {
   public let configurationName: String?
   public let url: URL?
   public let options: StoreOptions
-  /// The coordinator that opens the store, while the store is being made; stores refer to it
-  /// weakly afterwards.
-  package private(set) var coordinator: (AnyObject & Sendable)?
+  /// The coordinator that opens the store, which stores refer to without keeping it.
+  package private(set) var coordinator: LooseReference<AnyObject>?
 
   public init(
     model: ManagedObjectModel, configurationName: String?, url: URL?, options: StoreOptions
@@ -23,7 +22,7 @@ public struct StoreConfiguration: Sendable {
   }
 
   /// The same, opened by a coordinator.
-  package func opened(by coordinator: (AnyObject & Sendable)?) -> StoreConfiguration {
+  package func opened(by coordinator: LooseReference<AnyObject>?) -> StoreConfiguration {
     var copy = self
     copy.coordinator = coordinator
     return copy
@@ -47,7 +46,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     /// Whether metadata was set since it was last read or written.
     var hasUnsavedMetadata = false
     var isReadOnly: Bool
-    weak var coordinator: (AnyObject & Sendable)?
+    var coordinator: LooseReference<AnyObject>?
   }
   private let state: Mutex<State>
 
@@ -65,8 +64,10 @@ open class PersistentStore: NSObject, @unchecked Sendable {
         url: configuration.url, isReadOnly: configuration.options.isReadOnly,
         coordinator: configuration.coordinator))
     super.init()
-    identity.store = self
+    identity.store.set(self)
   }
+
+  deinit { identity.store.clear() }
 
   // MARK: Facts
 
@@ -128,7 +129,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   }
   /// The primary key that ``objectID(for:rowKey:)`` was given; nil for every other ID.
   public func rowKey(of id: ManagedObjectID) -> Int64? { id.rowKey }
-  package var coordinatorReference: (AnyObject & Sendable)? {
+  /// The coordinator, nil for a store that has been removed.
+  package var coordinatorReference: LooseReference<AnyObject>? {
     get { state.withLock { $0.coordinator } }
     set { state.withLock { $0.coordinator = newValue } }
   }
@@ -247,5 +249,5 @@ open class PersistentStore: NSObject, @unchecked Sendable {
 extension ManagedObjectID {
   /// The store the object lives in; nil for IDs that are not assigned to one, and once the store
   /// has been removed and released.
-  public var persistentStore: PersistentStore? { storeIdentity?.store as? PersistentStore }
+  public var persistentStore: PersistentStore? { storeIdentity?.store.target as? PersistentStore }
 }

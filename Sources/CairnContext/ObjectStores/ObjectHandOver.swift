@@ -15,10 +15,10 @@ enum ObjectHandOver {
 
   /// Runs the body, naming the context when a store of the coordinator wants to know.
   static func serving<Result>(
-    _ context: ManagedObjectContext?, by coordinator: PersistentStoreCoordinator,
+    _ context: @autoclosure () -> ManagedObjectContext?, by coordinator: PersistentStoreCoordinator,
     _ body: () throws -> Result
   ) rethrows -> Result {
-    guard coordinator.hasMembers, let context else { return try body() }
+    guard coordinator.hasMembers, let context = context() else { return try body() }
     return try $bound.withValue(context) { try body() }
   }
 }

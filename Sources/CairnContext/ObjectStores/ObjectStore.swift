@@ -37,12 +37,12 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     let configuration = StoreConfiguration(
       model: root?.managedObjectModel ?? ManagedObjectModel(),
       configurationName: isDefault ? nil : name, url: url, options: StoreOptions(options))
-    super.init(configuration: configuration.opened(by: root))
+    super.init(configuration: configuration.opened(by: root?.reference))
   }
 
   /// How the framework makes the store; ends in the designated initialiser.
   public required convenience init(configuration: StoreConfiguration) {
-    let given = configuration.coordinator as? PersistentStoreCoordinator
+    let given = configuration.coordinator?.target as? PersistentStoreCoordinator
     let coordinator =
       given ?? PersistentStoreCoordinator(managedObjectModel: configuration.model, storeKinds: [])
     self.init(

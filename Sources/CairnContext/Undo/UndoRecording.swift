@@ -39,9 +39,9 @@ extension ManagedObjectContext: UndoObserver {
     guard confinement.isCurrent, concurrencyType != .confinementConcurrencyType else {
       return false
     }
-    confinement.async { [weak self] in
+    confinement.async { [reference] in
       // Without the context the queue has no say in the undo manager any more.
-      if self != nil { block() }
+      if reference.context != nil { block() }
     }
     return true
   }

@@ -98,7 +98,7 @@ extension PersistentStoreCoordinator {
     let center = NotificationCenter.default
     center.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
     old.willRemove(from: self)
-    new.coordinatorReference = self
+    new.coordinatorReference = reference
     replace(old, by: new)
     rows.removeAll(of: old.identity)
     old.coordinatorReference = nil

@@ -28,8 +28,13 @@ final class RemoteChangePosting: Sendable {
     {
       state.withLock { $0.announced[ObjectIdentifier(store)] = number }
     }
-    try watching.watchCommits { [weak coordinator, weak store] in
-      guard let coordinator, let store else { return }
+    // Without keeping either, and not weakly: see `LooseReference`.
+    let reference = coordinator.reference
+    let identity = store.identity
+    try watching.watchCommits {
+      guard let coordinator = reference.target as? PersistentStoreCoordinator,
+        let store = identity.store.target as? PersistentStore
+      else { return }
       coordinator.storeDidChangeRemotely(store)
     }
   }
@@ -46,11 +51,12 @@ final class RemoteChangePosting: Sendable {
     guard store.configuration.options.postsRemoteChanges else { return }
     let id = ObjectIdentifier(store)
     guard state.withLock({ $0.pending.insert(id).inserted }) else { return }
-    queue.async { [self, weak coordinator] in
+    let reference = coordinator.reference
+    queue.async { [self] in
       _ = state.withLock { $0.pending.remove(id) }
-      guard let coordinator, coordinator.persistentStores.contains(where: { $0 === store }) else {
-        return
-      }
+      guard let coordinator = reference.target as? PersistentStoreCoordinator,
+        coordinator.persistentStores.contains(where: { $0 === store })
+      else { return }
       var info: [AnyHashable: Any] = [PersistentStoreKey.storeUUID: store.identity.identifier]
       if let url = store.url { info[PersistentStoreKey.storeURL] = url }
       if let token = coordinator.currentPersistentHistoryToken(fromStores: [store]) {

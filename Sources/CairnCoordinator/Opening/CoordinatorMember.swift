@@ -35,7 +35,7 @@ extension CoordinatorStore where Self: PersistentStore {
       configuration: StoreConfiguration(
         model: root?.managedObjectModel ?? ManagedObjectModel(),
         configurationName: isDefault ? nil : name, url: url, options: StoreOptions(options)
-      ).opened(by: root))
+      ).opened(by: root?.reference))
   }
 }
 

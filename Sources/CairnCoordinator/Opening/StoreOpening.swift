@@ -28,7 +28,7 @@ struct StoreOpening {
     let store = kind.storeClass.init(
       configuration: StoreConfiguration(
         model: model, configurationName: namedConfiguration, url: url, options: options
-      ).opened(by: coordinator))
+      ).opened(by: coordinator?.reference))
     do {
       try store.openStore()
       try check(store)

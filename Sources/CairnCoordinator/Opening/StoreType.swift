@@ -5,7 +5,7 @@ import CairnStore
 extension PersistentStore {
   /// The coordinator the store was added to, nil after its removal.
   public var persistentStoreCoordinator: PersistentStoreCoordinator? {
-    coordinatorReference as? PersistentStoreCoordinator
+    coordinatorReference?.target as? PersistentStoreCoordinator
   }
 
   /// A store type, for the typed variants of methods that take its string.

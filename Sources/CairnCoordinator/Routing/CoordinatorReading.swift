@@ -11,7 +11,7 @@ extension PersistentStoreCoordinator {
   /// coordinator's on the same store.
   package func spells(_ id: ManagedObjectID) -> Bool {
     guard let identity = id.storeIdentity else { return false }
-    return hasStore(identity) && id.entity.managedObjectModel === managedObjectModel
+    return hasStore(identity) && id.entity.isOf(managedObjectModel)
   }
 
   /// Finds rows in all stores that hold the entity, or in those of `stores`, as if they were one.

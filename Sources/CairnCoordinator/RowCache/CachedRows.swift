@@ -54,6 +54,7 @@ struct CachedRows {
     return index
   }
 
+  @inline(__always)
   subscript(key: Int64) -> CachedRow? {
     if count == 0 { return nil }
     let index = find(key)

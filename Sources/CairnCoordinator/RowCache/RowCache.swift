@@ -17,6 +17,7 @@ final class RowCache: Sendable {
 
     var isEmpty: Bool { rows.count == 0 && others.isEmpty }
 
+    @inline(__always)
     subscript(id: ManagedObjectID) -> CachedRow? {
       if let number = id.rowKey { return rows[number] }
       return others[id.key]
@@ -62,6 +63,7 @@ final class RowCache: Sendable {
       return place
     }
 
+    @inline(__always)
     func entry(of id: ManagedObjectID) -> CachedRow? {
       let place = Self.place(of: id)
       return place < tables.count ? tables[place][id] : nil

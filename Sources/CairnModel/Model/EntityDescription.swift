@@ -8,7 +8,13 @@ import Foundation
 /// on any thread.
 open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The model that holds the entity; nil before it is part of one, and when the model has gone.
-  public internal(set) weak var managedObjectModel: ManagedObjectModel!
+  public var managedObjectModel: ManagedObjectModel! { modelReference?.target }
+  final var modelReference: LooseReference<ManagedObjectModel>?
+
+  /// Whether the entity belongs to a model.
+  package final func isOf(_ model: ManagedObjectModel) -> Bool {
+    modelReference?.refers(to: model) ?? false
+  }
 
   /// The entity's name, unique in its model.
   open var name: String? { willSet { willChange() } }

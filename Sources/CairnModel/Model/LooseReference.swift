@@ -22,12 +22,24 @@ package final class LooseReference<Target: AnyObject>: Sendable {
 
   /// The target; nil once it is being freed.
   package var target: Target? {
+    retained().map { Unmanaged<Target>.fromOpaque($0).takeRetainedValue() }
+  }
+
+  /// Whether an object is the target.
+  package func refers(to object: Target) -> Bool {
+    address.withLock { $0 } == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+  }
+
+  /// The target with one reference more.
+  ///
+  /// Not of the type `Target?`, which would be looked up in the runtime each time.
+  private func retained() -> UnsafeMutableRawPointer? {
     address.withLock { address in
       // While the lock is held the target cannot get past its `deinit`.
       guard let pointer = UnsafeMutableRawPointer(bitPattern: address),
         cairn_try_retain(pointer) != nil
       else { return nil }
-      return Unmanaged<Target>.fromOpaque(pointer).takeRetainedValue()
+      return pointer
     }
   }
 }

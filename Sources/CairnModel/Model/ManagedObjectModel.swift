@@ -62,7 +62,19 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
   /// Fetch requests kept in the model, by name.
   public var templatesByName: [String: FetchRequestTemplate] = [:] { willSet { willChange() } }
 
+  /// What the entities refer to the model with; there once it has some.
+  private var looseReference: LooseReference<ManagedObjectModel> {
+    if let reference { return reference }
+    let made = LooseReference<ManagedObjectModel>()
+    made.set(self)
+    reference = made
+    return made
+  }
+  private final var reference: LooseReference<ManagedObjectModel>?
+
   public override init() { super.init() }
+
+  deinit { reference?.clear() }
 
   /// An editable model from an archive.
   public required init?(coder: NSCoder) {
@@ -83,7 +95,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
         fatalError(
           "The entity \(entity.name ?? "without name") belongs to another model; add a copy of it.")
       }
-      entity.managedObjectModel = self
+      entity.modelReference = looseReference
     }
   }
 

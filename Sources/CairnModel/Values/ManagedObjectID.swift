@@ -4,14 +4,11 @@ import Synchronization
 /// The identity of one open store, shared by the IDs of all its objects.
 ///
 /// It outlives the store, so that an ID can still be printed and compared after the store has
-/// been removed. Mutable state: `identifier` (a store may be given another UUID) and the weak
-/// back reference, both inside one mutex.
+/// been removed. Mutable state: `identifier` (a store may be given another UUID), inside the mutex.
 public final class StoreIdentity: Sendable {
   private struct State {
     var identifier: String
     var rowPrefix = "p"
-    // Unsafe to touch outside the mutex; a weak reference is not Sendable by itself.
-    weak var store: (AnyObject & Sendable)?
   }
   private let state: Mutex<State>
   /// Keeps the model alive while there are IDs of its entities: entities refer to their model and
@@ -35,11 +32,8 @@ public final class StoreIdentity: Sendable {
     set { state.withLock { $0.rowPrefix = newValue } }
   }
 
-  /// The open store, nil once it has been removed and released.
-  package var store: (AnyObject & Sendable)? {
-    get { state.withLock { $0.store } }
-    set { state.withLock { $0.store = newValue } }
-  }
+  /// The open store, which sets it, and clears it when it goes.
+  package let store = LooseReference<AnyObject>()
 }
 
 /// The part of an object ID that tells one object of a store's entity hierarchy from another.

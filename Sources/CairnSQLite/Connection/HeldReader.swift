@@ -111,9 +111,8 @@ final class HeldReader: @unchecked Sendable {
     isHolding = true
     if !isReleaseScheduled {
       isReleaseScheduled = true
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestHold) { [weak self] in
-        self?.release()
-      }
+      // Kept until then: a weak reference would make every read dearer from now on.
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestHold) { self.release() }
     }
   }
 

@@ -78,9 +78,16 @@ extension SQLiteStore: GenerationKeeping {
       state.withLock { $0.generations.add(transaction) }
       let reader = RowReader(schema: schema, identity: identity, files: files)
       return SQLiteGeneration(
-        transaction, reader: reader, named: { [weak self] in try self?.namedFiles(among: $0) ?? [] }
-      ) { [weak self] transaction in
-        if let self { release(transaction) } else { try? transaction.end()?.close() }
+        transaction, reader: reader,
+        named: { [identity] in
+          try (identity.store.target as? SQLiteStore)?.namedFiles(among: $0) ?? []
+        }
+      ) { [identity] transaction in
+        if let store = identity.store.target as? SQLiteStore {
+          store.release(transaction)
+        } else {
+          try? transaction.end()?.close()
+        }
       }
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be read")
@@ -105,13 +112,14 @@ extension SQLiteStore: GenerationKeeping {
     // A short read's transaction would need the log as well.
     state.withLock { $0.heldReader }?.letGo()
     let isDone = DispatchSemaphore(value: 0)
-    pool.asyncWriteWithoutTransaction { [weak self] connection in
+    pool.asyncWriteWithoutTransaction { [identity] connection in
+      let store = identity.store.target as? SQLiteStore
       do {
         _ = try connection.checkpoint(.passive)
       } catch {
-        _ = self?.failed(error, doing: "be checkpointed")
+        _ = store?.failed(error, doing: "be checkpointed")
       }
-      self?.state.withLock { $0.generations.endShortening() }
+      store?.state.withLock { $0.generations.endShortening() }
       isDone.signal()
     }
     // A writer that takes longer is not waited for.

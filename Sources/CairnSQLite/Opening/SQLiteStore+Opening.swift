@@ -94,8 +94,9 @@ extension SQLiteStore {
   private func takeCare(of database: any DatabaseWriter) throws {
     guard !isReadOnly, let pool = database as? DatabasePool else { return }
     let care = try pool.writeWithoutTransaction { connection in
-      try LogCare(connection) { [weak self] failure in
-        _ = self?.failed(failure, doing: "be checkpointed")
+      try LogCare(connection) { [identity] failure in
+        let store = identity.store.target as? SQLiteStore
+        _ = store?.failed(failure, doing: "be checkpointed")
       }
     }
     state.withLock { $0.logCare = care }

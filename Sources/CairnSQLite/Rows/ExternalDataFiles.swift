@@ -13,18 +13,29 @@ struct ExternalDataFiles: Sendable {
   static let inlineTag: UInt8 = 1
   static let fileTag: UInt8 = 2
 
+  /// What never changes, in one object: each read of a row has a copy.
+  private final class Place: Sendable {
+    let supportFolder: URL
+    let operations: any StoreFileOperations
+
+    init(supportFolder: URL, operations: any StoreFileOperations) {
+      self.supportFolder = supportFolder
+      self.operations = operations
+    }
+  }
+  private let place: Place
   /// The support folder of the store.
-  let supportFolder: URL
-  let operations: any StoreFileOperations
+  var supportFolder: URL { place.supportFolder }
+  var operations: any StoreFileOperations { place.operations }
   /// Where a read notes that a file could not be read or was missing; nil when nobody asks.
   var trouble: FileReadTrouble?
   var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
 
   init(store: URL, options: StoreOptions = StoreOptions()) {
-    operations = options.fileOperations
     let name = store.deletingPathExtension().lastPathComponent
-    supportFolder = store.deletingLastPathComponent()
+    let folder = store.deletingLastPathComponent()
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+    place = Place(supportFolder: folder, operations: options.fileOperations)
   }
 
   /// The data that a column stands for; nil when its file is missing.

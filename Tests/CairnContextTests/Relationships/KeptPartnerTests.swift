@@ -51,10 +51,10 @@ import Testing
       let change: (ManagedObjectContext) throws -> Void = { other in
         let saves = NotificationRecorder(other, ManagedObjectContext.didSaveObjectsNotification)
         let same = try #require(try other.all("Author").first)
-        same.setValue(
-          try #require(try other.all("Passport", "number == 2").first), forKey: "passport")
+        let third = try #require(try other.all("Passport", "number == 2").first)
+        same.setValue(third, forKey: "passport")
         try other.save()
-        note = try #require(saves.notifications.last)
+        note = saves.notifications.last
       }
       if elsewhere { try stack.useElsewhere(change) } else { try stack.use(change) }
       way.take(author, passports[2], try #require(note), in: context)
@@ -110,7 +110,7 @@ import Testing
         let second = try #require(try other.all("Passport", "number == 1").first)
         try other.all("Author").first?.setValue(second, forKey: "passport")
         try other.save()
-        note = try #require(saves.notifications.last)
+        note = saves.notifications.last
       }
       if elsewhere { try stack.useElsewhere(change) } else { try stack.use(change) }
       way.take(author, passports[1], try #require(note), in: context)
