@@ -1,4 +1,4 @@
-// The one entry point of the Swift runtime that Cairn uses and Swift source cannot name.
+// What Cairn needs of the Swift runtime and of the processor and Swift source cannot name.
 
 #ifndef CAIRN_CRUNTIME_H
 #define CAIRN_CRUNTIME_H
@@ -9,6 +9,11 @@ extern void *_Nullable swift_tryRetain(void *_Nonnull object);
 // Takes a reference to a native Swift object, or returns NULL when it is being freed.
 static inline void *_Nullable cairn_try_retain(void *_Nonnull object) {
   return swift_tryRetain(object);
+}
+
+// Asks for the memory around an address, which will be written; any address will do.
+static inline void cairn_fetch_ahead(const void *_Nonnull address) {
+  __builtin_prefetch(address, 1);
 }
 
 #endif

@@ -30,14 +30,18 @@ struct FetchedObjects {
       found.append(ids, to: &objects)
       return []
     case .count, .dictionaries: return []
-    case .snapshots(let rows): return rows.map { take($0) }
+    case .snapshots(let rows):
+      var isNew: [Bool] = []
+      isNew.reserveCapacity(rows.count)
+      for index in rows.indices { isNew.append(take(rows[index])) }
+      return isNew
     }
   }
 
   private mutating func take(_ row: RowSnapshot) -> Bool {
     // Only a damaged file has one key under two entities; what was read first stands.
     guard let (object, isNew) = found.found(row) else { return false }
-    objects.append(object)
+    defer { objects.append(object) }
     if object.isFault {
       if plan.returnsFaults { return isNew }
       if object.flags.contains(.awakesItself) {

@@ -88,9 +88,9 @@ struct ContextNotifications {
     if let generation { info[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectsNotification, info)
     var ids: [AnyHashable: Any] = [:]
-    put(Set(distinct: changes.inserted.lazy.map { $0.objectID }), .insertedObjectIDs, &ids)
-    put(Set(distinct: changes.updated.lazy.map { $0.objectID }), .updatedObjectIDs, &ids)
-    put(Set(distinct: changes.deleted.lazy.map { $0.objectID }), .deletedObjectIDs, &ids)
+    put(Self.ids(of: changes.inserted), .insertedObjectIDs, &ids)
+    put(Self.ids(of: changes.updated), .updatedObjectIDs, &ids)
+    put(Self.ids(of: changes.deleted), .deletedObjectIDs, &ids)
     if let token { ids[NSPersistentHistoryChangeTokenKey] = token }
     if let generation { ids[Key.queryGeneration.rawValue] = generation }
     post(ManagedObjectContext.didSaveObjectIDsNotification, ids)
@@ -123,9 +123,16 @@ struct ContextNotifications {
     {
       return known.set
     }
-    let set = Set(distinct: objects)
+    var set = Set<ManagedObject>(minimumCapacity: objects.count * 2)
+    MemoryAhead.each(of: objects) { set.update(with: $0) }
     context.announcedSets?[keyPath: place] = AnnouncedSets.Entry(objects: objects, set: set)
     return set
+  }
+
+  private static func ids(of objects: [ManagedObject]) -> Set<ManagedObjectID> {
+    var ids = Set<ManagedObjectID>(minimumCapacity: objects.count * 2)
+    MemoryAhead.each(of: objects, touching: { $0.objectID }) { ids.update(with: $0.objectID) }
+    return ids
   }
 
   private func put<Element>(
@@ -146,7 +153,7 @@ extension Set {
   /// compared with it, which costs more than a hash and touches an object that is far away.
   fileprivate init(distinct elements: some Collection<Element>) {
     self.init(minimumCapacity: elements.count * 2)
-    for element in elements { insert(element) }
+    for element in elements { update(with: element) }
   }
 }
 

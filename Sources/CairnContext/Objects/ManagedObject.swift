@@ -56,12 +56,12 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// A subclass may override it, to give its own stored properties values. A subclass that adds a
   /// designated initializer has to, because contexts make their objects through it.
   public init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    if let context, let birth = context.birth.take() {
+    if let context, let (id, kind) = context.birth.take() {
       // The context is materialising an object that exists.
-      objectID = birth.id
-      unretainedLayout = birth.kind.layout
+      objectID = id
+      unretainedLayout = kind.layout
       registry = context.registry
-      flags = birth.kind.flags
+      flags = kind.flags
       super.init()
       return
     }

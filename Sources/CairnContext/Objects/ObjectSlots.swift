@@ -52,7 +52,8 @@ extension ManagedObject {
     // Rows from stores are checked with fits(_:) first; slots are read without a bound after this.
     precondition(snapshot.count >= slotCount, "a row of another entity")
     freeSlots()
-    self.snapshot = snapshot
+    // A row at hand already is counted once.
+    if self.snapshot?.isIdentical(to: snapshot) != true { self.snapshot = snapshot }
     slots = snapshot.slots
   }
 

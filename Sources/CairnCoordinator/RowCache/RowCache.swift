@@ -35,6 +35,12 @@ final class RowCache: Sendable {
       }
     }
 
+    /// The same for the object of a row.
+    @inline(__always)
+    mutating func change(_ row: RowSnapshot, _ body: (inout CachedRow) -> Void) {
+      if let number = row.rowKey { rows.change(number, body) } else { change(row.objectID, body) }
+    }
+
     /// Drops the rows of earlier reads that nobody came to hold, once they are many: a thousand,
     /// and an eighth of what there is, so that looking through all is paid for.
     mutating func sweep() {
@@ -219,12 +225,16 @@ final class RowCache: Sendable {
       Self.change(identity, in: &stores) { store in
         let wasCommitted = store.commits != readAfter
         for place in store.tables.indices { store.tables[place].sweep() }
-        var index = 0
-        store.update(snapshots, id: \.objectID) { snapshot, id, table in
+        var place = 0
+        var home: ObjectIdentifier?
+        for index in snapshots.indices {
+          if home != snapshots[index].home {
+            home = snapshots[index].home
+            place = store.tablePlace(of: snapshots[index].objectID)
+          }
           let isHeld = index < isHeld.count && isHeld[index]
-          index += 1
-          table.change(id) { entry in
-            entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
+          store.tables[place].change(snapshots[index]) { entry in
+            entry.take(snapshots[index], readAt: now, wasCommitted: wasCommitted)
             if isHeld { entry.retain(at: now) }
           }
         }

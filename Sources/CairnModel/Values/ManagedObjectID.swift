@@ -130,6 +130,8 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     if case .rows = home.kind { return Int64(bitPattern: number) }
     return nil
   }
+  /// Equal for IDs that share entity and store because one read has found them.
+  @inlinable package final var homeIdentity: ObjectIdentifier { ObjectIdentifier(home) }
   /// Whether it is the ID of the row with a key, spelled as IDs of that home are.
   @inlinable package final func isRow(_ key: Int64, of home: ObjectHome) -> Bool {
     guard case .rows = self.home.kind, number == UInt64(bitPattern: key) else { return false }

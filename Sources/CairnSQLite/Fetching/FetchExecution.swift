@@ -49,7 +49,7 @@ struct FetchExecution {
     while try statement.step() {
       try request.monitor?.noteRow()
       guard let item = item(statement) else { continue }
-      items.append(item)
+      items.append(consume item)
       if items.count == portion {
         take(items)
         items.removeAll(keepingCapacity: true)

@@ -47,18 +47,17 @@ struct RowReader {
     guard index >= 0, index < shape.reads.count, number >= 1, number <= homes.count else {
       return nil
     }
-    let home = homes[number - 1]
     let reads = shape.reads[index]
     let key = statement.integer(first + 1)
+    let version = statement.integer(first + 2)
     let id: ManagedObjectID
-    if let known, known.isRow(key, of: home) {
+    if let known, known.isRow(key, of: homes[number - 1]) {
       id = known
     } else {
-      id = ManagedObjectID(home: home, rowKey: key)
+      id = ManagedObjectID(home: homes[number - 1], rowKey: key)
     }
     return RowSnapshot.make(
-      objectID: id,
-      version: statement.integer(first + 2), count: reads.count
+      objectID: id, version: version, count: reads.count
     ) { slots in
       for (slot, read) in reads.enumerated() {
         slots.initialize(slot, to: value(statement, read, first))

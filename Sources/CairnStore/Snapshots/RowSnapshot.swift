@@ -35,6 +35,17 @@ public struct RowSnapshot: @unchecked Sendable {
     }
     return id
   }
+  // For passes over many rows: asking the ID would count a reference to it each time.
+
+  /// The primary key, nil for stores that use reference objects.
+  package var rowKey: Int64? {
+    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID?.rowKey }
+  }
+  /// The same for all rows of one entity that one read has found.
+  package var home: ObjectIdentifier? {
+    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID?.homeIdentity }
+  }
+
   /// The row's version for optimistic locking (`Z_OPT`), 0 when the store does not count.
   public var version: Int64 { storage.withUnsafeMutablePointerToHeader { $0.pointee.version } }
   @inlinable public var count: Int {
@@ -45,17 +56,21 @@ public struct RowSnapshot: @unchecked Sendable {
   ///
   /// When `fill` throws, it must have deinitialised what it had initialised.
   public static func make(
-    objectID: ManagedObjectID, version: Int64, count: Int,
+    objectID: consuming ManagedObjectID, version: Int64, count: Int,
     fill: (RowSlots) throws -> Void
   ) rethrows -> RowSnapshot {
-    try make(Header(objectID: objectID, version: version, count: 0), count: count, fill: fill)
+    let row = try unnamed(version: version, count: count, fill: fill)
+    row.storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID = objectID }
+    return row
   }
 
   @inline(__always)
-  private static func make(
-    _ header: Header, count: Int, fill: (RowSlots) throws -> Void
+  private static func unnamed(
+    version: Int64, count: Int, fill: (RowSlots) throws -> Void
   ) rethrows -> RowSnapshot {
-    let storage = Storage.create(minimumCapacity: RowSlots.byteCount(for: count)) { _ in header }
+    let storage = Storage.create(minimumCapacity: RowSlots.byteCount(for: count)) { _ in
+      Header(objectID: nil, version: version, count: 0)
+    }
     try storage.withUnsafeMutablePointerToElements { try fill(RowSlots(in: $0, count: count)) }
     // The count is set last: if `fill` throws, nothing is deinitialised that was not made.
     storage.withUnsafeMutablePointerToHeader { $0.pointee.count = UInt32(count) }
@@ -67,7 +82,7 @@ public struct RowSnapshot: @unchecked Sendable {
   package static func draft(
     count: Int, fill: (RowSlots) -> Void
   ) -> RowSnapshot {
-    make(Header(objectID: nil, version: 0, count: 0), count: count, fill: fill)
+    unnamed(version: 0, count: count, fill: fill)
   }
 
   /// Ends the writing of a draft.
