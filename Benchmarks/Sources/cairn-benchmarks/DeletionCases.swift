@@ -5,17 +5,25 @@ import Foundation
 
 extension Cases {
   /// Deletes parents, object by object; children go with them.
-  func cascade() throws -> CaseResult {
+  ///
+  /// - Parameter isTold: Whether GRDB's program learns which children went, as a context does.
+  func cascade(isTold: Bool) throws -> CaseResult {
     let parents = max(rows / 10, 1)
+    let name = "delete \(parents) with a cascade to \(parents * 10)"
     return try measure(
-      "delete \(parents) with a cascade to \(parents * 10)", units: parents * 11, rounds: rounds,
+      isTold ? "\(name), GRDB's objects too" : name, units: parents * 11, rounds: rounds,
       must: 2.5, aim: 1.6,
       [
         rawDeletion(of: parents),
         Contestant(name: "GRDB") {
           try withGRDBFamily(parents: parents) { database in
             let records = try database.fetchParents()
-            return try timed { try database.delete(records) }
+            guard isTold else { return try timed { try database.delete(records) } }
+            let table = ItemObjects()
+            var children: [ItemObject] = []
+            let seconds = try timed { children = try database.delete(records, telling: table) }
+            keep(children)
+            return seconds
           }
         },
         Contestant(name: "Cairn") {

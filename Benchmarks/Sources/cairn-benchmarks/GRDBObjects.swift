@@ -39,6 +39,29 @@ extension GRDBDatabase {
     }
   }
 
+  /// Deletes parents, and knows which children went with them.
+  ///
+  /// - Returns: The children, which are objects of the table no longer.
+  func delete(_ parents: [ParentRecord], telling table: ItemObjects) throws -> [ItemObject] {
+    try queue.write { database in
+      var children: [ItemObject] = []
+      let owners = parents.map(\.id)
+      for start in stride(from: 0, to: owners.count, by: 1000) {
+        let some = owners[start..<min(start + 1000, owners.count)]
+        let keys = try ChildRecord.filter(some.contains(Column("parent")))
+          .select(Column("id"), as: Int64.self).fetchCursor(database)
+        while let key = try keys.next() {
+          let object = table.byKey[key] ?? ItemObject(id: key)
+          table.byKey[key] = object
+          children.append(object)
+        }
+      }
+      for parent in parents { try parent.delete(database) }
+      for child in children { table.byKey[child.id] = nil }
+      return children
+    }
+  }
+
   func fetchFaults(into table: ItemObjects) throws -> [ItemObject] {
     try queue.read { database in
       var result: [ItemObject] = []
