@@ -1,6 +1,9 @@
 import Foundation
 
 /// A context in an archive: the kind of its queue, its name and its settings, without objects.
+///
+/// Nothing that leads to a trap comes out of a file: not ``shouldDeleteInaccessibleFaults``, nor a
+/// context of a thread, which no archive has.
 extension ManagedObjectContext: NSCoding {
   enum ArchiveKey {
     static let concurrencyType = "concurrencyType"
@@ -10,7 +13,6 @@ extension ManagedObjectContext: NSCoding {
     static let stalenessInterval = "stalenessInterval"
     static let propagatesDeletesAtEndOfEvent = "propagatesDeletesAtEndOfEvent"
     static let retainsRegisteredObjects = "retainsRegisteredObjects"
-    static let shouldDeleteInaccessibleFaults = "shouldDeleteInaccessibleFaults"
   }
 
   /// Writes the kind of queue, the name and the settings; for a policy of the program's own its
@@ -24,15 +26,14 @@ extension ManagedObjectContext: NSCoding {
     coder.encode(
       propagatesDeletesAtEndOfEvent, forKey: ArchiveKey.propagatesDeletesAtEndOfEvent)
     coder.encode(retainsRegisteredObjects, forKey: ArchiveKey.retainsRegisteredObjects)
-    coder.encode(
-      shouldDeleteInaccessibleFaults, forKey: ArchiveKey.shouldDeleteInaccessibleFaults)
   }
 
   /// The kind of queue in an archive, nil when it holds none.
   static func concurrencyType(in coder: NSCoder) -> ManagedObjectContextConcurrencyType? {
     guard coder.containsValue(forKey: ArchiveKey.concurrencyType) else { return nil }
-    return UInt(exactly: coder.decodeInteger(forKey: ArchiveKey.concurrencyType)).flatMap(
+    let kind = UInt(exactly: coder.decodeInteger(forKey: ArchiveKey.concurrencyType)).flatMap(
       ManagedObjectContextConcurrencyType.init)
+    return kind == .confinementConcurrencyType ? nil : kind
   }
 
   final func takeSettings(from coder: NSCoder) {
@@ -46,7 +47,5 @@ extension ManagedObjectContext: NSCoding {
     propagatesDeletesAtEndOfEvent = coder.decodeBool(
       forKey: ArchiveKey.propagatesDeletesAtEndOfEvent)
     retainsRegisteredObjects = coder.decodeBool(forKey: ArchiveKey.retainsRegisteredObjects)
-    shouldDeleteInaccessibleFaults = coder.decodeBool(
-      forKey: ArchiveKey.shouldDeleteInaccessibleFaults)
   }
 }

@@ -74,14 +74,14 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked)
   final var retained: Set<ObjectRef> = []
   /// Set on the context's queue, asked by whoever commits.
-  let merging = Mutex<AutomaticMerging?>(nil)
+  let merging = MergingSwitch()
 
   /// A context with a queue of the given kind.
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
     concurrencyType = ct
     confinement = ContextConfinement(ct)
     reference = ContextReference()
-    commitListener = CommitListener(reference)
+    commitListener = CommitListener(reference, confinement, merging)
     super.init()
     registry.context = self
     reference.set(self)
@@ -106,7 +106,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     concurrencyType = kind
     confinement = ContextConfinement(kind)
     reference = ContextReference()
-    commitListener = CommitListener(reference)
+    commitListener = CommitListener(reference, confinement, merging)
     super.init()
     registry.context = self
     reference.set(self)
@@ -181,7 +181,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Default false.
   open var automaticallyMergesChangesFromParent: Bool {
-    get { merging.withLock { $0 != nil } }
+    get { merging.current != nil }
     set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
   }
   /// For the program's own use.

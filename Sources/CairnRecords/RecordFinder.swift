@@ -120,8 +120,7 @@ struct RecordFinder {
 
   /// A new object in the import's store.
   func insert(_ entity: EntityDescription) -> ManagedObject {
-    let object = EntityDescription.insertNewObject(
-      forEntityName: entity.name ?? "", into: context)
+    let object = entity.insertObject(into: context)
     context.assign(object, to: store)
     return object
   }

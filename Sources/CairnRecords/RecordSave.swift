@@ -61,8 +61,7 @@ public struct RecordSave {
     for insert in inserts {
       let writing = try RecordWriting(entityNamed: insert.entity, in: model)
       try writing.checkIsInsertable()
-      let object = EntityDescription.insertNewObject(
-        forEntityName: writing.entity.name ?? "", into: context)
+      let object = writing.entity.insertObject(into: context)
       context.assign(object, to: store)
       objects.append(object)
       if let label = insert.label, labels.updateValue(object, forKey: label) != nil {

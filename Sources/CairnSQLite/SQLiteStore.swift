@@ -80,7 +80,6 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   open override func close() throws {
     stopWatchingCommits()
-    giveUpGenerations()
     let (database, held, care) = state.withLock { state in
       defer {
         state.database = nil
@@ -89,6 +88,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
       }
       return (state.database, state.heldReader, state.logCare)
     }
+    // From here on nobody begins a new one.
+    giveUpGenerations()
     // The connection refers to it until it is closed.
     defer { withExtendedLifetime(care) {} }
     held?.close()

@@ -126,12 +126,13 @@ final class StoreProbe {
     return stored
   }
 
-  /// The update that changes some values of a row.
+  /// The update that changes some values of a row, as contexts ask for it: with the version that it
+  /// leads to.
   func update(
     _ row: RowSnapshot, _ values: [String: AttributeValue], overwrites: Bool = false
   ) throws -> SaveChangesRequest.Update {
     SaveChangesRequest.Update(
-      snapshot: try changed(row, values),
+      snapshot: try changed(row, values).with(version: row.version &+ 1), basedOn: row.version,
       changedSlots: try values.keys.map { try slot($0, of: row.objectID) }.sorted(),
       overwritesConflicts: overwrites)
   }

@@ -115,7 +115,8 @@ import Testing
       ])
   }
 
-  @Test func aFileDecidesWhichSideNamedASelfRelation() throws {
+  /// Clients ignore each other, with an inverse of another name.
+  private func selfRelation() throws -> ManagedObjectModel {
     let client = EntityDescription(name: "Client")
     let ignored = relationship("ignoredClients", to: client, isToMany: true)
     let by = relationship("ignoredByClients", to: client, isToMany: true)
@@ -124,12 +125,37 @@ import Testing
     let model = ManagedObjectModel()
     model.entities = [client]
     try model.prepareForUse()
+    return model
+  }
+
+  @Test func aFileDecidesWhichSideNamedASelfRelation() throws {
+    let model = try selfRelation()
     let catalog = SQLCatalog(tables: [
       "Z_1IGNOREDCLIENTS": ["Z_1IGNOREDBYCLIENTS", "Z_1IGNOREDCLIENTS"]
     ])
     let schema = SQLSchema(model: model, catalog: catalog)
     #expect(schema.joinTables["ZCLIENT"]?.map(\.name) == ["Z_1IGNOREDCLIENTS"])
     #expect(SQLSchema(model: model).joinTables["ZCLIENT"]?.map(\.name) == ["Z_1IGNOREDBYCLIENTS"])
+  }
+
+  @Test(arguments: [
+    [
+      "rowid IN (WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n)",
+      "B",
+    ],
+    ["1 OR 1", "B"], ["B", "\"C\""], ["", "B"], ["B", "2C"],
+  ])
+  func columnsOfLinksInAFileAreTakenOverOnlyWhereTheyAreNames(columns: [String]) throws {
+    let model = try selfRelation()
+    let plain = try #require(SQLSchema(model: model).joinTables["ZCLIENT"]?.first)
+    func table(_ columns: [String]) throws -> SQLJoinTable {
+      let schema = SQLSchema(model: model, catalog: SQLCatalog(tables: [plain.name: columns]))
+      return try #require(schema.joinTables["ZCLIENT"]?.first)
+    }
+    #expect(try table(["Z_9OLD", "Z_8OLDER"]).ownerColumn.contains("OLD"))
+    let found = try table(columns)
+    #expect(
+      [found.ownerColumn, found.memberColumn] == [plain.ownerColumn, plain.memberColumn])
   }
 
   @Test func aRelationshipThatIsItsOwnInverseHasAReflexiveTable() throws {

@@ -112,20 +112,27 @@ import Testing
     #expect(found == keys.filter { $0 != -33 && $0 != 31 })
   }
 
-  @Test(arguments: ["substr(S, 1, 12)", "NULL", "'text'", "zeroblob(5000)"])
-  func aDamagedRecordIsFoundAndMendedBySaving(damage: String) throws {
+  @Test func sumsOfFilesGoWithTheFiles() throws {
     let fixture = try StoreFixture(options: options)
-    try fixture.insert(projects(40, fixture))
-    fixture.isDamagedOnPurpose = true
-    let number = try fixture.entity("Project").layout.number
-    try execute("UPDATE CAIRNSUMS SET S = \(damage) WHERE E = \(number)", in: fixture)
-    #expect(try !fixture.store.verifyIntegrity().isEmpty)
-    var request = SaveChangesRequest()
-    request.updates = try fixture.fetch("Project").map {
-      fixture.update($0, ["title": .string("new")])
+    func count() throws -> String {
+      try fixture.column("SELECT COUNT(*) FROM CAIRNSUMS WHERE E = -1")[0]
     }
+    func photo(_ byte: UInt8) -> [String: AttributeValue] {
+      ["photo": .data(Data(repeating: byte, count: 200_000))]
+    }
+    try fixture.insert(try (1...3).map { try fixture.row("Employee", photo($0)) })
+    #expect(try count() == "3")
+    var request = SaveChangesRequest()
+    let rows = try fixture.fetch("Employee")
+    request.updates = [fixture.update(rows[0], photo(9))]
+    request.deletions = [.init(snapshot: rows[1])]
     _ = try fixture.receipt(fixture.store.save(request))
+    #expect(try count() == "2")
     #expect(try fixture.store.verifyIntegrity().isEmpty)
+    _ = try fixture.store.executeBatch(
+      .delete(StoreFetchRequest(entity: try fixture.entity("Employee"))), author: nil,
+      contextName: nil)
+    #expect(try count() == "0")
   }
 
   // MARK: Between commits

@@ -44,6 +44,40 @@ import Testing
         == ["\(rows.count)"])
   }
 
+  @Test func everyUpdateHasItsChangeWithItsOwnColumns() throws {
+    let fixture = try StoreFixture(options: Self.options)
+    let people = try fixture.insert(try (0..<40).map { _ in try fixture.row("Employee") })
+    let projects = try fixture.insert(try (0..<20).map { _ in try fixture.row("Project") })
+    // More than one statement takes, then other columns, then another table, then the first again.
+    var updates = people[..<35].map { fixture.update($0, ["name": .string("new")]) }
+    updates += people[35..<37].map { fixture.update($0, ["age": .integer(3)]) }
+    updates += projects.map { fixture.update($0, ["title": .string("new")]) }
+    updates += people[37...].map { fixture.update($0, ["name": .string("new")]) }
+    var request = SaveChangesRequest()
+    request.updates = updates
+    _ = try fixture.receipt(fixture.store.save(request))
+    let first = people.count + projects.count + 1
+    let schema = try fixture.store.schema
+    let expected = try updates.enumerated().map { index, update in
+      let id = update.snapshot.objectID
+      let columns = schema.entity(id.entity).history.mask(slots: update.changedSlots, toManys: [])
+      let bits = columns.map { String(format: "%02X", $0) }.joined()
+      return "\(first + index) 16001 1 \(try number(id.entity.name ?? "", fixture)) "
+        + "\(id.rowKey ?? 0) 3 \(bits)"
+    }
+    let found = try fixture.column(
+      "SELECT Z_PK || ' ' || Z_ENT || ' ' || ZCHANGETYPE || ' ' || ZENTITY || ' ' || ZENTITYPK"
+        + " || ' ' || ZTRANSACTIONID || ' ' || HEX(ZCOLUMNS) FROM ACHANGE WHERE Z_PK >= \(first)"
+        + " ORDER BY Z_PK")
+    #expect(found == expected)
+    #expect(
+      try fixture.column("SELECT COUNT(DISTINCT ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1")
+        == ["3"])
+    #expect(
+      try fixture.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16001")
+        == ["\(first + updates.count - 1)"])
+  }
+
   @Test func updatesAndDeletionsKeepTheirPlacesBeforeInsertions() throws {
     let fixture = try StoreFixture(options: Self.options)
     let old = try fixture.insert(try (0..<3).map { _ in try fixture.row("Note") })

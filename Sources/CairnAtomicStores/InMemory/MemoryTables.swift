@@ -117,7 +117,7 @@ struct MemoryTables: Sendable {
       }
     }
     for update in request.updates where !update.overwritesConflicts {
-      check(update.snapshot.objectID, update.snapshot.version)
+      check(update.snapshot.objectID, update.version)
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
       check(deletion.objectID, deletion.version)

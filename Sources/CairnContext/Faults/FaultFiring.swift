@@ -38,7 +38,8 @@ enum FaultFiring {
     else {
       // A row that somebody else deleted never leads here by itself: by default the object becomes
       // a deleted one. Only a program that turned shouldDeleteInaccessibleFaults off, or overrode
-      // this, asked for Core Data's exception, and a property read cannot throw.
+      // this, asked for Core Data's exception, and a property read cannot throw. No archive of a
+      // context turns it off.
       fatalError("CoreData could not fulfill a fault for '\(object.objectID)'")
     }
     makeInaccessible(object, in: context)

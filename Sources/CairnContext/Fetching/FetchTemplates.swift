@@ -97,11 +97,18 @@ extension EntityDescription {
   ) -> ManagedObject {
     let model = model(of: context, searchedFor: entityName)
     guard let entity = model.entitiesByName[entityName] else {
-      // A name in the program's source; names from outside are looked up in entitiesByName.
+      // A name in the program's source: what has names from outside looks them up in
+      // entitiesByName and calls insertObject(into:).
       fatalError(
         "+entityForName: could not find an entity named '\(entityName)' in this model.")
     }
-    return ObjectClasses.type(for: entity).init(entity: entity, insertInto: context)
+    return entity.insertObject(into: context)
+  }
+
+  /// A new object of the entity, of the class that its model names; the entity is known and not
+  /// abstract, so that no name is looked up.
+  package func insertObject(into context: ManagedObjectContext) -> ManagedObject {
+    ObjectClasses.type(for: self).init(entity: self, insertInto: context)
   }
 }
 

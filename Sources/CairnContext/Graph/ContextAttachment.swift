@@ -9,7 +9,7 @@ struct ContextAttachment {
   func attach(to coordinator: PersistentStoreCoordinator?) {
     detach()
     context.rowSource = coordinator.map {
-      CoordinatorRows(coordinator: $0, reader: context.reference)
+      CoordinatorRows(coordinator: $0, context: context)
     }
     if let coordinator { ObjectClasses.learn(coordinator.managedObjectModel) }
     coordinator?.addObserver(context.commitListener)
@@ -36,11 +36,7 @@ struct ContextAttachment {
   }
 
   private func replaceMerging(by merging: AutomaticMerging?) {
-    let old = context.merging.withLock { current in
-      defer { current = merging }
-      return current
-    }
-    old?.stop()
+    context.merging.replace(by: merging)?.stop()
   }
 
   func setMergesAutomatically(_ isOn: Bool) {
@@ -59,7 +55,7 @@ struct ContextAttachment {
         "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
       )
     }
-    if context.merging.withLock({ $0 == nil }) {
+    if context.merging.current == nil {
       replaceMerging(by: AutomaticMerging(context: context))
     }
   }

@@ -9,7 +9,8 @@ import Synchronization
 /// reference to an object may be given up on any thread, so the tables are guarded by a mutex, and
 /// a lookup hands out an object only if it is not being freed at that moment.
 // Unchecked: the tables are inside `state`; `context` is written once by the context's
-// initialiser and once by its `deinit`, when nobody can use the context any more.
+// initialiser and once by its `deinit`, which runs where objects are used as well: the library gives
+// up references to contexts on their own queues only, and so must programs.
 final class ObjectRegistry: @unchecked Sendable {
   /// The objects of one store and one entity tree.
   private struct Table {

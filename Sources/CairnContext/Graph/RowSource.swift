@@ -75,15 +75,18 @@ final class CoordinatorRows: RowSource {
   let coordinator: PersistentStoreCoordinator
   /// Whose rows these are, for stores that want to know.
   private let reader: ContextReference
+  private let confinement: ContextConfinement
   let pin = GenerationPin()
 
-  init(coordinator: PersistentStoreCoordinator, reader: ContextReference) {
+  init(coordinator: PersistentStoreCoordinator, context: ManagedObjectContext) {
     self.coordinator = coordinator
-    self.reader = reader
+    reader = context.reference
+    confinement = context.confinement
   }
 
   private func serving<Result>(_ body: () throws -> Result) rethrows -> Result {
-    try ObjectHandOver.serving(reader.context, by: coordinator, body)
+    try ObjectHandOver.serving(
+      confinement.isCurrent ? reader.context : nil, by: coordinator, body)
   }
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {

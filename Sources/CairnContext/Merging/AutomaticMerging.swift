@@ -2,13 +2,18 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import Synchronization
 
 /// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
 /// or those that change the parent. On the context's queue, some time after the save.
-// Unchecked: `reference` guards itself; `tokens` is written by `init` and `stop`, which
-// are called on the context's queue.
+///
+/// Whoever saves has a thread of its own, and holds the context there not for a moment: the last
+/// reference to a context is to be given up where its objects are used.
+// Unchecked: `reference` and `confinement` guard themselves; `tokens` is written by `init` and `stop`,
+// which are called on the context's queue.
 final class AutomaticMerging: @unchecked Sendable {
   private let reference: ContextReference
+  private let confinement: ContextConfinement
   private var tokens: [any NSObjectProtocol] = []
 
   /// Posted for a parent when a child has saved into it, with object IDs and the child.
@@ -17,6 +22,7 @@ final class AutomaticMerging: @unchecked Sendable {
 
   init(context: ManagedObjectContext) {
     reference = context.reference
+    confinement = context.confinement
     guard let parent = context.parent else { return }
     for name in [ManagedObjectContext.didSaveObjectIDsNotification, Self.childDidSave] {
       let token = NotificationCenter.default.addObserver(
@@ -24,7 +30,7 @@ final class AutomaticMerging: @unchecked Sendable {
       ) { [weak self] notification in
         guard let self, let info = notification.userInfo else { return }
         let child = info[Self.childKey] as? ManagedObjectContext
-        if child == nil || child !== reference.context { mergeLater(info) }
+        if child.map({ !reference.refers(to: $0) }) ?? true { mergeLater(info) }
       }
       tokens.append(token)
     }
@@ -39,16 +45,33 @@ final class AutomaticMerging: @unchecked Sendable {
 
   private func mergeLater(_ info: [AnyHashable: Any]) {
     let data = Transferred(value: info)
-    reference.context?.confinement.async { [reference] in
+    confinement.async { [reference] in
       guard let context = reference.context else { return }
       ChangeMerging(context: context).merge(remote: data.value)
     }
   }
 
   func mergeLater(_ changes: MergedChanges) {
-    reference.context?.confinement.async { [reference] in
+    confinement.async { [reference] in
       guard let context = reference.context else { return }
       ChangeMerging(context: context).merge(changes)
+    }
+  }
+}
+
+/// Whether and how a context merges by itself.
+///
+/// Set on the context's queue, asked by whoever commits.
+final class MergingSwitch: Sendable {
+  private let merging = Mutex<AutomaticMerging?>(nil)
+
+  var current: AutomaticMerging? { merging.withLock { $0 } }
+
+  /// - Returns: What was set before.
+  func replace(by new: AutomaticMerging?) -> AutomaticMerging? {
+    merging.withLock { current in
+      defer { current = new }
+      return current
     }
   }
 }
@@ -56,17 +79,23 @@ final class AutomaticMerging: @unchecked Sendable {
 /// Hears for a context what its coordinator has to tell; the context holds it, nobody else.
 final class CommitListener: CoordinatorObserver {
   private let reference: ContextReference
+  private let confinement: ContextConfinement
+  private let merging: MergingSwitch
 
-  init(_ reference: ContextReference) { self.reference = reference }
+  init(
+    _ reference: ContextReference, _ confinement: ContextConfinement, _ merging: MergingSwitch
+  ) {
+    self.reference = reference
+    self.confinement = confinement
+    self.merging = merging
+  }
 
   func coordinator(
     _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
     by source: (any CoordinatorObserver)?
   ) {
     // Batch requests and other coordinators' commits are merged when the program asks for it.
-    guard source !== self, notice.origin == .save,
-      let merging = reference.context?.merging.withLock({ $0 })
-    else { return }
+    guard source !== self, notice.origin == .save, let merging = merging.current else { return }
     merging.mergeLater(
       MergedChanges(
         inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted))
@@ -75,10 +104,8 @@ final class CommitListener: CoordinatorObserver {
   func coordinator(
     _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore
   ) {
-    guard let context = reference.context,
-      context.concurrencyType != .confinementConcurrencyType
-    else { return }
-    context.confinement.async { [reference] in
+    if confinement.kind == .thread { return }
+    confinement.async { [reference] in
       guard let context = reference.context else { return }
       StoreRemoval(context: context).forget(store.identity)
     }
@@ -90,13 +117,12 @@ final class CommitListener: CoordinatorObserver {
   ) {
     let move = StoreMove(old: old.identity, ids: ids)
     // Whoever moves the store on a context's queue goes on with its objects at once.
-    guard let context = reference.context else { return }
-    if context.confinement.isCurrent {
-      move.apply(to: context)
+    if confinement.isCurrent {
+      if let context = reference.context { move.apply(to: context) }
       return
     }
-    guard context.concurrencyType != .confinementConcurrencyType else { return }
-    context.confinement.async { [reference] in
+    if confinement.kind == .thread { return }
+    confinement.async { [reference] in
       guard let context = reference.context else { return }
       move.apply(to: context)
     }

@@ -186,7 +186,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
       + request.updates.map { update in
         let row = update.snapshot
         guard update.overwritesConflicts, let stored = try snapshots(for: [row.objectID])[0] else {
-          return row.with(version: row.version + 1)
+          return row.with(version: update.version &+ 1)
         }
         return row.with(version: stored.version)
       }

@@ -125,7 +125,7 @@ struct NodeCache {
     }
     for update in request.updates where !update.overwritesConflicts {
       let id = update.snapshot.objectID
-      check(id, update.snapshot.version, try committedRow(of: id))
+      check(id, update.version, try committedRow(of: id))
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
       let id = deletion.objectID

@@ -6,7 +6,8 @@ import CairnStore
 ///
 /// The contract of stores knows values only. A context that calls its coordinator names itself here
 /// for as long as the call lasts; work for a store runs on the thread of the caller, so that the
-/// store, above the line again, finds the context it works for.
+/// store, above the line again, finds the context it works for. A read on another thread than the
+/// context's, as of an asynchronous fetch, names none.
 enum ObjectHandOver {
   @TaskLocal private static var bound: ManagedObjectContext?
 

@@ -45,7 +45,7 @@ open class ObjectSaveRequest: PersistentStoreRequest {
     var versions: [ManagedObjectID: Int64] = [:]
     var updated = request.updates.map(\.snapshot.objectID)
     for update in request.updates where !update.overwritesConflicts {
-      versions[update.snapshot.objectID] = update.snapshot.version
+      versions[update.snapshot.objectID] = update.version
     }
     for deletion in request.deletions where !deletion.overwritesConflicts {
       versions[deletion.objectID] = deletion.version

@@ -155,7 +155,8 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     reading source: (any RowSource)? = nil, _ body: (ManagedObjectContext) throws -> Result
   ) throws -> Result {
     let coordinator = persistentStoreCoordinator
-    if let context = ObjectHandOver.context,
+    // An unstructured task of the store's inherits what is handed over, on another thread.
+    if let context = ObjectHandOver.context, context.confinement.isCurrent,
       context.persistentStoreCoordinator === coordinator
     {
       return try body(context)

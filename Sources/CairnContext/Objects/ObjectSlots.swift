@@ -80,7 +80,7 @@ extension ManagedObject {
     return slots ?? shared
   }
 
-  /// The object's own values as a row that a store may keep; nil when they are the snapshot's.
+  /// The object's own values as a row that a store may keep; nil when it has none of its own.
   ///
   /// The object reads them from there, too, and copies them before it changes one again.
   final func sealSlots(version: Int64) -> RowSnapshot? {

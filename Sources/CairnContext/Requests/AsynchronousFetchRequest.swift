@@ -86,12 +86,14 @@ open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
     let storeRequest = try execution.storeRequest(for: plan, request)
     let result = AsynchronousFetchResult(
       self, context: context, progress: progress, monitor: monitor)
-    let work = Transferred(
-      value: AsynchronousFetchWork(
-        request: request, plan: plan, storeRequest: storeRequest, result: result))
+    let handOver = HandOver(
+      AsynchronousFetchWork(
+        request: request, plan: plan, storeRequest: storeRequest, source: context.rowSource,
+        result: result))
+    let confinement = context.confinement
     DispatchQueue.global(qos: .userInitiated).async {
-      let answer = Result { try work.value.read() }
-      context.perform { work.value.finish(answer) }
+      let answer = handOver.read()
+      confinement.async { handOver.take()?.finish(answer) }
     }
     return result
   }
@@ -108,21 +110,51 @@ open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
   fileprivate func complete(_ result: AsynchronousFetchResult<ResultType>) { completion?(result) }
 }
 
+/// Lets a thread read for a context that only the context's queue holds: the last reference to a
+/// context, and to its parent, is given up where objects are used.
+// Unchecked: `work` is set by `init`, used by the one thread that reads, and taken by the queue after
+// that.
+private final class HandOver<ResultType>: @unchecked Sendable {
+  private var work: AsynchronousFetchWork<ResultType>?
+
+  init(_ work: AsynchronousFetchWork<ResultType>) { self.work = work }
+
+  /// Not inlined, so that whatever it has retained is released when it returns.
+  @inline(never)
+  func read() -> Result<StoreFetchResult, any Error> {
+    guard let work else { return .success(.snapshots([])) }
+    return Result { try work.read() }
+  }
+
+  func take() -> AsynchronousFetchWork<ResultType>? {
+    defer { work = nil }
+    return work
+  }
+}
+
 /// One asynchronous fetch on its way: read on any thread, finished on the context's queue.
 private struct AsynchronousFetchWork<ResultType> {
   let request: FetchRequest<ResultType>
   let plan: FetchPlan
   let storeRequest: StoreFetchRequest
+  let source: (any RowSource)?
   let result: AsynchronousFetchResult<ResultType>
 
   func read() throws -> StoreFetchResult {
     try result.monitor.checkCancellation()
-    guard let source = result.managedObjectContext.rowSource else { return .snapshots([]) }
+    guard let source else { return .snapshots([]) }
     return try source.fetch(
       storeRequest, in: plan.stores, includingPending: plan.includesPendingChanges)
   }
 
+  /// As a block of the context.
   func finish(_ answer: Result<StoreFetchResult, any Error>) {
+    let context = result.managedObjectContext
+    CurrentContext.$context.withValue(context) { complete(answer) }
+    context.endEvent()
+  }
+
+  private func complete(_ answer: Result<StoreFetchResult, any Error>) {
     do {
       // A progress may tell its handler later than those who ask it.
       if result.progress?.isCancelled == true { result.monitor.cancel() }

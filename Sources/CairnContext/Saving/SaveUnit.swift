@@ -17,7 +17,7 @@ struct SaveUnit {
   private(set) var lost: [ManagedObject] = []
   /// One-to-one relationships whose other side is known by an older row; see ``PartnerCheck``.
   private(set) var partners = PartnerCheck()
-  /// Whether new objects hand their slots over instead of copies.
+  /// Whether objects hand their slots over instead of copies.
   private let isFinal: Bool
 
   /// - Parameters:
@@ -38,9 +38,11 @@ struct SaveUnit {
     }
   }
 
-  /// New objects own their values again, after the store has not taken them.
+  /// Objects own their values again, after the store has not taken them.
   func takeBack() {
-    if isFinal { for object in inserted { _ = object.ownSlots() } }
+    if !isFinal { return }
+    for object in inserted { _ = object.ownSlots() }
+    for object in updated where object.draft != nil { _ = object.ownSlots() }
   }
 
   private mutating func collect(from context: ManagedObjectContext, isOnly: Bool) throws {
@@ -84,33 +86,17 @@ struct SaveUnit {
   }
 
   private mutating func insert(_ object: ManagedObject) throws {
-    let row: RowSnapshot
-    if isFinal, let sealed = try sealedRow(of: object) {
-      row = sealed
-    } else {
-      row = try self.row(of: object, version: 1, checking: nil)
-    }
+    let row = try row(of: object, version: 1, checking: nil)
     request.insertions.append(.init(snapshot: row))
     inserted.append(object)
     if !object.toManyValues.isEmpty { try addLinks(of: object) }
-  }
-
-  /// The slots of a new object as they are; nil when the row must be another one, without transient
-  /// values.
-  private func sealedRow(of object: ManagedObject) throws -> RowSnapshot? {
-    let (isWhole, leads) = object.unretainedLayout._withUnsafeGuaranteedRef {
-      ($0.persistentSlots.count == object.slotCount, !$0.toOneSlots.isEmpty)
-    }
-    if !isWhole { return nil }
-    if leads { try checkDestinations(of: object, object.layout.toOneSlots) }
-    return object.sealSlots(version: 1)
   }
 
   private mutating func update(_ object: ManagedObject) throws {
     let toManys = object.toManyValues.indices.filter {
       !object.layout.toManys[$0].isTransient && object.toManyValues[$0]?.hasChanges == true
     }
-    let slots = object.isFault ? [] : object.persistentlyChangedSlots
+    var slots = object.isFault ? [] : object.persistentlyChangedSlots
     if slots.isEmpty, toManys.isEmpty {
       unchanged.append(object)
       return
@@ -120,8 +106,13 @@ struct SaveUnit {
       if object.isDeleted { lost.append(object) }
       return
     }
-    let row = try row(of: object, version: base.version, checking: slots)
-    request.updates.append(.init(snapshot: row, changedSlots: slots, changedToManys: toManys))
+    // Many objects most often change in the same properties: one list is cheaper to compare with.
+    if let last = request.updates.last, last.changedSlots == slots { slots = last.changedSlots }
+    // Versions come out of files: one at the end of what there is begins anew.
+    let row = try row(of: object, version: base.version &+ 1, checking: slots)
+    request.updates.append(
+      .init(
+        snapshot: row, basedOn: base.version, changedSlots: slots, changedToManys: toManys))
     updated.append(object)
     for slot in slots where object.layout.isToOneSlot[slot] { partners.add(object, slot, base) }
     for index in toManys { object.toManyValues[index]?.forgetOrder(olderThan: base.version) }
@@ -171,21 +162,23 @@ struct SaveUnit {
     }
   }
 
-  /// The object's values as a row, without transient ones.
+  /// The object's values as a row, without transient ones: if it can be, the slots as they are.
   ///
   /// Checks where to-one slots lead: all of them, or those named.
   private func row(
     of object: ManagedObject, version: Int64, checking changed: [Int]?
   ) throws -> RowSnapshot {
-    let layout = object.layout
-    try checkDestinations(of: object, changed ?? layout.toOneSlots)
-    let slots = object.firedSlots
-    let hasTransients = layout.persistentSlots.count != object.slotCount
+    let (isWhole, leads) = object.unretainedLayout._withUnsafeGuaranteedRef {
+      ($0.persistentSlots.count == object.slotCount, !$0.toOneSlots.isEmpty)
+    }
+    if leads { try checkDestinations(of: object, changed ?? object.layout.toOneSlots) }
+    if isFinal, isWhole, let sealed = object.sealSlots(version: version) { return sealed }
+    let (slots, layout) = (object.firedSlots, object.layout)
     return RowSnapshot.make(
       objectID: object.objectID, version: version, count: object.slotCount
     ) { target in
       target.initialize(from: slots, count: object.slotCount)
-      if hasTransients {
+      if !isWhole {
         for slot in 0..<object.slotCount where layout.slots[slot].isTransient {
           target[slot] = .null
         }

@@ -30,6 +30,7 @@ extension PersistentStoreCoordinator {
     noteConflicts: ([RowConflict]) -> Void = { _ in }
   ) throws -> SaveOutcome {
     try checkWritable(store)
+    let before = rows.commitCount(of: store.identity)
     let outcome = try store.save(request)
     switch outcome {
     case .saved(let receipt):
@@ -37,7 +38,7 @@ extension PersistentStoreCoordinator {
       let deleted = request.deletions.map(\.objectID)
       rows.commit(
         receipt.snapshots, deleted: deleted, in: store.identity,
-        holding: holdsInsertions ? request.insertions.count : 0)
+        holding: holdsInsertions ? request.insertions.count : 0, after: before)
       announce(
         CommitNotice(store: store, request, transactionNumber: receipt.transactionNumber),
         by: source)
@@ -46,7 +47,7 @@ extension PersistentStoreCoordinator {
       // The cache's row is what the save was based on: what the store has is newer.
       let persisted = conflicts.compactMap(\.persisted)
       let gone = conflicts.filter { $0.persisted == nil }.map(\.objectID)
-      rows.commit(persisted, deleted: gone, in: store.identity)
+      rows.commit(persisted, deleted: gone, in: store.identity, after: before)
     case .constraintViolations, .sidecarChanged:
       break
     }

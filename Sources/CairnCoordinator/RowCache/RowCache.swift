@@ -279,15 +279,20 @@ final class RowCache: Sendable {
 
   /// Takes what a commit wrote and forgets what it deleted.
   ///
-  /// - Parameter holding: So many of the rows, from the first, get a holder more.
+  /// - Parameters:
+  ///   - holding: So many of the rows, from the first, get a holder more.
+  ///   - before: The ``commitCount(of:)`` before the store was asked. When it has grown since, this
+  ///     thread may have been overtaken by one whose commit came later: then the rows are taken as
+  ///     rows that were read are.
   func commit(
     _ written: [RowSnapshot], deleted: [ManagedObjectID], in identity: StoreIdentity,
-    holding: Int = 0
+    holding: Int = 0, after before: UInt64? = nil
   ) {
     let held = min(holding, written.count)
     let now = DispatchTime.now().uptimeNanoseconds
     state.withLock { stores in
       Self.change(identity, in: &stores) { store in
+        let wasCommitted = before.map { $0 != store.commits } ?? false
         store.commits += 1
         // New rows come in long runs of one entity.
         if held > 0 {
@@ -296,8 +301,7 @@ final class RowCache: Sendable {
         for (range, holders) in [(0..<held, 1), (held..<written.count, 0)] {
           store.update(written[range], id: \.objectID) { snapshot, id, table in
             table.change(id) { entry in
-              entry.snapshot = snapshot
-              entry.readAt = now
+              entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
               entry.references += holders
             }
           }

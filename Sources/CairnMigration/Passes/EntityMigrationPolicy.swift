@@ -32,8 +32,7 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
         .entityMigrationPolicy,
         "The mapping \(mapping.title) makes objects of the abstract entity \(entity.name ?? "").")
     }
-    let object = EntityDescription.insertNewObject(
-      forEntityName: entity.name ?? "", into: manager.destinationContext)
+    let object = entity.insertObject(into: manager.destinationContext)
     let values = MappingValues(manager: manager, mapping: mapping, policy: self)
     for property in mapping.attributeMappings ?? [] {
       try values.setAttribute(property, of: object, source: sInstance)

@@ -20,5 +20,5 @@ package enum ModelCache {
   }
 
   /// What errors name instead of a file.
-  static let fileName = "Z_MODELCACHE"
+  package static let fileName = "Z_MODELCACHE"
 }

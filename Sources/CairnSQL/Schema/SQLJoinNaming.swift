@@ -99,7 +99,9 @@ struct SQLJoinNaming {
     }
     if let existing = catalog?.tables[name] {
       let keys = existing.filter { !$0.hasPrefix("Z_FOK_") }
-      if keys.count == 2, Set(keys) != [ownerColumn, memberColumn] {
+      if keys.count == 2, Set(keys) != [ownerColumn, memberColumn],
+        keys.allSatisfy(SQLNaming.isPlain)
+      {
         let memberFirst =
           keys[0].hasSuffix(r) && !keys[0].hasPrefix("Z_\(a)\(i)") && !keys[0].hasSuffix(i)
         ownerColumn = memberFirst ? keys[1] : keys[0]

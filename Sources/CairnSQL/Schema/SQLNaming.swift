@@ -2,7 +2,19 @@ import CairnModel
 
 // How Apple derives SQL names from model names.
 
-enum SQLNaming {
+package enum SQLNaming {
+  /// Whether a name can stand in SQL as it is.
+  ///
+  /// Letters, digits and underscores, as Core Data asks of the names in a model. Those in a file can
+  /// be any.
+  package static func isPlain(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+    return name.unicodeScalars.allSatisfy { scalar in
+      !scalar.isASCII || scalar == "_" || ("0"..."9").contains(scalar)
+        || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+    }
+  }
+
   static func column(_ property: String) -> String { "Z" + property.uppercased() }
   static func table(_ entity: EntityDescription) -> String {
     "Z" + (entity.name ?? "").uppercased()

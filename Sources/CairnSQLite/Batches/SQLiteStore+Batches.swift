@@ -26,6 +26,7 @@ extension SQLiteStore: BatchExecuting {
         defer { work.rows.finish() }
         let outcome = try work.run(request)
         try work.finish()
+        try forgetSums(ofFiles: work.obsoleteFiles, lookup.connection)
         return outcome
       }
       removeUnneededFiles(batch?.obsoleteFiles ?? [])

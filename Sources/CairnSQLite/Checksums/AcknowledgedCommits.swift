@@ -32,7 +32,7 @@ final class AcknowledgedCommits: Sendable {
         Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self))
       )
     }
-    return check == self.check(number) ? number : 0
+    return check == self.check(number) ? SumProgress.credible(number) : 0
   }
 
   /// Notes a commit.

@@ -13,25 +13,37 @@ struct ChecksumCheck {
   func findings() throws -> [StoreFinding] {
     guard try ChecksumTable.exists(connection) else { return [] }
     var findings = changedFiles()
-    let tables = try ChecksumTable.tables(of: lookup.schema, connection)
-    let sums = ChecksumTable(tables, connection, files: lookup.reader.files)
-    // Links that other programs have changed since are not known.
-    let checksLinks = try sums.isUpToDate()
-    for table in tables {
-      do {
-        if let root = table.root {
-          findings += try rowFindings(of: table, root)
-        } else if checksLinks {
-          findings += try linkFindings(of: table)
+    try reporting("The sums of rows cannot be read", table: ChecksumTable.name, &findings) {
+      let tables = try ChecksumTable.tables(of: lookup.schema, connection)
+      let sums = ChecksumTable(tables, connection, files: lookup.reader.files)
+      let news = try sums.news()
+      // Nobody knows which rows others have written.
+      if case .untold = news { return [] }
+      var isUpToDate = false
+      if case .none = news { isUpToDate = true }
+      var found: [StoreFinding] = []
+      for table in tables where isUpToDate || !table.changesUntold {
+        try reporting("The rows cannot be read", table: table.name, &found) {
+          guard let root = table.root else { return try linkFindings(of: table) }
+          return try rowFindings(of: table, root, news)
         }
-      } catch {
-        guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
-        findings.append(
-          StoreFinding(
-            .checksum, table: table.name, "The rows cannot be read: \(failure.message)."))
       }
+      return found
     }
     return findings
+  }
+
+  /// Adds what a check finds, or that SQLite did not let it come to an end.
+  private func reporting(
+    _ problem: String, table: String, _ findings: inout [StoreFinding],
+    _ check: () throws -> [StoreFinding]
+  ) throws {
+    do {
+      findings += try check()
+    } catch {
+      guard let failure = SQLiteResultCode.failure(in: error) else { throw error }
+      findings.append(StoreFinding(.checksum, table: table, "\(problem): \(failure.message)."))
+    }
   }
 
   // MARK: Comparing
@@ -51,10 +63,11 @@ struct ChecksumCheck {
   ///   - columns: What `note` wants of a row, from its third column on.
   ///   - note: Is told of a key and what is wrong with it, and with the row if there is one; says
   ///     whether it wants to know more.
+  /// - Returns: Findings about the sums themselves.
   private func compare(
     _ table: SummedTable, columns: [String],
     _ note: (_ key: Int64, Difference, SQLiteStatement) -> Bool
-  ) throws {
+  ) throws -> [StoreFinding] {
     let rows = try connection.statement(table.allRows(with: columns))
     defer { rows.reset() }
     var sums = try StoredSums(of: table.number, connection)
@@ -63,28 +76,46 @@ struct ChecksumCheck {
     while try rows.step() {
       let key = rows.integer(0)
       while let lost = saved, lost.key < key {
-        if !note(lost.key, .lost, rows) { return }
+        if !note(lost.key, .lost, rows) { return damage(of: sums, table) }
         saved = try sums.nextSum()
       }
       guard let known = saved, known.key == key else {
-        if !note(key, .unknown, rows) { return }
+        // Those of the keys up to here have been read.
+        if sums.isDamaged(key) { continue }
+        if !note(key, .unknown, rows) { return damage(of: sums, table) }
         continue
       }
-      if known.sum != rows.integer(1), !note(key, .changed, rows) { return }
+      if known.sum != rows.integer(1), !note(key, .changed, rows) {
+        return damage(of: sums, table)
+      }
       saved = try sums.nextSum()
     }
     while let lost = saved {
-      if !note(lost.key, .lost, rows) { return }
+      if !note(lost.key, .lost, rows) { break }
       saved = try sums.nextSum()
+    }
+    return damage(of: sums, table)
+  }
+
+  /// Records that say nothing of their rows.
+  private func damage(of sums: StoredSums, _ table: SummedTable) -> [StoreFinding] {
+    sums.damagedKeys.prefix(Self.limit).map { keys in
+      StoreFinding(
+        .checksum, entity: table.root?.name, table: table.name,
+        "The sums of the rows of \(table.name) with the keys \(keys.lowerBound) to "
+          + "\(keys.upperBound) are damaged: whether these rows are as they were saved cannot be "
+          + "told. Saving one of them makes the sums anew.")
     }
   }
 
   // MARK: Rows
 
-  private func rowFindings(of table: SummedTable, _ root: SQLEntity) throws -> [StoreFinding] {
-    let unknown = try changedElsewhere(root)
+  private func rowFindings(
+    of table: SummedTable, _ root: SQLEntity, _ news: SumNews
+  ) throws -> [StoreFinding] {
+    let unknown = try changedElsewhere(root, news)
     var (changed, lost): ([StoreFinding], [StoreFinding]) = ([], [])
-    try compare(table, columns: ["Z_ENT"]) { key, difference, row in
+    let damaged = try compare(table, columns: ["Z_ENT"]) { key, difference, row in
       if unknown.contains(key) { return true }
       if difference == .lost {
         guard lost.count < Self.limit else { return changed.count < Self.limit }
@@ -101,13 +132,12 @@ struct ChecksumCheck {
       }
       return true
     }
-    return changed + lost
+    return changed + lost + damaged
   }
 
   /// Rows that programs without sums have written since, as far as history tells.
-  private func changedElsewhere(_ root: SQLEntity) throws -> Set<Int64> {
-    guard try connection.hasTable("ACHANGE") else { return [] }
-    let known = try ChecksumTable([], connection, files: lookup.reader.files).progress().transaction
+  private func changedElsewhere(_ root: SQLEntity, _ news: SumNews) throws -> Set<Int64> {
+    guard case .told(after: let known) = news, try connection.hasTable("ACHANGE") else { return [] }
     let select = try connection.statement(
       "SELECT ZENTITYPK FROM ACHANGE WHERE ZENTITY BETWEEN ? AND ? AND ZTRANSACTIONID > ?")
     defer { select.reset() }
@@ -138,7 +168,8 @@ struct ChecksumCheck {
     guard let ends = LinkEnds(of: table.name, in: lookup.schema) else { return [] }
     var changed: [StoreFinding] = []
     var lost = 0
-    try compare(table, columns: [ends.ownerColumn, ends.memberColumn]) { _, difference, row in
+    let columns = [ends.ownerColumn, ends.memberColumn]
+    let damaged = try compare(table, columns: columns) { _, difference, row in
       if difference == .lost {
         lost += 1
       } else if changed.count < Self.limit {
@@ -153,11 +184,11 @@ struct ChecksumCheck {
       }
       return true
     }
-    if lost == 0 { return changed }
+    if lost == 0 { return changed + damaged }
     let missing = StoreFinding(
       .checksum, entity: ends.owner.name, table: table.name,
       "Links of \(ends.relationship) were saved, but are not stored any more: \(lost).")
-    return changed + [missing]
+    return changed + [missing] + damaged
   }
 
   /// What a join table links, seen from one side.

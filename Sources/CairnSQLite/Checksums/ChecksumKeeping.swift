@@ -13,17 +13,21 @@ final class ChecksumKeeping: @unchecked Sendable {
   /// The commits that were acknowledged before the store was opened.
   private let known: Int64
   private let touched: TouchedRows
+  /// How long the sums of one transaction may take; nil for as long as they need.
+  private let limit: Duration?
   /// What this connection committed last, and the version of the database that this made; nil when it
   /// must be looked up.
   private var last: (progress: SumProgress, version: UInt32)?
 
   init(
-    _ tables: [SummedTable], acknowledged: AcknowledgedCommits, known: Int64, findings: [String]
+    _ tables: [SummedTable], acknowledged: AcknowledgedCommits, known: Int64, findings: [String],
+    limit: Duration?
   ) {
     self.tables = tables
     self.acknowledged = acknowledged
     self.known = known
     self.findings = findings
+    self.limit = limit
     touched = TouchedRows(tables.map(\.name) + [Self.historyTable])
   }
 
@@ -46,7 +50,7 @@ final class ChecksumKeeping: @unchecked Sendable {
     if let last, last.version == Self.version(of: handle) {
       progress = last.progress
     } else {
-      progress = try table.adopt()
+      progress = try Deadline.holding(limit, on: handle) { try table.adopt() }
     }
     // Known again when the transaction has committed.
     last = nil
@@ -56,6 +60,16 @@ final class ChecksumKeeping: @unchecked Sendable {
       defer { touched.stop() }
       guard try work() else { return nil }
     }
+    return try Deadline.holding(limit, on: handle) {
+      try sum(table, progress, before, isCounted: isCounted)
+    }
+  }
+
+  /// Brings the sums of what was written up to date.
+  private func sum(
+    _ table: ChecksumTable, _ adopted: SumProgress, _ before: SumProgress, isCounted: Bool
+  ) throws -> Commit {
+    var progress = adopted
     var hasWritten = false
     for (place, summed) in tables.enumerated() {
       let written = touched[place]

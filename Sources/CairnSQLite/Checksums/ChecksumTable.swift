@@ -30,6 +30,7 @@ struct ChecksumTable {
   static func tables(
     of schema: SQLSchema, _ connection: SQLiteConnection
   ) throws -> [SummedTable] {
+    let untold = untoldTables(of: schema)
     let entities = try schema.entities.filter { $0.superNumber == 0 }.map { root in
       let members = root.subtree.compactMap { schema.entity(number: $0) }
       let fileColumns = Set(
@@ -37,7 +38,7 @@ struct ChecksumTable {
       return SummedTable(
         number: Int64(root.number), name: root.table, key: "Z_PK", root: root,
         columns: try HistoryTables.columns(of: root.table, connection),
-        fileColumns: fileColumns.sorted())
+        fileColumns: fileColumns.sorted(), changesUntold: untold.contains(root.table))
     }
     let joins = schema.joinTables.values.joined().map(\.name).sorted()
     return try entities
@@ -47,8 +48,28 @@ struct ChecksumTable {
         if columns.isEmpty { return nil }
         return SummedTable(
           number: firstLinks - Int64(index), name: name, key: "rowid", root: nil, columns: columns,
-          fileColumns: [])
+          fileColumns: [], changesUntold: true)
       }
+  }
+
+  /// Tables whose rows change with others, while history tells of those others only: what triggers
+  /// derive, the places of ordered members, and keys of relationships without inverse.
+  private static func untoldTables(of schema: SQLSchema) -> Set<String> {
+    var tables: Set<String> = []
+    for entity in schema.entities {
+      if !entity.derivedSlots.isEmpty { tables.insert(entity.table) }
+      for case .foreignKey(let table, _, _, let order, let isHidden) in entity.links
+      where order != nil || isHidden {
+        tables.insert(table)
+      }
+    }
+    return tables
+  }
+
+  /// Whether somebody has put a trigger on the sums, which can do anything, without end too.
+  static func hasTriggers(_ connection: SQLiteConnection) throws -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '\(name)'") != nil
   }
 
   static func exists(_ connection: SQLiteConnection) throws -> Bool {
@@ -62,7 +83,9 @@ struct ChecksumTable {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS \(Self.name) "
         + "(E INTEGER, K INTEGER, S, PRIMARY KEY (E, K)) WITHOUT ROWID")
-    try connection.execute("DELETE FROM \(Self.name) WHERE E <> 0")
+    // Files are not written to once they have a name, so their sums stay what they were: what is on
+    // the disk now may be damaged.
+    try connection.execute("DELETE FROM \(Self.name) WHERE E NOT IN (0, \(Self.files))")
     let everything = KeyRuns(merging: [.min ... .max])
     for table in tables { try sum(everything, of: table, hasDeletions: false) }
     var progress = try progress()
@@ -75,17 +98,9 @@ struct ChecksumTable {
     let commits = try connection.integer("SELECT S FROM \(Self.earlierName) WHERE E = 0 AND K = 1")
     try rebuild()
     var progress = try progress()
-    progress.commits = commits ?? 0
+    progress.commits = SumProgress.credible(commits ?? 0)
     try set(progress)
     try connection.execute("DROP TABLE \(Self.earlierName)")
-  }
-
-  /// Sums up the links anew, from what is stored now.
-  private func rebuildLinks() throws {
-    let everything = KeyRuns(merging: [.min ... .max])
-    for table in tables where table.root == nil {
-      try sum(everything, of: table, hasDeletions: true)
-    }
   }
 
   // MARK: Files
@@ -96,7 +111,9 @@ struct ChecksumTable {
       let key = Self.key(ofFile: name)
       let known = try connection.integer(
         "SELECT 1 FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key)
-      guard known == nil, let data = try files.contents(ofFile: name) else { continue }
+      // One that cannot be read gets none: it is no reason to refuse what was written beside it, and
+      // whoever reads it is told.
+      guard known == nil, let data = (try? files.contents(ofFile: name)) ?? nil else { continue }
       _ = try connection.integer(
         "INSERT OR REPLACE INTO \(Self.name) (E, K, S) VALUES (?, ?, ?)", Self.files, key,
         RowSum.of(data))
@@ -107,6 +124,13 @@ struct ChecksumTable {
   static func sum(ofFile name: String, _ connection: SQLiteConnection) throws -> Int64? {
     try connection.integer(
       "SELECT S FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key(ofFile: name))
+  }
+
+  static func forget(_ names: [String], _ connection: SQLiteConnection) throws {
+    for name in names {
+      _ = try connection.integer(
+        "DELETE FROM \(Self.name) WHERE E = ? AND K = ?", files, key(ofFile: name))
+    }
   }
 
   private static func key(ofFile name: String) -> Int64 { RowSum.of(name) }
@@ -133,8 +157,20 @@ struct ChecksumTable {
     }
   }
 
-  /// Whether no program that knows nothing of sums has written since, as far as history tells.
-  func isUpToDate() throws -> Bool { try lastTransaction() <= progress().transaction }
+  /// What history tells of the transactions that the sums do not know yet.
+  func news() throws -> SumNews {
+    guard try connection.hasTable("ATRANSACTION") else { return .none }
+    return try news(
+      since: progress().transaction,
+      last: connection.greatestKey(
+        ofEntity: HistoryTables.transactionNumber, table: "ATRANSACTION"))
+  }
+
+  private func news(since known: Int64, last: Int64) throws -> SumNews {
+    if last <= known { return .none }
+    let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") ?? .max
+    return first > known + 1 ? .untold : .told(after: known)
+  }
 
   private func lastTransaction() throws -> Int64 {
     guard try connection.hasTable("ATRANSACTION") else { return 0 }
@@ -149,19 +185,22 @@ struct ChecksumTable {
   /// - Returns: How far the sums go then.
   func adopt() throws -> SumProgress {
     var progress = try progress()
-    let (known, last) = (progress.transaction, try lastTransaction())
-    guard last > known else { return progress }
-    progress.transaction = last
-    let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") ?? last + 1
-    if first > known + 1 {
-      // Some of it is no longer told.
+    // Numbers that cannot be counted on from are an error here.
+    let last = try lastTransaction()
+    let known = progress.transaction
+    switch try news(since: known, last: last) {
+    case .none: return progress
+    case .told: break
+    case .untold:
       try rebuild()
-      return progress
+      return try self.progress()
     }
-    // History tells of objects, not of links.
-    try rebuildLinks()
+    progress.transaction = last
     for table in tables {
-      guard let root = table.root else { continue }
+      guard let root = table.root, !table.changesUntold else {
+        try sum(KeyRuns(merging: [.min ... .max]), of: table, hasDeletions: true)
+        continue
+      }
       let select = try connection.statement(
         "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID > ? "
           + "AND ZENTITY BETWEEN ? AND ?")
@@ -195,6 +234,10 @@ struct ChecksumTable {
     }
     try blocks.finish()
     try sumFiles(files)
+    // A record that is damaged says nothing of its other rows either.
+    if !blocks.damaged.isEmpty {
+      try sum(KeyRuns(merging: blocks.damaged), of: table, hasDeletions: true)
+    }
   }
 
   /// Goes over those rows with some keys that are there, in ascending order.

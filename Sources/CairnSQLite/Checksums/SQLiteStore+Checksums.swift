@@ -13,19 +13,30 @@ extension SQLiteStore {
     let wants = configuration.options.flag(StoreOptionKey.rowChecksums)
     return try database.writeWithoutTransaction { connection -> ChecksumKeeping? in
       let wrapped = SQLiteConnection(database: connection)
-      let exists = try ChecksumTable.exists(wrapped)
-      let hasEarlier = try !exists && wrapped.hasTable(ChecksumTable.earlierName)
+      func kind() throws -> (exists: Bool, hasEarlier: Bool) {
+        let exists = try ChecksumTable.exists(wrapped)
+        return (exists, try !exists && wrapped.hasTable(ChecksumTable.earlierName))
+      }
+      let (exists, hasEarlier) = try kind()
       guard exists || hasEarlier || wants else { return nil }
       let tables = try ChecksumTable.tables(of: schema, wrapped)
       let table = ChecksumTable(tables, wrapped, files: files)
       if !exists {
         try connection.inTransaction(.immediate) {
-          if hasEarlier { try table.replaceEarlier() } else { try table.rebuild() }
+          // Another process may have made them while this one waited.
+          let (exists, hasEarlier) = try kind()
+          if hasEarlier {
+            try table.replaceEarlier()
+          } else if !exists {
+            try table.rebuild()
+          }
           return .commit
         }
       }
       let acknowledged = AcknowledgedCommits(store: path, identifier: identifier)
-      let (stored, noted) = (try table.progress().commits, acknowledged.read())
+      // In this order: others may be saving, and note what they have committed.
+      let noted = acknowledged.read()
+      let stored = try table.progress().commits
       var findings: [String] = []
       if exists || hasEarlier, noted > stored {
         findings = [
@@ -34,8 +45,18 @@ extension SQLiteStore {
             + "the file was put in its place. What was saved last is missing."
         ]
       }
-      return ChecksumKeeping(tables, acknowledged: acknowledged, known: noted, findings: findings)
+      let limit: Duration? =
+        try ChecksumTable.hasTriggers(wrapped)
+        ? .seconds(max(configuration.options.timeout, 0.1)) : nil
+      return ChecksumKeeping(
+        tables, acknowledged: acknowledged, known: noted, findings: findings, limit: limit)
     }
+  }
+
+  /// Takes away the sums of files that a transaction gives up.
+  func forgetSums(ofFiles names: [String], _ connection: SQLiteConnection) throws {
+    if names.isEmpty || state.withLock({ $0.checksums == nil }) { return }
+    try ChecksumTable.forget(names, connection)
   }
 
   public var findings: [String] { state.withLock { $0.checksums?.findings ?? [] } }

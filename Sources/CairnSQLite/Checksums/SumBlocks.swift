@@ -21,6 +21,8 @@ struct SumBlocks {
   /// Its sums, 0 for rows that are not there, with their low bytes first.
   private var sums = [Int64](repeating: 0, count: count)
   private var isStored = false
+  /// The keys of blocks whose record was of another size, and was not made anew from all its rows.
+  private(set) var damaged: [ClosedRange<Int64>] = []
 
   init(of table: Int64, _ keys: KeyRuns, _ connection: SQLiteConnection) {
     self.table = table
@@ -28,11 +30,13 @@ struct SumBlocks {
     ranges = keys.ranges
   }
 
-  private static func block(of key: Int64) -> Int64 { key >> bits }
+  fileprivate static func block(of key: Int64) -> Int64 { key >> bits }
   private static func place(of key: Int64) -> Int { Int(key & (1 << bits - 1)) }
   /// The first key of a block, and the last.
   private static func first(of block: Int64) -> Int64 { block << bits }
   private static func last(of block: Int64) -> Int64 { block << bits | (1 << bits - 1) }
+  /// All keys of a block.
+  static func keys(of block: Int64) -> ClosedRange<Int64> { first(of: block)...last(of: block) }
   /// A key by its block and its place there.
   static func key(_ block: Int64, _ place: Int) -> Int64 { first(of: block) | Int64(place) }
 
@@ -99,8 +103,11 @@ struct SumBlocks {
     if try find.step() {
       isStored = true
       let stored = find.bytes(0)
-      // One of another size is damaged, and says nothing of any row.
-      sums.withUnsafeMutableBytes { if $0.count == stored.count { $0.copyMemory(from: stored) } }
+      let isWhole = sums.withUnsafeMutableBytes { sums in
+        if sums.count == stored.count { sums.copyMemory(from: stored) }
+        return sums.count == stored.count
+      }
+      if !isWhole { damaged.append(Self.keys(of: block)) }
     }
     find.reset()
   }
@@ -145,6 +152,8 @@ struct StoredSums {
   private var number: Int64 = 0
   private var sums: [Int64] = []
   private var next = 0
+  /// Blocks whose record is of another size, which says nothing of any row.
+  private var damaged: Set<Int64> = []
 
   /// Call ``end()`` when no more are wanted.
   init(of table: Int64, _ connection: SQLiteConnection) throws {
@@ -154,6 +163,12 @@ struct StoredSums {
   }
 
   func end() { blocks.reset() }
+
+  /// Whether the record of a key is damaged; known of keys up to that of the sum that came last.
+  func isDamaged(_ key: Int64) -> Bool { damaged.contains(SumBlocks.block(of: key)) }
+
+  /// The keys whose records were found to be damaged, in ascending order.
+  var damagedKeys: [ClosedRange<Int64>] { damaged.sorted().map(SumBlocks.keys) }
 
   mutating func nextSum() throws -> (key: Int64, sum: Int64)? {
     while true {
@@ -165,13 +180,14 @@ struct StoredSums {
       number = blocks.integer(0)
       next = 0
       let stored = blocks.bytes(1)
-      // One of another size is damaged, and says nothing of any row.
-      sums =
-        stored.count != SumBlocks.count * 8
-        ? []
-        : (0..<SumBlocks.count).map {
-          stored.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)
-        }
+      guard stored.count == SumBlocks.count * 8 else {
+        sums = []
+        damaged.insert(number)
+        continue
+      }
+      sums = (0..<SumBlocks.count).map {
+        stored.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)
+      }
     }
   }
 }

@@ -1,5 +1,15 @@
 import Foundation
 
+/// What programs that know nothing of sums have written since the sums were made.
+enum SumNews {
+  /// Nothing, as far as history tells.
+  case none
+  /// What history tells after a transaction.
+  case told(after: Int64)
+  /// Something of which history no longer tells everything.
+  case untold
+}
+
 /// How far the sums of a store go.
 struct SumProgress: Equatable {
   /// The last history transaction that they know of.
@@ -12,8 +22,15 @@ struct SumProgress: Equatable {
   /// From the bytes of ``withBytes(_:)``; nil for others.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
-    transaction = Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
-    commits = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self))
+    transaction = Self.credible(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
+    commits = Self.credible(
+      Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)))
+  }
+
+  /// A number out of a file; 0 for one that nobody can have counted up to, and from which counting on
+  /// would overflow.
+  static func credible(_ number: Int64) -> Int64 {
+    (0..<Int64.max - 1 << 32).contains(number) ? number : 0
   }
 
   /// The two numbers, low bytes first.

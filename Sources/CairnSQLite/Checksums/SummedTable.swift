@@ -11,6 +11,8 @@ final class SummedTable: Sendable {
   let root: SQLEntity?
   /// Columns that may name files.
   let fileColumns: [String]
+  /// Whether rows of the table change that history does not tell of.
+  let changesUntold: Bool
   private let sum: String
   /// Key and sum of every row between two keys, in ascending order, and what its columns of external
   /// data begin with.
@@ -23,17 +25,20 @@ final class SummedTable: Sendable {
 
   init(
     number: Int64, name: String, key: String, root: SQLEntity?, columns: [String],
-    fileColumns: [String]
+    fileColumns: [String], changesUntold: Bool
   ) {
     self.number = number
     self.name = name
     self.key = key
     self.root = root
     self.fileColumns = fileColumns
+    self.changesUntold = changesUntold
+    // The names are the file's, and can be any.
+    let columns = columns.map { "t.\($0.quotedAsName)" }
     var parts: [String] = []
     for start in stride(from: 0, to: columns.count, by: RowSum.argumentLimit) {
       let some = columns[start..<min(start + RowSum.argumentLimit, columns.count)]
-      parts.append("\(RowSum.function)(\(some.map { "t.\"\($0)\"" }.joined(separator: ", ")))")
+      parts.append("\(RowSum.function)(\(some.joined(separator: ", ")))")
     }
     sum =
       parts.count == 1 ? parts[0] : "\(RowSum.function)(\(parts.joined(separator: ", ")))"

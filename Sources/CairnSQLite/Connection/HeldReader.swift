@@ -9,10 +9,11 @@ import Synchronization
 ///
 /// Beginning and ending a read transaction costs more than looking up a row. Each read still sees
 /// the last commit of anybody: the header of the WAL index, which every commit changes, is
-/// compared first, and the transaction begun anew when it differs. A transaction lasts a hundredth
-/// of a second at most, so that it does not keep the log from being recycled.
-// Unchecked: everything mutable is used only while `lock` is held; `queue` guards itself, and
-// nobody but this class uses its connection after `init`.
+/// compared first, and the transaction begun anew when it differs. When nobody reads any more a
+/// transaction ends after two hundredths of a second at most, and one that is read in all the time
+/// is begun anew each hundredth, so that the log can be recycled.
+// Unchecked: what is mutable is used only while `lock` is held, but for `isOverdue`, which is
+// atomic; `queue` guards itself, and nobody but this class uses its connection after `init`.
 final class HeldReader: @unchecked Sendable {
   private let lock = Mutex<Void>(())
   /// Owns the connection, its functions and its settings.
@@ -26,6 +27,8 @@ final class HeldReader: @unchecked Sendable {
   private var earlier: (sql: String, statement: OpaquePointer)?
   private var isHolding = false
   private var isReleaseScheduled = false
+  /// Whether the transaction has lasted long enough: the next read begins another one.
+  private let isOverdue = Atomic(false)
   /// The first page of the WAL index, mapped as long as the connection is open.
   private var index: UnsafeRawPointer?
   /// The header before the transaction began.
@@ -102,18 +105,23 @@ final class HeldReader: @unchecked Sendable {
   private func hold() throws {
     let now = currentHeader()
     if isHolding {
-      if now == header { return }
+      if now == header, !isOverdue.load(ordering: .relaxed) { return }
       endHold()
     }
     // Taken before the transaction begins: a commit in between makes the next read begin anew.
     header = now
     try execute("BEGIN")
     isHolding = true
+    isOverdue.store(false, ordering: .relaxed)
     if !isReleaseScheduled {
       isReleaseScheduled = true
-      // Kept until then: a weak reference would make every read dearer from now on.
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestHold) { self.release() }
+      scheduleRelease()
     }
+  }
+
+  private func scheduleRelease() {
+    // Kept until then: a weak reference would make every read dearer from now on.
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.longestHold) { self.release() }
   }
 
   /// Ends the transaction that is kept open, if no read is under way.
@@ -121,11 +129,18 @@ final class HeldReader: @unchecked Sendable {
     _ = lock.withLockIfAvailable { _ in endHold() }
   }
 
+  /// Ends a transaction that nobody uses.
+  ///
+  /// A reader that is busy is not waited for: reads that find the lock taken go a longer way. Its
+  /// next read begins anew, and if there is none this comes again.
   private func release() {
-    lock.withLock { _ in
+    isOverdue.store(true, ordering: .relaxed)
+    let isReleased = lock.withLockIfAvailable { _ in
       isReleaseScheduled = false
       endHold()
+      return true
     }
+    if isReleased != true { scheduleRelease() }
   }
 
   private func endHold() {

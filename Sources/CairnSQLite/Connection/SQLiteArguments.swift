@@ -11,6 +11,8 @@ struct SQLiteArgument {
 
   var isText: Bool { sqlite3_value_type(value) == SQLITE_TEXT }
   var integer: Int64 { sqlite3_value_int64(value) }
+  /// The number as a set of bits: who calls a function may give any.
+  var bits: UInt { UInt(truncatingIfNeeded: integer) }
 
   /// The bytes of a text; valid until the function returns.
   var bytes: UnsafeBufferPointer<UInt8> {

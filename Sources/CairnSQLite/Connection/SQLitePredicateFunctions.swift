@@ -9,7 +9,7 @@ enum SQLitePredicateFunctions {
   static func register(on connection: OpaquePointer?) {
     define(SQLFunctionName.fold, 2, connection) { call in
       guard let text = call.argument(0), text.isText, let options = call.argument(1) else { return }
-      call.result(StringFolding.fold(text.text, options: .init(rawValue: UInt(options.integer))))
+      call.result(StringFolding.fold(text.text, options: .init(rawValue: options.bits)))
     }
     define(SQLFunctionName.compare, 4, connection, compare)
     define(SQLFunctionName.call, -1, connection) { call in
@@ -35,11 +35,13 @@ enum SQLitePredicateFunctions {
     init(_ body: @escaping Body) { self.body = body }
   }
 
+  // Direct calls only: a file's triggers, views and generated columns have no business with them, and
+  // could have a regular expression work without end.
   private static func define(
     _ name: String, _ count: Int32, _ connection: OpaquePointer?, _ body: @escaping Body
   ) {
     sqlite3_create_function_v2(
-      connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+      connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
       Unmanaged.passRetained(Definition(body)).toOpaque(),
       { context, count, values in
         guard let call = SQLiteCall(context, count, values),
@@ -72,8 +74,8 @@ enum SQLitePredicateFunctions {
         return
       }
       let test = TextTest(
-        type: ComparisonPredicate.Operator(rawValue: UInt(type.integer)) ?? .equalTo,
-        pattern: pattern.text, options: .init(rawValue: UInt(options.integer)))
+        type: ComparisonPredicate.Operator(rawValue: type.bits) ?? .equalTo,
+        pattern: pattern.text, options: .init(rawValue: options.bits))
       call.result(try test.holds(for: text.bytes))
       // SQLite drops it at once unless the pattern is the same in all rows.
       sqlite3_set_auxdata(

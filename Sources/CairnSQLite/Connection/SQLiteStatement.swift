@@ -54,6 +54,18 @@ struct SQLiteConnection {
     try database.execute(sql: sql)
   }
 
+  /// Runs the first statement of a text, which gives no rows; the rest is not looked at.
+  func executeFirstStatement(of sql: String) throws {
+    let handle = database.sqliteConnection
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
+      throw SQLiteFailure(connection: handle)
+    }
+    defer { sqlite3_finalize(statement) }
+    guard let statement else { return }
+    guard sqlite3_step(statement) == SQLITE_DONE else { throw SQLiteFailure(connection: handle) }
+  }
+
   /// The rows that the last statement changed, without those its triggers changed.
   var changes: Int { Int(sqlite3_changes(database.sqliteConnection)) }
 
@@ -96,8 +108,7 @@ struct SQLiteConnection {
   /// - Throws: ``CoreDataError`` for numbers near the end of what there is: only a damaged file has
   ///   them, and counting on from there would overflow.
   func lastKey(ofEntity number: Int, table: String) throws -> Int64 {
-    let counter = try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(number)) ?? 0
-    let last = max(counter, try integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0)
+    let last = try greatestKey(ofEntity: number, table: table)
     guard last < Int64.max - 1 << 32 else {
       throw CoreDataError(
         .persistentStoreSave,
@@ -105,6 +116,12 @@ struct SQLiteConnection {
           + "more. Restore the store from a backup.")
     }
     return last
+  }
+
+  /// The same, whatever it is.
+  func greatestKey(ofEntity number: Int, table: String) throws -> Int64 {
+    let counter = try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", Int64(number)) ?? 0
+    return max(counter, try integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0)
   }
 
   func hasTable(_ name: String) throws -> Bool {
@@ -216,6 +233,20 @@ struct SQLiteStatement {
       return
     }
     sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), nil)
+  }
+
+  /// Runs the statement with bytes that are bound without a copy, nil as `NULL`, and bound no more
+  /// afterwards.
+  func run(binding bytes: [UInt8]?, at index: Int32) throws {
+    defer { bindNull(at: index) }
+    guard let bytes else {
+      bindNull(at: index)
+      return try run()
+    }
+    try bytes.withUnsafeBytes { bytes in
+      bindInPlace(bytes, at: index)
+      try run()
+    }
   }
 
   static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -13,19 +13,30 @@ struct HistoryWriter {
   private let date: Date
   private var nextChange: Int64 = 0
   private let insertChange: SQLiteStatement
-  /// The same with values of deleted objects, by their number.
+  /// The same for a full run of updates.
+  private var insertUpdates: SQLiteStatement?
+  /// The same as ``insertChange`` with values of deleted objects, by their number.
   private var insertTombstones: [Int: SQLiteStatement] = [:]
   /// Insertions that were recorded and are not written yet: rows of one table with keys in a row.
   private var run: InsertionRun?
+  /// The same for updates of one entity that changed the same properties.
+  private var updates: UpdateRun?
 
   private struct InsertionRun {
     let entity: SQLEntity
     let firstKey: Int64
-    let firstChange: Int64
     var count: Int64 = 1
 
     /// From here on it is one statement for all: a shorter run is not worth another one.
     var isLong: Bool { count >= 8 }
+  }
+
+  private struct UpdateRun {
+    /// As many as go with one statement: with more of them the rest costs more than is won.
+    static let fullCount = 16
+    let entity: SQLEntity
+    let columns: [UInt8]
+    var keys: [Int64] = []
   }
 
   private var connection: SQLiteConnection { lookup.connection }
@@ -49,32 +60,28 @@ struct HistoryWriter {
     _ kind: HistoryChangeKind, entity: SQLEntity, key: Int64, columns: [UInt8]? = nil,
     tombstone: [AttributeValue] = []
   ) throws {
-    let transaction = try begin()
-    if kind == .insert {
-      try recordInsertion(entity, key)
-      return
-    }
-    try writeRun()
+    try begin()
+    if kind == .insert { return try recordInsertion(entity, key) }
+    if let columns, kind == .update { return try recordUpdate(entity, key, columns) }
+    try writeRuns()
     let statement =
       tombstone.isEmpty ? insertChange : try insertWithTombstone(count: tombstone.count)
+    for (index, value) in tombstone.enumerated() { statement.bind(value, at: Int32(7 + index)) }
+    try write(kind, entity, key, columns, with: statement)
+  }
+
+  /// Writes the next change.
+  private mutating func write(
+    _ kind: HistoryChangeKind, _ entity: SQLEntity, _ key: Int64, _ columns: [UInt8]?,
+    with statement: SQLiteStatement
+  ) throws {
     // Every parameter is bound anew for each change.
     statement.bind(nextChange, at: 1)
     statement.bind(Int64(kind.rawValue), at: 2)
     statement.bind(Int64(entity.number), at: 3)
     statement.bind(key, at: 4)
-    statement.bind(transaction, at: 5)
-    for (index, value) in tombstone.enumerated() { statement.bind(value, at: Int32(7 + index)) }
-    if let columns {
-      try columns.withUnsafeBytes { bytes in
-        statement.bindInPlace(bytes, at: 6)
-        // The bytes may be gone after this.
-        defer { statement.bindNull(at: 6) }
-        try statement.run()
-      }
-    } else {
-      statement.bindNull(at: 6)
-      try statement.run()
-    }
+    statement.bind(number ?? 0, at: 5)
+    try statement.run(binding: columns, at: 6)
     nextChange += 1
   }
 
@@ -83,49 +90,89 @@ struct HistoryWriter {
     if let known = run, known.entity === entity, known.firstKey &+ known.count == key {
       run?.count += 1
     } else {
-      try writeRun()
-      run = InsertionRun(entity: entity, firstKey: key, firstChange: nextChange)
+      try writeRuns()
+      run = InsertionRun(entity: entity, firstKey: key)
     }
-    nextChange += 1
   }
 
-  private mutating func writeRun() throws {
+  /// Many objects most often change in the same properties, and one statement for several is much
+  /// cheaper than one for each.
+  private mutating func recordUpdate(
+    _ entity: SQLEntity, _ key: Int64, _ columns: [UInt8]
+  ) throws {
+    if updates == nil || updates?.entity !== entity || updates?.columns != columns {
+      try writeRuns()
+      updates = UpdateRun(entity: entity, columns: columns)
+    }
+    updates?.keys.append(key)
+    if updates?.keys.count == UpdateRun.fullCount { try writeFullRun() }
+  }
+
+  /// Writes what was recorded and is not written yet: changes are numbered in the order of the
+  /// records.
+  private mutating func writeRuns() throws {
+    if let updates {
+      self.updates = nil
+      for key in updates.keys {
+        try write(.update, updates.entity, key, updates.columns, with: insertChange)
+      }
+    }
     guard let run else { return }
     self.run = nil
     if run.isLong, try writeAtOnce(run) { return }
     for place in 0..<run.count {
-      // Every parameter is bound anew for each change.
-      insertChange.bind(run.firstChange + place, at: 1)
-      insertChange.bind(Int64(HistoryChangeKind.insert.rawValue), at: 2)
-      insertChange.bind(Int64(run.entity.number), at: 3)
-      insertChange.bind(run.firstKey &+ place, at: 4)
-      insertChange.bind(number ?? 0, at: 5)
-      insertChange.bindNull(at: 6)
-      try insertChange.run()
+      try write(.insert, run.entity, run.firstKey &+ place, nil, with: insertChange)
     }
+  }
+
+  /// Writes the changes of a full run of updates, and keeps the run for those to come.
+  private mutating func writeFullRun() throws {
+    guard let run = updates else { return }
+    let statement = try insertUpdates ?? makeInsertUpdates()
+    insertUpdates = statement
+    statement.bind(nextChange, at: 1)
+    statement.bind(Int64(HistoryChangeKind.update.rawValue), at: 2)
+    statement.bind(Int64(run.entity.number), at: 3)
+    statement.bind(number ?? 0, at: 4)
+    for (place, key) in run.keys.enumerated() { statement.bind(key, at: Int32(6 + place)) }
+    try statement.run(binding: run.columns, at: 5)
+    nextChange += Int64(UpdateRun.fullCount)
+    updates?.keys.removeAll(keepingCapacity: true)
+  }
+
+  private func makeInsertUpdates() throws -> SQLiteStatement {
+    let rows = (0..<UpdateRun.fullCount).map { place in
+      "(?1 + \(place), \(HistoryTables.changeNumber), ?2, ?3, ?\(6 + place), ?4, ?5)"
+    }
+    return try connection.statement(
+      "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS)"
+        + " VALUES \(rows.joined(separator: ", "))")
   }
 
   /// Writes the changes of a run with one statement, from the rows that are in the table by now.
   ///
   /// - Returns: False, with nothing written, when not all of them are: a trigger of somebody else may
   ///   delete rows.
-  private func writeAtOnce(_ run: InsertionRun) throws -> Bool {
+  private mutating func writeAtOnce(_ run: InsertionRun) throws -> Bool {
     let statement = try connection.statement(
       "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
         + " SELECT Z_PK + ?1, \(HistoryTables.changeNumber), ?2, ?3, Z_PK, ?4"
         + " FROM \(run.entity.table) WHERE Z_PK BETWEEN ?5 AND ?6 ORDER BY Z_PK")
     defer { statement.reset() }
-    statement.bind(run.firstChange &- run.firstKey, at: 1)
+    statement.bind(nextChange &- run.firstKey, at: 1)
     statement.bind(Int64(HistoryChangeKind.insert.rawValue), at: 2)
     statement.bind(Int64(run.entity.number), at: 3)
     statement.bind(number ?? 0, at: 4)
     statement.bind(run.firstKey, at: 5)
     statement.bind(run.firstKey &+ (run.count - 1), at: 6)
     try statement.run()
-    if connection.changes == Int(run.count) { return true }
+    if connection.changes == Int(run.count) {
+      nextChange += run.count
+      return true
+    }
     let undoing = try connection.statement("DELETE FROM ACHANGE WHERE Z_PK >= ?")
     defer { undoing.reset() }
-    undoing.bind(run.firstChange, at: 1)
+    undoing.bind(nextChange, at: 1)
     try undoing.run()
     return false
   }
@@ -135,8 +182,9 @@ struct HistoryWriter {
   /// Call it once, after the last change.
   mutating func finish() throws {
     guard number != nil else { return }
-    try writeRun()
+    try writeRuns()
     insertChange.reset()
+    insertUpdates?.reset()
     for statement in insertTombstones.values { statement.reset() }
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)
   }
@@ -152,8 +200,8 @@ struct HistoryWriter {
     return statement
   }
 
-  private mutating func begin() throws -> Int64 {
-    if let number { return number }
+  private mutating func begin() throws {
+    if number != nil { return }
     let transaction = try maximum(of: HistoryTables.transactionNumber, "ATRANSACTION") + 1
     nextChange = try maximum(of: HistoryTables.changeNumber, "ACHANGE") + 1
     let statement = try connection.statement(
@@ -176,7 +224,6 @@ struct HistoryWriter {
     try statement.run()
     try setMaximum(transaction, of: HistoryTables.transactionNumber)
     number = transaction
-    return transaction
   }
 
   /// The key of a string in `ATRANSACTIONSTRING`, which gets it if need be.

@@ -128,7 +128,7 @@ struct BookkeepingCheck {
       }
       let table = entity?.table ?? "Z" + row.name.uppercased()
       guard store.has("Z_PK", in: table),
-        let highest = try store.connection.integer("SELECT MAX(Z_PK) FROM \"\(table)\""),
+        let highest = try store.connection.integer("SELECT MAX(Z_PK) FROM \(table.quotedAsName)"),
         highest > row.maximum
       else { continue }
       findings.append(

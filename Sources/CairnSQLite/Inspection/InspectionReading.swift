@@ -80,7 +80,8 @@ struct InspectionReading {
     _ catalog: SQLCatalog, schema: SQLSchema?, hashes: [String: Data]
   ) throws -> [StoreInspection.Entity] {
     let statement = try connection.statement(
-      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < ? ORDER BY Z_ENT")
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT > 0 AND Z_ENT < ? ORDER BY Z_ENT"
+    )
     defer { statement.reset() }
     statement.bind(BookkeepingCheck.firstReservedNumber, at: 1)
     var rows: [(number: Int, name: String, superNumber: Int)] = []
@@ -114,7 +115,7 @@ struct InspectionReading {
   private func count(_ number: Int, _ table: String, _ catalog: SQLCatalog) -> Int? {
     guard catalog.tables[table]?.contains("Z_ENT") == true else { return nil }
     return try? connection.integer(
-      "SELECT COUNT(*) FROM \"\(table)\" WHERE Z_ENT = ?", Int64(number)
+      "SELECT COUNT(*) FROM \(table.quotedAsName) WHERE Z_ENT = ?", Int64(number)
     ).map { Int($0) }
   }
 

@@ -124,7 +124,7 @@ struct UnnamedFiles {
     columns.reset()
     var names: Set<String> = []
     for place in places {
-      let (table, column) = (Self.quoted(place.table), Self.quoted(place.column))
+      let (table, column) = (place.table.quotedAsName, place.column.quotedAsName)
       // A name has 38 bytes; longer values are not read, only their lengths.
       let select = try connection.statement(
         "SELECT \(column) FROM \(table) "
@@ -135,10 +135,6 @@ struct UnnamedFiles {
       }
     }
     return names
-  }
-
-  private static func quoted(_ name: String) -> String {
-    "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
   }
 }
 

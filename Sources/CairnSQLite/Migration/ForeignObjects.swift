@@ -31,8 +31,7 @@ struct ForeignObjects {
     // A view may have triggers, which go with it.
     let order = ["trigger": 0, "index": 1, "view": 2]
     for object in objects.sorted(by: { order[$0.type, default: 3] < order[$1.type, default: 3] }) {
-      let name = object.name.replacingOccurrences(of: "\"", with: "\"\"")
-      try connection.execute("DROP \(object.type.uppercased()) \"\(name)\"")
+      try connection.execute("DROP \(object.type.uppercased()) \(object.name.quotedAsName)")
     }
     return ForeignObjects(objects: objects)
   }
@@ -44,7 +43,9 @@ struct ForeignObjects {
     for object in objects {
       try connection.execute("SAVEPOINT foreign_object")
       do {
-        try connection.execute(object.sql)
+        // SQLite itself reads no further when it loads the schema: what stands behind is nothing that
+        // anybody has made.
+        try connection.executeFirstStatement(of: object.sql)
       } catch {
         guard let failure = SQLiteResultCode.failure(in: error),
           SQLiteResultCode.isAboutStatement(failure)

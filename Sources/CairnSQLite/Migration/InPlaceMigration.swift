@@ -120,11 +120,11 @@ struct InPlaceMigration {
     )
     var drops: [String] = []
     while try select.step() {
-      let name = select.string(1).replacingOccurrences(of: "\"", with: "\"\"")
+      let name = select.string(1).quotedAsName
       if select.string(0) == "table" {
-        drops.append("DROP TABLE \"\(name)\"")
+        drops.append("DROP TABLE \(name)")
       } else if tables.contains(select.string(2)) {
-        drops.insert("DROP TRIGGER \"\(name)\"", at: 0)
+        drops.insert("DROP TRIGGER \(name)", at: 0)
       }
     }
     select.reset()

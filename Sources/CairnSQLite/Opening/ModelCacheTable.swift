@@ -1,4 +1,5 @@
 import CairnModel
+import CairnSQL
 import CairnStore
 import Foundation
 
@@ -14,6 +15,23 @@ enum ModelCacheTable {
     try statement.run()
   }
 
+  /// Names of a model become names in SQL.
+  ///
+  /// Models of programs are not asked: nothing but the program made them.
+  private static func checkNames(of model: ManagedObjectModel) throws {
+    for entity in model.entities {
+      let names = [entity.name ?? ""] + entity.properties.map(\.name)
+      guard
+        let name = names.first(where: { !SQLNaming.isPlain($0) })
+          // Of indexes nobody promises more than that they are names.
+          ?? entity.indexes.map(\.name).first(where: { $0.contains { ";()\"'".contains($0) } })
+      else { continue }
+      throw ModelFileError(
+        file: ModelCache.fileName, .malformed,
+        "\"\(name)\" in entity \(entity.name ?? "") is no name that Core Data allows")
+    }
+  }
+
   /// The model of the file, nil when it remembers none.
   static func read(_ connection: SQLiteConnection, path: String) throws -> ManagedObjectModel? {
     guard try connection.hasTable("Z_MODELCACHE") else { return nil }
@@ -23,7 +41,9 @@ enum ModelCacheTable {
     let content = statement.data(0)
     if content.isEmpty { return nil }
     do {
-      return try ModelCache.decode(content)
+      let model = try ModelCache.decode(content)
+      try checkNames(of: model)
+      return model
     } catch {
       throw CoreDataError(
         .migrationMissingSourceModel,

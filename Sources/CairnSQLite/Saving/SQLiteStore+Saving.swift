@@ -25,8 +25,9 @@ extension SQLiteStore {
         if let newMetadata { try MetadataTable.write(newMetadata, lookup.connection) }
         let result = try work.run()
         outcome = result
-        if case .saved = result { return true }
-        return nil
+        guard case .saved = result else { return nil }
+        try forgetSums(ofFiles: work.obsoleteFiles, lookup.connection)
+        return true
       }
     }
     do {

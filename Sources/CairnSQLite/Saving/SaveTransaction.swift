@@ -193,7 +193,7 @@ final class SaveTransaction {
     for (update, entity, columns) in moving {
       try rows.clear(
         columns, of: update.snapshot.objectID.rowKey ?? 0, entity: entity,
-        expected: update.overwritesConflicts ? nil : update.snapshot.version)
+        expected: update.overwritesConflicts ? nil : update.version)
     }
   }
 
@@ -203,7 +203,7 @@ final class SaveTransaction {
       let entity = entity(snapshot)
       let shape = shape(of: update, entity)
       // Versions come out of files: one at the end of what there is begins anew.
-      updateVersions.append(snapshot.version &+ 1)
+      updateVersions.append(update.version &+ 1)
       do {
         try write(update, shape, entity: entity)
       } catch {
@@ -234,19 +234,19 @@ final class SaveTransaction {
     if update.overwritesConflicts {
       guard let stored = try rows.storedVersion(of: key, entity: entity) else {
         // The row was deleted by someone else; the decision is that it lives on.
-        try rows.insert(snapshot, entity: entity, version: snapshot.version &+ 1)
+        try rows.insert(snapshot, entity: entity, version: update.version &+ 1)
         try history?.record(.insert, entity: entity, key: key)
         return
       }
-      let version = max(stored, snapshot.version) &+ 1
+      let version = max(stored, update.version) &+ 1
       updateVersions[updateVersions.count - 1] = version
       _ = try rows.update(snapshot, slots: slots, entity: entity, to: version, expected: nil)
     } else {
       let isCurrent = try rows.update(
-        snapshot, slots: slots, entity: entity, to: snapshot.version &+ 1,
-        expected: snapshot.version)
+        snapshot, slots: slots, entity: entity, to: update.version &+ 1,
+        expected: update.version)
       guard isCurrent else {
-        try addConflict(snapshot.objectID, expected: snapshot.version)
+        try addConflict(snapshot.objectID, expected: update.version)
         return
       }
     }

@@ -11,8 +11,13 @@ public struct SaveChangesRequest: Sendable {
 
   /// A changed row.
   public struct Update: Sendable {
-    /// The new values of all slots; its version is the one the change was based on.
+    /// The new values of all slots.
+    ///
+    /// Its version is the one the change was based on, or already the one after it: then a store
+    /// whose versions grow by one may keep the snapshot itself.
     public let snapshot: RowSnapshot
+    /// The version that the change was based on.
+    public let version: Int64
     /// The slots that differ from the committed row.
     public let changedSlots: [Int]
     /// The to-many relationships (indexes in the layout's `toManys`) that changed; for history.
@@ -23,7 +28,18 @@ public struct SaveChangesRequest: Sendable {
       snapshot: RowSnapshot, changedSlots: [Int], changedToManys: [Int] = [],
       overwritesConflicts: Bool = false
     ) {
+      self.init(
+        snapshot: snapshot, basedOn: snapshot.version, changedSlots: changedSlots,
+        changedToManys: changedToManys, overwritesConflicts: overwritesConflicts)
+    }
+
+    /// The same for a snapshot that may have the version after the one that was changed.
+    public init(
+      snapshot: RowSnapshot, basedOn version: Int64, changedSlots: [Int],
+      changedToManys: [Int] = [], overwritesConflicts: Bool = false
+    ) {
       self.snapshot = snapshot
+      self.version = version
       self.changedSlots = changedSlots
       self.changedToManys = changedToManys
       self.overwritesConflicts = overwritesConflicts

@@ -56,7 +56,7 @@ final class ImportApplication {
         try checkEntity(of: object, is: item.after.entity, id)
         remember(id, object)
       } else if let entity = access.schema.entities[item.after.entity] {
-        let object = ObjectCreation.make(entity.entity, in: context)
+        let object = entity.entity.insertObject(into: context)
         context.assign(object, to: access.store)
         remember(id, object)
       }
@@ -208,8 +208,8 @@ final class ImportApplication {
       if let inverse = relation.inverse { noteList(of: member, inverse) }
     }
     noteList(of: owner, relation.relationship)
-    ObjectCreation.change(
-      relation.relationship, of: owner, adding: added, removing: removed)
+    MemberChange.apply(
+      to: relation.relationship, of: owner, adding: added, removing: removed)
   }
 
   // MARK: Order

@@ -116,6 +116,22 @@ import Testing
     #expect(seen.value == [0])
   }
 
+  private func copy(of context: ManagedObjectContext) throws -> ManagedObjectContext? {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: context, requiringSecureCoding: false)
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+    unarchiver.requiresSecureCoding = false
+    return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? ManagedObjectContext
+  }
+
+  @Test func noArchiveMakesAContextTrap() throws {
+    let context = ManagedObjectContext(.privateQueue)
+    context.shouldDeleteInaccessibleFaults = false
+    #expect(try #require(try copy(of: context)).shouldDeleteInaccessibleFaults)
+    let confined = ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+    #expect(try copy(of: confined) == nil)
+  }
+
   @Test func aContextSurvivesAnArchive() throws {
     let context = ManagedObjectContext(.mainQueue)
     context.name = "view"
@@ -123,12 +139,7 @@ import Testing
     context.mergePolicy = MergePolicy.overwrite
     context.stalenessInterval = 7
     context.retainsRegisteredObjects = true
-    let data = try NSKeyedArchiver.archivedData(
-      withRootObject: context, requiringSecureCoding: false)
-    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
-    unarchiver.requiresSecureCoding = false
-    let copy = try #require(
-      unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? ManagedObjectContext)
+    let copy = try #require(try copy(of: context))
     #expect(copy.concurrencyType == .mainQueueConcurrencyType && copy.name == "view")
     #expect(copy.transactionAuthor == "me" && copy.stalenessInterval == 7)
     #expect((copy.mergePolicy as? MergePolicy)?.mergeType == .overwriteMergePolicyType)

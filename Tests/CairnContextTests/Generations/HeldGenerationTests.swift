@@ -4,6 +4,7 @@ import CairnCoordinator
 import CairnModel
 import CairnSQLite
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 
@@ -57,18 +58,7 @@ import Testing
     try context.count(for: FetchRequest<ManagedObject>(entityName: "Book"))
   }
 
-  /// Waits until a condition holds; false after ten seconds.
-  private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
-    let deadline = Date().addingTimeInterval(10)
-    while Date() < deadline {
-      if try condition() { return true }
-      // Polling: gives the other threads a turn.
-      Thread.sleep(forTimeInterval: 0.01)
-    }
-    return false
-  }
-
-  @Test func anOldGenerationIsGivenUpOnceTheLogIsLong() throws {
+  @Test func anOldGenerationIsGivenUpOnceTheLogIsLong() async throws {
     let files = try Files([
       StoreOptionKey.queryGenerationMaximumAge: 0.05,
       StoreOptionKey.queryGenerationLogSize: 200_000,
@@ -85,7 +75,7 @@ import Testing
       try files.write(100)
       #expect(files.logSize > 200_000)
     }
-    #expect(wait { context.performAndWait { (try? count(context)) == nil } })
+    #expect(await eventually { context.performAndWait { (try? count(context)) == nil } })
     #expect(try other.performAndWait { try count(other) } == 1)
     try context.performAndWait {
       let error = #expect(throws: (any Error).self) { try count(context) }

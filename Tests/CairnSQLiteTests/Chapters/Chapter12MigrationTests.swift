@@ -25,6 +25,45 @@ import Testing
     return model
   }
 
+  /// SQLite reads the first statement of what stands in its schema, and no further.
+  @Test(arguments: ["COMMIT", "DELETE FROM Z_METADATA", "nonsense"])
+  func whatStandsBehindAViewInTheSchemaIsNotRun(tail: String) throws {
+    let old = try model(["Lion"])
+    let fixture = try StoreFixture(model: old)
+    try fixture.insert([try fixture.row("Lion")])
+    try fixture.store.close()
+    try StoreFileAccess.write(fixture.url, options: StoreOptions(), doing: "be written") {
+      try $0.execute(
+        "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('view', 'seven', 'seven', 0, "
+          + "'CREATE VIEW seven AS SELECT 7; \(tail)'); PRAGMA writable_schema = OFF")
+    }
+    let next = try model(["Lion", "Mouse"])
+    try SQLiteStore.migrateInPlace(at: fixture.url, from: old, to: next, options: StoreOptions())
+    #expect(try fixture.column("SELECT * FROM seven") == ["7"])
+    #expect(try fixture.column("SELECT COUNT(*) FROM ZLION") == ["1"])
+    #expect(
+      try fixture.column("SELECT COUNT(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Mouse'") == ["1"])
+  }
+
+  @Test(arguments: ["A B", "A\" JOIN B", "1A", "A;B"], [true, false])
+  func aRememberedModelWithNamesThatAreNoneIsRefused(name: String, isEntity: Bool) throws {
+    let fixture = try StoreFixture()
+    fixture.isDamagedOnPurpose = true
+    try fixture.store.close()
+    let entity = EntityDescription(name: isEntity ? name : "Plain")
+    entity.properties = [AttributeDescription(name: isEntity ? "plain" : name, type: .string)]
+    let model = ManagedObjectModel()
+    model.entities = [entity]
+    try StoreFileAccess.write(fixture.url, options: StoreOptions(), doing: "be written") {
+      try ModelCacheTable.write(model, $0)
+    }
+    #expect {
+      _ = try SQLiteStore.cachedModel(at: fixture.url, options: StoreOptions())
+    } throws: {
+      ($0 as? CoreDataError)?.code == .migrationMissingSourceModel
+    }
+  }
+
   @Test func everyNumberFollowsWhenEntitiesComeAndGo() throws {
     // Animal 1, Cat 2, Lion 3, Zoo 4; then Aardvark 1, Animal 2, Cat 3, Mouse 4, Zoo 5.
     let old = try model(["Lion"])

@@ -24,7 +24,7 @@ struct LoadTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     // How long it takes is measured in Benchmarks; this only ends a run that hangs.
-    try await daemon.engine.wait(timeout: .seconds(300))
+    try await daemon.engine.wait(timeout: SyncEngineTests.patience)
     let report = try await daemon.engine.verify(name: "nas")
     #expect(report.isEqual && report.records == 2 * count)
     await daemon.engine.stop()

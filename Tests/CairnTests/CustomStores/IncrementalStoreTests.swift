@@ -42,6 +42,35 @@ import Testing
     }
   }
 
+  // MARK: Threads
+
+  /// The store gets another context there: the asking one belongs to its queue, which is busy.
+  @Test func anAsynchronousFetchDoesNotUseTheContextOffItsQueue() async throws {
+    let (coordinator, _, shelf) = try open()
+    fill(shelf)
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let titles = try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<[String], any Error>) in
+      context.perform {
+        let request = FetchRequest<ManagedObject>(entityName: "Book")
+        let asynchronous = AsynchronousFetchRequest(fetchRequest: request) { result in
+          if let error = result.operationError { return continuation.resume(throwing: error) }
+          let books = result.finalResult ?? []
+          let isOwn = books.allSatisfy { $0.managedObjectContext === context }
+          let titles = books.compactMap { $0.value(forKey: "title") as? String }
+          continuation.resume(returning: isOwn ? titles.sorted() : [])
+        }
+        do {
+          _ = try context.execute(asynchronous)
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+    #expect(titles == ["A", "B"])
+  }
+
   // MARK: Adding and removing
 
   @Test func addingMakesLoadsAndTellsTheStore() throws {

@@ -12,10 +12,14 @@ import Testing
   /// A binary property list of a dictionary with one key, and under it a set (kind 12) or ordered
   /// set (kind 11) of one string.
   private static func list(_ kind: UInt8, key: String) -> Data {
-    let objects: [[UInt8]] = [
+    list([
       [0xD1, 1, 2], [0x50 | UInt8(key.utf8.count)] + Array(key.utf8), [kind << 4 | 1, 3],
       [0x51, 0x78],
-    ]
+    ])
+  }
+
+  /// A short binary property list with these objects, the first at its top.
+  private static func list(_ objects: [[UInt8]]) -> Data {
     var bytes = Array("bplist00".utf8)
     var offsets: [UInt8] = []
     for object in objects {
@@ -35,6 +39,29 @@ import Testing
     let model = try HostileStore.model(in: folder)
     try HostileStore(in: folder, model: model).close()
     let list = Self.list(kind, key: "a").map { String(format: "%02x", $0) }.joined()
+    let path = HostileStore.url(in: folder).path
+    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
+    #expect {
+      _ = try HostileStore(in: folder, model: model)
+    } throws: {
+      ($0 as? CoreDataError)?.code == .persistentStoreOpen
+    }
+  }
+
+  /// An array that has the next one twice, sixty times: a trillion places, and more.
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func aStoreWhoseMetadataGrowWithoutEndIsRefused(isCircle: Bool) throws {
+    let folder = try HostileStore.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let model = try HostileStore.model(in: folder)
+    try HostileStore(in: folder, model: model).close()
+    var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61]]
+    for level in 0..<60 {
+      let next = isCircle && level == 59 ? 2 : UInt8(objects.count + 1)
+      objects.append([0xA2, next, next])
+    }
+    objects.append([0x51, 0x78])
+    let list = Self.list(objects).map { String(format: "%02x", $0) }.joined()
     let path = HostileStore.url(in: folder).path
     try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
     #expect {

@@ -70,6 +70,12 @@ import Testing
       + "VALUES (NEW.ZNAME || 'x'); END",
     "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN INSERT INTO ZBOX (ZNAME) "
       + "VALUES (CairnCall('nosuch', zeroblob(1000000))); END",
+    // What only predicates call, with numbers that they never have.
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN SELECT CairnFold('a', -1); END",
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN SELECT CairnCompare('a', -1, 'b', -1); END",
+    // A regular expression that works without end, inside one call.
+    "CREATE TRIGGER bad AFTER INSERT ON ZBOX BEGIN "
+      + "SELECT CairnCompare('\(String(repeating: "a", count: 60))b', 6, '(a|a)*c', 0); END",
   ])
   func aTriggerThatMeansHarmEndsInAnErrorOrAnAnswer(sql: String) throws {
     let (folder, open) = try store(sql, options: [StoreOptionKey.timeout: 1])
@@ -89,6 +95,21 @@ import Testing
         }
       }
     }
+  }
+
+  /// A name that ends where it stands in quotes, and goes on as a query without end.
+  @Test func entityNamesInTheFileAreNoSQL() throws {
+    let name =
+      "A\" JOIN (WITH RECURSIVE N(X) AS (SELECT 1 UNION ALL SELECT X+1 FROM N) "
+      + "SELECT X FROM N)--"
+    let quoted = "Z" + name.replacingOccurrences(of: "\"", with: "\"\"")
+    let (folder, _) = try store(
+      "DROP TABLE Z_MODELCACHE; CREATE TABLE \"\(quoted)\" (Z_PK, Z_ENT); "
+        + "CREATE TABLE ZA (Z_PK, Z_ENT); INSERT INTO ZA VALUES (1, 77); "
+        + "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (77, '\(name)', 0, 0)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let inspection = try StoreInspection(contentsOf: HostileStore.url(in: folder))
+    #expect(inspection.entities.first { $0.name == name }?.count == 0)
   }
 
   @Test func anotherFilesLogIsAnErrorOrAnAnswer() throws {

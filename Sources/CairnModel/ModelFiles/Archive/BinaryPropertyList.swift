@@ -38,6 +38,45 @@ struct BinaryPropertyList {
     var reader = try BinaryPropertyListReader(data)
     (objects, top) = try reader.readAll()
   }
+
+  /// Makes sure that the objects are a tree of that size at most, counting what stands in several
+  /// places in each.
+  ///
+  /// - Throws: ``Malformed``, also for an object that contains itself.
+  func checkTree(depth: Int, count: Int) throws {
+    enum Visit {
+      case open
+      case done(height: Int, size: Int)
+    }
+    var visits: [Int: Visit] = [:]
+    func measure(_ index: Int, _ level: Int) throws -> (height: Int, size: Int) {
+      switch visits[index] {
+      case .open: throw Malformed(description: "The property list contains itself.")
+      case .done(let height, let size): return (height, size)
+      case nil: break
+      }
+      visits[index] = .open
+      let members: [Int]
+      switch objects[index] {
+      case .array(let array): members = array
+      case .dictionary(let pairs): members = pairs.flatMap { [$0.0, $0.1] }
+      default: members = []
+      }
+      var (height, size) = (0, 1)
+      for member in members where level < depth {
+        let found = try measure(member, level + 1)
+        height = max(height, found.height + 1)
+        size += found.size
+        if size > count { throw Malformed(description: "The property list is too large.") }
+      }
+      if level >= depth && !members.isEmpty || height > depth {
+        throw Malformed(description: "The property list is nested too deeply.")
+      }
+      visits[index] = .done(height: height, size: size)
+      return (height, size)
+    }
+    _ = try measure(top, 0)
+  }
 }
 
 private struct BinaryPropertyListReader {

@@ -2,17 +2,11 @@ import CairnContext
 import CairnModel
 import Foundation
 
-/// The few operations on objects that a merge needs, by description instead of by name.
-enum ObjectCreation {
-  /// A new object of the entity, of the class the model names or the plain one.
-  static func make(_ entity: EntityDescription, in context: ManagedObjectContext) -> ManagedObject {
-    guard let name = entity.name else { return ManagedObject(entity: entity, insertInto: context) }
-    return EntityDescription.insertNewObject(forEntityName: name, into: context)
-  }
-
+/// A change of who belongs to a to-many relationship, by description instead of by name.
+enum MemberChange {
   /// Adds and removes members of a to-many relationship, as far as that changes anything.
-  static func change(
-    _ relationship: RelationshipDescription, of owner: ManagedObject,
+  static func apply(
+    to relationship: RelationshipDescription, of owner: ManagedObject,
     adding added: [ManagedObject], removing removed: [ManagedObject]
   ) {
     guard let index = owner.entity.layout.toManyByName[relationship.name] else { return }
