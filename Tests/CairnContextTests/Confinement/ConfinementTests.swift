@@ -121,7 +121,11 @@ import Testing
       withRootObject: context, requiringSecureCoding: false)
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
     unarchiver.requiresSecureCoding = false
-    return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? ManagedObjectContext
+    unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    let copy =
+      unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? ManagedObjectContext
+    #expect((copy == nil) == (unarchiver.error != nil))
+    return copy
   }
 
   @Test func noArchiveMakesAContextTrap() throws {
