@@ -100,9 +100,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// What ``encode(with:)`` wrote: the kind of queue, the name and the settings.
   ///
-  /// Coordinator and parent are not archived; set one before use. Nil for an archive of something
-  /// else or of a confinement context, whose thread is gone: the decoder's failure policy says what
-  /// becomes of that.
+  /// Coordinator and parent are not archived; set one before use. Nil for a confinement context.
   public required init?(coder: NSCoder) {
     guard let kind = Self.concurrencyType(in: coder) else { return nil }
     concurrencyType = kind
