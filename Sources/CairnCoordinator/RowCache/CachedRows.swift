@@ -41,15 +41,15 @@ struct CachedRows {
   private struct Entry {
     var key: Int64
     var row: CachedRow
+
+    static var empty: Entry { Entry(key: 0, row: .empty) }
   }
   private var entries: ContiguousArray<Entry> = []
-  private var mask = 0
 
   @inline(__always)
-  private func home(_ key: Int64) -> Int { KeyPlacement.home(of: key, capacity: mask + 1) }
-
-  private func find(_ key: Int64) -> Int {
-    var index = home(key)
+  private static func find(_ key: Int64, in entries: UnsafeBufferPointer<Entry>) -> Int {
+    let mask = entries.count - 1
+    var index = KeyPlacement.home(of: key, capacity: entries.count)
     while !entries[index].row.isEmpty, entries[index].key != key { index = (index + 1) & mask }
     return index
   }
@@ -57,39 +57,48 @@ struct CachedRows {
   @inline(__always)
   subscript(key: Int64) -> CachedRow? {
     if count == 0 { return nil }
-    let index = find(key)
-    let row = entries[index].row
-    return row.isEmpty ? nil : row
+    return entries.withUnsafeBufferPointer { entries in
+      let row = entries[Self.find(key, in: entries)].row
+      return row.isEmpty ? nil : row
+    }
   }
 
   /// Changes the row of a key in place; an empty one when there was none.
   @inline(__always)
   mutating func change(_ key: Int64, _ body: (inout CachedRow) -> Void) {
     if KeyPlacement.isFull(count: count, capacity: entries.count) { grow() }
-    let index = find(key)
-    let wasEmpty = entries[index].row.isEmpty
-    let wasUnclaimed = entries[index].row.isUnclaimed
-    body(&entries[index].row)
-    let isEmpty = entries[index].row.isEmpty
-    let isUnclaimed = entries[index].row.isUnclaimed
-    if wasUnclaimed != isUnclaimed { unclaimedCount += isUnclaimed ? 1 : -1 }
-    if wasEmpty, !isEmpty {
-      entries[index].key = key
-      count += 1
-    } else if !wasEmpty, isEmpty {
-      remove(at: index)
+    let (new, newUnclaimed) = entries.withUnsafeMutableBufferPointer { entries in
+      let index = Self.find(key, in: UnsafeBufferPointer(entries))
+      let wasEmpty = entries[index].row.isEmpty
+      let wasUnclaimed = entries[index].row.isUnclaimed
+      body(&entries[index].row)
+      let isEmpty = entries[index].row.isEmpty
+      let isUnclaimed = entries[index].row.isUnclaimed
+      if isEmpty {
+        if !wasEmpty { Self.remove(at: index, from: entries) }
+      } else if wasEmpty {
+        entries[index].key = key
+      }
+      return (
+        (isEmpty ? 0 : 1) - (wasEmpty ? 0 : 1), (isUnclaimed ? 1 : 0) - (wasUnclaimed ? 1 : 0)
+      )
     }
+    count += new
+    unclaimedCount += newUnclaimed
   }
 
   /// Closes the gap that an emptied row leaves.
-  private mutating func remove(at position: Int) {
-    count -= 1
+  private static func remove(
+    at position: Int, from entries: UnsafeMutableBufferPointer<Entry>
+  ) {
+    let mask = entries.count - 1
     var hole = position
     entries[hole].row = .empty
     var index = (hole + 1) & mask
     while !entries[index].row.isEmpty {
       // The row may move into the hole unless its home lies between the hole and itself.
-      let distanceToHome = (index - home(entries[index].key)) & mask
+      let home = KeyPlacement.home(of: entries[index].key, capacity: entries.count)
+      let distanceToHome = (index - home) & mask
       let distanceToHole = (index - hole) & mask
       if distanceToHome >= distanceToHole {
         entries.swapAt(hole, index)
@@ -116,12 +125,17 @@ struct CachedRows {
     (count, unclaimedCount) = (left, 0)
   }
 
-  private mutating func rebuild(capacity: Int, keeping: (CachedRow) -> Bool) {
-    let old = entries
-    entries = ContiguousArray(repeating: Entry(key: 0, row: .empty), count: capacity)
-    mask = capacity - 1
-    for entry in old where !entry.row.isEmpty && keeping(entry.row) {
-      entries[find(entry.key)] = entry
+  private mutating func rebuild(capacity: Int, keeping: (borrowing CachedRow) -> Bool) {
+    var old = ContiguousArray(repeating: Entry.empty, count: capacity)
+    swap(&old, &entries)
+    entries.withUnsafeMutableBufferPointer { entries in
+      old.withUnsafeMutableBufferPointer { old in
+        // Exchanged, not copied: a reference more to each row would be looked up in memory twice.
+        for index in old.indices where !old[index].row.isEmpty && keeping(old[index].row) {
+          let place = Self.find(old[index].key, in: UnsafeBufferPointer(entries))
+          swap(&old[index], &entries[place])
+        }
+      }
     }
   }
 }
