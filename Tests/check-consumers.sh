@@ -10,10 +10,8 @@
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
-# Fixed places, so that a second run builds only what has changed. What is built is shared with
-# check-examples.sh: both build the same modules with the same flags.
+# A fixed place, so that a second run builds only what has changed.
 work="$root/.build/consumers"
-scratch="$root/.build/outside"
 mkdir -p "$work"
 rm -rf "$work/Sources"
 cp -R "$root/Tests/consumers/Sources" "$work/Sources"
@@ -44,12 +42,11 @@ manifest "[]"
 
 # Without an index: the compiler writes none where it takes a module as a whole.
 build() {
-  "$swift" build --package-path "$work" --scratch-path "$scratch" --disable-index-store "$@" \
-    >"$work/log" 2>&1 \
+  "$swift" build --package-path "$work" --disable-index-store "$@" >"$work/log" 2>&1 \
     || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
 }
 build
-bin="$("$swift" build --package-path "$work" --scratch-path "$scratch" --show-bin-path)"
+bin="$("$swift" build --package-path "$work" --show-bin-path)"
 
 [ "$("$bin/TenLines")" = 1 ] || { echo "the program that imports only Cairn does not work"; exit 1; }
 if ldd "$bin/TenLines" | grep -q systemd; then echo "TenLines links libsystemd"; exit 1; fi

@@ -3,12 +3,11 @@
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
-# A fixed place, so that a second run builds only what has changed, which check-consumers.sh shares.
-scratch="$root/.build/outside"
+# A fixed place, so that a second run builds only what has changed.
+scratch="$root/.build/examples"
 mkdir -p "$scratch"
 log="$scratch/examples.log"
-"$swift" build --package-path "$root/Examples" --scratch-path "$scratch" --disable-index-store \
-  >"$log" 2>&1 \
+"$swift" build --package-path "$root/Examples" --scratch-path "$scratch" >"$log" 2>&1 \
   || { grep -v '^\[[0-9]*/[0-9]*\]' "$log"; exit 1; }
 bin="$("$swift" build --package-path "$root/Examples" --scratch-path "$scratch" --show-bin-path)"
 for folder in "$root"/Examples/Sources/*/; do
