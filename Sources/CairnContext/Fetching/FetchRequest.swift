@@ -24,24 +24,26 @@ public struct FetchRequestResultType: OptionSet, Sendable {
 
 /// The properties of a fetch request, whatever it returns.
 open class AnyFetchRequest: PersistentStoreRequest {
-  private var entityOrName: Either = .nothing
-  private enum Either {
+  fileprivate var entityOrName: Either = .nothing
+  fileprivate enum Either {
     case nothing
     case name(String)
+    case archivedName(String)
     case entity(EntityDescription)
   }
 
   /// The entity to fetch.
   ///
   /// With a request made from a name, reading it before the request was used traps, as in Core
-  /// Data.
+  /// Data. With one from an archive it is nil until then.
   open var entity: EntityDescription? {
     get {
       switch entityOrName {
-      case .nothing: return nil
+      case .nothing, .archivedName: return nil
       case .entity(let entity): return entity
       case .name(let name):
-        // Only the order of the program's own calls decides; Core Data raises here.
+        // Made by init(entityName:) alone, so that only the order of the program's own calls
+        // decides, and no archive; Core Data raises here.
         fatalError(
           "This fetch request (for entity \(name)) was created with a string name and cannot "
             + "respond to -entity until used by a context.")
@@ -69,12 +71,12 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var entityName: String? {
     switch entityOrName {
     case .nothing: return nil
-    case .name(let name): return name
+    case .name(let name), .archivedName(let name): return name
     case .entity(let entity): return entity.name
     }
   }
 
-  func setEntityName(_ name: String) { entityOrName = .name(name) }
+  func setArchivedEntityName(_ name: String) { entityOrName = .archivedName(name) }
 
   /// The entity in a model.
   ///
@@ -84,7 +86,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
     case .nothing:
       throw CoreDataError(
         .coreData, "A fetch request must have an entity; give it one or an entity name.")
-    case .name(let name):
+    case .name(let name), .archivedName(let name):
       guard let entity = model.entitiesByName[name] else {
         throw CoreDataError(
           .coreData,
@@ -203,7 +205,7 @@ open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
 
   public convenience init(entityName: String) {
     self.init()
-    setEntityName(entityName)
+    entityOrName = .name(entityName)
   }
 
   /// The request that a model keeps as a template.

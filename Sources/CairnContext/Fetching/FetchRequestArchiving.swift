@@ -112,7 +112,7 @@ enum FetchRequestArchiving {
   /// Fills a new request; false when the archive holds something else.
   static func decode(_ request: AnyFetchRequest, from coder: NSCoder) -> Bool {
     guard coder.containsValue(forKey: Key.flags) else { return false }
-    if let name = string(coder, Key.entityName) { request.setEntityName(name) }
+    if let name = string(coder, Key.entityName) { request.setArchivedEntityName(name) }
     do {
       request.predicate = try string(coder, Key.predicate).map { try ObjectPredicate.parse($0) }
       request.havingPredicate = try string(coder, Key.having).map { try ObjectPredicate.parse($0) }

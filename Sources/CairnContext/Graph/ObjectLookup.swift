@@ -87,7 +87,7 @@ struct ObjectLookup {
       context.classGeneration = generation
     }
     guard let layout = entity.layout else {
-      // IDs are made for entities of models in use only.
+      // A coordinator prepares its model before a store can make IDs, and an entity keeps its layout.
       fatalError("The model of entity \(entity.name ?? "without name") is not in use.")
     }
     while context.kinds.count <= layout.number { context.kinds.append(nil) }

@@ -123,6 +123,19 @@ import Testing
     expectEqual(again, request)
   }
 
+  @Test func theEntityNameOfAnArchivedRequestLeadsToNoTrap() throws {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: FetchRequest<ManagedObject>(entityName: "Book"),
+      requiringSecureCoding: false)
+    let request = try #require(
+      try NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data)
+        as? FetchRequest<any FetchRequestResult>)
+    #expect(request.entity == nil && request.entityName == "Book")
+    let context = try stack().context()
+    #expect(try context.performAndWait { try context.count(for: request) } == 3)
+    #expect(request.entity?.name == "Book")
+  }
+
   private func filled() -> FetchRequest<ManagedObject> {
     let request = FetchRequest<ManagedObject>("Book", where: "title BEGINSWITH[c] 'x' OR pages > 3")
     request.sortDescriptors = [
