@@ -105,7 +105,13 @@ final class StoreFixture {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     url = folder.appendingPathComponent("Test.sqlite")
     self.model = try model ?? SampleModel.make()
-    store = try Self.open(url, self.model, options)
+    do {
+      store = try Self.open(url, self.model, options)
+    } catch {
+      // No deinit of a fixture that was refused.
+      try? FileManager.default.removeItem(at: folder)
+      throw error
+    }
   }
 
   deinit {

@@ -49,7 +49,7 @@ import Testing
   }
 
   /// An array that has the next one twice, sixty times: a trillion places, and more.
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func aStoreWhoseMetadataGrowWithoutEndIsRefused(isCircle: Bool) throws {
     let folder = try HostileStore.makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
