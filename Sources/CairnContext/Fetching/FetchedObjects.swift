@@ -33,33 +33,58 @@ struct FetchedObjects {
     case .snapshots(let rows):
       var isNew: [Bool] = []
       isNew.reserveCapacity(rows.count)
-      for index in rows.indices { isNew.append(take(rows[index])) }
+      for start in stride(from: 0, to: rows.count, by: Self.runLength) {
+        take(start..<min(start + Self.runLength, rows.count), of: rows, &isNew)
+      }
       return isNew
     }
   }
 
-  private mutating func take(_ row: RowSnapshot) -> Bool {
-    // Only a damaged file has one key under two entities; what was read first stands.
-    guard let (object, isNew) = found.found(row) else { return false }
-    defer { objects.append(object) }
-    if object.isFault {
-      if plan.returnsFaults { return isNew }
-      if object.flags.contains(.awakesItself) {
-        waiting.append((object, row))
-      } else {
-        found.fill(object, with: row)
-      }
-    } else if !isNew, plan.refreshesObjects {
-      waiting.append((object, row))
+  /// So many rows are looked at together: while they are still in the processor's cache.
+  private static let runLength = 128
+
+  private mutating func take(_ run: Range<Int>, of rows: [RowSnapshot], _ isNew: inout [Bool]) {
+    var late: [(object: ManagedObject, row: RowSnapshot)] = []
+    let areTogether = found.append(run, of: rows, to: &objects, &isNew) {
+      [plan, context] object, row, isNew in
+      if Self.isLate(object, row, isNew: isNew, plan, context) { late.append((object, row)) }
     }
-    return isNew
+    if areTogether {
+      waiting += late
+      return
+    }
+    for row in rows[run] {
+      // Only a damaged file has one key under two entities; what was read first stands.
+      guard let (object, isNewObject) = found.found(row) else {
+        isNew.append(false)
+        continue
+      }
+      if Self.isLate(object, row, isNew: isNewObject, plan, context) {
+        waiting.append((object, row))
+      }
+      isNew.append(isNewObject)
+      objects.append(object)
+    }
+  }
+
+  /// Gives an object its row, if it is to have it; true when that has to wait for the end.
+  @inline(__always)
+  private static func isLate(
+    _ object: ManagedObject, _ row: RowSnapshot, isNew: Bool, _ plan: FetchPlan,
+    _ context: ManagedObjectContext
+  ) -> Bool {
+    guard object.isFault else { return !isNew && plan.refreshesObjects }
+    if plan.returnsFaults { return false }
+    if object.flags.contains(.awakesItself) { return true }
+    FaultFiring.become(object, row, in: context)
+    return false
   }
 
   /// Ends the fetch: called when no store is reading any more.
   func finish() {
     for (object, row) in waiting {
       if object.isFault {
-        if !plan.returnsFaults { found.fill(object, with: row) }
+        if !plan.returnsFaults { FaultFiring.become(object, row, in: context) }
       } else if plan.refreshesObjects, !object.hasChanges {
         refresh(object, from: row)
       }

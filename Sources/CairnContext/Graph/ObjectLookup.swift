@@ -63,11 +63,16 @@ struct ObjectLookup {
   func materialise(
     _ id: ManagedObjectID, as kind: ObjectKind, isKept: Bool
   ) -> ManagedObject {
-    context.birth = (id, kind)
-    let object = kind.type.init(entity: id.entity, insertInto: context)
-    context.registry.add(object, as: id)
+    let object = context.registry.add(unregistered(id, as: kind), as: id)
     if isKept { context.retained.insert(ObjectRef(object)) }
     return object
+  }
+
+  /// The same for the caller to register.
+  @inline(__always)
+  func unregistered(_ id: ManagedObjectID, as kind: ObjectKind) -> ManagedObject {
+    context.birth = (id, kind)
+    return kind.type.init(entity: id.entity, insertInto: context)
   }
 
   /// The object for a row: registered already, or a fault that has the row at hand.

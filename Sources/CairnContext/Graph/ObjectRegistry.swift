@@ -1,4 +1,3 @@
-import CRuntime
 import CairnModel
 import CairnStore
 import Synchronization
@@ -12,42 +11,8 @@ import Synchronization
 // initialiser and once by its `deinit`, which runs where objects are used as well: the library gives
 // up references to contexts on their own queues only, and so must programs.
 final class ObjectRegistry: @unchecked Sendable {
-  /// The objects of one store and one entity tree.
-  private struct Table {
-    let store: StoreIdentity?
-    var rows = RowTable()
-    var references: [String: UInt] = [:]
-    /// Of IDs of new objects that were saved.
-    private var homes: [ObjectHome] = []
-
-    init(store: StoreIdentity?) { self.store = store }
-
-    var isEmpty: Bool { rows.count == 0 && references.isEmpty }
-
-    /// The home of IDs of an entity's rows.
-    mutating func home(of entity: EntityDescription) -> ObjectHome {
-      if let known = homes.first(where: { $0.isOfRows(entity, in: store) }) { return known }
-      let home = ObjectHome(rowsOf: entity, in: store)
-      homes.append(home)
-      return home
-    }
-  }
-
   private struct State {
-    /// All but the one in use, whose place has an empty one.
-    var tables: [Table] = []
-    /// Places in ``tables`` by number of the root entity; seldom more than one store each.
-    var places: [[Int]] = []
-    /// The table in use, taken out of ``tables``.
-    ///
-    /// What lies here is asked without being retained for each question, and rows come in runs of
-    /// one entity.
-    var table = Table(store: nil)
-    var place: Int?
-    /// What was asked last; its table is the one in use.
-    var recentEntity: EntityDescription?
-    var recentStore: StoreIdentity?
-    var temporary = RowTable()
+    var objects = ObjectTables()
     /// Permanent IDs of objects that once had the temporary ID, for children that still know it.
     var successors = SuccessorTable()
     /// The way back, while there are children.
@@ -66,7 +31,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The object with the ID; nil when there is none.
   func object(for id: ManagedObjectID) -> ManagedObject? {
-    state.withLock { Self.retained(Self.address(of: id, in: &$0)) }
+    state.withLock { ObjectTables.object(at: $0.objects.address(of: id)) }
   }
 
   /// The objects of members of one relationship, nil where there is none; an empty list when there
@@ -74,12 +39,31 @@ final class ObjectRegistry: @unchecked Sendable {
   func objects(for members: [MemberVersion]) -> [ManagedObject?] {
     state.withLock { state in
       var objects: [ManagedObject?] = []
-      guard let first = members.first, Self.hasObjects(like: first.objectID, in: &state) else {
+      guard let first = members.first, state.objects.hasObjects(like: first.objectID) else {
         return objects
       }
       objects.reserveCapacity(members.count)
       for member in members {
-        objects.append(Self.retained(Self.address(of: member.objectID, in: &state)))
+        objects.append(ObjectTables.object(at: state.objects.address(of: member.objectID)))
+      }
+      return objects
+    }
+  }
+
+  /// The objects of rows with many keys, of the entity and store of an ID, nil where there is none; an
+  /// empty list when there is none at all.
+  func objects(for keys: [Int64], like id: ManagedObjectID) -> [ManagedObject?] {
+    state.withLock { state in
+      var objects: [ManagedObject?] = []
+      guard state.objects.hasObjects(like: id) else { return objects }
+      for (place, key) in keys.enumerated() {
+        let object = ObjectTables.object(at: state.objects.table.rows[key])
+        if objects.isEmpty {
+          if object == nil { continue }
+          objects.reserveCapacity(keys.count)
+          for _ in 0..<place { objects.append(nil) }
+        }
+        objects.append(object)
       }
       return objects
     }
@@ -87,24 +71,28 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// All registered objects.
   var objects: [ManagedObject] {
-    state.withLock { state in
-      var addresses = state.temporary.all
-      for table in state.tables + [state.table] {
-        addresses += table.rows.all
-        addresses += table.references.values
-      }
-      return addresses.compactMap(Self.retained)
-    }
+    state.withLock { $0.objects.all.compactMap(ObjectTables.object) }
   }
 
   // MARK: Changes
 
-  func add(_ object: ManagedObject) { add(object, as: object.objectID) }
+  func add(_ object: ManagedObject) {
+    let address = ObjectTables.address(of: object)
+    state.withLock { $0.objects.set(address, for: object.objectID) }
+  }
 
-  /// The same for an object whose ID is at hand.
-  func add(_ object: ManagedObject, as id: ManagedObjectID) {
-    let address = Self.address(of: object)
-    state.withLock { Self.set(address, for: id, in: &$0) }
+  /// The same for an object that was just made for an ID, unless there is one by now, because an
+  /// initialiser of the program has fetched it: then that one is given.
+  func add(_ object: ManagedObject, as id: ManagedObjectID) -> ManagedObject {
+    let address = ObjectTables.address(of: object)
+    return state.withLock { state in
+      guard let key = id.rowKey else {
+        state.objects.set(address, for: id)
+        return nil
+      }
+      state.objects.turn(to: id)
+      return state.objects.add(address, for: key)
+    } ?? object
   }
 
   func add(_ objects: [ManagedObject]) {
@@ -114,24 +102,48 @@ final class ObjectRegistry: @unchecked Sendable {
         let run = place..<Self.endOfRun(of: objects, from: place)
         place = run.upperBound
         if run.isEmpty {
-          Self.set(Self.address(of: objects[place]), for: objects[place].objectID, in: &state)
+          state.objects.set(ObjectTables.address(of: objects[place]), for: objects[place].objectID)
           place += 1
           continue
         }
-        Self.turn(to: objects[run.lowerBound].objectID, in: &state)
-        state.table.rows.set(run.count) { offset in
+        state.objects.turn(to: objects[run.lowerBound].objectID)
+        state.objects.table.rows.set(run.count) { offset in
           let object = objects[run.lowerBound + offset]
-          return (object.objectID.rowKey ?? 0, Self.address(of: object))
+          return (object.objectID.rowKey ?? 0, ObjectTables.address(of: object))
         }
       }
     }
   }
 
+  /// Adds the objects from a place on under row keys of the entity and store of an ID, all but those
+  /// that `isKnown` tells of.
+  ///
+  /// - Returns: False when a key has another object by now. Those before it have been added.
+  func add(
+    _ objects: [ManagedObject], from start: Int, as keys: [Int64], like id: ManagedObjectID,
+    isKnown: (Int) -> Bool
+  ) -> Bool {
+    // Given up outside the lock, because it may be the last reference.
+    var other: ManagedObject?
+    objects.withUnsafeBufferPointer { objects in
+      guard let first = objects.baseAddress else { return }
+      state.withLock { state in
+        state.objects.turn(to: id)
+        for (place, key) in keys.enumerated() where !isKnown(place) {
+          let address = UnsafeRawPointer(first + start + place).load(as: UInt.self)
+          other = state.objects.add(address, for: key)
+          if other != nil { return }
+        }
+      }
+    }
+    return other == nil
+  }
+
   /// Forgets the object, unless another one has taken its place.
   func remove(_ object: ManagedObject, id: ManagedObjectID, givesUpRow: Bool = false) {
-    let address = Self.address(of: object)
+    let address = ObjectTables.address(of: object)
     state.withLock { state in
-      if Self.address(of: id, in: &state) == address { Self.set(0, for: id, in: &state) }
+      if state.objects.address(of: id) == address { state.objects.set(0, for: id) }
       if givesUpRow { state.abandonedRows.append(id) }
     }
   }
@@ -145,16 +157,16 @@ final class ObjectRegistry: @unchecked Sendable {
         place = run.upperBound
         if run.isEmpty {
           let id = objects[place].objectID
-          if Self.address(of: id, in: &state) == Self.address(of: objects[place]) {
-            Self.set(0, for: id, in: &state)
+          if state.objects.address(of: id) == ObjectTables.address(of: objects[place]) {
+            state.objects.set(0, for: id)
           }
           place += 1
           continue
         }
-        Self.turn(to: objects[run.lowerBound].objectID, in: &state)
-        state.table.rows.remove(run.count) { offset in
+        state.objects.turn(to: objects[run.lowerBound].objectID)
+        state.objects.table.rows.remove(run.count) { offset in
           let object = objects[run.lowerBound + offset]
-          return (object.objectID.rowKey ?? 0, Self.address(of: object))
+          return (object.objectID.rowKey ?? 0, ObjectTables.address(of: object))
         }
       }
       for object in objects {
@@ -177,15 +189,15 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { state in
       for (object, id) in zip(objects, ids) {
         let old = object.objectID
-        let address = Self.address(of: object)
-        if Self.address(of: old, in: &state) == address { Self.set(0, for: old, in: &state) }
+        let address = ObjectTables.address(of: object)
+        if state.objects.address(of: old) == address { state.objects.set(0, for: old) }
         if case .temporary(let number) = old.key {
           state.successors.set(id, for: number)
           if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
         }
         // The old ID stays with whoever still has it: nothing of the registry goes with it.
         object.objectID = id
-        Self.set(address, for: id, in: &state)
+        state.objects.set(address, for: id)
       }
     }
   }
@@ -197,17 +209,17 @@ final class ObjectRegistry: @unchecked Sendable {
   ) {
     state.withLock { state in
       // Every new object of the registry is in the table, and most often all get their keys at once.
-      let areAll = state.temporary.count == objects.count
+      let areAll = state.objects.temporary.count == objects.count
       var place = 0
       for (run, first) in zip(runs, keys) {
-        Self.turn(to: run.entity, in: store, &state)
-        state.table.rows.reserve(more: run.count)
-        let home = state.table.home(of: run.entity)
+        state.objects.turn(to: run.entity, in: store)
+        state.objects.table.rows.reserve(more: run.count)
+        let home = state.objects.table.home(of: run.entity)
         for key in first..<first + Int64(run.count) {
           let object = objects[place]
           place += 1
           guard object.objectID.isTemporaryID else { continue }
-          if !areAll { Self.set(0, for: object.objectID, in: &state) }
+          if !areAll { state.objects.set(0, for: object.objectID) }
           // An ID that nobody else has seen need not stay what it was.
           if isKnownUniquelyReferenced(&object.objectID) {
             object.objectID.becomePermanent(in: home, key: key)
@@ -218,10 +230,10 @@ final class ObjectRegistry: @unchecked Sendable {
             if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
             object.objectID = id
           }
-          state.table.rows[key] = Self.address(of: object)
+          state.objects.table.rows[key] = ObjectTables.address(of: object)
         }
       }
-      if areAll { state.temporary.removeAll() }
+      if areAll { state.objects.temporary.removeAll() }
     }
   }
 
@@ -270,8 +282,6 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { $0.abandonedRows += ids }
   }
 
-  // MARK: Tables
-
   /// Where the rows of one table end that begin at a place; there already if that is no row.
   private static func endOfRun(of objects: [ManagedObject], from start: Int) -> Int {
     let id = objects[start].objectID
@@ -280,107 +290,13 @@ final class ObjectRegistry: @unchecked Sendable {
     while end < objects.count, objects[end].objectID.isRow(besides: id) { end += 1 }
     return end
   }
-
-  private static func address(of object: ManagedObject) -> UInt {
-    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-  }
-
-  private static func address(of id: ManagedObjectID, in state: inout State) -> UInt {
-    if case .temporary(let number) = id.key { return state.temporary[Int64(bitPattern: number)] }
-    turn(to: id, in: &state)
-    if let key = id.rowKey { return state.table.rows[key] }
-    guard case .reference(let text) = id.key else { return 0 }
-    return state.table.references[text] ?? 0
-  }
-
-  private static func set(
-    _ address: UInt, for id: ManagedObjectID, in state: inout State
-  ) {
-    if case .temporary(let number) = id.key {
-      state.temporary[Int64(bitPattern: number)] = address
-      return
-    }
-    turn(to: id, in: &state)
-    if let key = id.rowKey {
-      state.table.rows[key] = address
-    } else if case .reference(let text) = id.key {
-      state.table.references[text] = address == 0 ? nil : address
-    }
-  }
-
-  private static func hasObjects(like id: ManagedObjectID, in state: inout State) -> Bool {
-    turn(to: id, in: &state)
-    return !state.table.isEmpty
-  }
-
-  /// Makes the table that an ID belongs to the one in use.
-  @inline(__always)
-  private static func turn(to id: ManagedObjectID, in state: inout State) {
-    if state.recentEntity !== id.entity || !id.isIn(state.recentStore) {
-      turnAway(to: id.entity, in: id.storeIdentity, &state)
-    }
-  }
-
-  @inline(__always)
-  private static func turn(
-    to entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
-  ) {
-    if state.recentEntity !== entity || state.recentStore !== store {
-      turnAway(to: entity, in: store, &state)
-    }
-  }
-
-  @inline(never)
-  private static func turnAway(
-    to entity: EntityDescription, in store: StoreIdentity?, _ state: inout State
-  ) {
-    state.recentEntity = entity
-    state.recentStore = store
-    if let place = state.place { swap(&state.table, &state.tables[place]) }
-    let root = entity.layout?.rootNumber ?? 0
-    while state.places.count <= root { state.places.append([]) }
-    let place: Int
-    if let known = state.places[root].first(where: { state.tables[$0].store === store }) {
-      place = known
-    } else {
-      place = state.tables.count
-      state.tables.append(Table(store: store))
-      state.places[root].append(place)
-    }
-    swap(&state.table, &state.tables[place])
-    state.place = place
-  }
-
-  /// The object behind a pointer with a reference of its own, or nil when it is being freed: what
-  /// loading a `weak` reference does, without the side table that one needs.
-  private static func retained(_ address: UInt) -> ManagedObject? {
-    guard let pointer = UnsafeMutableRawPointer(bitPattern: address),
-      cairn_try_retain(pointer) != nil
-    else { return nil }
-    return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
-  }
 }
 
 extension ManagedObjectID {
   /// Whether it names a row of the same entity in the same store.
-  fileprivate func isRow(besides other: ManagedObjectID) -> Bool {
-    rowKey != nil && entity === other.entity && isIn(other.storeIdentity)
-  }
-}
-
-/// Permanent IDs by the numbers of the temporary ones they replaced.
-private struct SuccessorTable {
-  /// Place in ``ids`` plus one, by number.
-  private var places = RowTable()
-  private var ids: [ManagedObjectID] = []
-
-  func id(for number: UInt64) -> ManagedObjectID? {
-    let place = places[Int64(bitPattern: number)]
-    return place == 0 ? nil : ids[Int(place) - 1]
-  }
-
-  mutating func set(_ id: ManagedObjectID, for number: UInt64) {
-    ids.append(id)
-    places[Int64(bitPattern: number)] = UInt(ids.count)
+  func isRow(besides other: ManagedObjectID) -> Bool {
+    rowKey != nil
+      && (homeIdentity == other.homeIdentity
+        || (entity === other.entity && isIn(other.storeIdentity)))
   }
 }

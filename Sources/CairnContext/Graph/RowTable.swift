@@ -47,6 +47,21 @@ struct RowTable {
     }
   }
 
+  /// Gives a key that has no address its own; what it has already otherwise.
+  mutating func add(_ value: UInt, for key: Int64) -> UInt {
+    if KeyPlacement.isFull(count: count, capacity: entries.count) {
+      grow(to: max(16, entries.count * 2))
+    }
+    let known = entries.withUnsafeMutableBufferPointer { entries in
+      let index = Self.find(key, in: UnsafeBufferPointer(entries))
+      let known = entries[index].value
+      if known == 0 { entries[index] = Entry(key: key, value: value) }
+      return known
+    }
+    if known == 0 { count += 1 }
+    return known
+  }
+
   /// Takes out what a key has, if it is that.
   mutating func remove(_ value: UInt, for key: Int64) {
     if count == 0 || value == 0 { return }

@@ -82,8 +82,7 @@ struct UnreadDeletion {
         let id = member.objectID
         if recent?.entity !== id.entity { recent = (id.entity, lookup.kind(for: id.entity)) }
         guard let kind = recent?.kind else { continue }
-        context.birth = (id, kind)
-        new.append(kind.type.init(entity: id.entity, insertInto: context))
+        new.append(lookup.unregistered(id, as: kind))
         versions.append(member.version)
       }
     }

@@ -12,7 +12,7 @@ struct CachedRow {
   /// Takes a row that was just read; one that may be older than what is known, because there was a
   /// commit since, only in place of a row that is older still.
   @inline(__always)
-  mutating func take(_ row: RowSnapshot, readAt time: UInt64, wasCommitted: Bool) {
+  mutating func take(_ row: consuming RowSnapshot, readAt time: UInt64, wasCommitted: Bool) {
     if wasCommitted, !(snapshot.map { $0.version <= row.version } ?? false) { return }
     snapshot = row
     readAt = time
@@ -85,6 +85,26 @@ struct CachedRows {
     }
     count += new
     unclaimedCount += newUnclaimed
+  }
+
+  /// Takes a row as ``CachedRow/take(_:readAt:wasCommitted:)`` does, and counts a holder of it.
+  ///
+  /// What ``change(_:_:)`` could do as well, but a closure counts one reference more to the row.
+  @inline(__always)
+  mutating func take(
+    _ row: consuming RowSnapshot, for key: Int64, isHeld: Bool, readAt time: UInt64,
+    wasCommitted: Bool
+  ) {
+    if KeyPlacement.isFull(count: count, capacity: entries.count) { grow() }
+    let index = entries.withUnsafeBufferPointer { Self.find(key, in: $0) }
+    let (wasEmpty, wasUnclaimed) = (entries[index].row.isEmpty, entries[index].row.isUnclaimed)
+    entries[index].row.take(row, readAt: time, wasCommitted: wasCommitted)
+    if isHeld { entries[index].row.retain(at: time) }
+    if wasEmpty, !entries[index].row.isEmpty {
+      entries[index].key = key
+      count += 1
+    }
+    unclaimedCount += (entries[index].row.isUnclaimed ? 1 : 0) - (wasUnclaimed ? 1 : 0)
   }
 
   /// Closes the gap that an emptied row leaves.

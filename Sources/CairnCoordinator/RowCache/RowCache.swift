@@ -35,10 +35,20 @@ final class RowCache: Sendable {
       }
     }
 
-    /// The same for the object of a row.
+    /// Takes a row that was just read, and counts a holder of it.
     @inline(__always)
-    mutating func change(_ row: RowSnapshot, _ body: (inout CachedRow) -> Void) {
-      if let number = row.rowKey { rows.change(number, body) } else { change(row.objectID, body) }
+    mutating func take(
+      _ row: consuming RowSnapshot, isHeld: Bool, readAt time: UInt64, wasCommitted: Bool
+    ) {
+      if let number = row.rowKey {
+        rows.take(row, for: number, isHeld: isHeld, readAt: time, wasCommitted: wasCommitted)
+      } else {
+        let key = row.objectID.key
+        var entry = others[key] ?? .empty
+        entry.take(row, readAt: time, wasCommitted: wasCommitted)
+        if isHeld { entry.retain(at: time) }
+        others[key] = entry.isEmpty ? nil : entry
+      }
     }
 
     /// Drops the rows of earlier reads that nobody came to hold, once they are many: a thousand,
@@ -200,10 +210,8 @@ final class RowCache: Sendable {
         let wasCommitted = store.commits != readAfter
         let place = store.tablePlace(of: id)
         if !isRetained { store.tables[place].sweep() }
-        store.tables[place].change(id) { entry in
-          entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
-          if isRetained { entry.retain(at: now) }
-        }
+        store.tables[place].take(
+          snapshot, isHeld: isRetained, readAt: now, wasCommitted: wasCommitted)
       }
     }
   }
@@ -228,15 +236,14 @@ final class RowCache: Sendable {
         var place = 0
         var home: ObjectIdentifier?
         for index in snapshots.indices {
-          if home != snapshots[index].home {
-            home = snapshots[index].home
-            place = store.tablePlace(of: snapshots[index].objectID)
+          let row = snapshots[index]
+          if home != row.home {
+            home = row.home
+            place = store.tablePlace(of: row.objectID)
           }
-          let isHeld = index < isHeld.count && isHeld[index]
-          store.tables[place].change(snapshots[index]) { entry in
-            entry.take(snapshots[index], readAt: now, wasCommitted: wasCommitted)
-            if isHeld { entry.retain(at: now) }
-          }
+          store.tables[place].take(
+            row, isHeld: index < isHeld.count && isHeld[index], readAt: now,
+            wasCommitted: wasCommitted)
         }
       }
     }

@@ -19,8 +19,12 @@ package final class SQLRowShape: Sendable {
   package let byKey: String
   package let byKeys: String
   package let firstNumber: Int
-  /// By entity number minus `firstNumber`.
-  package let reads: [[Read]]
+  /// How the slots are read, entity after entity.
+  ///
+  /// In one array, because the reference to one of an entity's own would be counted row by row.
+  package let reads: [Read]
+  /// Where each entity's ``reads`` begin, by entity number minus ``firstNumber``, and the last's end.
+  package let starts: [Int]
 
   init(entity: SQLEntity, members: [SQLEntity]) {
     var columns = ["Z_ENT", "Z_PK", "Z_OPT"]
@@ -32,18 +36,25 @@ package final class SQLRowShape: Sendable {
       columns.append(column)
       return new
     }
-    reads = members.map { member in
-      member.slots.map { slot in
+    var reads: [Read] = []
+    var starts = [0]
+    for member in members {
+      for slot in member.slots {
         switch slot {
-        case .transient: return .null
+        case .transient: reads.append(.null)
         case .attribute(let column, let type, let isExternal):
-          return .attribute(index: index(column), type: type, isExternal: isExternal)
+          reads.append(.attribute(index: index(column), type: type, isExternal: isExternal))
         case .toOne(let column, let companion, let destination):
-          return .toOne(
-            index: index(column), companion: companion.map(index) ?? -1, destination: destination)
+          reads.append(
+            .toOne(
+              index: index(column), companion: companion.map(index) ?? -1,
+              destination: destination))
         }
       }
+      starts.append(reads.count)
     }
+    self.reads = reads
+    self.starts = starts
     self.columns = columns
     list = columns.map { "t0.\($0)" }.joined(separator: ", ")
     let select = "SELECT \(list) FROM \(entity.table) t0 WHERE t0.Z_PK "

@@ -44,24 +44,22 @@ struct RowReader {
   ) -> RowSnapshot? {
     let number = Int(truncatingIfNeeded: statement.integer(first))
     let index = number &- shape.firstNumber
-    guard index >= 0, index < shape.reads.count, number >= 1, number <= homes.count else {
+    guard index >= 0, index < shape.starts.count - 1, number >= 1, number <= homes.count else {
       return nil
     }
-    let reads = shape.reads[index]
+    let start = shape.starts[index]
+    let count = shape.starts[index + 1] - start
     let key = statement.integer(first + 1)
     let version = statement.integer(first + 2)
-    let id: ManagedObjectID
-    if let known, known.isRow(key, of: homes[number - 1]) {
-      id = known
-    } else {
-      id = ManagedObjectID(home: homes[number - 1], rowKey: key)
-    }
-    return RowSnapshot.make(
-      objectID: id, version: version, count: reads.count
-    ) { slots in
-      for (slot, read) in reads.enumerated() {
-        slots.initialize(slot, to: value(statement, read, first))
+    return RowSnapshot.make(version: version, count: count) { slots in
+      shape.reads.withUnsafeBufferPointer { reads in
+        for slot in 0..<count {
+          slots.initialize(slot, to: value(statement, reads[start + slot], first))
+        }
       }
+    } objectID: {
+      if let known, known.isRow(key, of: homes[number - 1]) { return known }
+      return ManagedObjectID(home: homes[number - 1], rowKey: key)
     }
   }
 

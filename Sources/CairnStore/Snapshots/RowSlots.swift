@@ -34,7 +34,7 @@ public struct RowSlots {
   ///
   /// A value that is written is written whole, over the first byte of the next one, which is put
   /// back: the last has a byte of room for that.
-  static func byteCount(for count: Int) -> Int {
+  @inlinable static func byteCount(for count: Int) -> Int {
     precondition(MemoryLayout<AttributeValue>.size == MemoryLayout<Bits>.size, "another layout")
     return count + MemoryLayout<UInt64>.alignment - 1 + count * 16 + 1
   }
@@ -70,7 +70,12 @@ public struct RowSlots {
   /// Gives a slot its first value.
   @inlinable @inline(__always)
   public func initialize(_ slot: Int, to value: AttributeValue) {
-    withWholeValue(slot) { _ = $0.initializeMemory(as: AttributeValue.self, to: value) }
+    let place = place(of: slot)
+    let neighbour = place.load(fromByteOffset: 16, as: UInt8.self)
+    place.initializeMemory(as: AttributeValue.self, to: value)
+    lastByte(of: slot).storeBytes(
+      of: place.load(fromByteOffset: 16, as: UInt8.self), as: UInt8.self)
+    place.storeBytes(of: neighbour, toByteOffset: 16, as: UInt8.self)
   }
 
   /// Gives the slots from 0 their first values, those of other slots.

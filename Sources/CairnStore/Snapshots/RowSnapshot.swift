@@ -9,9 +9,17 @@ import CairnModel
 public struct RowSnapshot: @unchecked Sendable {
   @usableFromInline struct Header {
     /// Nil for a draft.
-    var objectID: ManagedObjectID?
-    var version: Int64
+    // The first, where withObjectID(_:) looks for it.
+    @usableFromInline var objectID: ManagedObjectID?
+    @usableFromInline var version: Int64
     @usableFromInline var count: UInt32
+
+    @inlinable
+    init(objectID: ManagedObjectID?, version: Int64, count: UInt32) {
+      self.objectID = objectID
+      self.version = version
+      self.count = count
+    }
   }
 
   /// The one allocation: header, then the slots.
@@ -26,6 +34,9 @@ public struct RowSnapshot: @unchecked Sendable {
 
   @usableFromInline let storage: ManagedBuffer<Header, UInt8>
 
+  @inlinable @inline(__always)
+  init(storage: ManagedBuffer<Header, UInt8>) { self.storage = storage }
+
   // Read through the pointer, because `header` is checked for exclusive access each time.
 
   public var objectID: ManagedObjectID {
@@ -37,14 +48,37 @@ public struct RowSnapshot: @unchecked Sendable {
   }
   // For passes over many rows: asking the ID would count a reference to it each time.
 
+  /// Calls a body with the ID, without counting a reference to it.
+  @inlinable @inline(__always)
+  package func withObjectID<Result>(_ body: (ManagedObjectID) -> Result) -> Result {
+    let id = storage.withUnsafeMutablePointerToHeader {
+      UnsafeRawPointer($0).load(as: Unmanaged<ManagedObjectID>?.self)
+    }
+    guard let id else { return body(objectID) }
+    // The row holds it, and whoever calls holds the row.
+    return withExtendedLifetime(storage) { id._withUnsafeGuaranteedRef(body) }
+  }
+
+  /// Calls a body with each of a run of rows, without counting a reference to it.
+  @inlinable @inline(__always)
+  package static func forEach(
+    of run: Range<Int>, in rows: [RowSnapshot], _ body: (RowSnapshot) -> Void
+  ) {
+    precondition(run.upperBound <= rows.count, "fewer rows")
+    rows.withUnsafeBufferPointer { rows in
+      guard let start = rows.baseAddress else { return }
+      for index in run {
+        // The array holds it, and a row is nothing but its storage.
+        UnsafeRawPointer(start + index).load(as: Unmanaged<ManagedBuffer<Header, UInt8>>.self)
+          ._withUnsafeGuaranteedRef { body(RowSnapshot(storage: $0)) }
+      }
+    }
+  }
+
   /// The primary key, nil for stores that use reference objects.
-  package var rowKey: Int64? {
-    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID?.rowKey }
-  }
+  @inlinable package var rowKey: Int64? { withObjectID { $0.rowKey } }
   /// The same for all rows of one entity that one read has found.
-  package var home: ObjectIdentifier? {
-    storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID?.homeIdentity }
-  }
+  @inlinable package var home: ObjectIdentifier { withObjectID { $0.homeIdentity } }
 
   /// The row's version for optimistic locking (`Z_OPT`), 0 when the store does not count.
   public var version: Int64 { storage.withUnsafeMutablePointerToHeader { $0.pointee.version } }
@@ -55,25 +89,29 @@ public struct RowSnapshot: @unchecked Sendable {
   /// A snapshot whose slots `fill` initialises, all of them, from 0 to `count`.
   ///
   /// When `fill` throws, it must have deinitialised what it had initialised.
+  @inlinable @inline(__always)
   public static func make(
-    objectID: consuming ManagedObjectID, version: Int64, count: Int,
-    fill: (RowSlots) throws -> Void
+    objectID: ManagedObjectID, version: Int64, count: Int, fill: (RowSlots) throws -> Void
   ) rethrows -> RowSnapshot {
-    let row = try unnamed(version: version, count: count, fill: fill)
-    row.storage.withUnsafeMutablePointerToHeader { $0.pointee.objectID = objectID }
-    return row
+    try make(version: version, count: count, fill: fill) { objectID }
   }
 
-  @inline(__always)
-  private static func unnamed(
-    version: Int64, count: Int, fill: (RowSlots) throws -> Void
+  /// The same with an ID that is asked for at the end; nil makes a draft.
+  ///
+  /// One that is made before `fill` runs is counted twice more for that.
+  @inlinable @inline(__always)
+  package static func make(
+    version: Int64, count: Int, fill: (RowSlots) throws -> Void, objectID: () -> ManagedObjectID?
   ) rethrows -> RowSnapshot {
     let storage = Storage.create(minimumCapacity: RowSlots.byteCount(for: count)) { _ in
       Header(objectID: nil, version: version, count: 0)
     }
-    try storage.withUnsafeMutablePointerToElements { try fill(RowSlots(in: $0, count: count)) }
-    // The count is set last: if `fill` throws, nothing is deinitialised that was not made.
-    storage.withUnsafeMutablePointerToHeader { $0.pointee.count = UInt32(count) }
+    try storage.withUnsafeMutablePointers { header, memory in
+      try fill(RowSlots(in: memory, count: count))
+      // After that: if `fill` throws, nothing is deinitialised that was not made.
+      header.pointee.count = UInt32(count)
+      header.pointee.objectID = objectID()
+    }
     return RowSnapshot(storage: storage)
   }
 
@@ -82,7 +120,7 @@ public struct RowSnapshot: @unchecked Sendable {
   package static func draft(
     count: Int, fill: (RowSlots) -> Void
   ) -> RowSnapshot {
-    unnamed(version: 0, count: count, fill: fill)
+    make(version: 0, count: count, fill: fill) { nil }
   }
 
   /// Ends the writing of a draft.

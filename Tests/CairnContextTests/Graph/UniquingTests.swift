@@ -71,6 +71,13 @@ import Testing
     for key in Int64(-300)...300 { #expect(table[key] == plain[key] ?? 0) }
   }
 
+  @Test func aRowTableAddsOnlyWhatIsNotThere() {
+    var table = RowTable()
+    for key in Int64(1)...100 { #expect(table.add(UInt(key), for: key) == 0) }
+    for key in Int64(1)...100 { #expect(table.add(999, for: key) == UInt(key)) }
+    #expect(table.count == 100 && table[7] == 7)
+  }
+
   /// Few of many, most, and all; some asked for with an address that they do not have.
   @Test(arguments: [10, 400, 1000])
   func aRowTableTakesManyOutAtOnce(_ many: Int) {
