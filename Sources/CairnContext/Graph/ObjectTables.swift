@@ -55,6 +55,7 @@ struct ObjectTables {
   }
 
   /// The address of the object with an ID, 0 when there is none.
+  @inline(__always)
   mutating func address(of id: ManagedObjectID) -> UInt {
     if case .temporary(let number) = id.key { return temporary[Int64(bitPattern: number)] }
     turn(to: id)
@@ -136,6 +137,7 @@ struct ObjectTables {
 
   /// The object behind an address with a reference of its own, or nil when it is being freed: what
   /// loading a `weak` reference does, without the side table that one needs.
+  @inline(__always)
   static func object(at address: UInt) -> ManagedObject? {
     guard let pointer = UnsafeMutableRawPointer(bitPattern: address),
       cairn_try_retain(pointer) != nil

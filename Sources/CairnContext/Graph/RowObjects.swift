@@ -16,6 +16,10 @@ struct RowObjects {
   /// New objects whose rows the row cache has not been told to keep.
   private var held: [ManagedObjectID] = []
 
+  /// Those of the last run, kept for the next: memory that comes and goes between objects scatters
+  /// them.
+  private var keys: [Int64] = []
+
   /// So many rows are retained at a time: while they are still in the processor's cache.
   private static let runLength = 256
 
@@ -68,8 +72,8 @@ struct RowObjects {
   ) -> Bool {
     if isChild { return false }
     let id = rows[run.lowerBound].objectID
-    var keys: [Int64] = []
-    keys.reserveCapacity(run.count)
+    var keys = takeKeys(run.count)
+    defer { self.keys = keys }
     RowSnapshot.forEach(of: run, in: rows) { row in
       row.withObjectID { if $0.isRow(besides: id), let key = $0.rowKey { keys.append(key) } }
     }
@@ -113,8 +117,8 @@ struct RowObjects {
   ) -> Bool {
     if isChild { return false }
     let id = ids[0]
-    var keys: [Int64] = []
-    keys.reserveCapacity(ids.count)
+    var keys = takeKeys(ids.count)
+    defer { self.keys = keys }
     for other in ids {
       if other.isRow(besides: id), let key = other.rowKey { keys.append(key) }
     }
@@ -133,6 +137,15 @@ struct RowObjects {
       }
     }
     return register(&objects, from: start, &isNew, as: keys, like: id, areRight: true)
+  }
+
+  /// The list of ``keys``, emptied.
+  private mutating func takeKeys(_ count: Int) -> [Int64] {
+    var keys: [Int64] = []
+    swap(&keys, &self.keys)
+    keys.removeAll(keepingCapacity: true)
+    keys.reserveCapacity(count)
+    return keys
   }
 
   /// Registers the new ones of the objects from a place on, or takes all from there on out again:

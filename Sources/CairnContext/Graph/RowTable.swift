@@ -24,7 +24,7 @@ struct RowTable {
   }
 
   subscript(key: Int64) -> UInt {
-    get {
+    @inline(__always) get {
       if count == 0 { return 0 }
       return entries.withUnsafeBufferPointer { $0[Self.find(key, in: $0)].value }
     }

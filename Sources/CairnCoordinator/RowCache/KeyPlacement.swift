@@ -3,7 +3,7 @@
 /// Keys are dense numbers that come in order. Eight neighbours share a cache line, which saves a miss
 /// a question; the groups are scattered. Groups that stood side by side as well would be one run as
 /// long as the table, and whoever takes an entry out has to go to the end of its run.
-package enum KeyPlacement {
+@usableFromInline package enum KeyPlacement {
   /// Whether a table is full enough to grow before it takes one entry more.
   ///
   /// A fifth stays free: enough for keys that lie as evenly as these, and a table twice as large as it
@@ -21,7 +21,8 @@ package enum KeyPlacement {
   }
 
   /// How many neighbouring keys stand side by side.
-  @usableFromInline static let group = 8
+  // Computed: a stored one keeps other modules from inlining what reads it.
+  @inlinable static var group: Int { 8 }
 
   /// The place in a table with a capacity that is a power of two, 16 at least.
   @inlinable @inline(__always)
