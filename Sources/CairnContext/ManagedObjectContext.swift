@@ -154,7 +154,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var mergePolicy: Any = MergePolicy.error {
     didSet {
       if mergePolicy is MergePolicy { return }
-      // A value in the program's source.
+      // A value in the program's source: a context from an archive gets a policy made here.
       fatalError("mergePolicy must be a MergePolicy, not \(type(of: mergePolicy)).")
     }
   }
