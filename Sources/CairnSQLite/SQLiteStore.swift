@@ -17,7 +17,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   struct State {
     /// Nil until the store is opened and after it is closed.
     var database: (any DatabaseWriter)?
-    var schema: SQLSchema?
+    /// Makes snapshots of its rows, and knows its schema; nil until the store is opened.
+    var reader: RowReader?
     /// Serves short reads; made with the first of them.
     var heldReader: HeldReader?
     /// Whether `heldReader` is there, or is known to be impossible.
@@ -110,10 +111,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   // MARK: Access
 
-  var schema: SQLSchema {
+  var schema: SQLSchema { get throws { try reader.schema } }
+
+  var reader: RowReader {
     get throws {
-      guard let schema = state.withLock({ $0.schema }) else { throw closedError }
-      return schema
+      guard let reader = state.withLock({ $0.reader }) else { throw closedError }
+      return reader
     }
   }
 
@@ -131,11 +134,11 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// One statement: its own snapshot of the last commit.
   func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, schema) = (try database, try schema)
-    return try following(schema) { lost in
+    let (database, reader) = (try database, try reader)
+    return try following(reader.schema) { lost in
       do {
         return try database.unsafeRead {
-          try lookUp(SQLiteConnection(database: $0), schema, lost: lost, body)
+          try reader.lookUp(SQLiteConnection(database: $0), lost: lost, body)
         }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
@@ -150,22 +153,23 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// The same on that connection only; nil when it is not free or there is none.
   func readHeld<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T? {
-    guard let held = try heldReader() else { return nil }
-    let schema = try schema
-    return try following(schema) { lost in
+    let (known, reader, hasTried) = state.withLock {
+      ($0.heldReader, $0.reader, $0.hasTriedHolding)
+    }
+    guard let reader else { throw closedError }
+    guard let held = try hasTried ? known : heldReader() else { return nil }
+    return try following(reader.schema) { lost in
       do {
-        return try held.read { try lookUp($0, schema, lost: lost, body) }
+        return try held.read { try reader.lookUp($0, lost: lost, body) }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
       }
     }
   }
 
+  /// The connection for short reads, made now; nil when there can be none.
   private func heldReader() throws -> HeldReader? {
-    let (reader, isOpen, hasTried) = state.withLock {
-      ($0.heldReader, $0.database is DatabasePool, $0.hasTriedHolding)
-    }
-    if hasTried || !isOpen { return reader }
+    guard state.withLock({ $0.database is DatabasePool }) else { return nil }
     let settings = ConnectionSettings(
       path: path, options: configuration.options, isReadOnly: true)
     // Without it reads go through the pool.
@@ -182,31 +186,16 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, schema) = (try database, try schema)
-    return try following(schema) { lost in
+    let (database, reader) = (try database, try reader)
+    return try following(reader.schema) { lost in
       do {
         return try database.read {
-          try lookUp(SQLiteConnection(database: $0), schema, lost: lost, body)
+          try reader.lookUp(SQLiteConnection(database: $0), lost: lost, body)
         }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
       }
     }
-  }
-
-  /// Executes `body`, which throws when a file of external data could not be read, too.
-  ///
-  /// - Parameter lost: Files that may be missing; nil where nobody else can commit.
-  func lookUp<T>(
-    _ connection: SQLiteConnection, _ schema: SQLSchema, lost: Set<String>?,
-    _ body: (RowLookup) throws -> T
-  ) throws -> T {
-    func lookup(_ files: ExternalDataFiles) -> RowLookup {
-      RowLookup(
-        connection: connection, reader: RowReader(schema: schema, identity: identity, files: files))
-    }
-    guard schema.hasExternalData else { return try body(lookup(files)) }
-    return try files.reading(lost: lost) { try body(lookup($0)) }
   }
 
   // MARK: Rows

@@ -92,6 +92,11 @@ package final class SQLSchema: Sendable {
     return includingSubentities ? pair.withSubentities : pair.alone
   }
 
+  /// The shape of rows of an entity and its subentities.
+  package func shape(inHierarchyOf entity: EntityDescription) -> SQLRowShape {
+    shapes[entity.layout.number - 1].withSubentities
+  }
+
   /// Every statement that creates an empty store, in the order of Apple's files, without history.
   package func createStatements() -> [String] {
     tableStatements() + indexStatements() + Self.bookkeepingStatements

@@ -60,6 +60,7 @@ final class HeldReader: @unchecked Sendable {
   // MARK: Reading
 
   /// Runs a read that sees the last commit; nil when another thread is reading here.
+  @inline(__always)
   func read<Result: Sendable>(
     _ body: (SQLiteConnection) throws -> Result
   ) throws -> Result? {

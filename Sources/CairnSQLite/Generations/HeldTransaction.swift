@@ -100,13 +100,7 @@ final class HeldTransaction: @unchecked Sendable {
       return try connection.unsafeRead { database in
         // It may have been given up while this waited for the connection.
         guard database.isInsideTransaction else { throw givenUp }
-        let connection = SQLiteConnection(database: database)
-        guard reader.schema.hasExternalData else {
-          return try body(RowLookup(connection: connection, reader: reader))
-        }
-        return try reader.files.reading(lost: lost) { files in
-          try body(RowLookup(connection: connection, reader: reader.with(files)))
-        }
+        return try reader.lookUp(SQLiteConnection(database: database), lost: lost, body)
       }
     } catch {
       if !isOpen { throw givenUp }

@@ -59,7 +59,7 @@ struct GenerationList {
 extension SQLiteStore: GenerationKeeping {
   /// Nil for a store with a rollback journal, where a reader would keep writers waiting.
   public func currentGeneration() throws -> (any StoreGeneration)? {
-    let schema = try schema
+    let reader = try reader
     guard let pool = try database as? DatabasePool else { return nil }
     shortenLog(of: pool)
     do {
@@ -76,7 +76,6 @@ extension SQLiteStore: GenerationKeeping {
       let transaction = HeldTransaction(
         connection: connection, path: path, options: configuration.options)
       state.withLock { $0.generations.add(transaction) }
-      let reader = RowReader(schema: schema, identity: identity, files: files)
       return SQLiteGeneration(
         transaction, reader: reader,
         named: { [identity] in

@@ -143,7 +143,7 @@ extension SQLiteStore {
         hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil
       state.database = database
       state.hasTriedHolding = false
-      state.schema = schema
+      state.reader = RowReader(schema: schema, identity: identity, files: files)
       state.recordsHistory = records
     }
     adopt(metadata: metadata)

@@ -49,6 +49,22 @@ extension ExternalDataFiles {
   }
 }
 
+extension RowReader {
+  /// Executes `body`, which throws when a file of external data could not be read, too.
+  ///
+  /// - Parameter lost: Files that may be missing; nil where nobody else can commit.
+  /// - Throws: ``MissingFiles`` for other files that are not there.
+  @inline(__always)
+  func lookUp<T>(
+    _ connection: SQLiteConnection, lost: Set<String>?, _ body: (RowLookup) throws -> T
+  ) throws -> T {
+    if !schema.hasExternalData { return try body(RowLookup(connection: connection, reader: self)) }
+    return try files.reading(lost: lost) {
+      try body(RowLookup(connection: connection, reader: with($0)))
+    }
+  }
+}
+
 extension SQLiteStore {
   /// So often a row is read again at most; each time somebody must have replaced a value meanwhile.
   private static let maximumReadings = 50

@@ -15,8 +15,7 @@ struct RowLookup {
   /// foreign key without companion column may name an ancestor of the exact entity.
   func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
     guard let key = objectID.rowKey else { return nil }
-    let entity = schema.entity(objectID.entity)
-    let shape = schema.shape(entity, includingSubentities: true)
+    let shape = schema.shape(inHierarchyOf: objectID.entity)
     let statement = try connection.statement(shape.byKey)
     defer { statement.reset() }
     statement.bind(key, at: 1)

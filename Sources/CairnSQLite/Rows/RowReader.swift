@@ -4,7 +4,9 @@ import CairnStore
 import Foundation
 
 /// Makes snapshots and object IDs of result rows.
-struct RowReader {
+///
+/// An object, because each read hands it on several times: that counts one reference, not four.
+final class RowReader: Sendable {
   let schema: SQLSchema
   let identity: StoreIdentity
   let files: ExternalDataFiles
@@ -38,6 +40,7 @@ struct RowReader {
   /// Nil for a row of an entity that the shape does not cover, which only a damaged file has.
   ///
   /// - Parameter known: The ID that was asked for, which is used again if it is exactly the row's.
+  @inline(__always)
   func snapshot(
     _ statement: SQLiteStatement, shape: SQLRowShape, first: Int32 = 0,
     known: ManagedObjectID? = nil

@@ -32,19 +32,19 @@ extension SQLiteStore {
     doing: String, deletes: Bool, isCounted: Bool, _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     try checkWritable()
-    let (database, schema) = (try database, try schema)
-    let (care, checksums, limit, reader) = state.withLock {
+    let (database, reader) = (try database, try reader)
+    let (care, checksums, limit, held) = state.withLock {
       ($0.logCare, $0.checksums, $0.writeLimit, $0.heldReader)
     }
     // What it looks at in the log would keep SQLite from using the log from its beginning again.
-    reader?.letGo()
+    held?.letGo()
     do {
       var result: T?
       try database.writeWithoutTransaction { connection in
         var commit: ChecksumKeeping.Commit?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
-            try lookUp(SQLiteConnection(database: connection), schema, lost: nil, body)
+            try reader.lookUp(SQLiteConnection(database: connection), lost: nil, body)
           }
           return result != nil
         }
