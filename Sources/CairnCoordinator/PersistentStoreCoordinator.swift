@@ -15,13 +15,13 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     var registry = StoreRegistry()
     var observers = ObserverList()
     var name: String?
-    /// Whether one of the stores is a ``CoordinatorMember``.
-    var hasMembers = false
     /// Stores that went with their files, which programs may still want to remove.
     var destroyed: [DestroyedStore] = []
   }
   private struct DestroyedStore { weak var store: PersistentStore? }
   private let state = Mutex(State())
+  private let anyMembers = Atomic(false)
+  private let storeChanges = Atomic(0)
   /// What stores and notices refer to the coordinator with.
   package let reference = LooseReference<AnyObject>()
   let rows = RowCache()
@@ -114,7 +114,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       options: options, migrator: migrator, coordinator: self)
     let store = try opening.open()
     store.coordinatorReference = reference
-    guard append(store) else {
+    guard changeStores({ $0.append(store) }) else {
       try? store.close()
       throw CoreDataError(
         .persistentStoreOpen,
@@ -124,7 +124,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     do {
       try remoteChanges.watch(store, of: self)
     } catch {
-      _ = state.withLock { $0.registry.remove(store) }
+      _ = changeStores { $0.remove(store) }
       try? store.close()
       throw error
     }
@@ -135,20 +135,20 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     return store
   }
 
-  private func append(_ store: PersistentStore) -> Bool {
+  /// Changes which stores there are.
+  private func changeStores<Result>(_ body: (inout StoreRegistry) -> Result) -> Result {
     state.withLock { state in
-      guard state.registry.append(store) else { return false }
-      state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
-      return true
+      let result = body(&state.registry)
+      let hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
+      anyMembers.store(hasMembers, ordering: .releasing)
+      storeChanges.add(1, ordering: .releasing)
+      return result
     }
   }
 
   /// Puts a store in the place of another.
   func replace(_ old: PersistentStore, by new: PersistentStore) {
-    state.withLock { state in
-      state.registry.replace(old, by: new)
-      state.hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
-    }
+    changeStores { $0.replace(old, by: new) }
     remoteChanges.forget(old)
     // It is open and readable; a watch that fails all the same costs notifications of others only.
     try? remoteChanges.watch(new, of: self)
@@ -156,22 +156,18 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   /// Takes a store that was not opened by a coordinator.
   package func adopt(_ store: PersistentStore) {
-    if append(store) { store.coordinatorReference = reference }
+    if changeStores({ $0.append(store) }) { store.coordinatorReference = reference }
   }
 
-  /// The store with this very identity, if there is one, and ``hasMembers``.
-  func place(of identity: StoreIdentity) -> (store: PersistentStore?, hasMembers: Bool) {
-    state.withLock { state in
-      (state.registry.stores.first { $0.identity === identity }, state.hasMembers)
-    }
-  }
-
-  func hasStore(_ identity: StoreIdentity) -> Bool {
-    state.withLock { $0.registry.stores.contains { $0.identity === identity } }
+  /// The store with this very identity.
+  func store(with identity: StoreIdentity) -> PersistentStore? {
+    state.withLock { $0.registry.store(with: identity) }
   }
 
   /// Whether a store wants to know which context it works for.
-  package var hasMembers: Bool { state.withLock { $0.hasMembers } }
+  package var hasMembers: Bool { anyMembers.load(ordering: .acquiring) }
+  /// Grows with each change of ``persistentStores``, for whoever remembers something about them.
+  package var storeGeneration: Int { storeChanges.load(ordering: .acquiring) }
 
   /// The same with a typed store type.
   @discardableResult
@@ -243,7 +239,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     NotificationCenter.default.post(
       name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
     store.willRemove(from: self)
-    guard state.withLock({ $0.registry.remove(store) }) else { return }
+    guard changeStores({ $0.remove(store) }) else { return }
     rows.removeAll(of: store.identity)
     remoteChanges.forget(store)
     store.coordinatorReference = nil

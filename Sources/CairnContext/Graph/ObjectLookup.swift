@@ -8,9 +8,11 @@ struct ObjectLookup {
   func object(with asked: ManagedObjectID) -> ManagedObject {
     context.confinement.check()
     if let object = context.registry.object(for: asked) { return object }
-    let id = local(context.currentID(asked))
     // Under this very ID it was looked for already.
-    if id === asked, context.rowSource is CoordinatorRows { return materialise(id) }
+    if !asked.isTemporaryID, let rows = context.rowSource as? CoordinatorRows, rows.spells(asked) {
+      return materialise(asked)
+    }
+    let id = local(context.currentID(asked))
     return registered(id) ?? materialise(id)
   }
 

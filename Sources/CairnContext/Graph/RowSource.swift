@@ -77,11 +77,26 @@ final class CoordinatorRows: RowSource {
   private let reader: ContextReference
   private let confinement: ContextConfinement
   let pin = GenerationPin()
+  /// The last home that ``spells(_:)`` was asked about and found to be the coordinator's, and the
+  /// ``PersistentStoreCoordinator/storeGeneration`` at that time.
+  private var spelled: (home: ObjectIdentifier, example: ManagedObjectID, generation: Int)?
 
   init(coordinator: PersistentStoreCoordinator, context: ManagedObjectContext) {
     self.coordinator = coordinator
     reader = context.reference
     confinement = context.confinement
+  }
+
+  /// Whether an ID is spelled as the coordinator does; asked by the context on its queue.
+  func spells(_ id: ManagedObjectID) -> Bool {
+    let generation = coordinator.storeGeneration
+    if let spelled, spelled.home == id.homeIdentity, spelled.generation == generation {
+      return true
+    }
+    guard coordinator.spells(id) else { return false }
+    // The example keeps the home alive, whose identity could be another's otherwise.
+    spelled = (id.homeIdentity, id, generation)
+    return true
   }
 
   private func serving<Result>(_ body: () throws -> Result) rethrows -> Result {

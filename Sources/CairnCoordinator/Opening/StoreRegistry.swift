@@ -56,6 +56,11 @@ struct StoreRegistry {
 
   func contains(_ store: PersistentStore) -> Bool { stores.contains { $0 === store } }
 
+  func store(with identity: StoreIdentity) -> PersistentStore? {
+    for place in stores.indices where stores[place].identity === identity { return stores[place] }
+    return nil
+  }
+
   func store(withIdentifier identifier: String) -> PersistentStore? {
     stores.first { $0.identity.identifier.caseInsensitiveCompare(identifier) == .orderedSame }
   }

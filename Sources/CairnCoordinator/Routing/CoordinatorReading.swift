@@ -11,7 +11,7 @@ extension PersistentStoreCoordinator {
   /// coordinator's on the same store.
   package func spells(_ id: ManagedObjectID) -> Bool {
     guard let identity = id.storeIdentity else { return false }
-    return hasStore(identity) && id.entity.isOf(managedObjectModel)
+    return store(with: identity) != nil && id.entity.isOf(managedObjectModel)
   }
 
   /// Finds rows in all stores that hold the entity, or in those of `stores`, as if they were one.
@@ -118,8 +118,7 @@ extension PersistentStoreCoordinator {
       return row
     }
     guard !id.isTemporaryID, let identity = id.storeIdentity else { return nil }
-    let (found, hasMembers) = place(of: identity)
-    guard let store = found ?? routing.store(of: identity) else { return nil }
+    guard let store = store(with: identity) ?? routing.store(of: identity) else { return nil }
     let (cached, commits) = rows.snapshot(
       for: id, in: identity, maximumAge: maximumAge, isRetained: isRetained)
     guard let row = try cached ?? store.snapshot(for: id) else { return nil }

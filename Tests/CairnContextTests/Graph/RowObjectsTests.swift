@@ -146,6 +146,30 @@ private final class Curious: ManagedObject {
     }
     for store in coordinator.persistentStores { try coordinator.remove(store) }
   }
+
+  @Test func anIDFromBeforeAStoreWasOpenedAgainNamesItsObject() throws {
+    let (coordinator, folder) = try stack()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObjectID>(entityName: "Curious")
+      request.resultType = .managedObjectIDResultType
+      let id = try #require(try context.fetch(request).first)
+      let number = try context.existingObject(with: id).value(forKey: "number") as? Int64
+      let store = coordinator.persistentStores[0]
+      try coordinator.remove(store)
+      context.reset()
+      #expect(throws: CoreDataError.self) { try context.existingObject(with: id) }
+      let opened = try coordinator.addPersistentStore(
+        ofType: store.type, configurationName: nil, at: store.url, options: nil)
+      context.reset()
+      let object = try context.existingObject(with: id)
+      #expect(object.objectID.persistentStore === opened)
+      #expect(object.value(forKey: "number") as? Int64 == number && number != nil)
+    }
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+  }
 }
 
 extension Stack {
