@@ -50,7 +50,7 @@ let package = Package(
         "CairnModel", "CairnStore", "CairnPlatform",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
-    .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore"]),
+    .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore", "CRuntime"]),
     // Above the value line: objects, each owned by one queue.
     .target(
       name: "CairnContext",

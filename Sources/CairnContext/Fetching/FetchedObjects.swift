@@ -31,6 +31,8 @@ struct FetchedObjects {
       return []
     case .count, .dictionaries: return []
     case .snapshots(let rows):
+      // Most fetches find no more than one portion.
+      if objects.isEmpty { objects.reserveCapacity(rows.count) }
       var isNew: [Bool] = []
       isNew.reserveCapacity(rows.count)
       for start in stride(from: 0, to: rows.count, by: Self.runLength) {
@@ -53,6 +55,8 @@ struct FetchedObjects {
       waiting += late
       return
     }
+    // Those objects were taken back.
+    late = []
     for row in rows[run] {
       // Only a damaged file has one key under two entities; what was read first stands.
       guard let (object, isNewObject) = found.found(row) else {

@@ -1,3 +1,4 @@
+import CRuntime
 import CairnStore
 
 /// One row of the cache.
@@ -60,6 +61,16 @@ struct CachedRows {
     return entries.withUnsafeBufferPointer { entries in
       let row = entries[Self.find(key, in: entries)].row
       return row.isEmpty ? nil : row
+    }
+  }
+
+  /// Asks for the memory where a key's row is or will be, because a reference that is counted
+  /// meanwhile keeps the processor from asking for it by itself.
+  @inline(__always)
+  func fetchAhead(_ key: Int64) {
+    entries.withUnsafeBufferPointer { entries in
+      guard let start = entries.baseAddress else { return }
+      cairn_fetch_ahead(start + KeyPlacement.home(of: key, capacity: entries.count))
     }
   }
 

@@ -129,6 +129,8 @@ final class RowCache: Sendable {
 
   /// From so many unclaimed rows on, those of earlier fetches are swept.
   fileprivate static let unclaimedLimit = 1024
+  /// About as many rows as are taken while memory is waited for.
+  private static let distanceAhead = 8
 
   private let state = Mutex(State())
 
@@ -240,6 +242,10 @@ final class RowCache: Sendable {
           if home != row.home {
             home = row.home
             place = store.tablePlace(of: row.objectID)
+          }
+          let next = index + Self.distanceAhead
+          if next < snapshots.endIndex, let key = RowSnapshot.rowKey(at: next, in: snapshots) {
+            store.tables[place].rows.fetchAhead(key)
           }
           store.tables[place].take(
             row, isHeld: index < isHeld.count && isHeld[index], readAt: now,

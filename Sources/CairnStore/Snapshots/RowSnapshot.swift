@@ -75,6 +75,14 @@ public struct RowSnapshot: @unchecked Sendable {
     }
   }
 
+  /// The primary key of one of many rows, without counting a reference to the row.
+  @inlinable @inline(__always)
+  package static func rowKey(at index: Int, in rows: [RowSnapshot]) -> Int64? {
+    var key: Int64?
+    forEach(of: index..<index + 1, in: rows) { key = $0.rowKey }
+    return key
+  }
+
   /// The primary key, nil for stores that use reference objects.
   @inlinable package var rowKey: Int64? { withObjectID { $0.rowKey } }
   /// The same for all rows of one entity that one read has found.
