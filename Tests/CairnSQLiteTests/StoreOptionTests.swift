@@ -46,6 +46,18 @@ import Testing
     try again.close()
   }
 
+  @Test(arguments: [nil, "77"])
+  func shortReadsHaveRoomForPagesUnlessTheOptionsSayOtherwise(asked: String?) throws {
+    let pragmas = asked.map { ["cache_size": $0] } ?? [:]
+    let fixture = try StoreFixture(options: [StoreOptionKey.sqlitePragmas: pragmas])
+    let size = try fixture.store.readHeld { lookup in
+      let statement = try lookup.connection.statement("PRAGMA cache_size")
+      defer { statement.reset() }
+      return try statement.step() ? statement.integer(0) : nil
+    }
+    #expect(size == (asked == nil ? -16_384 : 77))
+  }
+
   @Test(arguments: ["1; DROP TABLE ZCOMPANY", "", "'x'"])
   func whatIsNoPlainValueIsRefused(value: String) throws {
     let fixture = try StoreFixture()

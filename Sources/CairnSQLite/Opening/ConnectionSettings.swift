@@ -8,6 +8,9 @@ struct ConnectionSettings {
   let options: StoreOptions
   var isReadOnly: Bool
 
+  /// What the connection for short reads may keep of the file in memory.
+  private static let heldCacheKibibytes = 16_384
+
   /// Whether the store uses a rollback journal because its pragmas ask for one.
   private var journalMode: String? { pragma("journal_mode")?.lowercased() }
 
@@ -45,7 +48,14 @@ struct ConnectionSettings {
 
   /// A connection of its own for short reads, on a database that is open; nil when there is no WAL.
   func openHeldReader() throws -> HeldReader? {
-    try HeldReader(DatabaseQueue(path: path, configuration: configuration(isReadOnly: true)))
+    var configuration = try configuration(isReadOnly: true)
+    if pragma("cache_size") == nil {
+      // Faults fire all over a table, and fetching a page again costs as much as reading the row.
+      configuration.prepareDatabase {
+        try $0.execute(sql: "PRAGMA cache_size = \(-Self.heldCacheKibibytes)")
+      }
+    }
+    return try HeldReader(DatabaseQueue(path: path, configuration: configuration))
   }
 
   /// A connection of its own that may stay inside a read transaction between reads.
