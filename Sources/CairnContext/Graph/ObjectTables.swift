@@ -41,6 +41,8 @@ struct ObjectTables {
   /// What was asked last; its table is the one in use.
   private var recentEntity: EntityDescription?
   private var recentStore: StoreIdentity?
+  /// The home of IDs of rows in the table in use that was asked last.
+  private var recentHome: ObjectHome?
   /// New objects, by the numbers of their temporary IDs.
   var temporary = RowTable()
 
@@ -57,9 +59,19 @@ struct ObjectTables {
   /// The address of the object with an ID, 0 when there is none.
   @inline(__always)
   mutating func address(of id: ManagedObjectID) -> UInt {
+    // Most often it has the home of the one before.
+    if let recentHome, let key = id.rowKey(in: recentHome) { return table.rows[key] }
+    return findAddress(of: id)
+  }
+
+  @inline(never)
+  private mutating func findAddress(of id: ManagedObjectID) -> UInt {
     if case .temporary(let number) = id.key { return temporary[Int64(bitPattern: number)] }
     turn(to: id)
-    if let key = id.rowKey { return table.rows[key] }
+    if let key = id.rowKey {
+      recentHome = id.rowHome
+      return table.rows[key]
+    }
     guard case .reference(let text) = id.key else { return 0 }
     return table.references[text] ?? 0
   }
@@ -114,6 +126,7 @@ struct ObjectTables {
   private mutating func turnAway(to entity: EntityDescription, in store: StoreIdentity?) {
     recentEntity = entity
     recentStore = store
+    recentHome = nil
     if let place { swap(&table, &tables[place]) }
     let root = entity.layout?.rootNumber ?? 0
     while places.count <= root { places.append([]) }

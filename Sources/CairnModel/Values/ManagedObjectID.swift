@@ -130,6 +130,15 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     if case .rows = home.kind { return Int64(bitPattern: number) }
     return nil
   }
+  /// The same for an ID that has a certain home of rows, nil for others.
+  @inlinable package final func rowKey(in home: ObjectHome) -> Int64? {
+    self.home === home ? Int64(bitPattern: number) : nil
+  }
+  /// The home of the ID of a row.
+  package final var rowHome: ObjectHome? {
+    if case .rows = home.kind { return home }
+    return nil
+  }
   /// Equal for IDs that share entity and store because one read has found them.
   @inlinable package final var homeIdentity: ObjectIdentifier { ObjectIdentifier(home) }
   /// Whether it is the ID of the row with a key, spelled as IDs of that home are.
