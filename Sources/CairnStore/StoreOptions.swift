@@ -25,8 +25,8 @@ public enum StoreOptionKey {
   ///   Core Data's) a power cut may take the last saves away and never damages the store; a crash
   ///   of the program takes nothing away. With `OFF` a power cut may destroy the store.
   /// - `page_size` (default 4096) and `auto_vacuum` (default 2, incremental): of new stores only.
-  /// - `cache_size`: SQLite's default of 2 MiB a connection, but 16 MiB for the one that reads faults
-  ///   and what short fetches find; a value here is every connection's.
+  /// - `cache_size`: SQLite's default of 2 MiB a connection, but 16 MiB for the one that writes and
+  ///   for the one that reads faults and what short fetches find; a value here is every connection's.
   public static let sqlitePragmas = "NSSQLitePragmasOption"
   /// A flag: opening the store brings SQLite's statistics for choosing indexes up to date.
   ///

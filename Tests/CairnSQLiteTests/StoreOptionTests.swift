@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "77"])
-  func shortReadsHaveRoomForPagesUnlessTheOptionsSayOtherwise(asked: String?) throws {
+  func writesAndShortReadsHaveRoomForPagesUnlessTheOptionsSayOtherwise(asked: String?) throws {
     let pragmas = asked.map { ["cache_size": $0] } ?? [:]
     let fixture = try StoreFixture(options: [StoreOptionKey.sqlitePragmas: pragmas])
     let size = try fixture.store.readHeld { lookup in
@@ -56,6 +56,7 @@ import Testing
       return try statement.step() ? statement.integer(0) : nil
     }
     #expect(size == (asked == nil ? -16_384 : 77))
+    #expect(try pragma("cache_size", fixture.store) == (asked ?? "-16384"))
   }
 
   @Test(arguments: ["1; DROP TABLE ZCOMPANY", "", "'x'"])

@@ -8,7 +8,7 @@ struct Cases {
   let rows: Int
   let rounds: Int
   let workspace: Workspace
-  /// Part of the names of the cases to run; nil for all.
+  /// The name of the case to run or, when none has it, part of the names of those; nil for all.
   let only: String?
 
   func all() throws -> [CaseResult] {
@@ -30,9 +30,10 @@ struct Cases {
       ("width 10", { try wide(10) }), ("width 100", { try wide(100) }),
       ("width 1000", { try wide(1000) }), ("open", openLarge),
     ]
-    return try (cases + rowSumCases).filter { only.map($0.name.contains) ?? true }.map {
-      try $0.run()
-    }
+    let all = cases + rowSumCases
+    guard let only else { return try all.map { try $0.run() } }
+    let named = all.filter { $0.name == only }
+    return try (named.isEmpty ? all.filter { $0.name.contains(only) } : named).map { try $0.run() }
   }
 
   func withRaw(filled: Bool, _ body: (RawDatabase) throws -> Double) throws -> Double {

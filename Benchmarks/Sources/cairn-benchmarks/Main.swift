@@ -12,7 +12,7 @@ struct BenchmarkCommand: ParsableCommand {
   @Option(help: "Rows in each case.") var rows = 100_000
   @Option(help: "Counted rounds of each case, after one that warms up.") var rounds = 3
   @Option(help: "Writes the figures to this file as JSON.") var json: String?
-  @Option(help: "Runs only the cases whose name contains this, for profiling.") var only: String?
+  @Option(help: "Runs only the case of this name, or all that contain it.") var only: String?
   @Flag(help: "Ends with an error when a ratio misses what it must reach.") var check = false
 
   @Flag(help: "Shows instead how costs grow from a tenth of the rows to all of them.")

@@ -1,7 +1,7 @@
 /// A set of slot numbers.
 ///
 /// Entities with up to 64 slots cost no allocation.
-struct SlotSet {
+struct SlotSet: Equatable {
   var low: UInt64 = 0
   var high: [UInt64] = []
 
@@ -44,22 +44,32 @@ struct SlotSet {
   }
 
   /// The members in ascending order.
-  var members: [Int] { members { _ in true } }
-
-  /// The members that pass a test, in ascending order.
-  @inline(__always)
-  func members(where isIncluded: (Int) -> Bool) -> [Int] {
+  var members: [Int] {
     var result: [Int] = []
     result.reserveCapacity(low.nonzeroBitCount)
+    forEach { result.append($0) }
+    return result
+  }
+
+  /// The members that pass a test.
+  @inline(__always)
+  func filter(_ isIncluded: (Int) -> Bool) -> SlotSet {
+    var result = SlotSet()
+    forEach { if isIncluded($0) { result.insert($0) } }
+    return result
+  }
+
+  /// Goes over the members in ascending order.
+  @inline(__always)
+  private func forEach(_ body: (Int) -> Void) {
     var word = 0
     var rest = low
     while true {
       while rest != 0 {
-        let slot = word * 64 + rest.trailingZeroBitCount
-        if isIncluded(slot) { result.append(slot) }
+        body(word * 64 + rest.trailingZeroBitCount)
         rest &= rest - 1
       }
-      guard word < high.count else { return result }
+      guard word < high.count else { return }
       rest = high[word]
       word += 1
     }

@@ -17,6 +17,9 @@ struct SaveUnit {
   private(set) var lost: [ManagedObject] = []
   /// One-to-one relationships whose other side is known by an older row; see ``PartnerCheck``.
   private(set) var partners = PartnerCheck()
+  /// What changed in the last update, and the same as a list: many objects most often change in the
+  /// same properties, and one list is cheaper to compare with.
+  private var recentChange: (set: SlotSet, slots: [Int]) = (SlotSet(), [])
   /// Whether objects hand their slots over instead of copies.
   private let isFinal: Bool
 
@@ -96,8 +99,8 @@ struct SaveUnit {
     let toManys = object.toManyValues.indices.filter {
       !object.layout.toManys[$0].isTransient && object.toManyValues[$0]?.hasChanges == true
     }
-    var slots = object.isFault ? [] : object.persistentlyChangedSlots
-    if slots.isEmpty, toManys.isEmpty {
+    let changed = object.isFault ? SlotSet() : object.persistentlyChangedSlots
+    if changed.isEmpty, toManys.isEmpty {
       unchanged.append(object)
       return
     }
@@ -106,15 +109,17 @@ struct SaveUnit {
       if object.isDeleted { lost.append(object) }
       return
     }
-    // Many objects most often change in the same properties: one list is cheaper to compare with.
-    if let last = request.updates.last, last.changedSlots == slots { slots = last.changedSlots }
+    if recentChange.set != changed { recentChange = (changed, changed.members) }
+    let slots = recentChange.slots
     // Versions come out of files: one at the end of what there is begins anew.
     let row = try row(of: object, version: base.version &+ 1, checking: slots)
     request.updates.append(
       .init(
         snapshot: row, basedOn: base.version, changedSlots: slots, changedToManys: toManys))
     updated.append(object)
-    for slot in slots where object.layout.isToOneSlot[slot] { partners.add(object, slot, base) }
+    if object.unretainedLayout._withUnsafeGuaranteedRef({ !$0.toOneSlots.isEmpty }) {
+      for slot in slots where object.layout.isToOneSlot[slot] { partners.add(object, slot, base) }
+    }
     for index in toManys { object.toManyValues[index]?.forgetOrder(olderThan: base.version) }
     try addLinks(of: object)
   }
@@ -220,12 +225,14 @@ struct SaveUnit {
 
 extension ManagedObject {
   /// The persistent slots whose value differs from the committed one.
-  final var persistentlyChangedSlots: [Int] {
-    guard !changedSlots.isEmpty, let slots, let snapshot else { return [] }
+  final var persistentlyChangedSlots: SlotSet {
+    guard !changedSlots.isEmpty, let slots, let snapshot else { return SlotSet() }
     let base = snapshot.slots
     return unretainedLayout._withUnsafeGuaranteedRef { layout in
-      changedSlots.members { slot in
-        !layout.slots[slot].isTransient && !slots[slot].isSameStoredValue(as: base[slot])
+      let hasTransients = layout.persistentSlots.count != layout.slotCount
+      return changedSlots.filter { slot in
+        if hasTransients, layout.slots[slot].isTransient { return false }
+        return !slots[slot].isSameStoredValue(as: base[slot])
       }
     }
   }

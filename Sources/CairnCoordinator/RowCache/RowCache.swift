@@ -85,6 +85,32 @@ final class RowCache: Sendable {
       return place < tables.count ? tables[place][id] : nil
     }
 
+    /// Takes rows as ``Table/take(_:isHeld:readAt:wasCommitted:)`` does, one after the other.
+    ///
+    /// - Parameter isHeld: By a row's place whether it gets a holder.
+    @inline(__always)
+    mutating func take(
+      _ snapshots: [RowSnapshot], readAt now: UInt64, wasCommitted: Bool,
+      isHeld: (Int) -> Bool
+    ) {
+      var place = 0
+      var home: ObjectIdentifier?
+      for index in snapshots.indices {
+        let row = snapshots[index]
+        // Rows come in runs of one table.
+        if home != row.home {
+          home = row.home
+          place = tablePlace(of: row.objectID)
+        }
+        let next = index + RowCache.distanceAhead
+        if next < snapshots.endIndex, let key = RowSnapshot.rowKey(at: next, in: snapshots) {
+          tables[place].rows.fetchAhead(key)
+        }
+        tables[place].take(
+          row, isHeld: isHeld(index), readAt: now, wasCommitted: wasCommitted)
+      }
+    }
+
     /// Changes entries one after the other, looking up each table once for a run of rows.
     mutating func update<Item>(
       _ items: some Sequence<Item>, id: (Item) -> ManagedObjectID,
@@ -235,21 +261,8 @@ final class RowCache: Sendable {
       Self.change(identity, in: &stores) { store in
         let wasCommitted = store.commits != readAfter
         for place in store.tables.indices { store.tables[place].sweep() }
-        var place = 0
-        var home: ObjectIdentifier?
-        for index in snapshots.indices {
-          let row = snapshots[index]
-          if home != row.home {
-            home = row.home
-            place = store.tablePlace(of: row.objectID)
-          }
-          let next = index + Self.distanceAhead
-          if next < snapshots.endIndex, let key = RowSnapshot.rowKey(at: next, in: snapshots) {
-            store.tables[place].rows.fetchAhead(key)
-          }
-          store.tables[place].take(
-            row, isHeld: index < isHeld.count && isHeld[index], readAt: now,
-            wasCommitted: wasCommitted)
+        store.take(snapshots, readAt: now, wasCommitted: wasCommitted) {
+          $0 < isHeld.count && isHeld[$0]
         }
       }
     }
@@ -311,14 +324,7 @@ final class RowCache: Sendable {
         if held > 0 {
           store.tables[store.tablePlace(of: written[0].objectID)].rows.reserve(held)
         }
-        for (range, holders) in [(0..<held, 1), (held..<written.count, 0)] {
-          store.update(written[range], id: \.objectID) { snapshot, id, table in
-            table.change(id) { entry in
-              entry.take(snapshot, readAt: now, wasCommitted: wasCommitted)
-              entry.references += holders
-            }
-          }
-        }
+        store.take(written, readAt: now, wasCommitted: wasCommitted) { $0 < held }
         store.update(deleted, id: \.self) { id, _, table in
           if !table.isEmpty { table.change(id) { $0.snapshot = nil } }
         }

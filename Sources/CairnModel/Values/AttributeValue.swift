@@ -41,8 +41,20 @@ public enum AttributeValue: Sendable, Hashable {
       return a.timeIntervalSinceReferenceDate.bitPattern
         == b.timeIntervalSinceReferenceDate.bitPattern
     case (.decimal(let a), .decimal(let b)): return a == b || (a.isNaN && b.isNaN)
-    case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+    case (.string(let a), .string(let b)): return Self.haveSameBytes(a, b)
     default: return self == other
     }
+  }
+
+  private static func haveSameBytes(_ a: String, _ b: String) -> Bool {
+    // Both are known without going over the text.
+    if a.utf8.count != b.utf8.count { return false }
+    let isSame = a.utf8.withContiguousStorageIfAvailable { a in
+      b.utf8.withContiguousStorageIfAvailable { b in
+        guard let first = a.baseAddress, let second = b.baseAddress else { return true }
+        return memcmp(first, second, a.count) == 0
+      }
+    }
+    return isSame.flatMap(\.self) ?? a.utf8.elementsEqual(b.utf8)
   }
 }

@@ -8,8 +8,9 @@ struct ConnectionSettings {
   let options: StoreOptions
   var isReadOnly: Bool
 
-  /// What the connection for short reads may keep of the file in memory.
-  private static let heldCacheKibibytes = 16_384
+  /// What the connection that writes, and the one for short reads, may each keep of the file in
+  /// memory; others keep what SQLite keeps by itself, 2 MiB.
+  private static let cacheKibibytes = 16_384
 
   /// Whether the store uses a rollback journal because its pragmas ask for one.
   private var journalMode: String? { pragma("journal_mode")?.lowercased() }
@@ -49,12 +50,8 @@ struct ConnectionSettings {
   /// A connection of its own for short reads, on a database that is open; nil when there is no WAL.
   func openHeldReader() throws -> HeldReader? {
     var configuration = try configuration(isReadOnly: true)
-    if pragma("cache_size") == nil {
-      // Faults fire all over a table, and fetching a page again costs as much as reading the row.
-      configuration.prepareDatabase {
-        try $0.execute(sql: "PRAGMA cache_size = \(-Self.heldCacheKibibytes)")
-      }
-    }
+    // Faults fire all over a table, and fetching a page again costs as much as reading the row.
+    configuration.prepareDatabase(setCacheSize)
     return try HeldReader(DatabaseQueue(path: path, configuration: configuration))
   }
 
@@ -76,6 +73,7 @@ struct ConnectionSettings {
         // waits for with EXTRA.
         let level = (pragma("synchronous") ?? "FULL").uppercased()
         try setSynchronous($0, to: level == "FULL" || level == "2" ? "EXTRA" : level)
+        try setCacheSize($0)
       }
       return queue
     }
@@ -83,9 +81,17 @@ struct ConnectionSettings {
     if !isReadOnly {
       try pool.writeWithoutTransaction {
         try setSynchronous($0, to: pragma("synchronous") ?? "NORMAL")
+        // Pages that leave it in the middle of a transaction are written and read again.
+        try setCacheSize($0)
       }
     }
     return pool
+  }
+
+  /// Unless the options say how much.
+  private func setCacheSize(_ database: Database) throws {
+    if pragma("cache_size") != nil { return }
+    try database.execute(sql: "PRAGMA cache_size = \(-Self.cacheKibibytes)")
   }
 
   private func setSynchronous(_ database: Database, to level: String) throws {

@@ -13,8 +13,9 @@ final class RowWriter {
   private let arena = BindingArena()
   private var inserts: [Int: RowInsertion] = [:]
   private var updates: [UpdateKey: SQLiteStatement] = [:]
-  /// The statement of the last update.
-  private var recentUpdate: (shape: UpdateKey, statement: SQLiteStatement, binds: [ColumnBinding])?
+  // `@exclusivity(unchecked)`: only ever replaced as a whole.
+  /// The statement of the last update, which is most often that of the next.
+  @exclusivity(unchecked) private var recentUpdate: PreparedUpdate?
 
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.
@@ -27,6 +28,18 @@ final class RowWriter {
     let entity: Int
     let slots: [Int]
     let isForced: Bool
+  }
+
+  private final class PreparedUpdate {
+    let shape: UpdateKey
+    let statement: SQLiteStatement
+    let binds: [ColumnBinding]
+
+    init(_ shape: UpdateKey, _ entity: SQLEntity, _ statement: SQLiteStatement) {
+      self.shape = shape
+      self.statement = statement
+      binds = shape.slots.map { ColumnBinding(entity.slots[$0]) }
+    }
   }
 
   init(lookup: RowLookup) {
@@ -94,17 +107,13 @@ final class RowWriter {
     let external =
       entity.externalSlots.isEmpty ? [] : slots.filter { entity.externalSlots.contains($0) }
     let replaced = try externalFiles(of: key, entity: entity, slots: external)
-    let shape = UpdateKey(entity: entity.number, slots: slots, isForced: expected == nil)
-    if recentUpdate?.shape != shape {
-      recentUpdate = (
-        shape, try updateStatement(shape, entity), slots.map { ColumnBinding(entity.slots[$0]) }
-      )
-    }
-    guard let (_, statement, binds) = recentUpdate else { return false }
+    let update = try prepared(
+      UpdateKey(entity: entity.number, slots: slots, isForced: expected == nil), entity)
+    let statement = update.statement
     arena.startRow()
     var next: Int32 = 1
-    for (place, bind) in binds.enumerated() {
-      try self.bind(snapshot[slots[place]], bind, statement, &next)
+    for place in slots.indices {
+      try bind(snapshot[slots[place]], update.binds[place], statement, &next)
     }
     statement.bind(version, at: next)
     statement.bind(key, at: next + 1)
@@ -113,6 +122,13 @@ final class RowWriter {
     guard connection.changes > 0 else { return false }
     if !replaced.isEmpty { obsoleteFiles += replaced }
     return true
+  }
+
+  private func prepared(_ shape: UpdateKey, _ entity: SQLEntity) throws -> PreparedUpdate {
+    if let recentUpdate, recentUpdate.shape == shape { return recentUpdate }
+    let update = PreparedUpdate(shape, entity, try updateStatement(shape, entity))
+    recentUpdate = update
+    return update
   }
 
   private func updateStatement(_ shape: UpdateKey, _ entity: SQLEntity) throws -> SQLiteStatement {

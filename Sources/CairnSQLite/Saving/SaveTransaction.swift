@@ -15,16 +15,20 @@ final class SaveTransaction {
   private let deleter: RowDeleter
   /// Whether rows are deleted one by one, so that those that somebody else has changed are found.
   private let deletesOneByOne: Bool
-  private var history: HistoryWriter?
+  // `@exclusivity(unchecked)` on what every row asks for: nothing that is called while one of these
+  // is read or changed refers to the transaction.
+  @exclusivity(unchecked) private var history: HistoryWriter?
   private var conflicts: [RowConflict] = []
   private var violations: UniquenessViolations
-  /// The versions that were written, by position among insertions and updates.
-  private var updateVersions: [Int64] = []
   /// The inserted rows as they will be read back.
   private var inserted: [RowSnapshot] = []
+  /// The updated rows as they will be read back.
+  @exclusivity(unchecked) private var updated: [RowSnapshot] = []
+  /// The places of those that may have become something else than what was written.
+  private var uncertain: [Int] = []
   private var hasDerivedInsertions = false
-  private var recent: (description: EntityDescription, entity: SQLEntity)?
-  private var recentShape: UpdateShape?
+  @exclusivity(unchecked) private var recent: (description: EntityDescription, entity: SQLEntity)?
+  @exclusivity(unchecked) private var recentShape: UpdateShape?
 
   init(
     lookup: RowLookup, request: SaveChangesRequest, recordsHistory: Bool,
@@ -77,7 +81,7 @@ final class SaveTransaction {
   private func entity(_ objectID: ManagedObjectID) -> SQLEntity { entity(objectID.entity) }
 
   private func entity(_ description: EntityDescription) -> SQLEntity {
-    if let recent, recent.description === description { return recent.entity }
+    if recent?.description === description, let entity = recent?.entity { return entity }
     let entity = lookup.schema.entity(description)
     recent = (description, entity)
     return entity
@@ -198,14 +202,18 @@ final class SaveTransaction {
   }
 
   private func update() throws {
+    updated.reserveCapacity(request.updates.count)
     for update in request.updates {
       let snapshot = update.snapshot
       let entity = entity(snapshot)
-      let shape = shape(of: update, entity)
-      // Versions come out of files: one at the end of what there is begins anew.
-      updateVersions.append(update.version &+ 1)
       do {
-        try write(update, shape, entity: entity)
+        let version = try write(update, shape(of: update, entity), entity: entity)
+        // Columns that were not written may have changed since the snapshot was read.
+        if update.overwritesConflicts || !entity.derivedSlots.isEmpty {
+          uncertain.append(updated.count)
+        }
+        let isExact = Self.areExact(snapshot, entity)
+        updated.append(Self.storedRow(snapshot, entity, version: version, isExact: isExact))
       } catch {
         try violations.add(error, snapshot: snapshot, entity: entity)
       }
@@ -225,32 +233,34 @@ final class SaveTransaction {
     return shape
   }
 
+  /// - Returns: The version of the row now.
   private func write(
     _ update: SaveChangesRequest.Update, _ shape: UpdateShape, entity: SQLEntity
-  ) throws {
+  ) throws -> Int64 {
     let slots = shape.slots
     let snapshot = update.snapshot
     let key = snapshot.objectID.rowKey ?? 0
+    // Versions come out of files: one at the end of what there is begins anew.
+    var version = update.version &+ 1
     if update.overwritesConflicts {
       guard let stored = try rows.storedVersion(of: key, entity: entity) else {
         // The row was deleted by someone else; the decision is that it lives on.
-        try rows.insert(snapshot, entity: entity, version: update.version &+ 1)
+        try rows.insert(snapshot, entity: entity, version: version)
         try history?.record(.insert, entity: entity, key: key)
-        return
+        return version
       }
-      let version = max(stored, update.version) &+ 1
-      updateVersions[updateVersions.count - 1] = version
+      version = max(stored, update.version) &+ 1
       _ = try rows.update(snapshot, slots: slots, entity: entity, to: version, expected: nil)
     } else {
       let isCurrent = try rows.update(
-        snapshot, slots: slots, entity: entity, to: update.version &+ 1,
-        expected: update.version)
+        snapshot, slots: slots, entity: entity, to: version, expected: update.version)
       guard isCurrent else {
         try addConflict(snapshot.objectID, expected: update.version)
-        return
+        return version
       }
     }
     try history?.record(.update, entity: entity, key: key, columns: shape.mask)
+    return version
   }
 
   private func insert() throws {
@@ -322,36 +332,16 @@ final class SaveTransaction {
   // MARK: Receipt
 
   private func storedSnapshots() throws -> [RowSnapshot] {
-    var result: [RowSnapshot] = []
-    result.reserveCapacity(request.insertions.count + request.updates.count)
     if hasDerivedInsertions {
-      for row in inserted {
-        let isDerived = !entity(row).derivedSlots.isEmpty
-        result.append(isDerived ? try lookup.snapshot(for: row.objectID) ?? row : row)
-      }
-    } else if request.updates.isEmpty {
-      return inserted
-    } else {
-      result += inserted
-    }
-    for (index, update) in request.updates.enumerated() {
-      if update.overwritesConflicts, let row = try lookup.snapshot(for: update.snapshot.objectID) {
-        // Columns that were not written may have changed since the snapshot was read.
-        result.append(row)
-      } else {
-        result.append(try stored(update.snapshot, version: updateVersions[index]))
+      for (place, row) in inserted.enumerated() where !entity(row).derivedSlots.isEmpty {
+        inserted[place] = try lookup.snapshot(for: row.objectID) ?? row
       }
     }
-    return result
-  }
-
-  private func stored(_ snapshot: RowSnapshot, version: Int64) throws -> RowSnapshot {
-    let entity = entity(snapshot)
-    if !entity.derivedSlots.isEmpty, let row = try lookup.snapshot(for: snapshot.objectID) {
-      return row
+    for place in uncertain {
+      updated[place] = try lookup.snapshot(for: updated[place].objectID) ?? updated[place]
     }
-    return Self.storedRow(
-      snapshot, entity, version: version, isExact: Self.areExact(snapshot, entity))
+    if inserted.isEmpty { return updated }
+    return updated.isEmpty ? inserted : inserted + updated
   }
 
   /// A row as it will be read back.
