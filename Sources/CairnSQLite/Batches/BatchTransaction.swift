@@ -7,7 +7,7 @@ final class BatchTransaction {
   let lookup: RowLookup
   let rows: RowWriter
   let deleter: RowDeleter
-  private var history: HistoryWriter?
+  private let history: HistoryWriter?
 
   init(lookup: RowLookup, history: HistoryWriter?) {
     self.lookup = lookup

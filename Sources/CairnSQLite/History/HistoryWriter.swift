@@ -4,23 +4,25 @@ import CairnStore
 import Foundation
 
 /// Appends one transaction to history, inside the transaction that it describes.
-struct HistoryWriter {
+final class HistoryWriter {
   let lookup: RowLookup
+  // `@exclusivity(unchecked)` on what every change asks for: no method that is called while one of
+  // these is changed refers to it.
   /// The number of the transaction; its row is written with the first change.
-  private(set) var number: Int64?
+  @exclusivity(unchecked) private(set) var number: Int64?
   private let author: String?
   private let contextName: String?
   private let date: Date
-  private var nextChange: Int64 = 0
+  @exclusivity(unchecked) private var nextChange: Int64 = 0
   private let insertChange: SQLiteStatement
   /// The same for a full run of updates.
   private var insertUpdates: SQLiteStatement?
   /// The same as ``insertChange`` with values of deleted objects, by their number.
   private var insertTombstones: [Int: SQLiteStatement] = [:]
   /// Insertions that were recorded and are not written yet: rows of one table with keys in a row.
-  private var run: InsertionRun?
+  @exclusivity(unchecked) private var run: InsertionRun?
   /// The same for updates of one entity that changed the same properties.
-  private var updates: UpdateRun?
+  @exclusivity(unchecked) private var updates: UpdateRun?
 
   private struct InsertionRun {
     let entity: SQLEntity
@@ -56,7 +58,7 @@ struct HistoryWriter {
   /// - Parameters:
   ///   - columns: the bit field of an update.
   ///   - tombstone: the values a deleted object leaves, in the order of the columns.
-  mutating func record(
+  func record(
     _ kind: HistoryChangeKind, entity: SQLEntity, key: Int64, columns: [UInt8]? = nil,
     tombstone: [AttributeValue] = []
   ) throws {
@@ -71,7 +73,7 @@ struct HistoryWriter {
   }
 
   /// Writes the next change.
-  private mutating func write(
+  private func write(
     _ kind: HistoryChangeKind, _ entity: SQLEntity, _ key: Int64, _ columns: [UInt8]?,
     with statement: SQLiteStatement
   ) throws {
@@ -86,7 +88,7 @@ struct HistoryWriter {
   }
 
   /// New rows most often come with keys in a row, and the row itself says all there is to record.
-  private mutating func recordInsertion(_ entity: SQLEntity, _ key: Int64) throws {
+  private func recordInsertion(_ entity: SQLEntity, _ key: Int64) throws {
     if let known = run, known.entity === entity, known.firstKey &+ known.count == key {
       run?.count += 1
     } else {
@@ -97,7 +99,7 @@ struct HistoryWriter {
 
   /// Many objects most often change in the same properties, and one statement for several is much
   /// cheaper than one for each.
-  private mutating func recordUpdate(
+  private func recordUpdate(
     _ entity: SQLEntity, _ key: Int64, _ columns: [UInt8]
   ) throws {
     if updates == nil || updates?.entity !== entity || updates?.columns != columns {
@@ -110,7 +112,7 @@ struct HistoryWriter {
 
   /// Writes what was recorded and is not written yet: changes are numbered in the order of the
   /// records.
-  private mutating func writeRuns() throws {
+  private func writeRuns() throws {
     if let updates {
       self.updates = nil
       for key in updates.keys {
@@ -126,7 +128,7 @@ struct HistoryWriter {
   }
 
   /// Writes the changes of a full run of updates, and keeps the run for those to come.
-  private mutating func writeFullRun() throws {
+  private func writeFullRun() throws {
     guard let run = updates else { return }
     let statement = try insertUpdates ?? makeInsertUpdates()
     insertUpdates = statement
@@ -153,7 +155,7 @@ struct HistoryWriter {
   ///
   /// - Returns: False, with nothing written, when not all of them are: a trigger of somebody else may
   ///   delete rows.
-  private mutating func writeAtOnce(_ run: InsertionRun) throws -> Bool {
+  private func writeAtOnce(_ run: InsertionRun) throws -> Bool {
     let statement = try connection.statement(
       "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
         + " SELECT Z_PK + ?1, \(HistoryTables.changeNumber), ?2, ?3, Z_PK, ?4"
@@ -180,7 +182,7 @@ struct HistoryWriter {
   /// Writes what is left, and the counter of changes back.
   ///
   /// Call it once, after the last change.
-  mutating func finish() throws {
+  func finish() throws {
     guard number != nil else { return }
     try writeRuns()
     insertChange.reset()
@@ -189,7 +191,7 @@ struct HistoryWriter {
     try setMaximum(nextChange - 1, of: HistoryTables.changeNumber)
   }
 
-  private mutating func insertWithTombstone(count: Int) throws -> SQLiteStatement {
+  private func insertWithTombstone(count: Int) throws -> SQLiteStatement {
     if let known = insertTombstones[count] { return known }
     let names = (0..<count).map { ", ZTOMBSTONE\($0)" }.joined()
     let marks = String(repeating: ", ?", count: count)
@@ -200,7 +202,7 @@ struct HistoryWriter {
     return statement
   }
 
-  private mutating func begin() throws {
+  private func begin() throws {
     if number != nil { return }
     let transaction = try maximum(of: HistoryTables.transactionNumber, "ATRANSACTION") + 1
     nextChange = try maximum(of: HistoryTables.changeNumber, "ACHANGE") + 1

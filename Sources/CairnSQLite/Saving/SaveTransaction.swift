@@ -15,13 +15,13 @@ final class SaveTransaction {
   private let deleter: RowDeleter
   /// Whether rows are deleted one by one, so that those that somebody else has changed are found.
   private let deletesOneByOne: Bool
-  // `@exclusivity(unchecked)` on what every row asks for: nothing that is called while one of these
-  // is read or changed refers to the transaction.
-  @exclusivity(unchecked) private var history: HistoryWriter?
+  private let history: HistoryWriter?
   private var conflicts: [RowConflict] = []
   private var violations: UniquenessViolations
   /// The inserted rows as they will be read back.
   private var inserted: [RowSnapshot] = []
+  // `@exclusivity(unchecked)` on what every updated row asks for: nothing that is called while one
+  // of these is read or changed refers to the transaction.
   /// The updated rows as they will be read back.
   @exclusivity(unchecked) private var updated: [RowSnapshot] = []
   /// The places of those that may have become something else than what was written.
@@ -45,11 +45,11 @@ final class SaveTransaction {
       deletesOneByOne || request.deletions.count < 8
       || request.deletions.contains { $0.overwritesConflicts }
     violations = UniquenessViolations(lookup: lookup, request: request)
-    if recordsHistory {
-      history = try HistoryWriter(
+    history =
+      recordsHistory
+      ? try HistoryWriter(
         lookup: lookup, author: request.author, contextName: request.contextName,
-        date: request.date)
-    }
+        date: request.date) : nil
   }
 
   /// Removes files written for a transaction that did not commit.
@@ -266,9 +266,7 @@ final class SaveTransaction {
   private func insert() throws {
     var stored: [RowSnapshot] = []
     stored.reserveCapacity(request.insertions.count)
-    // Taken out for as long as it goes over the rows.
-    var history = self.history
-    defer { (self.history, inserted) = (history, stored) }
+    defer { inserted = stored }
     let addFile = rows.addNewFile
     let insertions = request.insertions
     var index = 0
