@@ -133,6 +133,8 @@ printf 'model: /etc/cairn/Missing.xcdatamodeld\nlog: {levl: info}\n' > /etc/cair
 systemctl start cairnd.service 2> /dev/null
 equals "a wrong configuration ends with 78" 78 "$(property ExecMainStatus)"
 equals "and is not tried again" 0 "$(property NRestarts)"
+# What a process wrote just before it ended may still be on its way there.
+journalctl --sync
 contains "the journal names file, line and key" "cairnd.yaml:2:7: log.levl: unknown key" "$(journalctl -u cairnd -o cat)"
 systemctl reset-failed cairnd.service
 systemctl start cairnd.socket
