@@ -32,7 +32,7 @@ let package = Package(
       name: "CairnModel",
       dependencies: ["CRuntime", .product(name: "Crypto", package: "swift-crypto")]),
     // What every store promises, and what travels to and from stores. Implements nothing.
-    .target(name: "CairnStore", dependencies: ["CairnModel"]),
+    .target(name: "CairnStore", dependencies: ["CairnModel", "CRuntime"]),
     // Model, predicates and saves as SQL, whatever the database.
     .target(name: "CairnSQL", dependencies: ["CairnModel", "CairnStore"]),
     .target(

@@ -146,7 +146,7 @@ struct PendingChanges {
 /// The changed objects of a context at one moment, in their order.
 ///
 /// Goes over them without making a list: a save does that many times, and each list would count a
-/// reference of every object.
+/// reference of every object. What most passes look at, IDs and rows, is asked for ahead.
 struct ChangedObjects: Sequence {
   fileprivate let list: [ManagedObject?]
 
@@ -159,6 +159,11 @@ struct ChangedObjects: Sequence {
     mutating func next() -> ManagedObject? {
       while place < list.count {
         defer { place += 1 }
+        MemoryAhead.fetch(list, from: place) { object in
+          object.fetchIDAhead()
+          object.fetchRowAhead()
+          object.fetchDraftAhead()
+        }
         if let object = list[place] { return object }
       }
       return nil

@@ -131,7 +131,7 @@ struct ContextNotifications {
 
   private static func ids(of objects: [ManagedObject]) -> Set<ManagedObjectID> {
     var ids = Set<ManagedObjectID>(minimumCapacity: objects.count * 2)
-    MemoryAhead.each(of: objects, touching: { $0.objectID }) { ids.update(with: $0.objectID) }
+    MemoryAhead.each(of: objects, { $0.fetchIDAhead() }) { ids.update(with: $0.objectID) }
     return ids
   }
 

@@ -1,4 +1,5 @@
 import CRuntime
+import CairnStore
 
 /// Passes over many objects, with the memory of those to come asked for ahead.
 ///
@@ -8,36 +9,65 @@ import CRuntime
 enum MemoryAhead {
   /// About as many as arrive while one is waited for.
   private static let distance = 16
+  /// What the processor fetches at once.
+  private static let lineSize = 64
 
-  static func each(of objects: [ManagedObject], _ body: (ManagedObject) -> Void) {
-    objects.withUnsafeBytes { bytes in
-      // An array of a Swift class is one of pointers.
-      let addresses = bytes.bindMemory(to: UnsafeRawPointer.self)
-      for index in objects.indices {
-        if index + distance < addresses.count { cairn_fetch_ahead(addresses[index + distance]) }
-        body(objects[index])
+  /// - Parameter references: Asks for what an object refers to that the pass touches as well.
+  @inline(__always)
+  static func each(
+    of objects: [ManagedObject], _ references: (ManagedObject) -> Void = { _ in },
+    _ body: (ManagedObject) -> Void
+  ) {
+    for index in objects.indices {
+      fetch(objects, from: index, references)
+      body(objects[index])
+    }
+  }
+
+  /// Asks for what a pass over a list will touch soon after it has come to a place.
+  ///
+  /// - Parameter list: Objects or nil.
+  @inline(__always)
+  static func fetch<Element>(
+    _ list: [Element], from place: Int, _ references: (ManagedObject) -> Void
+  ) {
+    list.withUnsafeBytes { bytes in
+      // An array of a Swift class is one of pointers, and nil is the one to nowhere.
+      let addresses = bytes.bindMemory(to: UnsafeRawPointer?.self)
+      if place + 2 * distance < addresses.count, let far = addresses[place + 2 * distance] {
+        fetch(far, lines: 2)
+      }
+      if place + distance < addresses.count, let near = addresses[place + distance] {
+        Unmanaged<ManagedObject>.fromOpaque(near)._withUnsafeGuaranteedRef(references)
       }
     }
   }
 
-  /// - Parameter next: What each object refers to that is touched as well.
-  static func each<Next: AnyObject>(
-    of objects: [ManagedObject], touching next: (ManagedObject) -> Next,
-    _ body: (ManagedObject) -> Void
-  ) {
-    objects.withUnsafeBytes { bytes in
-      let addresses = bytes.bindMemory(to: UnsafeRawPointer.self)
-      for index in objects.indices {
-        if index + 2 * distance < addresses.count {
-          cairn_fetch_ahead(addresses[index + 2 * distance])
-        }
-        if index + distance < addresses.count {
-          let object = Unmanaged<ManagedObject>.fromOpaque(addresses[index + distance])
-          cairn_fetch_ahead(
-            object._withUnsafeGuaranteedRef { Unmanaged.passUnretained(next($0)).toOpaque() })
-        }
-        body(objects[index])
-      }
-    }
+  @inline(__always)
+  fileprivate static func fetch(_ address: UnsafeRawPointer, lines: Int) {
+    for line in 0..<lines { cairn_fetch_ahead(address + line * lineSize) }
+  }
+}
+
+extension ManagedObject {
+  /// Asks for the memory of the ID.
+  @inline(__always)
+  final func fetchIDAhead() {
+    MemoryAhead.fetch(unsafeBitCast(objectID, to: UnsafeRawPointer.self), lines: 1)
+  }
+
+  /// Asks for the memory of the committed row, of as many values as most have.
+  @inline(__always)
+  final func fetchRowAhead() {
+    // A row is nothing but its storage.
+    guard let row = unsafeBitCast(snapshot, to: UnsafeRawPointer?.self) else { return }
+    MemoryAhead.fetch(row, lines: 4)
+  }
+
+  /// Asks for the memory where a row that is still being written begins.
+  @inline(__always)
+  final func fetchDraftAhead() {
+    guard let row = unsafeBitCast(draft, to: UnsafeRawPointer?.self) else { return }
+    MemoryAhead.fetch(row, lines: 1)
   }
 }

@@ -130,6 +130,8 @@ extension ManagedObject {
 
   /// Counts the slot as changed and remembers its value for the event.
   final func prepareToWrite(_ slot: Int) {
+    // All of the row is going to be copied.
+    if !flags.contains(.ownsSlots) { fetchRowAhead() }
     let current = firedSlots(for: slot)
     if flags.contains(.awaking) { return }
     #if DEBUG

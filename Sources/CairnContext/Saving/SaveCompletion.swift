@@ -40,7 +40,14 @@ struct SaveCompletion {
       clean(object, row: next < rows.count ? rows[next] : nil, isHeld: areInsertionsHeld)
       next += 1
     }
-    for object in unit.updated {
+    // Each gives up the row before.
+    MemoryAhead.each(
+      of: unit.updated,
+      {
+        $0.fetchRowAhead()
+        $0.fetchDraftAhead()
+      }
+    ) { object in
       clean(object, row: next < rows.count ? rows[next] : nil)
       next += 1
     }

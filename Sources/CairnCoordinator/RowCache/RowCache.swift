@@ -96,6 +96,7 @@ final class RowCache: Sendable {
       var place = 0
       var home: ObjectIdentifier?
       for index in snapshots.indices {
+        RowSnapshot.fetchAhead(snapshots, from: index)
         let row = snapshots[index]
         // Rows come in runs of one table.
         if home != row.home {

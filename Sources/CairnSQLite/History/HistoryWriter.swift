@@ -14,6 +14,11 @@ final class HistoryWriter {
   private let contextName: String?
   private let date: Date
   @exclusivity(unchecked) private var nextChange: Int64 = 0
+  /// Whether the change before ``nextChange`` stands in the table, as its last row.
+  ///
+  /// Then SQLite gives those that follow the same keys as they would be given here, and neither looks
+  /// for one that is taken nor keeps copies of pages to take the statement back.
+  @exclusivity(unchecked) private var isAtEnd = false
   private let insertChange: SQLiteStatement
   /// The same for a full run of updates.
   private var insertUpdates: SQLiteStatement?
@@ -63,8 +68,10 @@ final class HistoryWriter {
     tombstone: [AttributeValue] = []
   ) throws {
     try begin()
-    if kind == .insert { return try recordInsertion(entity, key) }
-    if let columns, kind == .update { return try recordUpdate(entity, key, columns) }
+    if isAtEnd {
+      if kind == .insert { return try recordInsertion(entity, key) }
+      if let columns, kind == .update { return try recordUpdate(entity, key, columns) }
+    }
     try writeRuns()
     let statement =
       tombstone.isEmpty ? insertChange : try insertWithTombstone(count: tombstone.count)
@@ -85,6 +92,7 @@ final class HistoryWriter {
     statement.bind(number ?? 0, at: 5)
     try statement.run(binding: columns, at: 6)
     nextChange += 1
+    isAtEnd = true
   }
 
   /// New rows most often come with keys in a row, and the row itself says all there is to record.
@@ -132,22 +140,21 @@ final class HistoryWriter {
     guard let run = updates else { return }
     let statement = try insertUpdates ?? makeInsertUpdates()
     insertUpdates = statement
-    statement.bind(nextChange, at: 1)
-    statement.bind(Int64(HistoryChangeKind.update.rawValue), at: 2)
-    statement.bind(Int64(run.entity.number), at: 3)
-    statement.bind(number ?? 0, at: 4)
-    for (place, key) in run.keys.enumerated() { statement.bind(key, at: Int32(6 + place)) }
-    try statement.run(binding: run.columns, at: 5)
+    statement.bind(Int64(HistoryChangeKind.update.rawValue), at: 1)
+    statement.bind(Int64(run.entity.number), at: 2)
+    statement.bind(number ?? 0, at: 3)
+    for (place, key) in run.keys.enumerated() { statement.bind(key, at: Int32(5 + place)) }
+    try statement.run(binding: run.columns, at: 4)
     nextChange += Int64(UpdateRun.fullCount)
     updates?.keys.removeAll(keepingCapacity: true)
   }
 
   private func makeInsertUpdates() throws -> SQLiteStatement {
     let rows = (0..<UpdateRun.fullCount).map { place in
-      "(?1 + \(place), \(HistoryTables.changeNumber), ?2, ?3, ?\(6 + place), ?4, ?5)"
+      "(\(HistoryTables.changeNumber), ?1, ?2, ?\(5 + place), ?3, ?4)"
     }
     return try connection.statement(
-      "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS)"
+      "INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS)"
         + " VALUES \(rows.joined(separator: ", "))")
   }
 
@@ -157,16 +164,15 @@ final class HistoryWriter {
   ///   delete rows.
   private func writeAtOnce(_ run: InsertionRun) throws -> Bool {
     let statement = try connection.statement(
-      "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
-        + " SELECT Z_PK + ?1, \(HistoryTables.changeNumber), ?2, ?3, Z_PK, ?4"
-        + " FROM \(run.entity.table) WHERE Z_PK BETWEEN ?5 AND ?6 ORDER BY Z_PK")
+      "INSERT INTO ACHANGE (Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID)"
+        + " SELECT \(HistoryTables.changeNumber), ?1, ?2, Z_PK, ?3"
+        + " FROM \(run.entity.table) WHERE Z_PK BETWEEN ?4 AND ?5 ORDER BY Z_PK")
     defer { statement.reset() }
-    statement.bind(nextChange &- run.firstKey, at: 1)
-    statement.bind(Int64(HistoryChangeKind.insert.rawValue), at: 2)
-    statement.bind(Int64(run.entity.number), at: 3)
-    statement.bind(number ?? 0, at: 4)
-    statement.bind(run.firstKey, at: 5)
-    statement.bind(run.firstKey &+ (run.count - 1), at: 6)
+    statement.bind(Int64(HistoryChangeKind.insert.rawValue), at: 1)
+    statement.bind(Int64(run.entity.number), at: 2)
+    statement.bind(number ?? 0, at: 3)
+    statement.bind(run.firstKey, at: 4)
+    statement.bind(run.firstKey &+ (run.count - 1), at: 5)
     try statement.run()
     if connection.changes == Int(run.count) {
       nextChange += run.count

@@ -203,7 +203,8 @@ final class SaveTransaction {
 
   private func update() throws {
     updated.reserveCapacity(request.updates.count)
-    for update in request.updates {
+    for (place, update) in request.updates.enumerated() {
+      RowSnapshot.fetchAhead(request.updates, from: place)
       let snapshot = update.snapshot
       let entity = entity(snapshot)
       do {
