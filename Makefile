@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-examples check-crashes faults fuzz clean
+.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-crashes faults fuzz clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -15,7 +15,8 @@ demo: build
 ## Runs every test; a few at a time, since a thousand that start at once keep each other's servers waiting.
 test: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 test: deps
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	@# What has all tests in it, and no more: building everything compiles the plugin's tool twice.
+	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error
 	$(SWIFT) test --skip-build
 
 ## Builds both programs.
@@ -56,13 +57,10 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift
 
-## Builds a package that uses Cairn: what it links, and the classes that the plugin generates.
+## Builds a package that uses Cairn and runs its programs: what they link, the classes that the plugin
+## generates, the tutorials of Examples/.
 check-consumers: deps
 	@SWIFT="$(SWIFT)" sh Tests/check-consumers.sh
-
-## Builds and runs the tutorials of Examples/.
-check-examples: deps
-	@SWIFT="$(SWIFT)" sh Tests/check-examples.sh
 
 ## Installs into DESTDIR: programs, units and configuration.
 install: build

@@ -22,7 +22,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
   ],
@@ -56,7 +55,6 @@ let package = Package(
       name: "CairnContext",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CRuntime",
-        .product(name: "Collections", package: "swift-collections"),
       ]),
     .target(name: "CRuntime"),
     // From one model version to another, object by object.

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.1
 // The classic tutorials of Core Data, written as on Apple's platforms. Each program checks itself and
-// ends with a code other than zero when something does not hold. `make check-examples` runs all.
+// ends with a code other than zero when something does not hold. `make check-consumers` runs all.
 
 import PackageDescription
 

@@ -1,5 +1,7 @@
 #!/bin/sh
-# Builds a package that uses Cairn as other people's packages do, and runs its programs:
+# Builds a package that uses Cairn as other people's packages do, and runs its programs. It is the
+# package of Examples/ with a few targets more, since each package would compile Cairn for itself:
+# - The tutorials of Examples/, each of which checks itself.
 # - TenLines imports only Cairn; it must link neither NIO nor libsystemd.
 # - Sample has classes that the build plugin generated; it writes, saves and reads every kind of
 #   property through its generated accessor.
@@ -14,7 +16,8 @@ swift="${SWIFT:-swift}"
 work="$root/.build/consumers"
 mkdir -p "$work"
 rm -rf "$work/Sources"
-cp -R "$root/Tests/consumers/Sources" "$work/Sources"
+cp -Rp "$root/Examples/Sources" "$work/Sources"
+cp -Rp "$root/Tests/consumers/Sources/." "$work/Sources/"
 sample="$work/Sources/Sample"
 
 # A model of other people, made to ask for classes.
@@ -34,19 +37,29 @@ public final class Color: NSObject {}' > "$sample/Color.swift"
 else
   echo "CAIRN_APPLE_FIXTURES names no folder; no classes are generated from Apple's sample."
 fi
-manifest() {
-  sed -e "s|@ROOT@|$root|" -e "s|@RESOURCES@|$resources|" -e "s|@PORTED@|$1|" \
-    "$root/Tests/consumers/Package.swift.in" > "$work/Package.swift"
-}
-manifest "[]"
+{
+  sed -e "s|path: \"..\"|path: \"$root\"|" "$root/Examples/Package.swift"
+  sed -e "s|@RESOURCES@|$resources|" "$root/Tests/consumers/Targets.swift.in"
+} > "$work/Package.swift"
+for name in Ported PortedKit; do
+  copy="$work/Sources/${name}Optimized"
+  cp -Rp "$work/Sources/$name" "$copy"
+  find "$copy" -type f -exec sed -i 's/PortedKit/PortedKitOptimized/' {} +
+done
 
+# Product by product: what is built as a whole contains the plugin's tool with all it needs once more.
 # Without an index: the compiler writes none where it takes a module as a whole.
 build() {
-  "$swift" build --package-path "$work" --disable-index-store "$@" >"$work/log" 2>&1 \
+  "$swift" build --package-path "$work" --disable-index-store --product "$1" >"$work/log" 2>&1 \
     || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
 }
-build
+examples="$(cd "$root/Examples/Sources" && ls | grep -v '^Checks$')"
+for name in TenLines Sample Ported PortedOptimized $examples; do build "$name"; done
 bin="$("$swift" build --package-path "$work" --show-bin-path)"
+
+for name in $examples; do
+  timeout 60 "$bin/$name" || { echo "the example $name fails"; exit 1; }
+done
 
 [ "$("$bin/TenLines")" = 1 ] || { echo "the program that imports only Cairn does not work"; exit 1; }
 if ldd "$bin/TenLines" | grep -q systemd; then echo "TenLines links libsystemd"; exit 1; fi
@@ -56,8 +69,7 @@ echo "A program that imports only Cairn runs and links neither NIO nor libsystem
 "$bin/Sample" || { echo "a program with generated classes does not work"; exit 1; }
 echo "The plugin generates classes that compile, save and fetch."
 
-"$bin/Ported" || { echo "a program with @NSManaged properties does not work"; exit 1; }
-manifest '[.unsafeFlags(["-O", "-wmo", "-num-threads", "2"])]'
-build --product Ported
-"$bin/Ported" || { echo "a program with @NSManaged properties does not work optimized"; exit 1; }
+for name in Ported PortedOptimized; do
+  "$bin/$name" || { echo "$name, a program with @NSManaged properties, does not work"; exit 1; }
+done
 echo "Programs with @NSManaged properties link and run, plain and optimized."
