@@ -148,4 +148,17 @@ import Testing
     #expect(outcome.errors.contains("keeps no model inside"))
     #expect(try await cairnctl("model", "convert", store, folder.path + "/Out.txt").code == 64)
   }
+
+  @Test func whatIsNeitherAStoreNorAModelIsRefused() async throws {
+    let text = folder.path + "/text.sqlite"
+    try Data("junk\n".utf8).write(to: URL(fileURLWithPath: text))
+    for (path, message) in [
+      (text, "The file is no XML: neither a compiled model nor a document"),
+      (folder.path + "/none.sqlite", "There is no such file"),
+    ] {
+      let outcome = try await cairnctl("model", "convert", path, folder.path + "/Out.xcdatamodeld")
+      #expect(outcome.code == 1)
+      #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    }
+  }
 }

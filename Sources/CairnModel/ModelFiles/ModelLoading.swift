@@ -36,7 +36,23 @@ extension ManagedObjectModel {
     if data.starts(with: Array("bplist00".utf8)) {
       return try CompiledModel.read(data, file: url.path)
     }
+    if let kind = kindOfNoModel(data) {
+      throw ModelFileError(
+        file: url.path, .notAModel,
+        "The file is \(kind): neither a compiled model nor a document of Xcode's editor.")
+    }
     return try ModelDocumentReader.read(data, file: url.path)
+  }
+
+  /// What bytes are that are no model whatever they go on with; nil for those that may be one.
+  private static func kindOfNoModel(_ data: Data) -> String? {
+    if data.isEmpty { return "empty" }
+    if data.starts(with: Array("SQLite format 3\0".utf8)) { return "an SQLite database" }
+    // The reader of documents has its own words for text that it cannot take, such as UTF-16.
+    let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+    if byteOrderMarks.contains(where: data.starts(with:)) { return nil }
+    let first = data.first { !" \t\r\n".utf8.contains($0) }
+    return first == UInt8(ascii: "<") ? nil : "no XML"
   }
 
   /// Reads a model from a file or folder of any kind; nil when it is missing or invalid.
