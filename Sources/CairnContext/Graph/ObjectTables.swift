@@ -43,6 +43,8 @@ struct ObjectTables {
   private var recentStore: StoreIdentity?
   /// The home of IDs of rows in the table in use that was asked last.
   private var recentHome: ObjectHome?
+  /// The row that was asked for last.
+  private var recentKey: Int64 = 0
   /// New objects, by the numbers of their temporary IDs.
   var temporary = RowTable()
 
@@ -60,8 +62,29 @@ struct ObjectTables {
   @inline(__always)
   mutating func address(of id: ManagedObjectID) -> UInt {
     // Most often it has the home of the one before.
-    if let recentHome, let key = id.rowKey(in: recentHome) { return table.rows[key] }
+    if let recentHome, let key = id.rowKey(in: recentHome) {
+      let isNext = key == recentKey &+ 1
+      recentKey = key
+      if isNext { fetchAhead(from: key) }
+      return table.rows[key]
+    }
     return findAddress(of: id)
+  }
+
+  /// Asks for the memory of objects whose rows follow one, and of their IDs.
+  ///
+  /// Most often rows are asked for in their order, and a reference that is counted waits for the
+  /// object's memory: that took more than half of a question among 100,000 objects.
+  @inline(__always)
+  private func fetchAhead(from key: Int64) {
+    // What was asked for four rows ahead has arrived when it is looked into two rows ahead.
+    if let far = UnsafeRawPointer(bitPattern: table.rows[key &+ 4]) {
+      MemoryAhead.fetch(far, lines: 1)
+    }
+    if let near = UnsafeRawPointer(bitPattern: table.rows[key &+ 2]) {
+      // Whole as long as it is in the table: an object that is freed takes itself out first.
+      Unmanaged<ManagedObject>.fromOpaque(near)._withUnsafeGuaranteedRef { $0.fetchIDAhead() }
+    }
   }
 
   @inline(never)

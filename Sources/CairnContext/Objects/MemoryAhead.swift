@@ -44,7 +44,7 @@ enum MemoryAhead {
   }
 
   @inline(__always)
-  fileprivate static func fetch(_ address: UnsafeRawPointer, lines: Int) {
+  static func fetch(_ address: UnsafeRawPointer, lines: Int) {
     for line in 0..<lines { cairn_fetch_ahead(address + line * lineSize) }
   }
 }

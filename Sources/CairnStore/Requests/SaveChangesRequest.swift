@@ -15,6 +15,7 @@ public struct SaveChangesRequest: Sendable {
     ///
     /// Its version is the one the change was based on, or already the one after it: then a store
     /// whose versions grow by one may keep the snapshot itself.
+    // The first, where RowSnapshot.fetchAhead(_:from:) looks for it.
     public let snapshot: RowSnapshot
     /// The version that the change was based on.
     public let version: Int64
