@@ -17,7 +17,10 @@ test: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 test: deps
 	@# What has all tests in it, and no more: building everything compiles the plugin's tool twice.
 	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error
-	$(SWIFT) test --skip-build
+	@# What failed comes last, too: it is far up in the output otherwise.
+	@rm -f .build/tests*.xml
+	$(SWIFT) test --skip-build --xunit-output .build/tests.xml \
+	  || { grep -hs -B1 '<failure' .build/tests*.xml; exit 1; }
 
 ## Builds both programs.
 build: deps

@@ -12,10 +12,17 @@
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
-# A fixed place, so that a second run builds only what has changed.
-work="$root/.build/consumers"
+# What the tests have compiled is used, in the versions that they use. SwiftPM goes on with the plan
+# that it finds there, whosever it is; without one it makes its own.
+scratch="$root/.build"
+work="$scratch/consumers"
+forget_plan() { rm -f "$scratch/debug.yaml"; }
+trap forget_plan EXIT
+trap 'exit 1' INT TERM HUP
+forget_plan
 mkdir -p "$work"
 rm -rf "$work/Sources"
+if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$work/"; fi
 cp -Rp "$root/Examples/Sources" "$work/Sources"
 cp -Rp "$root/Tests/consumers/Sources/." "$work/Sources/"
 sample="$work/Sources/Sample"
@@ -48,14 +55,13 @@ for name in Ported PortedKit; do
 done
 
 # Product by product: what is built as a whole contains the plugin's tool with all it needs once more.
-# Without an index: the compiler writes none where it takes a module as a whole.
 build() {
-  "$swift" build --package-path "$work" --disable-index-store --product "$1" >"$work/log" 2>&1 \
+  "$swift" build --package-path "$work" --scratch-path "$scratch" --product "$1" >"$work/log" 2>&1 \
     || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
 }
 examples="$(cd "$root/Examples/Sources" && ls | grep -v '^Checks$')"
 for name in TenLines Sample Ported PortedOptimized $examples; do build "$name"; done
-bin="$("$swift" build --package-path "$work" --show-bin-path)"
+bin="$("$swift" build --package-path "$work" --scratch-path "$scratch" --show-bin-path)"
 
 for name in $examples; do
   timeout 60 "$bin/$name" || { echo "the example $name fails"; exit 1; }

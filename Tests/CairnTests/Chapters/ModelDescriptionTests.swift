@@ -72,10 +72,39 @@ import Testing
       byMerging: [Company.model(), offices], forStoreMetadata: metadata)
     #expect(chosen?.entities.map(\.name) == ["Single"])
     #expect(NSManagedObjectModel(byMerging: [Company.model()], forStoreMetadata: metadata) == nil)
-    // The test bundle has no models.
-    #expect(
-      NSManagedObjectModel.mergedModel(from: [Bundle.main], forStoreMetadata: metadata) == nil)
-    #expect(NSManagedObjectModel.mergedModel(from: [Bundle.main])?.entities.isEmpty ?? true)
+  }
+
+  @Test func modelsOfBundlesAreMerged() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("bundle-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    // Bundles remember what they found, so this one is another.
+    let place = folder.appendingPathComponent("empty")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let empty = try #require(Bundle(path: place.path))
+    #expect(NSManagedObjectModel.mergedModel(from: [empty])?.entities.isEmpty ?? true)
+    for name in ["Item", "Article"] {
+      let version = folder.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try Data(
+        """
+        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+          <entity name="\(name)" syncable="YES"/>
+        </model>
+        """.utf8
+      ).write(to: version.appendingPathComponent("contents"))
+    }
+    let bundle = try #require(Bundle(path: folder.path))
+    let merged = try #require(NSManagedObjectModel.mergedModel(from: [bundle]))
+    #expect(Set(merged.entitiesByName.keys) == ["Article", "Item"])
+    for (hashes, chosen) in [
+      (merged.entityVersionHashesByName.filter { $0.key == "Item" }, ["Item"]),
+      (Company.model().entityVersionHashesByName, nil),
+    ] {
+      let metadata: [String: Any] = [NSStoreModelVersionHashesKey: hashes]
+      let model = NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata)
+      #expect(model?.entities.map(\.name) == chosen)
+    }
   }
 
   @Test func descriptionsRememberWhatHasNoEffectHere() throws {
