@@ -1,5 +1,6 @@
 import CairnControl
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
   private static func collect(_ manager: DatagramSocket, until last: String) throws -> [String] {
     var messages: [String] = []
     while messages.last?.hasPrefix(last) != true {
-      guard let bytes = try manager.receive(timeout: .seconds(60)) else {
+      guard let bytes = try manager.receive(timeout: .patience) else {
         Issue.record("no \(last) came, only \(messages)")
         return messages
       }

@@ -107,10 +107,10 @@ import Testing
     let running = try await RunningServer { $0.messageLimit = 1000 }
     try await offPool { () throws -> Void in
       let stream = try UnixStream(connectingTo: running.socket)
-      try stream.write([UInt8](repeating: 0x20, count: 1001), timeout: .seconds(60))
-      let answer = String(decoding: try stream.read(timeout: .seconds(60)), as: UTF8.self)
+      try stream.write([UInt8](repeating: 0x20, count: 1001), timeout: .patience)
+      let answer = String(decoding: try stream.read(timeout: .patience), as: UTF8.self)
       #expect(answer.contains("MessageTooLarge"))
-      #expect(try stream.read(timeout: .seconds(60)).isEmpty)
+      #expect(try stream.read(timeout: .patience).isEmpty)
     }
   }
 
@@ -121,8 +121,8 @@ import Testing
       let stream = try UnixStream(connectingTo: running.socket)
       try stream.write(Array(text.utf8) + [0])
       #expect(
-        String(decoding: try stream.read(timeout: .seconds(60)), as: UTF8.self).contains("error"))
-      #expect(try stream.read(timeout: .seconds(60)).isEmpty)
+        String(decoding: try stream.read(timeout: .patience), as: UTF8.self).contains("error"))
+      #expect(try stream.read(timeout: .patience).isEmpty)
     }
   }
 
@@ -133,8 +133,8 @@ import Testing
       let idle = try running.client()
       try slow.write(Array("{\"meth".utf8))
       #expect(
-        String(decoding: try slow.read(timeout: .seconds(60)), as: UTF8.self).contains("Busy"))
-      #expect(try slow.read(timeout: .seconds(60)).isEmpty)
+        String(decoding: try slow.read(timeout: .patience), as: UTF8.self).contains("Busy"))
+      #expect(try slow.read(timeout: .patience).isEmpty)
       #expect(try idle.call(GetStatus.self, NoValues()).status.pid == 4711)
     }
   }
@@ -185,6 +185,6 @@ import Testing
     #expect(await eventually { server.connectionCount == 1 })
     await running.stop()
     #expect(!FileManager.default.fileExists(atPath: running.socket))
-    #expect(try stream.read(timeout: .seconds(60)).isEmpty)
+    #expect(try stream.read(timeout: .patience).isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import CairnPlatform
+import CairnTesting
 import Foundation
 import Logging
 import Synchronization
@@ -45,13 +46,13 @@ private final class Lines: Sendable {
     let connection = try JournalConnection(path: folder.file("journal"))
     let logger = Logger(label: "test") { JournalLogHandler(label: $0, connection: connection) }
     logger.event(.degraded, "it is", metadata: ["errorCode": "storeLocked"])
-    let received = try #require(try journal.receive(timeout: .seconds(60)))
+    let received = try #require(try journal.receive(timeout: .patience))
     let text = String(decoding: received, as: UTF8.self)
     #expect(text.contains(DaemonEvent.degraded.messageID))
     #expect(text.contains("CAIRN_ERROR_CODE"))
     // Too big for a datagram: an empty message that carries a memory file.
     logger.warning("\(String(repeating: "x", count: 2_000_000))")
-    #expect(try journal.receive(timeout: .seconds(60)) == [])
+    #expect(try journal.receive(timeout: .patience) == [])
   }
 
   @Test func everyEventHasAnIDOfItsOwnAndTheImportantOnesAnExplanation() throws {

@@ -45,7 +45,7 @@ final class RunningServer: Sendable {
 
   deinit { task.cancel() }
 
-  func client(timeout: Duration = .seconds(60)) throws -> ControlClient {
+  func client(timeout: Duration = .patience) throws -> ControlClient {
     try ControlClient(socket: socket, timeout: timeout)
   }
 

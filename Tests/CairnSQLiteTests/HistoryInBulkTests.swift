@@ -78,6 +78,20 @@ import Testing
         == ["\(first + updates.count - 1)"])
   }
 
+  @Test func changesGoOnAfterTheCounterWhenTheirTableIsEmpty() throws {
+    let fixture = try StoreFixture(options: Self.options)
+    let people = try fixture.insert(try (0..<40).map { _ in try fixture.row("Employee") })
+    _ = try fixture.column("DELETE FROM ACHANGE")
+    var request = SaveChangesRequest()
+    request.updates = people.map { fixture.update($0, ["name": .string("new")]) }
+    request.insertions = try (0..<20).map { _ in .init(snapshot: try fixture.row("Note")) }
+    _ = try fixture.receipt(fixture.store.save(request))
+    let keys = try fixture.column("SELECT Z_PK FROM ACHANGE ORDER BY Z_PK")
+    #expect(keys == (41...100).map(String.init))
+    #expect(
+      try fixture.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16001") == ["100"])
+  }
+
   @Test func updatesAndDeletionsKeepTheirPlacesBeforeInsertions() throws {
     let fixture = try StoreFixture(options: Self.options)
     let old = try fixture.insert(try (0..<3).map { _ in try fixture.row("Note") })

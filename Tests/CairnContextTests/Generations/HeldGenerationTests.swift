@@ -221,7 +221,7 @@ import Testing
         isDone.signal()
       }
       // While this queue is inside of the pinned context, the writer finishes.
-      #expect(isDone.wait(timeout: .now() + 30) == .success)
+      #expect(isDone.wait(timeout: .now() + 240) == .success)
       #expect(try count(context) == 5)
     }
   }

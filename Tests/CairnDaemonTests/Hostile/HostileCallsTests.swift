@@ -128,8 +128,8 @@ private struct HostileCalls {
       guard let call = calls.randomElement(using: &values.numbers) else { return }
       let stream = try UnixStream(connectingTo: daemon.socket)
       defer { stream.close() }
-      try stream.write(values.change(call.message.bytes()) + [0], timeout: .seconds(60))
-      let answer = try stream.read(timeout: .seconds(60))
+      try stream.write(values.change(call.message.bytes()) + [0], timeout: .patience)
+      let answer = try stream.read(timeout: .patience)
       #expect(!answer.isEmpty, "seed \(seed): \(daemon.log(last: 20))")
       let text = String(decoding: answer, as: UTF8.self)
       #expect(!text.contains("InternalFailure"), "seed \(seed): \(text.prefix(2000))")

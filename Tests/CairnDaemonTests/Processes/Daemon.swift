@@ -76,7 +76,7 @@ final class Daemon: Sendable {
     started.standardInput = FileHandle.nullDevice
     try started.run()
     process.withLock { $0 = started }
-    let isUp = await eventually(within: .seconds(60)) {
+    let isUp = await eventually {
       guard self.isRunning else { return true }
       switch try? self.status().state {
       case .serving, .degraded: return true
@@ -98,7 +98,7 @@ final class Daemon: Sendable {
 
   /// Waits until the process has ended.
   func exitCode() async -> Int32 {
-    let ended = await eventually(within: .seconds(60)) { !self.isRunning }
+    let ended = await eventually { !self.isRunning }
     #expect(ended, "cairnd does not end: \(log(last: 10))")
     return process.withLock { $0.map { $0.isRunning ? -1 : $0.terminationStatus } ?? -1 }
   }
@@ -123,7 +123,7 @@ final class Daemon: Sendable {
 
   // MARK: Speaking to it
 
-  func client(timeout: Duration = .seconds(60)) throws -> ControlClient {
+  func client(timeout: Duration = .patience) throws -> ControlClient {
     try ControlClient(socket: socket, timeout: timeout)
   }
 

@@ -1,6 +1,7 @@
 import CairnCoordinator
 import CairnSQLite
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ struct EngineLifeTests {
       let url = scratch.url.appendingPathComponent("replica\(number).sqlite")
       try daemon.engine.addReplica(ReplicaConfiguration(name: "replica\(number)", url: url))
     }
-    try await daemon.engine.wait(timeout: SyncEngineTests.patience)
+    try await daemon.engine.wait(timeout: .patience)
     try await daemon.close()
   }
 

@@ -1,5 +1,6 @@
 import CairnContext
 import CairnModel
+import CairnTesting
 import Foundation
 import Testing
 
@@ -24,7 +25,7 @@ struct LoadTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     // How long it takes is measured in Benchmarks; this only ends a run that hangs.
-    try await daemon.engine.wait(timeout: SyncEngineTests.patience)
+    try await daemon.engine.wait(timeout: .patience)
     let report = try await daemon.engine.verify(name: "nas")
     #expect(report.isEqual && report.records == 2 * count)
     await daemon.engine.stop()

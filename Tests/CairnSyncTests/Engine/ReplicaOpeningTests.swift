@@ -3,6 +3,7 @@ import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnStore
+import CairnTesting
 import Foundation
 import Synchronization
 import Testing
@@ -12,7 +13,6 @@ import Testing
 // Replicas at other versions of the model, and replicas that hang while they are opened.
 struct ReplicaOpeningTests {
   typealias Daemon = SyncEngineTests.Daemon
-  static let patience = SyncEngineTests.patience
 
   @Test func anOlderReplicaIsMigratedWhileTheOthersRunAndEndsEqual() async throws {
     let scratch = try Scratch()
@@ -24,7 +24,7 @@ struct ReplicaOpeningTests {
     let before = try Daemon("elsewhere", in: scratch, model: SampleModel.make(.older))
     try before.engine.addReplica(old)
     try before.insert((0..<20).map { "old\($0)" })
-    try await before.engine.wait(timeout: Self.patience)
+    try await before.engine.wait(timeout: .patience)
     try await before.close()
 
     let daemon = try Daemon("local", in: scratch)
@@ -32,13 +32,13 @@ struct ReplicaOpeningTests {
     try daemon.engine.addReplica(nas)
     let events = daemon.engine.events()
     try daemon.engine.addReplica(old)
-    try await daemon.engine.wait(timeout: Self.patience)
+    try await daemon.engine.wait(timeout: .patience)
     try daemon.site.write {
       try daemon.site.find("Item", "old3", in: $0)?.setValue(2.5, forKey: "other")
     }
-    for _ in 0..<2 { try await daemon.engine.wait(timeout: Self.patience) }
+    for _ in 0..<2 { try await daemon.engine.wait(timeout: .patience) }
     for name in ["old", "nas"] {
-      let report = try await daemon.engine.verify(name: name, timeout: Self.patience)
+      let report = try await daemon.engine.verify(name: name, timeout: .patience)
       #expect(report.isEqual && report.records == 21, "\(report.differences)")
     }
     await daemon.engine.stop()
@@ -66,11 +66,11 @@ struct ReplicaOpeningTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     let error = await #expect(throws: SyncError.self) {
-      try await daemon.engine.wait(for: ["other"], timeout: Self.patience)
+      try await daemon.engine.wait(for: ["other"], timeout: .patience)
     }
     #expect(error?.code == .incompatibleModel && error?.recovery == .person)
     #expect(error?.message.contains(url.path) == true)
-    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     let status = try daemon.engine.status().replicas.first { $0.configuration.name == "other" }
     if case .failed(let reason) = status?.phase {
       #expect(reason.code == .incompatibleModel)
@@ -112,7 +112,7 @@ struct ReplicaOpeningTests {
     }
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
-    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     #expect(try await daemon.engine.verify(name: "nas").records == 1)
     for _ in 0..<(count * 100) { kind.gate.signal() }
     await daemon.engine.stop()

@@ -4,6 +4,7 @@ import CairnCoordinator
 import CairnModel
 import CairnSQLite
 import CairnStore
+import CairnTesting
 import Foundation
 import Testing
 
@@ -77,10 +78,6 @@ struct SyncEngineTests {
     }
   }
 
-  /// Ends hangs only: the engine's tasks share the threads of a test run with tests that keep one for
-  /// minutes, and stand behind those.
-  static let patience = Duration.seconds(540)
-
   @Test func everythingCommittedBeforeAWaitIsInTheReplicaAfterIt() async throws {
     let scratch = try Scratch()
     let daemon = try Daemon("local", in: scratch)
@@ -92,15 +89,15 @@ struct SyncEngineTests {
       try daemon.engine.addReplica(
         ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("other")))
     }
-    try await daemon.engine.wait(timeout: Self.patience)
-    let report = try await daemon.engine.verify(name: "nas", timeout: Self.patience)
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(report.isEqual && report.records == 50)
     let status = try daemon.engine.status()
     #expect(status.replicas.map(\.name) == ["nas"])
     #expect(status.replicas.first?.lagTransactions == 0)
     #expect(status.replicas.first?.counters.recordsPushed == 50)
     try daemon.insert(["late"])
-    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     #expect(try await daemon.engine.verify(name: "nas").records == 51)
     try await daemon.engine.removeReplica(named: "nas")
     #expect(daemon.site.coordinator.persistentStores.count == 1)
@@ -142,10 +139,10 @@ struct SyncEngineTests {
       try await group.waitForAll()
     }
     for _ in 0..<3 {
-      for daemon in daemons { try await daemon.engine.wait(timeout: Self.patience) }
+      for daemon in daemons { try await daemon.engine.wait(timeout: .patience) }
     }
     for daemon in daemons {
-      let report = try await daemon.engine.verify(name: "shared", timeout: Self.patience)
+      let report = try await daemon.engine.verify(name: "shared", timeout: .patience)
       #expect(report.isEqual, "\(report.differences.prefix(5))")
     }
     let pictures = try daemons.map { try $0.site.picture() }
@@ -160,7 +157,7 @@ struct SyncEngineTests {
     let daemon = try Daemon("local", in: scratch)
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
-    try await daemon.engine.wait(timeout: Self.patience)
+    try await daemon.engine.wait(timeout: .patience)
     try daemon.engine.pause(names: ["nas"])
     try daemon.insert(["k"])
     #expect(try daemon.engine.status().replicas.first?.phase == .paused)
@@ -169,7 +166,7 @@ struct SyncEngineTests {
     }
     #expect(try daemon.engine.status().replicas.first?.lagTransactions == 1)
     try daemon.engine.resume()
-    #expect(try await daemon.engine.verify(name: "nas", timeout: Self.patience).records == 1)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).records == 1)
     await daemon.engine.stop()
   }
 
@@ -182,13 +179,13 @@ struct SyncEngineTests {
       ReplicaConfiguration(name: "away", url: mount.appendingPathComponent("x.sqlite")))
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
-    try await daemon.engine.wait(for: ["nas"], timeout: Self.patience)
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     let error = await #expect(throws: SyncError.self) {
       try await daemon.engine.wait(for: ["away"], timeout: .milliseconds(300))
     }
     #expect(error?.code == .timedOut)
     try FileManager.default.createDirectory(at: mount, withIntermediateDirectories: true)
-    try await daemon.engine.wait(for: ["away"], timeout: Self.patience)
+    try await daemon.engine.wait(for: ["away"], timeout: .patience)
     #expect(try await daemon.engine.verify(name: "away").isEqual)
     await daemon.engine.stop()
   }
@@ -211,7 +208,7 @@ struct SyncEngineTests {
     let daemon = try Daemon("local", in: scratch)
     try daemon.engine.addReplica(ReplicaConfiguration(name: "copy", url: url))
     let error = await #expect(throws: SyncError.self) {
-      try await daemon.engine.wait(for: ["copy"], timeout: Self.patience)
+      try await daemon.engine.wait(for: ["copy"], timeout: .patience)
     }
     #expect(error?.recovery == .person)
     await daemon.engine.stop()
