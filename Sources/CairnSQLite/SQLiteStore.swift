@@ -54,7 +54,13 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     super.init(configuration: configuration)
   }
 
-  deinit { transientFile?.remove() }
+  /// A store that goes without being closed lets its file go at once.
+  deinit {
+    // The release that it has scheduled would keep its connection, and with that connection's locks
+    // SQLite keeps the files of the others open.
+    state.withLock { $0.heldReader }?.close()
+    transientFile?.remove()
+  }
 
   open override var type: String { StoreTypeName.sqlite }
 

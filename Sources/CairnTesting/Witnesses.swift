@@ -28,11 +28,11 @@ public struct Witnesses {
 
   /// How many are still there, by their class.
   ///
-  /// Blocks that contexts have enqueued for themselves may still be running: they get up to 20
-  /// seconds, for which this blocks its thread.
-  public func left() -> [String: Int] {
-    let deadline = Date(timeIntervalSinceNow: 20)
-    while seen.contains(where: { $0.object != nil }), Date() < deadline {
+  /// Blocks that contexts have enqueued for themselves may still be running: this blocks its thread
+  /// until they are done or the limit is reached.
+  public func left(within limit: Duration = .seconds(20)) -> [String: Int] {
+    let deadline = ContinuousClock.now + limit
+    while seen.contains(where: { $0.object != nil }), ContinuousClock.now < deadline {
       // Proof: the loop polls, and only this thread waits.
       Thread.sleep(forTimeInterval: 0.01)
     }

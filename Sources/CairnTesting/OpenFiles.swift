@@ -2,7 +2,7 @@
 import Foundation
 
 /// The files below a folder that this process has open.
-func openFiles(in folder: URL) -> [String] {
+package func openFiles(in folder: URL) -> [String] {
   let files = FileManager.default
   // The listing's own descriptor is closed by the time it is looked at.
   let numbers = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
