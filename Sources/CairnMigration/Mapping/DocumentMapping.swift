@@ -16,10 +16,7 @@ struct DocumentMapping {
       entity.name ?? "\(entity.sourceName ?? "")To\(entity.destinationName ?? "")"
     mapping.sourceEntityName = entity.sourceName
     mapping.destinationEntityName = entity.destinationName
-    // The name that Xcode's compiler fills in is that of the program's module.
-    mapping.entityMigrationPolicyClassName = entity.policyClassName.map {
-      $0.replacingOccurrences(of: "REPLACE_AT_RUNTIME.", with: "")
-    }
+    mapping.entityMigrationPolicyClassName = entity.policyClassName.map(PolicyClasses.bareName)
     switch (entity.sourceName, entity.destinationName) {
     case (nil, _): mapping.mappingType = .addEntityMappingType
     case (_, nil): mapping.mappingType = .removeEntityMappingType
