@@ -9,7 +9,9 @@ struct ArchivedMapping {
 
   private func mapping(_ entity: MappingArchive.Entity) -> EntityMapping {
     let mapping = EntityMapping()
-    mapping.name = entity.name ?? "\(entity.sourceName ?? "")To\(entity.destinationName ?? "")"
+    mapping.name =
+      entity.name
+      ?? [entity.sourceName, entity.destinationName].compactMap { $0 }.joined(separator: "To")
     mapping.mappingType =
       EntityMappingType(rawValue: UInt(clamping: entity.type)) ?? .undefinedEntityMappingType
     mapping.sourceEntityName = entity.sourceName

@@ -13,7 +13,8 @@ struct DocumentMapping {
   private func mapping(_ entity: MappingDocument.Entity) -> EntityMapping {
     let mapping = EntityMapping()
     mapping.name =
-      entity.name ?? "\(entity.sourceName ?? "")To\(entity.destinationName ?? "")"
+      entity.name
+      ?? [entity.sourceName, entity.destinationName].compactMap { $0 }.joined(separator: "To")
     mapping.sourceEntityName = entity.sourceName
     mapping.destinationEntityName = entity.destinationName
     mapping.entityMigrationPolicyClassName = entity.policyClassName.map(PolicyClasses.bareName)

@@ -11,7 +11,7 @@ import Foundation
 open class MappingModel: NSObject {
   /// In the order in which they are worked off.
   open var entityMappings: [EntityMapping]! = []
-  /// Whether it was inferred and not changed since, so that a store may take its own way.
+  /// Whether it was inferred; the program may have changed it since.
   package private(set) var isInferred = false
   /// The versions that it leads from and to, as the editor's document has them.
   private(set) var sourceVersion: EditedModel?

@@ -92,9 +92,10 @@ package struct StoreMigration {
   private func runInStore(
     _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore
   ) throws -> Bool {
-    guard mapping.isInferred, manager.usesStoreSpecificMigrationManager,
+    guard manager.usesStoreSpecificMigrationManager,
       source.kind.type == destination.kind.type,
-      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type
+      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type,
+      try isAsInferred(mapping)
     else { return false }
     try wrapping(.migrationManagerSourceStore, source, "be read") {
       try destination.kind.replace(
@@ -105,6 +106,14 @@ package struct StoreMigration {
       options: destination.options)
     manager.advance(to: 1)
     return true
+  }
+
+  /// Whether the mapping was inferred and says nothing else now, such as a policy of the program.
+  private func isAsInferred(_ mapping: MappingModel) throws -> Bool {
+    guard mapping.isInferred else { return false }
+    return try mapping
+      == MappingModel.inferredMappingModel(
+        forSourceModel: manager.sourceModel, destinationModel: manager.destinationModel)
   }
 
   private func runWithObjects(

@@ -23,6 +23,11 @@ struct MappingValues {
       let slot = object.entity.layout.slotByName[name]
     else { return }
     let value = try value(of: expression, property, object, source)
+    if value == nil || value is NSNull, !attribute.isOptional, !attribute.isTransient {
+      // A mandatory attribute that was optional keeps its default where it had no value.
+      if attribute.defaultValue != nil { return }
+      if manager.mappingModel.isInferred { throw missing(attribute, of: object) }
+    }
     do {
       object.setStoredValue(try AttributeCoding.encode(value, for: attribute), at: slot)
     } catch {
@@ -90,6 +95,20 @@ struct MappingValues {
     } catch let error as PredicateEvaluationError {
       throw failure(property, error.reason, error)
     }
+  }
+
+  /// As a store says it that migrates by itself.
+  private func missing(
+    _ attribute: AttributeDescription, of object: ManagedObject
+  ) -> CoreDataError {
+    CoreDataError(
+      .migration,
+      "Objects of \(object.entity.name ?? "") have no value for the mandatory attribute "
+        + "\(attribute.name). Give it a default value in the model, or make it optional.",
+      userInfo: [
+        "reason": "Validation error missing attribute values on mandatory destination attribute",
+        "entity": object.entity.name ?? "", "attribute": attribute.name,
+      ])
   }
 
   private func failure(

@@ -77,6 +77,34 @@ package struct SQLMigrationPlan {
       + " FROM \(Self.oldName(of: old.table)) WHERE Z_ENT = \(old.number)"
   }
 
+  /// The columns of an entity's rows with what goes into them: a column of the source, `NULL`, or
+  /// something else where a value must be made.
+  func columnValues(
+    of change: ModelDifference.EntityChange, from old: SQLEntity, to new: SQLEntity
+  ) -> [(column: String, value: String)] {
+    var result: [(String, String)] = []
+    for (index, slot) in new.slots.enumerated() {
+      let former = sourceSlot(of: new.layout.slots[index].name, change: change, old: old)
+      switch slot {
+      case .transient: continue
+      case .attribute(let column, _, let isExternal):
+        let value = attribute(
+          former.map { old.slots[$0] }, isExternal: isExternal,
+          default: new.layout.defaultValues[index])
+        result.append((column, value.sql))
+      case .toOne(let column, let companion, _):
+        guard case .toOne(let was, let formerCompanion, _)? = former.map({ old.slots[$0] }) else {
+          result += [column, companion].compactMap { $0 }.map { ($0, "NULL") }
+          continue
+        }
+        // Numbers are told by the caller to stay as they are.
+        result.append((column, (companion == nil) == (formerCompanion == nil) ? was : ""))
+        if let companion { result.append((companion, formerCompanion ?? "")) }
+      }
+    }
+    return result + hiddenColumns(of: new, from: old)
+  }
+
   /// The slot of the source entity that a slot's values come from.
   private func sourceSlot(
     of name: String, change: ModelDifference.EntityChange, old: SQLEntity
@@ -157,7 +185,7 @@ package struct SQLMigrationPlan {
     relationship.destinationEntity.map { entity.entity.isKindOf(entity: $0) } ?? false
   }
 
-  private func sourceLink(
+  func sourceLink(
     of relationship: RelationshipDescription, change: ModelDifference.EntityChange
   ) -> SQLLink? {
     guard let old = change.source,
