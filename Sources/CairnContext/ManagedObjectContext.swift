@@ -69,10 +69,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var recordsUndo = false
   final let undoHolds = UndoHolds()
   final var isProcessingScheduled = false
-  /// Whether the context only carries values from one model version to another: its objects are
-  /// plain managed objects, whatever classes the model names, and a save validates nothing.
-  ///
-  /// Set before the context has objects.
+  /// For migrations, set before there are objects: these are plain ones, and nothing is validated.
   package final var carriesValuesOnly = false
   @exclusivity(unchecked)
   final var assignments: [ObjectRef: PersistentStore] = [:]

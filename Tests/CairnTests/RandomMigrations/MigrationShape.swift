@@ -5,7 +5,9 @@ import Cairn
 import CairnTesting
 import Foundation
 
-/// One version of a model. Numbers identify what continues from version to version.
+/// One version of a model.
+///
+/// Numbers identify what continues from version to version.
 struct MigrationShape {
   struct Attribute {
     let id: Int
@@ -17,6 +19,9 @@ struct MigrationShape {
     /// As text, see ``MigrationValues``.
     var defaultValue: String?
     var isIndexed = false
+    /// Whether the version before lacks it. Whether rows that exist get the default of a new optional
+    /// attribute is no rule, so that none is given.
+    var isNew = true
   }
   struct End {
     let id: Int
@@ -112,6 +117,7 @@ struct MigrationShape {
       next.entities[index].formerName = nil
       for place in next.entities[index].attributes.indices {
         next.entities[index].attributes[place].formerName = nil
+        next.entities[index].attributes[place].isNew = false
       }
     }
     for index in next.links.indices {
@@ -152,10 +158,12 @@ struct MigrationShape {
       }
     case 8:
       if let place {
-        let type = entities[index].attributes[place].type
-        entities[index].attributes[place].isOptional.toggle()
-        entities[index].attributes[place].defaultValue = MigrationValues.random(type, &random)
-        changes.append("optional \(entities[index].attributes[place].name)")
+        var attribute = entities[index].attributes[place]
+        attribute.isOptional.toggle()
+        let value = MigrationValues.random(attribute.type, &random)
+        attribute.defaultValue = attribute.isOptional && attribute.isNew ? nil : value
+        entities[index].attributes[place] = attribute
+        changes.append("optional \(attribute.name)")
       }
     case 9:
       if let place { entities[index].attributes[place].isIndexed.toggle() }
@@ -184,7 +192,9 @@ struct MigrationShape {
   /// Under a new parent of its own, out of a hierarchy, or under another root.
   private mutating func move(_ index: Int, _ random: inout ParityRandom) {
     let entity = entities[index]
-    guard !entities.contains(where: { $0.parent == entity.id }), entity.parent == nil else { return }
+    guard !entities.contains(where: { $0.parent == entity.id }), entity.parent == nil else {
+      return
+    }
     var parent = Entity(id: newID(), name: newName("E", &random), parent: nil)
     parent.attributes.append(attribute(&random))
     entities[index].parent = parent.id
