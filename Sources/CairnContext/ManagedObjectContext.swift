@@ -167,9 +167,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
   open var propagatesDeletesAtEndOfEvent = true
-  /// Whether the context keeps all its objects alive.
-  ///
-  /// Default false.
+  /// Whether the context keeps all its objects alive; by default it does not.
   @exclusivity(unchecked)
   open var retainsRegisteredObjects = false {
     didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }

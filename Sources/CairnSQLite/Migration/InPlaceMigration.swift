@@ -28,7 +28,6 @@ struct InPlaceMigration {
     try checkMandatoryAttributes(connection)
     registerFunctions(connection)
     let maxima = try keyMaxima(connection)
-    let masks = try HistoryMigration.collect(plan, connection)
     if let additions = plan.additions() {
       for statement in additions { try connection.execute(statement) }
       try IndexRenewal(schema: plan.destination).run(connection)
@@ -36,7 +35,7 @@ struct InPlaceMigration {
       try rebuild(connection, pulse)
     }
     try renumber(maxima, connection)
-    try HistoryMigration.apply(masks, plan, connection)
+    try HistoryMigration.apply(plan, connection)
     try writeFacts(connection)
     pulse.advance(to: 1)
   }

@@ -19,7 +19,9 @@ struct MigrationShape {
     /// As text, see ``MigrationValues``.
     var defaultValue: String?
     var isIndexed = false
-    /// Whether the version before lacks it. Whether rows that exist get the default of a new optional
+    /// Whether the version before lacks it.
+    ///
+    /// Whether rows that exist get the default of a new optional
     /// attribute is no rule, so that none is given.
     var isNew = true
   }
