@@ -6,9 +6,27 @@ struct SQLJoinNaming {
   private var byOwner: [ObjectIdentifier: SQLJoinTable] = [:]
   /// For the other side: the relationship that gave the name.
   private var ownerOf: [ObjectIdentifier: ObjectIdentifier] = [:]
-  /// Names already used for key columns, by entity number.
-  private var columnNames: [Int: SQLNameAllocator] = [:]
+  /// For each relationship the column that holds the keys of those who have it.
+  private let keyColumns: [ObjectIdentifier: String]
   private var tableNames = SQLNameAllocator()
+
+  /// - Parameter entities: All entities in the order of their numbers.
+  init(entities: [EntityDescription]) {
+    var columns: [ObjectIdentifier: String] = [:]
+    for entity in entities {
+      // Names repeat within the entity whose keys they hold, in the order of its relationships.
+      var names = SQLNameAllocator()
+      let relationships = entity.declaredProperties.compactMap { $0 as? RelationshipDescription }
+        .filter { $0.isManyToMany && !$0.isTransient }
+        .sorted { $0.name < $1.name }
+      for relationship in relationships {
+        let inverse = relationship.inverseRelationship?.name ?? ""
+        columns[ObjectIdentifier(relationship)] = names.unique(
+          "Z_\(entity.layout.number)\(inverse.uppercased())")
+      }
+    }
+    keyColumns = columns
+  }
 
   /// The table of a relationship and the side that gives it its name, nil when the inverse has had
   /// it named already.
@@ -77,7 +95,8 @@ struct SQLJoinNaming {
     }
     if leads(a.entity) && stands(b.entity) { return (a, b) }
     if leads(b.entity) && stands(a.entity) { return (b, a) }
-    if first == second { return a.name <= b.name ? (a, b) : (b, a) }
+    // Of an entity with itself, the alphabetically last of the two gives the name.
+    if first == second { return b.name.precedesByCodePoints(a.name) ? (a, b) : (b, a) }
     return first < second ? (a, b) : (b, a)
   }
 
@@ -85,18 +104,14 @@ struct SQLJoinNaming {
     owner: RelationshipDescription, inverse: RelationshipDescription, name existing: String?,
     catalog: SQLCatalog?
   ) -> SQLJoinTable {
-    let (a, b) = (owner.entity.layout.number, inverse.entity.layout.number)
+    let a = owner.entity.layout.number
     let (r, i) = (owner.name.uppercased(), inverse.name.uppercased())
     let name = tableNames.unique(existing ?? plainName(owner))
-    var ownerColumn: String
-    var memberColumn: String
-    if owner === inverse {
-      ownerColumn = unique("Z_\(a)\(r)", for: a)
-      memberColumn = "REFLEXIVE"
-    } else {
-      ownerColumn = unique("Z_\(a)\(i)", for: a)
-      memberColumn = unique("Z_\(b)\(r)", for: b)
-    }
+    var ownerColumn = keyColumns[ObjectIdentifier(owner)] ?? "Z_\(a)\(i)"
+    var memberColumn =
+      owner === inverse
+      ? "REFLEXIVE"
+      : keyColumns[ObjectIdentifier(inverse)] ?? "Z_\(inverse.entity.layout.number)\(r)"
     if let existing = catalog?.tables[name] {
       let keys = existing.filter { !$0.hasPrefix("Z_FOK_") }
       if keys.count == 2, Set(keys) != [ownerColumn, memberColumn],
@@ -116,9 +131,5 @@ struct SQLJoinNaming {
 
   private func orderColumn(_ column: String) -> String {
     "Z_FOK_" + (column.hasPrefix("Z_") ? String(column.dropFirst(2)) : column)
-  }
-
-  private mutating func unique(_ name: String, for entity: Int) -> String {
-    columnNames[entity, default: SQLNameAllocator()].unique(name)
   }
 }
