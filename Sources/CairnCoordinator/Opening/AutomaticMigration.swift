@@ -118,15 +118,15 @@ struct AutomaticMigration {
     if !loss.names.isEmpty {
       let list = Self.list(loss.names)
       throw refusal(
-        "with \(list), which this version does not have. Use the newer program. To drop them on "
-          + "purpose, give",
-        reason: "The store's model is newer: this one lacks \(list).")
+        "with \(list), which this program's model does not have. Open it with the program that wrote "
+          + "it. If this one drops them on purpose, give",
+        reason: "The store's model has more: this one lacks \(list).")
     }
     if !loss.uncertain.isEmpty {
       let list = Self.list(loss.uncertain)
       throw refusal(
-        "in which something else may have the name \(list), as a renaming identifier says. Use the "
-          + "newer program. To follow the names on purpose, give",
+        "in which something else may have the name \(list), as a renaming identifier says. Open it "
+          + "with the program that wrote it. To follow the names on purpose, give",
         reason: "Whether \(list) was renamed cannot be told.")
     }
   }
@@ -134,7 +134,7 @@ struct AutomaticMigration {
   private func refusal(_ difference: String, reason: String) -> CoreDataError {
     CoreDataError(
       .migrationMissingSourceModel,
-      "The store at \(url.path) was written by a newer version of the model, \(difference) the "
+      "The store at \(url.path) was written with another version of the model, \(difference) the "
         + "store's model under \(StoreOptionKey.migrationSourceModels).",
       userInfo: userInfo(reason: reason))
   }

@@ -8,11 +8,14 @@ struct SQLJoinNaming {
   private var ownerOf: [ObjectIdentifier: ObjectIdentifier] = [:]
   /// For each relationship the column that holds the keys of those who have it.
   private let keyColumns: [ObjectIdentifier: String]
+  /// The names that tables of this model version have.
+  private let plainNames: Set<String>
   private var tableNames = SQLNameAllocator()
 
   /// - Parameter entities: All entities in the order of their numbers.
   init(entities: [EntityDescription]) {
     var columns: [ObjectIdentifier: String] = [:]
+    var plainNames: Set<String> = []
     for entity in entities {
       // Names repeat within the entity whose keys they hold, in the order of its relationships.
       var names = SQLNameAllocator()
@@ -21,11 +24,13 @@ struct SQLJoinNaming {
         .sorted { $0.name < $1.name }
       for relationship in relationships {
         let inverse = relationship.inverseRelationship?.name ?? ""
+        plainNames.insert(Self.plainName(relationship))
         columns[ObjectIdentifier(relationship)] = names.unique(
           "Z_\(entity.layout.number)\(inverse.uppercased())")
       }
     }
     keyColumns = columns
+    self.plainNames = plainNames
   }
 
   /// The table of a relationship and the side that gives it its name, nil when the inverse has had
@@ -38,17 +43,23 @@ struct SQLJoinNaming {
     else { return nil }
     let sides = candidates(relationship, inverse)
     var owner = sides.preferred
-    if let catalog, catalog.tables[plainName(owner)] == nil,
-      catalog.tables[plainName(sides.other)] != nil
+    if let catalog, catalog.tables[Self.plainName(owner)] == nil,
+      catalog.tables[Self.plainName(sides.other)] != nil
     {
       owner = sides.other
     }
     var other = owner === relationship ? inverse : relationship
     var name: String?
-    if let catalog, catalog.tables[plainName(owner)] == nil {
+    if let catalog, catalog.tables[Self.plainName(owner)] == nil {
       // A table that kept the number of an older model version.
       for candidate in [owner, other] where name == nil {
-        name = catalog.tables.keys.sorted().first { isName($0, of: candidate) }
+        let tables = catalog.tables.keys.sorted()
+        name =
+          tables.first { isName($0, of: candidate.name) }
+          // One that kept the name that the relationship had before it was renamed.
+          ?? candidate.explicitRenamingIdentifier.flatMap { former in
+            tables.first { !plainNames.contains($0) && isName($0, of: former) }
+          }
         if name != nil, candidate !== owner { swap(&owner, &other) }
       }
     }
@@ -73,15 +84,15 @@ struct SQLJoinNaming {
       orderColumn: table.ownerOrderColumn, isReflexive: isReflexive)
   }
 
-  private func plainName(_ owner: RelationshipDescription) -> String {
+  private static func plainName(_ owner: RelationshipDescription) -> String {
     "Z_\(owner.entity.layout.number)\(owner.name.uppercased())"
   }
 
   /// Whether a table is named after the relationship with whatever number.
-  private func isName(_ table: String, of relationship: RelationshipDescription) -> Bool {
+  private func isName(_ table: String, of relationship: String) -> Bool {
     guard table.hasPrefix("Z_") else { return false }
     let rest = table.dropFirst(2).drop { $0.isNumber }
-    return rest.count < table.count - 2 && rest == relationship.name.uppercased()
+    return rest.count < table.count - 2 && rest == relationship.uppercased()
   }
 
   private func candidates(
@@ -106,7 +117,7 @@ struct SQLJoinNaming {
   ) -> SQLJoinTable {
     let a = owner.entity.layout.number
     let (r, i) = (owner.name.uppercased(), inverse.name.uppercased())
-    let name = tableNames.unique(existing ?? plainName(owner))
+    let name = tableNames.unique(existing ?? Self.plainName(owner))
     var ownerColumn = keyColumns[ObjectIdentifier(owner)] ?? "Z_\(a)\(i)"
     var memberColumn =
       owner === inverse
