@@ -128,6 +128,7 @@ struct ChangeMerging {
         refreshing.rebase(object, onto: row)
       }
       object.forgetLooseValues()
+      if !object.isFault { object.takeTransientDefaults() }
       object.awake(fromSnapshotEvents: .refresh)
       context.pending.note(object, .eventRefreshed)
     }
