@@ -22,8 +22,8 @@ final class ObjectExtras {
   var batch: FetchBatch?
 
   var isEmpty: Bool {
-    toManyValues.isEmpty && primitiveMembers.isEmpty && changedHighSlots.isEmpty && looseValues.isEmpty
-      && companions.isEmpty && batch == nil
+    toManyValues.isEmpty && primitiveMembers.isEmpty && changedHighSlots.isEmpty
+      && looseValues.isEmpty && companions.isEmpty && batch == nil
   }
 }
 
