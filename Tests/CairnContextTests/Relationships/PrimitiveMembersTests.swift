@@ -96,6 +96,7 @@ import Testing
         _ = owner.primitiveValue(forKey: "books")
         _ = owner.many("books")
         context.refresh(owner, mergeChanges: false)
+        context.processPendingChanges()
       }()
       #expect(author == nil && book == nil)
     }
