@@ -249,7 +249,7 @@ struct SwiftLexer {
       return ["return", "in", "case", "where", "if", "while", "try", "await", "else"]
         .contains(previous.text)
     case .symbol:
-      return !["(", ",", "=", "[", "{", ":", ";", "&", "|"].allSatisfy { $0 != previous.text }
+      return ["(", ",", "=", "[", "{", ":", ";", "&", "|"].contains(previous.text)
     }
   }
 }
