@@ -103,7 +103,8 @@ extension SourcePorting {
       let names = source.tokens.dropFirst(index + 1).prefix(2).map(\.text)
       if names.contains("CoreData") || names.first == "Cairn" { return }
     }
-    let place = first.range.lowerBound
+    var place = first.range.lowerBound
+    while place > 0, [32, 9].contains(source.bytes[place - 1]) { place -= 1 }
     edits.append(SourceEdit(range: place..<place, replacement: "import CoreData\n"))
   }
 
@@ -114,8 +115,7 @@ extension SourcePorting {
     "NSFetchedResultsController", "NSFetchedResultsControllerDelegate", "NSEntityDescription",
     "NSAttributeDescription", "NSRelationshipDescription", "NSBatchDeleteRequest",
     "NSBatchInsertRequest", "NSBatchUpdateRequest", "NSMergePolicy", "NSEntityMigrationPolicy",
-    "NSMappingModel", "NSMigrationManager", "NSPredicate", "NSSortDescriptor",
-    "NSCompoundPredicate", "NSComparisonPredicate", "NSExpression",
+    "NSMappingModel", "NSMigrationManager",
   ]
 
   /// Contexts make objects through `init(entity:insertInto:)`, which a class with a designated

@@ -32,7 +32,9 @@ package struct SourcePorting {
     porting.addMissing()
     return PortedSource(
       source: source,
-      edits: porting.edits.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      edits: porting.edits.sorted {
+        ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound)
+      },
       remarks: porting.remarks.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
   }
 
