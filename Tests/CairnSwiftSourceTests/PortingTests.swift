@@ -46,7 +46,8 @@ import Testing
     ("@preconcurrency import CoreData\n", "@preconcurrency import CoreData\n"),
     ("@NSManaged public dynamic var a: String?\n", "@NSManaged public var a: String?\n"),
   ])
-  func editsAreMade(_ before: String, _ after: String) throws {
+  func editsAreMade(_ edited: String, _ wanted: String) throws {
+    let (before, after) = ("import CoreData\n" + edited, "import CoreData\n" + wanted)
     let ported = try port(before)
     #expect(String(decoding: ported.bytes, as: UTF8.self) == after)
     #expect(ported.remarks == [])
@@ -63,7 +64,7 @@ import Testing
     "let text = \"@objc \\(name(\"#keyPath(A.b)\")) dynamic\"\n",
     "let raw = #\"a \" @objc\"#\nlet long = \"\"\"\n  @objc \"quoted\"\n  \"\"\"\n",
     "let dynamic = 1\nlet b = dynamic\nfoo(dynamic: 2)\nenum E { case dynamic }\n",
-    "let r = T.fetchRequest() as! NSFetchRequest<T>\nlet o = a as? [Item]\n",
+    "import CoreData\nlet r = T.fetchRequest() as! NSFetchRequest<T>\nlet o = a as? [Item]\n",
   ])
   func whatLinuxDoesNotCompileOrIsNoCodeIsLeftAlone(_ text: String) throws {
     let ported = try port(text)

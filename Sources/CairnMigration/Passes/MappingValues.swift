@@ -9,7 +9,8 @@ struct MappingValues {
   let mapping: EntityMapping
   let policy: EntityMigrationPolicy
 
-  /// Sets an attribute; without an expression it keeps its default.
+  /// Sets an attribute; without an expression it keeps its default, and a mandatory one keeps it
+  /// also where the expression has no value.
   ///
   /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit.
   func setAttribute(
@@ -29,7 +30,9 @@ struct MappingValues {
       if manager.mappingModel.isInferred { throw missing(attribute, of: object) }
     }
     do {
-      object.setStoredValue(try AttributeCoding.encode(value, for: attribute), at: slot)
+      let stored = try AttributeCoding.encode(value, for: attribute)
+      if stored.isNull, !attribute.isOptional, attribute.defaultValue != nil { return }
+      object.setStoredValue(stored, at: slot)
     } catch {
       throw failure(property, "\(error)", error)
     }
