@@ -142,7 +142,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting",
+        "CairnSQLite", "CairnTesting", "CConcurrencyDebug",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",
@@ -166,6 +166,8 @@ let package = Package(
         "Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
       ],
       exclude: ["Inventory/Inventory.txt"]),
+    // Turns the check for contexts' queues on before the tests begin.
+    .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
     // A file layer that goes wrong on demand; only tests link it.
     .target(
       name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
