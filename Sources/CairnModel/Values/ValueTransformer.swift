@@ -12,6 +12,13 @@ import Synchronization
 open class ValueTransformer: NSObject, @unchecked Sendable {
   public override init() { super.init() }
 
+  /// The same for a class known only while the program runs (`type.init()`).
+  ///
+  /// Required, unlike the one without parameter, so that a subclass may override that one as on Apple's
+  /// platforms. One with another designated initializer has to.
+  @_disfavoredOverload
+  public required convenience init(_ nothing: Void = ()) { self.init() }
+
   /// Whether there is a way back.
   ///
   /// Default true.
@@ -52,9 +59,9 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
     return [
       .secureUnarchiveFromDataTransformerName: unarchiving,
       .keyedUnarchiveFromDataTransformerName: unarchiving,
-      .isNilTransformerName: TruthTransformer(.isNil),
-      .isNotNilTransformerName: TruthTransformer(.isNotNil),
-      .negateBooleanTransformerName: NegateBooleanTransformer(.negation),
+      .isNilTransformerName: IsNilTransformer(),
+      .isNotNilTransformerName: IsNotNilTransformer(),
+      .negateBooleanTransformerName: NegateBooleanTransformer(),
     ]
   }()
 
