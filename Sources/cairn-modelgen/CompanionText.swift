@@ -207,7 +207,10 @@ struct CompanionText {
     var lines: [String] = []
     for file in module.files {
       for type in file.types {
-        guard type.kind == .class, isReachable(type), module.isManagedClass(type) else { continue }
+        lines += classProperties(of: type)
+        guard type.kind == .class, isReachable(type), module.isVisible(type),
+          module.isManagedClass(type)
+        else { continue }
         var own = ["\(baseName).registerClass(\(type.name).self, named: \(quoted(type.name)))"]
         if let other = type.objectiveCName, other != type.name {
           own.append("\(baseName).registerClass(\(type.name).self, named: \(quoted(other)))")
@@ -218,6 +221,35 @@ struct CompanionText {
       }
     }
     return lines
+  }
+
+  /// What tells key-value access of the properties that are marked with `@objc`.
+  ///
+  /// The class may be of another module, or generated from a model; then it is known to the
+  /// compiler only.
+  private func classProperties(of type: TypeDeclaration) -> [String] {
+    guard type.kind == .class || type.kind == .extension, !type.isLocal, !type.isGeneric,
+      module.isVisible(type)
+    else { return [] }
+    let declared = module.type(named: type.name)
+    if let declared, !isReachable(declared) || !module.isManagedClass(declared) { return [] }
+    let isActor = [type, declared ?? type].contains { one in
+      one.attributes.contains { $0.hasSuffix("Actor") }
+    }
+    if isActor { return [] }
+    let marksAll = type.marksMembers || declared?.marksMembers == true
+    let properties = type.variables.filter { marksAll || $0.isMarked }.map { ($0, false) }
+    return (properties + type.getters.map { ($0, true) }).flatMap { member, isMethod in
+      if member.access.isPrivate { return [String]() }
+      let name = escaped(member.name)
+      let names = [member.name] + (member.objectiveCName.map { [$0] } ?? [])
+      let lines = names.map { key in
+        isMethod
+          ? "ClassProperties.add(\(quoted(key)), method: { (object: \(type.name)) in object.\(name)() })"
+          : "ClassProperties.add(\(quoted(key)), \\\(type.name).\(name))"
+      }
+      return wrapped(lines, in: member.conditions)
+    }
   }
 
   private func isReachable(_ type: TypeDeclaration) -> Bool {

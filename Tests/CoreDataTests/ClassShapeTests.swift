@@ -32,6 +32,8 @@ private final class ShapeNamed: NSManagedObject {
 }
 
 private final class ShapeDoor: NSManagedObject {}
+/// A class of no entity.
+private final class ShapeStray: NSManagedObject {}
 
 extension ShapeDoor {
   @nonobjc fileprivate class func fetchRequest() -> NSFetchRequest<ShapeDoor> {
@@ -146,6 +148,8 @@ extension NSPersistentStoreCoordinator {
       context.insert(room)
       #expect(context.insertedObjects == [room])
     }
+    let stray = ShapeStray()
+    #expect(stray.entity.propertiesByName.isEmpty && !stray.description.isEmpty)
     let conflict = NSConstraintConflict()
     #expect(conflict.constraint.isEmpty && conflict.conflictingObjects.isEmpty)
     #expect(conflict.databaseObject == nil && conflict.constraintValues.isEmpty)

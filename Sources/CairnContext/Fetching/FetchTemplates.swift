@@ -108,7 +108,8 @@ extension EntityDescription {
   /// A new object of the entity, of the class that its model names; the entity is known and not
   /// abstract, so that no name is looked up.
   package func insertObject(into context: ManagedObjectContext) -> ManagedObject {
-    ObjectClasses.type(for: self).init(entity: self, insertInto: context)
+    let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: self)
+    return type.init(entity: self, insertInto: context)
   }
 }
 

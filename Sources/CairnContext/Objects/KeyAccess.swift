@@ -28,7 +28,7 @@ struct KeyAccess {
     if let index = object.layout.toManyByName[key] {
       return collection(of: object.loadedToMany(index))
     }
-    return otherValue(forKey: key, value: { value(at: $0) })
+    return otherValue(forKey: key, asksClass: true, value: { value(at: $0) })
   }
 
   func primitiveValue(forKey key: String) -> Any? {
@@ -38,9 +38,10 @@ struct KeyAccess {
     if let index = object.layout.toManyByName[key] {
       return object.layout.toManys[index].isOrdered
         ? ManagedObjectOrderedSet(object: object, index: index, isPrimitive: true)
-        : ManagedObjectSet(object: object, index: index, isPrimitive: true)
+        : object.primitiveMembers(toMany: index)
     }
-    return otherValue(forKey: key, value: { object.slots == nil ? nil : value(at: $0) })
+    return otherValue(
+      forKey: key, asksClass: false, value: { object.slots == nil ? nil : value(at: $0) })
   }
 
   private func value(at slot: Int) -> Any? {
@@ -75,7 +76,10 @@ struct KeyAccess {
     return value.members
   }
 
-  private func otherValue(forKey key: String, value: (Int) -> Any?) -> Any? {
+  /// - Parameter asksClass: Whether a property that only the class has is meant too.
+  private func otherValue(
+    forKey key: String, asksClass: Bool, value: (Int) -> Any?
+  ) -> Any? {
     switch key {
     case "objectID": return object.objectID
     case "self", "SELF": return object
@@ -87,6 +91,9 @@ struct KeyAccess {
     }
     if object.layout.fetchedProperties[key] != nil {
       return FetchedPropertyReading(object: object).value(forKey: key)
+    }
+    if asksClass, let accessor = ClassProperties.reader(of: key, in: object) {
+      return accessor.value(in: object)
     }
     return object.value(forUndefinedKey: key)
   }
@@ -150,6 +157,9 @@ struct KeyAccess {
 
   private func setOtherValue(_ value: Any?, forKey key: String, tracked: Bool) {
     guard let leaves = object.layout.composites[key] else {
+      if tracked, let accessor = ClassProperties.writer(of: key, in: object) {
+        return accessor.set(value, forKey: key, in: object)
+      }
       return object.setValue(value, forUndefinedKey: key)
     }
     let given = AttributeCoding.unwrapped(value)

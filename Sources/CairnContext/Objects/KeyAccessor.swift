@@ -38,19 +38,7 @@ public struct KeyAccessor: Sendable {
       guard let object = object as? Object else {
         return .wrongType(desired: "\(Object.self)")
       }
-      guard let value = AttributeCoding.unwrapped(value) else {
-        guard let optional = Value.self as? any NilHolding.Type,
-          let none = optional.noValue as? Value
-        else { return .nilRefused }
-        object[keyPath: keyPath] = none
-        return .done
-      }
-      // Numbers of any type go through NSNumber.
-      guard let converted = value as? Value ?? (value as? NSNumber) as? Value else {
-        return .wrongType(desired: "\(Value.self)")
-      }
-      object[keyPath: keyPath] = converted
-      return .done
+      return Self.assign(value) { object[keyPath: keyPath] = $0 }
     }
   }
 
@@ -58,6 +46,42 @@ public struct KeyAccessor: Sendable {
   public init<Object: ManagedObject, Value>(reading keyPath: KeyPath<Object, Value> & Sendable) {
     read = { ($0 as? Object).map { $0[keyPath: keyPath] as Any } }
     write = nil
+  }
+
+  init(
+    read: @escaping @Sendable (ManagedObject) -> Any?,
+    write: (@Sendable (ManagedObject, Any?) -> Outcome)?
+  ) {
+    self.read = read
+    self.write = write
+  }
+
+  /// Sets a value of any kind as one of the property's type.
+  static func assign<Value>(_ value: Any?, _ set: (Value) -> Void) -> Outcome {
+    guard let value = AttributeCoding.unwrapped(value) else {
+      guard let optional = Value.self as? any NilHolding.Type,
+        let none = optional.noValue as? Value
+      else { return .nilRefused }
+      set(none)
+      return .done
+    }
+    // Numbers of any type go through NSNumber.
+    guard
+      let converted = value as? Value ?? (value as? NSNumber) as? Value
+        ?? (Value.self as? any RawRepresentable.Type).flatMap({ member(of: $0, value) as? Value })
+    else {
+      return .wrongType(desired: "\(Value.self)")
+    }
+    set(converted)
+    return .done
+  }
+
+  /// The member of an enumeration with a number as its raw value.
+  private static func member<Member: RawRepresentable>(
+    of type: Member.Type, _ value: Any
+  ) -> Member? {
+    (value as? Member.RawValue ?? (value as? NSNumber) as? Member.RawValue)
+      .flatMap { Member(rawValue: $0) }
   }
 
   func value(in object: ManagedObject) -> Any? { AttributeCoding.unwrapped(read(object)) }

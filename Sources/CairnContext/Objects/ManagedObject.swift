@@ -77,7 +77,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     unretainedLayout = .passUnretained(layout)
     super.init()
     flags = ClassTraits.flags(of: self, in: context)
-    adoptSlots(of: layout.defaultValues)
+    adoptDefaults(of: layout)
     if let context { ObjectInsertion(context: context).insert(self) }
   }
 
@@ -99,10 +99,12 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     self.init(entity: entity, insertInto: nil)
   }
 
-  /// A new object of ``entity()`` in no context.
+  /// A new object of ``entity()`` in no context; without such an entity, of one that has no properties.
   ///
   /// Core Data's has no entity and cannot be used; this one can.
-  public override convenience init() { self.init(entity: Self.entity(), insertInto: nil) }
+  public override convenience init() {
+    self.init(entity: ObjectClasses.entity(ofLone: Self.self), insertInto: nil)
+  }
 
   /// A new object of the class's entity, inserted into the context.
   ///
@@ -168,8 +170,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// The one entity whose objects have this class, among the models in use: in the one of them that
   /// was put to use last.
   ///
-  /// Traps when there is none. A subclass may override it; ``init(context:)`` and
-  /// ``fetchRequest()`` ask it.
+  /// When there is none, an entity without a name, which belongs to no model: nothing can be made or
+  /// fetched with it. A subclass may override it; ``init(context:)`` and ``fetchRequest()`` ask it.
   open class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
 
   /// A request for the objects of ``entity()``, with results of any type.
@@ -314,7 +316,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// The stored value of a property without announcements and without firing the fault.
   ///
-  /// A to-many relationship comes as a set whose changes are not announced and have no inverses.
+  /// A to-many relationship comes as a mutable set, which may be cast to a Swift set, or a mutable
+  /// ordered set; changes of it are not announced and have no inverses. Each call costs as much as
+  /// the set has members.
   open func primitiveValue(forKey key: String) -> Any? {
     KeyAccess(object: self).primitiveValue(forKey: key)
   }

@@ -3,36 +3,55 @@
 /// Code that Linux does not compile (`#if canImport(UIKit)`) is left alone. The edits keep the source
 /// compiling on Apple's platforms; making them twice changes nothing.
 package struct SourcePorting {
-  private let source: SwiftText
-  private var edits: [SourceEdit] = []
-  private var remarks: [SourceProblem] = []
-  private var index = 0
+  let source: SwiftText
+  var edits: [SourceEdit] = []
+  var remarks: [SourceProblem] = []
+  var index = 0
   /// For each open `#if`: whether its code is compiled on Linux, and what its branches before said.
   private var conditionals: [(now: Bool?, before: [Bool?])] = []
 
-  private init(_ source: SwiftText) { self.source = source }
+  /// The classes of the sources.
+  let classes: ClassNames
+  /// What stands around the place: nil for a brace of another kind.
+  private(set) var scopes: [ClassNames.Scope?] = []
+  private var opening: ClassNames.Scope?
 
-  package static func port(_ source: SwiftText) -> PortedSource {
-    var porting = SourcePorting(source)
+  private init(_ source: SwiftText, classes: ClassNames) {
+    self.source = source
+    self.classes = classes
+  }
+
+  /// - Parameter classes: Those of the other files that are ported.
+  package static func port(
+    _ source: SwiftText, classes: ClassNames = ClassNames()
+  ) -> PortedSource {
+    var classes = classes
+    classes.add(source)
+    var porting = SourcePorting(source, classes: classes)
     while porting.index < source.tokens.count { porting.step() }
+    porting.addMissing()
     return PortedSource(
       source: source,
-      edits: porting.edits.sorted { $0.range.lowerBound < $1.range.lowerBound },
+      edits: porting.edits.sorted {
+        ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound)
+      },
       remarks: porting.remarks.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
   }
 
-  private func token(_ offset: Int = 0) -> SwiftToken? {
+  func token(_ offset: Int = 0) -> SwiftToken? {
     let position = index + offset
     return position >= 0 && position < source.tokens.count ? source.tokens[position] : nil
   }
   private var isForLinux: Bool { !conditionals.contains { $0.now == false } }
 
-  private mutating func remark(_ token: SwiftToken, _ reason: String) {
+  mutating func remark(_ token: SwiftToken, _ reason: String) {
     remarks.append(source.problem(at: token.range.lowerBound, reason))
   }
 
   private mutating func step() {
     guard let token = token() else { return }
+    follow(token)
+    if !token.inner.isEmpty, isForLinux { interpolations(token) }
     if token.kind == .pound {
       if conditional(token) { return }
       if isForLinux {
@@ -46,6 +65,7 @@ package struct SourcePorting {
       if token.isWord("dynamic"), isModifier { return remove(index...index) }
       if token.isWord("import"), isStatement { return importDeclaration() }
       if token.isWord("as") { requestCast(token) }
+      if token.kind == .identifier { name(token) }
       if token.isWord("optional"),
         self.token(1).map({ $0.isWord("func") || $0.isWord("var") }) == true
       {
@@ -79,18 +99,42 @@ package struct SourcePorting {
 
   /// Requests of different results are unrelated classes on Linux, so that the cast always fails.
   ///
-  /// What `fetchRequest()` gives has the class's own type already.
+  /// What `fetchRequest()` gives is made with the type that is asked for.
   private mutating func requestCast(_ token: SwiftToken) {
     guard let mark = self.token(1), mark.isSymbol("!") || mark.isSymbol("?"),
       self.token(2)?.text == "NSFetchRequest", self.token(3)?.isSymbol("<") == true
     else { return }
+    if isRightCast { return }
     let call = [-3, -2, -1].map { self.token($0)?.text ?? "" }
-    if call == ["fetchRequest", "(", ")"], self.token(4)?.text != "NSFetchRequestResult" { return }
+    if call == ["fetchRequest", "(", ")"], mark.isSymbol("!") {
+      // There is a method for either result; `as` says which is meant.
+      edits.append(SourceEdit(range: mark.range, replacement: ""))
+      return
+    }
     remark(
       token,
       "a request cannot be cast to one of another result on Linux; make it as "
         + "NSFetchRequest<…>(entityName:), or leave the cast out, as NSBatchDeleteRequest takes "
         + "requests of any result")
+  }
+
+  /// Follows the braces.
+  private mutating func follow(_ token: SwiftToken) {
+    if let scope = ClassNames.Scope(source.tokens, at: index) { opening = scope }
+    if token.isSymbol("{") {
+      scopes.append(opening)
+      opening = nil
+    } else if token.isSymbol("}") {
+      _ = scopes.popLast()
+    }
+  }
+
+  /// Edits the code inside a string.
+  private mutating func interpolations(_ token: SwiftToken) {
+    var part = SourcePorting(SwiftText(source, tokens: token.inner), classes: classes)
+    while part.index < token.inner.count { part.step() }
+    edits += part.edits
+    remarks += part.remarks
   }
 
   // MARK: Conditions
@@ -102,6 +146,7 @@ package struct SourcePorting {
     case "#if":
       let value = PlatformCondition.holdsOnLinux(text)
       conditionals.append((value, [value]))
+      lackingBranch(token)
     case "#elseif", "#else":
       guard var last = conditionals.popLast() else { break }
       let value = token.text == "#else" ? true : PlatformCondition.holdsOnLinux(text)
@@ -120,7 +165,7 @@ package struct SourcePorting {
   // MARK: Removing
 
   /// Removes tokens with the space behind them, and the line when nothing else is on it.
-  private mutating func remove(_ tokens: ClosedRange<Int>) {
+  mutating func remove(_ tokens: ClosedRange<Int>) {
     var start = source.tokens[tokens.lowerBound].range.lowerBound
     var end = source.tokens[tokens.upperBound].range.upperBound
     let bytes = source.bytes
@@ -133,84 +178,9 @@ package struct SourcePorting {
     index = tokens.upperBound + 1
   }
 
-  // MARK: Attributes and modifiers
+  // MARK: Modifiers
 
-  private mutating func attribute(_ at: SwiftToken, _ name: SwiftToken) {
-    var last = index + 1
-    if let open = token(2), open.isSymbol("("), open.range.lowerBound == name.range.upperBound,
-      let close = source.closing(index + 2)
-    {
-      last = close
-    }
-    switch name.text {
-    case "objc": objc(at, last)
-    case "objcMembers": remove(index...(index + 1))
-    case "IBOutlet", "IBInspectable", "IBDesignable", "NSApplicationMain", "UIApplicationMain",
-      "IBSegueAction", "GKInspectable", "FetchRequest", "SectionedFetchRequest", "Published",
-      "ObservedObject", "StateObject":
-      remark(
-        at,
-        "@\(name.text) belongs to the user interface of Apple's platforms; move the declaration "
-          + "behind #if canImport(UIKit) or the like")
-      index = last + 1
-    default: index += 2
-    }
-  }
-
-  /// A name in Objective-C that is not the class's own is kept for Apple's platforms and for the
-  /// build plugin, which finds the class of an entity by it.
-  private mutating func objc(_ at: SwiftToken, _ last: Int) {
-    guard last > index + 1, let name = className(after: last + 1) else {
-      return remove(index...last)
-    }
-    let range = source.tokens[index + 2].range.upperBound..<source.tokens[last].range.lowerBound
-    let other = source.text(range).filter { !$0.isWhitespace }
-    guard other != name else { return remove(index...last) }
-    guard at.startsLine else {
-      remark(at, "put @objc(\(other)) on a line of its own, so that it can be kept for Apple")
-      index = last + 1
-      return
-    }
-    var start = at.range.lowerBound
-    while start > 0, source.bytes[start - 1] == 32 || source.bytes[start - 1] == 9 { start -= 1 }
-    let indent = source.text(start..<at.range.lowerBound)
-    var end = source.tokens[last].range.upperBound
-    while end < source.bytes.count, source.bytes[end] == 32 || source.bytes[end] == 9 { end += 1 }
-    let endsLine = end >= source.bytes.count || source.bytes[end] == 10
-    edits.append(
-      SourceEdit(
-        range: start..<end,
-        replacement: "\(indent)#if canImport(ObjectiveC)\n\(indent)@objc(\(other))\n\(indent)#endif"
-          + (endsLine ? "" : "\n" + indent)))
-    index = last + 1
-  }
-
-  /// The name of the class whose declaration goes on at a token.
-  private func className(after position: Int) -> String? {
-    var next = position
-    while next < source.tokens.count {
-      let token = source.tokens[next]
-      if token.isWord("class"), next + 1 < source.tokens.count,
-        !Self.declarations.contains(source.tokens[next + 1].text)
-      {
-        return source.tokens[next + 1].text
-      }
-      if token.isSymbol("@") {
-        next += 2
-      } else if token.kind == .identifier,
-        AccessLevel(rawValue: token.text) != nil || token.text == "final"
-      {
-        next += 1
-      } else if token.isSymbol("("), let close = source.closing(next) {
-        next = close + 1
-      } else {
-        return nil
-      }
-    }
-    return nil
-  }
-
-  private static let declarations: Set<String> = [
+  static let declarations: Set<String> = [
     "var", "let", "func", "init", "subscript", "class", "static", "override", "final", "lazy",
     "weak",
     "convenience", "required", "unowned", "optional", "open", "public", "internal", "package",

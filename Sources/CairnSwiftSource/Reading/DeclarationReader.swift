@@ -160,7 +160,7 @@ package struct DeclarationReader {
     let condition = { [source] () -> String in
       let text = source.text(token.range.upperBound..<end)
       return (text.components(separatedBy: "//").first ?? "")
-        .trimmingCharacters(in: .whitespaces)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
     }
     switch token.text {
     case "#if": conditionals.append((condition(), [], scopes))
@@ -299,11 +299,42 @@ package struct DeclarationReader {
     let access = prefix.access ?? inherited
     if isManaged, word == "func" { return try readMethod(type, access) }
     if isManaged, word == "var" { return try readProperties(type, access) }
-    if word != "func", !prefix.isStatic, let name = token(1), name.kind == .identifier {
-      result.types[type].variables.append(
-        .init(name: name.text, access: access, conditions: conditions))
+    guard !prefix.isStatic, let name = token(1), name.kind == .identifier else {
+      index += 1
+      return
+    }
+    let variable = TypeDeclaration.Variable(
+      name: name.text, access: access, conditions: conditions,
+      isMarked: prefix.attributes.contains("objc") || prefix.attributes.contains("objcMembers"),
+      objectiveCName: prefix.objectiveCName)
+    if word != "func" {
+      if !hasGetterWithEffects { result.types[type].variables.append(variable) }
+    } else if variable.isMarked, isGetter {
+      result.types[type].getters.append(variable)
     }
     index += 1
+  }
+
+  /// Whether the variable here is read with `async` or `throws`, which no key path can do.
+  private var hasGetterWithEffects: Bool {
+    var position = index + 2
+    while position < source.tokens.count {
+      let token = source.tokens[position]
+      if token.isSymbol("=") || token.isSymbol("}") || token.isSymbol(";") { return false }
+      if token.isSymbol("{") { break }
+      if token.startsLine, token.kind != .symbol { return false }
+      position += 1
+    }
+    guard position + 2 < source.tokens.count, source.tokens[position + 1].isWord("get") else {
+      return false
+    }
+    return ["async", "throws"].contains(source.tokens[position + 2].text)
+  }
+
+  /// Whether the method here has no parameters and a result.
+  private var isGetter: Bool {
+    token(2)?.isSymbol("(") == true && token(3)?.isSymbol(")") == true
+      && token(4)?.isSymbol("->") == true
   }
 
   private mutating func readProperties(_ type: Int, _ access: AccessLevel) throws {

@@ -41,11 +41,22 @@ package struct TypeDeclaration {
   package internal(set) var managed: [ManagedDeclaration] = []
   /// Other variables of instances, which key paths can lead to.
   package internal(set) var variables: [Variable] = []
+  /// Methods without parameters that are marked with `@objc` and have a result.
+  package internal(set) var getters: [Variable] = []
 
   package struct Variable {
     package let name: String
     package let access: AccessLevel
     package let conditions: [String]
+    /// Whether it stands behind `@objc`.
+    package var isMarked = false
+    /// The name in `@objc(name)`.
+    package var objectiveCName: String?
+  }
+
+  /// Whether all members are marked: `@objcMembers class`, `@objc extension`.
+  package var marksMembers: Bool {
+    attributes.contains("objcMembers") || (kind == .extension && attributes.contains("objc"))
   }
 
   package var name: String { path.joined(separator: ".") }

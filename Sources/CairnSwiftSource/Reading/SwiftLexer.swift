@@ -8,6 +8,10 @@ struct SwiftLexer {
   private let bytes: [UInt8]
   private var position = 0
   private var startsLine = true
+  /// Interpolations of the string that is read.
+  private var inner: [SwiftToken] = []
+  /// The token before, which tells a regular expression from a division.
+  private var previous: SwiftToken?
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
@@ -16,16 +20,24 @@ struct SwiftLexer {
     // A script may begin with the path of its interpreter.
     if bytes.starts(with: "#!".utf8) { skipLine() }
     while try skipSpace() {
-      let start = position
-      let first = startsLine
-      startsLine = false
-      let kind = try next()
-      var text = String(decoding: bytes[start..<position], as: UTF8.self)
-      if kind == .identifier { text.removeAll { $0 == "`" } }
-      result.append(
-        SwiftToken(kind: kind, text: text, range: start..<position, startsLine: first))
+      result.append(try token())
     }
     return result
+  }
+
+  private mutating func token() throws -> SwiftToken {
+    let start = position
+    let first = startsLine
+    startsLine = false
+    inner = []
+    let kind = try next()
+    var text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if kind == .identifier { text.removeAll { $0 == "`" } }
+    let token = SwiftToken(
+      kind: kind, text: text, range: start..<position, startsLine: first, inner: inner)
+    inner = []
+    previous = token
+    return token
   }
 
   private func byte(_ offset: Int = 0) -> UInt8 {
@@ -110,6 +122,10 @@ struct SwiftLexer {
     }
     if first == UInt8(ascii: "\"") { return try string(sharps: 0) }
     if first == UInt8(ascii: "#") { return try sharp() }
+    if first == UInt8(ascii: "/"), let end = endOfExpression() {
+      position = end
+      return .string
+    }
     if at("->") {
       position += 2
       return .symbol
@@ -130,7 +146,9 @@ struct SwiftLexer {
       let start = position
       position += count + 1
       let end = "/" + String(repeating: "#", count: count)
-      while position < bytes.count, !at(end) { position += 1 }
+      while position < bytes.count, !at(end) {
+        position += byte() == UInt8(ascii: "\\") ? 2 : 1
+      }
       guard position < bytes.count else {
         throw Failure(offset: start, reason: "this regular expression has no end")
       }
@@ -145,7 +163,7 @@ struct SwiftLexer {
   /// A string whose opening quote is here; interpolations may hold strings themselves.
   private mutating func string(sharps: Int) throws -> SwiftToken.Kind {
     let start = position
-    let isLong = at("\"\"\"")
+    let isLong = at("\"\"\"") && !(sharps > 0 && endsOnLine(sharps))
     let quote = (isLong ? "\"\"\"" : "\"") + String(repeating: "#", count: sharps)
     let escape = "\\" + String(repeating: "#", count: sharps)
     position += isLong ? 3 : 1
@@ -170,16 +188,68 @@ struct SwiftLexer {
     }
   }
 
+  /// Whether a raw string that begins with three quotes has its end on the same line: `#""""#` is
+  /// two quotes.
+  private func endsOnLine(_ sharps: Int) -> Bool {
+    let end = "\"" + String(repeating: "#", count: sharps)
+    var offset = 2
+    while position + offset < bytes.count, byte(offset) != 10, byte(offset) != 13 {
+      if at(end, offset) { return true }
+      offset += 1
+    }
+    return false
+  }
+
   private mutating func interpolation() throws {
     let start = position
     var depth = 0
+    var tokens = inner
     repeat {
       guard try skipSpace() else {
         throw Failure(offset: start, reason: "this interpolation has no end")
       }
-      if byte() == UInt8(ascii: "(") { depth += 1 }
-      if byte() == UInt8(ascii: ")") { depth -= 1 }
-      _ = try next()
+      let token = try token()
+      if token.isSymbol("(") { depth += 1 }
+      if token.isSymbol(")") { depth -= 1 }
+      tokens.append(token)
     } while depth > 0
+    inner = tokens
+  }
+
+  /// The end of the regular expression that begins with the slash here; nil for an operator.
+  ///
+  /// As the compiler decides it: where a value may begin, on one line, without a space behind the
+  /// first slash or before the last, and with every bracket opened before it is closed.
+  private func endOfExpression() -> Int? {
+    guard beginsValue, byte(1) > 32, byte(1) != UInt8(ascii: "/"), byte(1) != UInt8(ascii: "*")
+    else { return nil }
+    var index = position + 1
+    var depth = 0
+    while index < bytes.count, bytes[index] != 10, bytes[index] != 13 {
+      switch bytes[index] {
+      case UInt8(ascii: "\\"): index += 1
+      case UInt8(ascii: "("): depth += 1
+      case UInt8(ascii: ")"):
+        depth -= 1
+        if depth < 0 { return nil }
+      case UInt8(ascii: "/"): return bytes[index - 1] > 32 ? index + 1 : nil
+      default: break
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether a value, rather than an operator behind one, may stand here.
+  private var beginsValue: Bool {
+    guard let previous else { return true }
+    switch previous.kind {
+    case .number, .string, .pound: return false
+    case .identifier:
+      return ["return", "in", "case", "where", "if", "while", "try", "await", "else"]
+        .contains(previous.text)
+    case .symbol:
+      return ["(", ",", "=", "[", "{", ":", ";", "&", "|"].contains(previous.text)
+    }
   }
 }

@@ -18,6 +18,13 @@ package struct SwiftText {
     }
   }
 
+  /// A part of a file: the tokens of its interpolations.
+  init(_ whole: SwiftText, tokens: [SwiftToken]) {
+    path = whole.path
+    bytes = whole.bytes
+    self.tokens = tokens
+  }
+
   package func text(_ range: Range<Int>) -> String {
     String(decoding: bytes[range], as: UTF8.self)
   }

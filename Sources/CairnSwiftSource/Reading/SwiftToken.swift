@@ -17,6 +17,8 @@ package struct SwiftToken: Equatable {
   package let range: Range<Int>
   /// Whether it is the first on its line.
   package let startsLine: Bool
+  /// The tokens of a string's interpolations, brackets included.
+  package var inner: [SwiftToken] = []
 
   package func isSymbol(_ text: String) -> Bool { kind == .symbol && self.text == text }
   package func isWord(_ text: String) -> Bool { kind == .identifier && self.text == text }

@@ -88,7 +88,27 @@ extension SourceModule {
   /// The declaration of a class and its extensions.
   private func declarations(of type: TypeDeclaration) -> [TypeDeclaration] {
     files.flatMap { file in
-      file.types.filter { $0.name == type.name && ($0.kind == .class || $0.kind == .extension) }
+      // A private type hides that of another file.
+      let isHidden =
+        file.path != type.place.file
+        && file.types.contains {
+          $0.name == type.name && $0.kind != .extension && $0.access.isPrivate
+        }
+      return isHidden
+        ? []
+        : file.types.filter { $0.name == type.name && ($0.kind == .class || $0.kind == .extension) }
+    }
+  }
+
+  /// Whether a declaration, or the class that it extends, is the one that other files can name.
+  package func isVisible(_ type: TypeDeclaration) -> Bool {
+    guard let found = self.type(named: type.name) else { return true }
+    if found.access.isPrivate { return false }
+    return !files.contains { file in
+      file.path == type.place.file
+        && file.types.contains {
+          $0.name == type.name && $0.kind != .extension && $0.access.isPrivate
+        }
     }
   }
 

@@ -13,6 +13,8 @@ package struct SourceModule {
     self.files = files
     for file in files {
       for type in file.types where type.kind != .extension && !type.isLocal {
+        // Only its own file can name a private one.
+        if type.access.isPrivate, types[type.name] != nil { continue }
         types[type.name] = type
       }
       for alias in file.aliases { aliases[alias.path.joined(separator: ".")] = alias.type }

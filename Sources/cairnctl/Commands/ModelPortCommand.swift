@@ -23,10 +23,20 @@ struct ModelPortCommand: ParsableCommand {
   func run() throws {
     var left = 0
     var changed = 0
-    for path in try files() {
+    let files = try files()
+    var classes = ClassNames()
+    for path in files {
+      // What cannot be read is reported below.
+      guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
+        let source = try? SwiftText(path: path, bytes: Array(data))
+      else { continue }
+      classes.add(source)
+    }
+    for path in files {
       do {
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        let ported = SourcePorting.port(try SwiftText(path: path, bytes: bytes))
+        let ported = SourcePorting.port(
+          try SwiftText(path: path, bytes: bytes), classes: classes)
         for remark in ported.remarks { report(remark) }
         left += ported.remarks.count
         if ported.edits.isEmpty { continue }

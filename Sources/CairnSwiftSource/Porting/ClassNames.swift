@@ -1,0 +1,105 @@
+/// Which classes the sources declare, so that porting knows those of managed objects.
+package struct ClassNames {
+  /// A type, or an extension of one, whose braces are open.
+  struct Scope: Equatable {
+    let kind: String
+    let name: String
+    /// What stands first after the colon.
+    let parent: String?
+    /// Where its declaration begins, as a token.
+    let start: Int
+
+    /// The declaration that begins with the word at a place; nil for another word.
+    init?(_ tokens: [SwiftToken], at index: Int) {
+      let word = tokens[index]
+      guard word.kind == .identifier, Self.kinds.contains(word.text), index + 1 < tokens.count,
+        tokens[index + 1].kind == .identifier,
+        !SourcePorting.declarations.contains(tokens[index + 1].text),
+        index == 0 || !tokens[index - 1].isSymbol(".")
+      else { return nil }
+      (kind, start) = (word.text, index)
+      var name = tokens[index + 1].text
+      var next = index + 2
+      while next + 1 < tokens.count, tokens[next].isSymbol("."),
+        tokens[next + 1].kind == .identifier
+      {
+        name += "." + tokens[next + 1].text
+        next += 2
+      }
+      self.name = name
+      var depth = 0
+      while next < tokens.count, tokens[next].isSymbol("<") || depth > 0 {
+        if tokens[next].isSymbol("<") { depth += 1 }
+        if tokens[next].isSymbol(">") { depth -= 1 }
+        next += 1
+      }
+      guard next + 1 < tokens.count, tokens[next].isSymbol(":") else {
+        parent = nil
+        return
+      }
+      next += 1
+      // `CoreData.NSManagedObject`
+      while next + 2 < tokens.count, tokens[next + 1].isSymbol(".") { next += 2 }
+      parent = next < tokens.count ? tokens[next].text : nil
+    }
+
+    private static let kinds: Set<String> = [
+      "class", "struct", "enum", "actor", "protocol", "extension",
+    ]
+  }
+
+  /// What a class is, as far as the sources say.
+  enum Nature {
+    case managed, other, unknown
+  }
+
+  private var parents: [String: String?] = [:]
+  /// Classes whose own `fetchRequest()` says what it finds.
+  private(set) var typedRequests: Set<String> = []
+
+  package init() {}
+
+  /// Adds the classes of a file.
+  package mutating func add(_ source: SwiftText) {
+    var scopes: [Scope?] = []
+    var opening: Scope?
+    for (index, token) in source.tokens.enumerated() {
+      if let scope = Scope(source.tokens, at: index) {
+        opening = scope
+        if scope.kind == "class" { parents[scope.name] = scope.parent }
+      }
+      if token.isSymbol("{") {
+        scopes.append(opening)
+        opening = nil
+      } else if token.isSymbol("}") {
+        _ = scopes.popLast()
+      } else if token.isWord("fetchRequest"), index > 0, source.tokens[index - 1].isWord("func"),
+        let scope = scopes.last, let scope
+      {
+        typedRequests.insert(scope.name)
+      }
+    }
+  }
+
+  /// Whether objects of a class are managed objects.
+  func nature(of name: String) -> Nature {
+    var (name, steps) = (name, 0)
+    while steps < 32 {
+      if ["NSManagedObject", "ManagedObject"].contains(name) { return .managed }
+      guard let parent = parents[name] else {
+        // Classes of Apple's frameworks; others may be generated from a model.
+        let prefixes = ["NS", "UI", "CA", "MK", "AV", "CL", "WK", "SK", "XC", "CK"]
+        let isApples = prefixes.contains { prefix in
+          name.hasPrefix(prefix) && name.dropFirst(2).first?.isUppercase == true
+        }
+        return isApples ? .other : .unknown
+      }
+      guard let parent else { return .other }
+      (name, steps) = (parent, steps + 1)
+    }
+    return .unknown
+  }
+
+  /// Whether the sources declare a class.
+  func declares(_ name: String) -> Bool { parents[name] != nil }
+}
