@@ -201,7 +201,9 @@ struct CompanionText {
   // MARK: Names
 
   /// The module may have a `ManagedObject` of its own where it imports CoreData.
-  private var baseName: String { importedModule == "CoreData" ? "NSManagedObject" : "ManagedObject" }
+  private var baseName: String {
+    importedModule == "CoreData" ? "NSManagedObject" : "ManagedObject"
+  }
 
   private func names() -> [String] {
     var lines: [String] = []

@@ -8,7 +8,8 @@ private final class ShapeRoom: NSManagedObject {
 
   init(number: Int64, context: NSManagedObjectContext) {
     made = 1
-    let entity = NSEntityDescription.entity(forEntityName: "ShapeRoom", in: context)!
+    let known = NSEntityDescription.entity(forEntityName: "ShapeRoom", in: context)
+    guard let entity = known else { fatalError("The model lacks ShapeRoom.") }
     super.init(entity: entity, insertInto: context)
     setPrimitiveValue(number, forKey: "number")
   }
@@ -23,7 +24,9 @@ private final class ShapeRoom: NSManagedObject {
 private final class ShapeNamed: NSManagedObject {
   nonisolated(unsafe) static var model: NSManagedObjectModel?
 
-  override class func entity() -> NSEntityDescription { model!.entitiesByName["ShapeDoor"]! }
+  override class func entity() -> NSEntityDescription {
+    model?.entitiesByName["ShapeDoor"] ?? NSEntityDescription()
+  }
   override class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
     let request = super.fetchRequest()
     request.fetchLimit = 1

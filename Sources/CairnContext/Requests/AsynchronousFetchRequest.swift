@@ -205,7 +205,9 @@ open class PersistentStoreAsynchronousResult: PersistentStoreResult {
 /// results of the latter are there at once.
 ///
 /// Source: `NSAsynchronousFetchResult`.
-open class AsynchronousFetchResult<ResultType: FetchRequestResult>: PersistentStoreAsynchronousResult {
+open class AsynchronousFetchResult<ResultType: FetchRequestResult>:
+  PersistentStoreAsynchronousResult
+{
   public let fetchRequest: AsynchronousFetchRequest<ResultType>
   /// The results; nil until they are there, and when there will be none.
   open internal(set) var finalResult: [ResultType]?

@@ -15,7 +15,8 @@ final class Labelled: NSManagedObject {
 
   init(label: String, context: NSManagedObjectContext) {
     made = 1
-    let entity = NSEntityDescription.entity(forEntityName: "Item", in: context)!
+    let known = NSEntityDescription.entity(forEntityName: "Item", in: context)
+    guard let entity = known else { fatalError("The model lacks Item.") }
     super.init(entity: entity, insertInto: context)
     setPrimitiveValue(label, forKey: "name")
   }
@@ -29,7 +30,7 @@ final class Labelled: NSManagedObject {
 /// A class that says itself which entity it is of.
 final class Named: NSManagedObject {
   override class func entity() -> NSEntityDescription {
-    container.managedObjectModel.entitiesByName["Folder"]!
+    container.managedObjectModel.entitiesByName["Folder"] ?? NSEntityDescription()
   }
   override class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
     let request = super.fetchRequest()
@@ -98,7 +99,8 @@ func checkShapes(in context: NSManagedObjectContext) throws {
   expect((Item.self as ManagedObject.Type).table == "items", "a protocol of the program's own")
 
   let labelled = Labelled(label: "on it", context: context)
-  expect(labelled.made == 1 && labelled.primitiveValue(forKey: "name") as? String == "on it", "made")
+  let name = labelled.primitiveValue(forKey: "name") as? String
+  expect(labelled.made == 1 && name == "on it", "an initializer of the class")
   context.delete(labelled)
   let named = Named(context: context)
   expect(named.entity.name == "Folder", "init(context:) asks entity()")
