@@ -161,6 +161,19 @@ enum ObjectClasses {
     return matches[0]
   }
 
+  /// The entity of an object that is made without one and without a context: the class's own, or one
+  /// without properties that is called as the class.
+  static func entity(ofLone type: ManagedObject.Type) -> EntityDescription {
+    let entity = type.entity()
+    guard entity.managedObjectModel == nil, entity.layout == nil else { return entity }
+    let standIn = EntityDescription(name: String(describing: type))
+    let model = ManagedObjectModel()
+    model.entities = [standIn]
+    // What the object needs of the model stays with the entity.
+    try? model.prepareForUse()
+    return standIn
+  }
+
   /// The entities of the model whose objects have the class.
   private static func entities(
     of type: ManagedObject.Type, in model: ManagedObjectModel

@@ -105,6 +105,8 @@ if let item = found.first {
 }
 expect(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).count == 1, "other modules")
 
+try checkShapes(in: context)
+
 // Key paths know the names of properties.
 expect((\Item.name)._kvcKeyPathString == "name", "a property")
 expect((\Item.next?.name)._kvcKeyPathString == "next.name", "a property behind a to-one")
