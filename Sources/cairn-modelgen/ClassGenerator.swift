@@ -42,7 +42,11 @@ struct ClassGenerator {
     }
     let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
     let registration = RegistrationText(name: source, statements: entities.flatMap(names)).lines
-    return ([head + "\nimport Foundation\nimport \(module)\n"] + parts).joined(separator: "\n")
+    return
+      ([
+        head + "\n"
+          + ["Foundation", module].map { ImportText.lines("import " + $0) + "\n" }.joined()
+      ] + parts).joined(separator: "\n")
       + registration.map { $0 + "\n" }.joined()
   }
 
