@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-crashes faults fuzz clean
+.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-crashes faults fuzz migrations clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -53,6 +53,10 @@ faults: deps
 ## Opens, reads and writes 10,000 damaged store files; the tests do a few hundred.
 fuzz: deps
 	CAIRN_FUZZ_ROUNDS=10000 $(SWIFT) test --filter 'DamagedPagesTests|HostileSchemaTests'
+
+## Migrates 1,000 random stores along random changes of their models; the tests do a few.
+migrations: deps
+	CAIRN_RANDOM_MIGRATIONS=1000 $(SWIFT) test --filter RandomMigrationTests
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift

@@ -158,7 +158,7 @@ let package = Package(
       name: "CairnMigrationTests",
       dependencies: [
         "Cairn", "CairnMigration", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnPlatform",
+        "CairnPlatform", "CairnSQLite",
       ]),
     .testTarget(
       name: "CairnTests",

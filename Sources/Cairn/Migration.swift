@@ -33,12 +33,13 @@ extension MigrationManager {
   /// Migrates a store into a new one, on the calling thread.
   ///
   /// The source is only read; it should not be written by anybody meanwhile. The destination is
-  /// complete or not there.
+  /// complete or not there; where an earlier mapping model of the same source has made it, the
+  /// objects of this one are added.
   ///
   /// - Parameter mappings: The mapping; nil infers it.
   /// - Throws: 134150 and 134160 when the source or the destination cannot be used, 134190 when
-  ///   nothing can be inferred, 134170 for a mapping that cannot be followed, 134110 and validation
-  ///   errors for data that does not fit, and what policies throw.
+  ///   nothing can be inferred, 134170 for a mapping that cannot be followed, 134110 for data that
+  ///   does not fit, and what policies throw.
   public func migrateStore(
     from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
     with mappings: MappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,

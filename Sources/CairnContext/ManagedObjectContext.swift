@@ -69,12 +69,19 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   final var recordsUndo = false
   final let undoHolds = UndoHolds()
   final var isProcessingScheduled = false
+  /// For migrations, set before there are objects: these are plain ones, and nothing is validated.
+  package final var carriesValuesOnly = false
   @exclusivity(unchecked)
   final var assignments: [ObjectRef: PersistentStore] = [:]
   @exclusivity(unchecked)
   final var retained: Set<ObjectRef> = []
   /// Set on the context's queue, asked by whoever commits.
   let merging = MergingSwitch()
+  /// Whether the context is to merge by itself, as soon as it has something to follow.
+  final var isToMergeAutomatically = false
+  final var isMerging = false
+  /// Objects that were deleted elsewhere, from the merge of that until the next event is processed.
+  final var mergedDeletions: [ManagedObject] = []
 
   /// A context with a queue of the given kind.
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
@@ -165,9 +172,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
   open var propagatesDeletesAtEndOfEvent = true
-  /// Whether the context keeps all its objects alive.
-  ///
-  /// Default false.
+  /// Whether the context keeps all its objects alive; by default it does not.
   @exclusivity(unchecked)
   open var retainsRegisteredObjects = false {
     didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }
@@ -179,9 +184,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether saves of other contexts of the coordinator are merged by themselves, some time later
   /// on the context's queue; in a child those of its parent and of the parent's other children.
   ///
-  /// Default false.
+  /// Default false. May be set before there is a coordinator or a parent.
   open var automaticallyMergesChangesFromParent: Bool {
-    get { merging.current != nil }
+    get { isToMergeAutomatically }
     set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
   }
   /// For the program's own use.
@@ -202,29 +207,6 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// May be nested.
   open func performAndWait(_ block: () -> Void) {
     confinement.sync { CurrentContext.$context.withValue(self) { block() } }
-  }
-
-  /// Runs the block on the context's queue, waits, and returns what it returns.
-  ///
-  /// May be nested.
-  @discardableResult
-  public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-    try confinement.sync { try CurrentContext.$context.withValue(self) { try block() } }
-  }
-
-  /// Runs the block on the context's queue without blocking the caller's thread.
-  ///
-  /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
-  /// appends it.
-  ///
-  /// The call itself goes on where its caller is, so that the caller's values may be used in the
-  /// block, also in the language mode of Swift 6; the block runs on the context's queue.
-  nonisolated(nonsending) public func perform<T>(
-    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
-  ) async rethrows -> T {
-    try await ContextScheduling.run(
-      { try CurrentContext.$context.withValue(self) { try block() } }, on: self,
-      schedule: schedule)
   }
 
   // MARK: Objects
@@ -325,7 +307,11 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   open var hasChanges: Bool { !pending.isEmpty }
   open var insertedObjects: Set<ManagedObject> { Set(pending.objects(.inserted)) }
   open var updatedObjects: Set<ManagedObject> { Set(pending.objects(.updated)) }
-  open var deletedObjects: Set<ManagedObject> { Set(pending.objects(.deleted)) }
+  /// The objects that the next save deletes, and those whose deletion elsewhere was merged, until
+  /// that is processed.
+  open var deletedObjects: Set<ManagedObject> {
+    Set(pending.objects(.deleted)).union(mergedDeletions)
+  }
   open var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
   /// Ends the current event: follows delete rules and posts one objects-did-change notification.
   open func processPendingChanges() { ChangeProcessing(context: self).process() }

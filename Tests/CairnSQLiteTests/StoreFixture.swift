@@ -115,7 +115,9 @@ final class StoreFixture {
   }
 
   deinit {
-    if !isDamagedOnPurpose, let found = try? StoreInspection(contentsOf: url).damage {
+    if !isDamagedOnPurpose,
+      let found = try? StoreInspection(contentsOf: url, isStrict: true).damage
+    {
       #expect(found == [], "left in the store of a test")
     }
     try? store.close()

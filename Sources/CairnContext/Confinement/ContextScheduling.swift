@@ -42,3 +42,28 @@ enum ContextScheduling {
     }
   }
 }
+
+extension ManagedObjectContext {
+  /// Runs the block on the context's queue, waits, and returns what it returns.
+  ///
+  /// May be nested.
+  @discardableResult
+  public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+    try confinement.sync { try CurrentContext.$context.withValue(self) { try block() } }
+  }
+
+  /// Runs the block on the context's queue without blocking the caller's thread.
+  ///
+  /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
+  /// appends it.
+  ///
+  /// The call itself goes on where its caller is, so that the caller's values may be used in the
+  /// block, also in the language mode of Swift 6; the block runs on the context's queue.
+  nonisolated(nonsending) public func perform<T>(
+    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
+  ) async rethrows -> T {
+    try await ContextScheduling.run(
+      { try CurrentContext.$context.withValue(self) { try block() } }, on: self,
+      schedule: schedule)
+  }
+}

@@ -7,17 +7,22 @@ enum FaultFiring {
   /// Reads the values of one fault.
   ///
   /// When the row is gone the object becomes a deleted one whose values are all nil, unless the
-  /// context says otherwise; then this traps, because a property read cannot throw.
+  /// context says otherwise; then this traps, because a property read cannot throw. The values of an
+  /// object whose context was reset or has gone are all nil as well.
   ///
   /// - Parameter property: The one that is read or written, if it is about one.
   static func fire(_ object: ManagedObject, for property: PropertyDescription? = nil) {
-    if object.flags.contains(.deletedUnread), object.registry?.context == nil {
-      // A save has deleted it before anybody wanted its values.
+    guard let context = object.registry?.context else {
+      // Reset, or gone: nothing can be read for the object any more.
       becomeEmpty(object)
       return
     }
-    let context = object.requiredContext
     context.confinement.check()
+    if object.isInserted {
+      // Refreshed before it was saved.
+      object.adoptDefaults(of: object.layout)
+      return
+    }
     if let snapshot = object.snapshot {
       become(object, snapshot)
       return
@@ -89,7 +94,8 @@ enum FaultFiring {
   static func fill(_ object: ManagedObject, maximumAge: TimeInterval?) throws {
     guard object.isFault else { return }
     if let snapshot = object.snapshot { return become(object, snapshot) }
-    _ = try read(object, in: object.requiredContext, maximumAge: maximumAge)
+    guard !object.isInserted, let context = object.registry?.context else { return fire(object) }
+    _ = try read(object, in: context, maximumAge: maximumAge)
   }
 
   /// Reads the values of several faults at once; those whose rows are gone stay faults.
@@ -98,11 +104,13 @@ enum FaultFiring {
     for object in objects where object.isFault {
       if let snapshot = object.snapshot {
         become(object, snapshot)
+      } else if object.isInserted {
+        fire(object)
       } else if object.registry?.context?.parent != nil || !object.objectID.isTemporaryID {
         faults.append(object)
       }
     }
-    guard let first = faults.first, let source = first.requiredContext.rowSource else { return }
+    guard let source = faults.first?.registry?.context?.rowSource else { return }
     let rows = try source.rows(for: faults.map(\.objectID), maximumAge: maximumAge)
     var held: [ManagedObjectID] = []
     for (object, row) in zip(faults, rows) {
@@ -162,7 +170,7 @@ enum FaultFiring {
   /// Reads the members of one to-many relationship, and the rows of the first ones: whoever lists
   /// members will look at them, and the row is where the member's entity is read as well.
   static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
-    let context = object.requiredContext
+    guard let context = object.registry?.context else { return value.load([]) }
     context.confinement.check()
     let id = object.objectID
     guard let source = context.rowSource, !id.isTemporaryID || context.parent != nil else {
@@ -186,7 +194,7 @@ enum FaultFiring {
   /// The committed members of a to-many relationship, read without making objects of them; nil
   /// when they cannot be read, which the next save reports.
   static func memberIDs(_ index: Int, of object: ManagedObject) -> [ManagedObjectID]? {
-    let context = object.requiredContext
+    guard let context = object.registry?.context else { return [] }
     context.confinement.check()
     guard let source = context.rowSource,
       !object.objectID.isTemporaryID || context.parent != nil

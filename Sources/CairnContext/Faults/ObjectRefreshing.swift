@@ -7,7 +7,9 @@ struct ObjectRefreshing {
 
   /// `refresh(_:mergeChanges:)`.
   func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    guard object.registry === context.registry, !object.isInserted, !object.isDeleted else {
+    guard object.registry === context.registry, !object.isDeleted else { return }
+    if object.isInserted {
+      if !mergeChanges { forgetValues(ofNew: object) }
       return
     }
     takePermanentID(object)
@@ -41,6 +43,22 @@ struct ObjectRefreshing {
       context.pending.note(object, .eventRefreshed)
     }
     kept.follow()
+  }
+
+  /// All that a new object has is unsaved: it becomes a fault, and those that it was related to let
+  /// go of it.
+  ///
+  /// It is still to be saved, and has the values of the model's defaults when they are asked for.
+  private func forgetValues(ofNew object: ManagedObject) {
+    for slot in object.isFault ? [] : object.layout.toOneSlots {
+      InverseMaintenance.setToOne(of: object, at: slot, to: nil)
+    }
+    for (index, value) in object.toManyValues.enumerated() where value?.isTouched == true {
+      InverseMaintenance.setMembers(of: object, at: index, to: [])
+    }
+    turnIntoFault(object)
+    context.pending.note(object, .eventRefreshed)
+    context.scheduleProcessing()
   }
 
   /// In a child an object has its temporary ID until it is refreshed after the root has saved it.

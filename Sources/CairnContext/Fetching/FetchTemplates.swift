@@ -108,7 +108,8 @@ extension EntityDescription {
   /// A new object of the entity, of the class that its model names; the entity is known and not
   /// abstract, so that no name is looked up.
   package func insertObject(into context: ManagedObjectContext) -> ManagedObject {
-    ObjectClasses.type(for: self).init(entity: self, insertInto: context)
+    let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: self)
+    return type.init(entity: self, insertInto: context)
   }
 }
 
@@ -134,7 +135,8 @@ extension ManagedObject {
   /// The one entity whose objects have this class, among the models in use: in the one of them that
   /// was put to use last.
   ///
-  /// Traps when there is none.
+  /// When there is none, an entity without a name, which belongs to no model: nothing can be made or
+  /// fetched with it.
   public class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
 
   /// A request for the objects of ``entity()``, for where a request of any result is asked for.

@@ -14,6 +14,7 @@ struct ChangeProcessing {
     context.isProcessing = true
     if context.propagatesDeletesAtEndOfEvent { DeletePropagation(context: context).run() }
     context.isProcessing = false
+    if !context.mergedDeletions.isEmpty, !context.isMerging { context.mergedDeletions = [] }
     let objects = context.pending.takeEvent()
     if objects.isEmpty { return [] }
 
@@ -79,10 +80,8 @@ struct ObjectChangeSets {
 
   mutating func add(_ object: ManagedObject, evenIfClean: Bool) {
     let flags = object.flags
-    if flags.contains(.discarded) {
-      // Inserted and deleted within one event: nobody needs to know.
-      if !flags.contains(.eventInserted) { deleted.append(object) }
-    } else if flags.contains(.eventDeleted) {
+    // Also one that was inserted in the same event: its insertion is told to nobody.
+    if !flags.isDisjoint(with: [.discarded, .eventDeleted]) {
       deleted.append(object)
     } else if flags.contains(.eventInserted) {
       inserted.append(object)

@@ -13,6 +13,7 @@ struct ContextAttachment {
     }
     if let coordinator { ObjectClasses.learn(coordinator.managedObjectModel) }
     coordinator?.addObserver(context.commitListener)
+    startMerging()
   }
 
   func attach(to parent: ManagedObjectContext?) {
@@ -25,6 +26,7 @@ struct ContextAttachment {
     detach()
     parent?.registry.expectChildren()
     context.rowSource = parent.map(ParentRows.init)
+    startMerging()
   }
 
   private func detach() {
@@ -41,13 +43,9 @@ struct ContextAttachment {
 
   func setMergesAutomatically(_ isOn: Bool) {
     guard isOn else {
+      context.isToMergeAutomatically = false
       replaceMerging(by: nil)
       return
-    }
-    guard context.rowSource != nil else {
-      // The program switches it on before it attached the context.
-      fatalError(
-        "automaticallyMergesChangesFromParent needs a coordinator or a parent; set one first.")
     }
     guard context.concurrencyType != .confinementConcurrencyType else {
       // The program made the context with that type itself.
@@ -55,9 +53,16 @@ struct ContextAttachment {
         "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
       )
     }
-    if context.merging.current == nil {
-      replaceMerging(by: AutomaticMerging(context: context))
-    }
+    context.isToMergeAutomatically = true
+    startMerging()
+  }
+
+  /// Begins to follow what the context is attached to, if it is to do that.
+  private func startMerging() {
+    guard context.isToMergeAutomatically, context.rowSource != nil,
+      context.merging.current == nil
+    else { return }
+    replaceMerging(by: AutomaticMerging(context: context))
   }
 }
 
@@ -85,6 +90,13 @@ extension ManagedObjectContext {
       pending.note(object, .eventUpdated)
       scheduleProcessing()
     }
+  }
+
+  /// What was merged is processed once whoever merged it has had a look.
+  final func scheduleEndOfMerge() {
+    if concurrencyType == .confinementConcurrencyType { return }
+    let reference = reference
+    confinement.async { reference.context?.endEvent() }
   }
 
   /// On the main queue an event ends by itself: changes are processed in the next turn.

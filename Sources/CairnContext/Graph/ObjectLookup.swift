@@ -99,7 +99,7 @@ struct ObjectLookup {
     }
     while context.kinds.count <= layout.number { context.kinds.append(nil) }
     if let known = context.kinds[layout.number], known.isFor(layout) { return known }
-    let type = ObjectClasses.type(for: entity)
+    let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: entity)
     let kind = ObjectKind(
       type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type))
     context.kinds[layout.number] = kind

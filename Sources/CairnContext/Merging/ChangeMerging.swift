@@ -93,14 +93,18 @@ struct ChangeMerging {
     if changes.isEmpty { return }
     // What happened here before the merge is an event of its own.
     context.processPendingChanges()
+    let isNested = context.isMerging
+    context.isMerging = true
+    defer { context.isMerging = isNested }
     for id in changes.deleted { delete(id) }
     var kept = KeptPartners(context: context)
-    update(changes.updated, &kept)
+    let refreshed = update(changes.updated, &kept)
     // Inserted objects are held until the notification has been posted.
     let inserted = changes.inserted.map { insert($0) }
     withExtendedLifetime(inserted) { context.processPendingChanges() }
     kept.follow()
-    ContextNotifications(context: context).postDidMerge(changes)
+    ContextNotifications(context: context).postDidMerge(changes, refreshed: refreshed)
+    if !context.mergedDeletions.isEmpty { context.scheduleEndOfMerge() }
   }
 
   private func insert(_ id: ManagedObjectID) -> ManagedObject {
@@ -114,7 +118,10 @@ struct ChangeMerging {
     return object
   }
 
-  private func update(_ ids: [ManagedObjectID], _ kept: inout KeptPartners) {
+  /// - Returns: The IDs of the objects that have newer values now.
+  private func update(
+    _ ids: [ManagedObjectID], _ kept: inout KeptPartners
+  ) -> [ManagedObjectID] {
     let refreshing = ObjectRefreshing(context: context)
     let objects = ids.compactMap { ObjectLookup(context: context).registered($0) }
     let realised = objects.filter { !$0.isFault && !$0.isDeleted }
@@ -128,6 +135,7 @@ struct ChangeMerging {
         refreshing.rebase(object, onto: row)
       }
       object.forgetLooseValues()
+      if !object.isFault { object.takeTransientDefaults() }
       object.awake(fromSnapshotEvents: .refresh)
       context.pending.note(object, .eventRefreshed)
     }
@@ -135,6 +143,7 @@ struct ChangeMerging {
       object.snapshot = nil
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
     }
+    return realised.map(\.objectID)
   }
 
   /// An object's row was deleted by somebody else.
@@ -156,6 +165,7 @@ struct ChangeMerging {
     if object.isFault { FaultFiring.becomeEmpty(object) }
     object.flags.insert(.deletedElsewhere)
     context.pending.note(object, .eventDeleted)
+    if context.isMerging { context.mergedDeletions.append(object) }
   }
 
   /// What was related here to an object that is gone is not saved with a key to it; that is nothing

@@ -101,12 +101,13 @@ struct ContextNotifications {
       name: AutomaticMerging.childDidSave, object: parent, userInfo: ids)
   }
 
-  func postDidMerge(_ changes: MergedChanges) {
+  /// - Parameter refreshed: Those of the updated objects that had values here and have newer ones now.
+  func postDidMerge(_ changes: MergedChanges, refreshed: [ManagedObjectID]) {
     let info: [AnyHashable: Any] = [
       Key.insertedObjectIDs.rawValue: Set(changes.inserted),
       Key.updatedObjectIDs.rawValue: Set(changes.updated),
       Key.deletedObjectIDs.rawValue: Set(changes.deleted),
-      Key.refreshedObjectIDs.rawValue: Set<ManagedObjectID>(),
+      Key.refreshedObjectIDs.rawValue: Set(refreshed),
       Key.invalidatedObjectIDs.rawValue: Set<ManagedObjectID>(),
     ]
     post(ManagedObjectContext.didMergeChangesObjectIDsNotification, info)

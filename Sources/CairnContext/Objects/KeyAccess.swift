@@ -38,7 +38,7 @@ struct KeyAccess {
     if let index = object.layout.toManyByName[key] {
       return object.layout.toManys[index].isOrdered
         ? ManagedObjectOrderedSet(object: object, index: index, isPrimitive: true)
-        : ManagedObjectSet(object: object, index: index, isPrimitive: true)
+        : object.primitiveMembers(toMany: index)
     }
     return otherValue(
       forKey: key, asksClass: false, value: { object.slots == nil ? nil : value(at: $0) })

@@ -77,7 +77,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     unretainedLayout = .passUnretained(layout)
     super.init()
     flags = ClassTraits.flags(of: self, in: context)
-    adoptSlots(of: layout.defaultValues)
+    adoptDefaults(of: layout)
     if let context { ObjectInsertion(context: context).insert(self) }
   }
 
@@ -286,7 +286,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   /// The stored value of a property without announcements and without firing the fault.
   ///
-  /// A to-many relationship comes as a set whose changes are not announced and have no inverses.
+  /// A to-many relationship comes as a mutable set, which may be cast to a Swift set, or a mutable
+  /// ordered set; changes of it are not announced and have no inverses. Each call costs as much as
+  /// the set has members.
   open func primitiveValue(forKey key: String) -> Any? {
     KeyAccess(object: self).primitiveValue(forKey: key)
   }

@@ -87,8 +87,10 @@ extension ManagedObject {
   /// The values last fetched or saved, by name; nil as `NSNull`.
   ///
   /// Without keys all persistent properties, but not to-many relationships that were not loaded.
+  /// Empty for an object that was inserted and not saved.
   public func committedValues(forKeys keys: [String]?) -> [String: Any] {
     var result: [String: Any] = [:]
+    if !flags.isDisjoint(with: [.inserted, .discarded]) { return result }
     if hasNoRow {
       for slot in layout.persistentSlots { result[propertyName(ofSlot: slot)] = NSNull() }
       return keys.map { keys in result.filter { keys.contains($0.key) } } ?? result

@@ -5,6 +5,9 @@ final class ObjectExtras {
   /// To-many relationships by index; empty until one is touched.
   @exclusivity(unchecked)
   var toManyValues: [ToManyValue?] = []
+  /// Sets that the program was given for primitive values, by index of their relationship.
+  @exclusivity(unchecked)
+  var primitiveMembers: [Int: PrimitiveMembers] = [:]
   /// The changed slots from the 65th on; see ``SlotSet``.
   @exclusivity(unchecked)
   var changedHighSlots: [UInt64] = []
@@ -19,8 +22,8 @@ final class ObjectExtras {
   var batch: FetchBatch?
 
   var isEmpty: Bool {
-    toManyValues.isEmpty && changedHighSlots.isEmpty && looseValues.isEmpty && companions.isEmpty
-      && batch == nil
+    toManyValues.isEmpty && primitiveMembers.isEmpty && changedHighSlots.isEmpty
+      && looseValues.isEmpty && companions.isEmpty && batch == nil
   }
 }
 
@@ -34,7 +37,11 @@ extension ManagedObject {
   }
 
   /// To-many relationships by index; empty until one is touched.
-  final var toManyValues: [ToManyValue?] { extras?.toManyValues ?? [] }
+  final var toManyValues: [ToManyValue?] {
+    guard let extras else { return [] }
+    if !extras.primitiveMembers.isEmpty { takePrimitiveChanges(from: extras) }
+    return extras.toManyValues
+  }
   /// Objects read along with this one by a prefetch.
   final var companions: [ManagedObject] { extras?.companions ?? [] }
   /// The results of a fetch whose rows are read together with this one's.
@@ -57,7 +64,10 @@ extension ManagedObject {
   }
 
   /// Forgets the to-many relationships that were touched.
-  final func forgetToManyValues() { extras?.toManyValues = [] }
+  final func forgetToManyValues() {
+    extras?.toManyValues = []
+    extras?.primitiveMembers = [:]
+  }
 
   // MARK: Values without a slot
 

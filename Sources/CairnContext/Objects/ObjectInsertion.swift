@@ -69,7 +69,7 @@ extension ManagedObject {
   /// Nothing of the object is stored any more: all its values are changes.
   final func becomeNew() {
     if slots == nil {
-      adoptSlots(of: layout.defaultValues)
+      adoptDefaults(of: layout)
     } else if !flags.contains(.ownsSlots) {
       adoptSlots(of: currentValues)
     }

@@ -55,6 +55,23 @@ extension ManagedObject {
     // A row at hand already is counted once.
     if self.snapshot?.isIdentical(to: snapshot) != true { self.snapshot = snapshot }
     slots = snapshot.slots
+    if !unretainedLayout._withUnsafeGuaranteedRef({ $0.transientDefaults.isEmpty }) {
+      takeTransientDefaults()
+    }
+  }
+
+  /// Gives required transient attributes, which no row has, their defaults.
+  ///
+  /// That is no change of the object.
+  final func takeTransientDefaults() {
+    for transient in layout.transientDefaults where !changedSlots.contains(transient.slot) {
+      if transient.attribute.attributeType == .undefined {
+        let name = layout.slots[transient.slot].name
+        if looseValue(name) == nil { setLooseValue(transient.attribute.defaultValue, name) }
+      } else if firedSlots[transient.slot].isNull {
+        writeSilently(transient.value, at: transient.slot)
+      }
+    }
   }
 
   /// Takes slots of its own with the given values, one for each slot.
@@ -63,6 +80,12 @@ extension ManagedObject {
       .draft(count: values.count) { slots in
         for slot in 0..<values.count { slots.initialize(slot, to: values[slot]) }
       })
+  }
+
+  /// Takes the values of a new object.
+  final func adoptDefaults(of layout: EntityLayout) {
+    adoptSlots(of: layout.defaultValues)
+    if !layout.transientDefaults.isEmpty { takeTransientDefaults() }
   }
 
   private func own(_ row: RowSnapshot) {
@@ -166,6 +189,7 @@ extension ManagedObject {
   /// The holder of a to-many relationship, loaded or not.
   final func toMany(_ index: Int) -> ToManyValue {
     let extras = madeExtras
+    if !extras.primitiveMembers.isEmpty { takePrimitiveChanges(from: extras) }
     if index < extras.toManyValues.count, let value = extras.toManyValues[index] { return value }
     if extras.toManyValues.isEmpty {
       extras.toManyValues = Array(repeating: nil, count: layout.toManys.count)
@@ -179,6 +203,7 @@ extension ManagedObject {
   /// The holder if it was touched.
   final func touchedToMany(_ index: Int) -> ToManyValue? {
     guard let extras, index < extras.toManyValues.count else { return nil }
+    if !extras.primitiveMembers.isEmpty { takePrimitiveChanges(from: extras) }
     return extras.toManyValues[index]
   }
 

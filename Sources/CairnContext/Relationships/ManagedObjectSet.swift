@@ -11,13 +11,10 @@ import Foundation
 public final class ManagedObjectSet: NSMutableSet {
   private let owner: ManagedObject
   private let index: Int
-  /// Whether only this side of the relationship changes, without an announcement.
-  private let isPrimitive: Bool
 
-  init(object: ManagedObject, index: Int, isPrimitive: Bool = false) {
+  init(object: ManagedObject, index: Int) {
     owner = object
     self.index = index
-    self.isPrimitive = isPrimitive
     super.init(objects: [], count: 0)
   }
 
@@ -62,21 +59,12 @@ public final class ManagedObjectSet: NSMutableSet {
   // MARK: Changing
 
   public override func add(_ object: Any) {
-    let member = required(object)
-    if isPrimitive {
-      _ = holder.add(member)
-    } else {
-      owner.insertMember(member, toMany: index)
-    }
+    owner.insertMember(required(object), toMany: index)
   }
 
   public override func remove(_ object: Any) {
     guard let member = object as? ManagedObject else { return }
-    if isPrimitive {
-      _ = holder.remove(member)
-    } else {
-      owner.removeMember(member, toMany: index)
-    }
+    owner.removeMember(member, toMany: index)
   }
 
   public override func addObjects(from array: [Any]) { array.forEach(add) }
@@ -91,11 +79,7 @@ public final class ManagedObjectSet: NSMutableSet {
   }
 
   private func set(_ members: [ManagedObject]) {
-    if isPrimitive {
-      owner.setPrimitiveMembers(members, toMany: index)
-    } else {
-      owner.changeMembers(members, toMany: index)
-    }
+    owner.changeMembers(members, toMany: index)
   }
 
   private func required(_ object: Any) -> ManagedObject {

@@ -64,6 +64,7 @@ final class BatchRows {
         object.adoptSlots(of: entity.layout.defaultValues)
         object.forgetChangedSlots()
         object.forgetLooseValues()
+        object.takeTransientDefaults()
         return values
       }
       self.fillObject = nil

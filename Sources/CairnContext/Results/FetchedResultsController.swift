@@ -34,8 +34,8 @@ open class FetchedResultsController<ResultType>: NSObject {
 
   /// A controller that has not fetched yet.
   ///
-  /// Traps for a request without sort descriptors, as Core Data does: without them there is no
-  /// order to keep.
+  /// Traps for a request whose sort descriptors are nil, as Core Data does. With an empty array the
+  /// objects stand in the order of the fetch, and new ones come last.
   ///
   /// - Parameters:
   ///   - sectionNameKeyPath: The value that tells sections apart; nil for one section.
@@ -44,7 +44,7 @@ open class FetchedResultsController<ResultType>: NSObject {
     fetchRequest: FetchRequest<ResultType>, managedObjectContext context: ManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
   ) {
-    if fetchRequest.sortDescriptors?.isEmpty ?? true {
+    if fetchRequest.sortDescriptors == nil {
       // Reached by: a program that makes the request so; Core Data raises here too.
       fatalError(
         "An instance of NSFetchedResultsController requires a fetch request with sort descriptors")

@@ -254,8 +254,11 @@ final class ResultsTracking: @unchecked Sendable {
     _ difference: ResultsDifference, from old: ResultsContent, to new: ResultsContent
   ) {
     func tell(_ index: Int, of content: ResultsContent, _ type: FetchedResultsChangeType) {
-      let section = info(content.sections[index], of: content)
-      self.tell { $0.controller($1, didChange: section, atSectionIndex: index, for: type) }
+      var section = content.sections[index]
+      // Nothing is in a section that is gone.
+      if type == .delete { section.range = section.range.lowerBound..<section.range.lowerBound }
+      let info = info(section, of: content)
+      self.tell { $0.controller($1, didChange: info, atSectionIndex: index, for: type) }
     }
     for index in difference.deletedSections { tell(index, of: old, .delete) }
     for index in difference.insertedSections { tell(index, of: new, .insert) }

@@ -7,11 +7,57 @@ struct PermanentIDs {
 
   /// - Throws: 134030 when no writable store takes an object.
   func obtain(for objects: [ManagedObject]) throws {
+    let isAnyKnown = try takeIDsOfParent(for: objects)
     let groups = try groups(of: objects)
-    if groups.isEmpty { return }
+    if groups.isEmpty, !isAnyKnown { return }
     for group in groups { try give(to: group) }
     replaceReferences()
   }
+
+  // MARK: In a child
+
+  /// Objects that a parent has, too, take the IDs that they have or will be saved with there.
+  ///
+  /// - Returns: Whether there are such objects.
+  private func takeIDsOfParent(for objects: [ManagedObject]) throws -> Bool {
+    guard let parent = context.parent else { return false }
+    let waiting = objects.filter {
+      $0.objectID.isTemporaryID && $0.registry === context.registry
+    }
+    if waiting.isEmpty { return false }
+    let ids = waiting.map(\.objectID)
+    let known = try parent.performAndWait {
+      try PermanentIDs(context: parent).obtain(forIDs: ids)
+    }
+    var isAnyKnown = false
+    for case (let object, let id?) in zip(waiting, known) {
+      context.registry.replaceTemporaryID(of: object, by: id)
+      isAnyKnown = true
+    }
+    return isAnyKnown
+  }
+
+  /// The permanent IDs of the objects with temporary IDs that a child knows; nil for objects that
+  /// are new in the child, and for unknown ones.
+  ///
+  /// Runs on the context's queue.
+  private func obtain(forIDs ids: [ManagedObjectID]) throws -> [ManagedObjectID?] {
+    let new = ids.compactMap { context.registry.object(for: $0) }.filter(\.isInserted)
+    try obtain(for: new)
+    var known = ids.map { id in
+      let now = context.currentID(id)
+      return now.isTemporaryID ? nil : now
+    }
+    let unknown = known.indices.filter { known[$0] == nil }
+    guard !unknown.isEmpty, let parent = context.parent else { return known }
+    let further = try parent.performAndWait {
+      try PermanentIDs(context: parent).obtain(forIDs: unknown.map { ids[$0] })
+    }
+    for (place, id) in zip(unknown, further) { known[place] = id }
+    return known
+  }
+
+  // MARK: By store
 
   private func give(to group: Group) throws {
     if let numbering = group.store as? any RowKeyReserving,

@@ -36,7 +36,7 @@ struct SavePipeline {
     defer { context.isSaving = false }
     ContextNotifications(context: context).postWillSave()
     try sendWillSave()
-    try ObjectValidation.validate(context.pending)
+    if !context.carriesValuesOnly { try ObjectValidation.validate(context.pending) }
     if let parent = context.parent {
       try ParentSaving(context: context, parent: parent).save()
       return
@@ -245,6 +245,7 @@ struct SavePipeline {
     try body()
     // Resolving may have deleted objects.
     context.processPendingChanges()
+    if context.carriesValuesOnly { return }
     // What somebody else has related to a deleted object may deny its deletion.
     try ObjectValidation.validate(context.pending.objects(.deleted))
   }

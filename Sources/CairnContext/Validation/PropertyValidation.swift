@@ -64,9 +64,7 @@ struct PropertyValidation {
 
   func validate(toMany index: Int) throws {
     let relationship = object.layout.toManys[index]
-    let isUnlimited =
-      relationship.isOptional && relationship.maxCount == 0
-      && relationship.minCount == 0
+    let isUnlimited = relationship.maxCount == 0 && relationship.minCount == 0
     if isUnlimited, relationship.validationPredicates.isEmpty { return }
     let members = object.loadedToMany(index).members
     try check(relationship, count: members.count, value: members)
@@ -75,6 +73,8 @@ struct PropertyValidation {
   private static func count(_ value: Any?) -> Int {
     switch value {
     case nil: return 0
+    // Foundation casts it to an empty Swift set.
+    case let set as ManagedObjectSet: return set.count
     case let set as Set<AnyHashable>: return set.count
     case let ordered as NSOrderedSet: return ordered.count
     case let set as NSSet: return set.count
@@ -98,9 +98,12 @@ struct PropertyValidation {
     if count == 0 {
       if relationship.isOptional { return }
       if !relationship.isToMany { throw missing(relationship) }
-      throw error(
-        .validationRelationshipLacksMinimumCount, relationship, "\(name) is a required value.",
-        value: value)
+      // Only the smallest count says how many members a required relationship needs.
+      if relationship.minCount > 0 {
+        throw error(
+          .validationRelationshipLacksMinimumCount, relationship, "\(name) is a required value.",
+          value: value)
+      }
     }
     if relationship.isToMany {
       if count < relationship.minCount {

@@ -114,15 +114,33 @@ struct AutomaticMigration {
   /// A version that the program does not know and that has more than the model is taken for a
   /// newer one: an old program must not strip a store that a new one has moved on.
   private func refuseLoss(from source: ManagedObjectModel) throws {
-    let lost = MigrationLoss.names(from: source, to: model)
-    if lost.isEmpty { return }
-    let list = lost.prefix(8).joined(separator: ", ") + (lost.count > 8 ? " and more" : "")
-    throw CoreDataError(
+    let loss = MigrationLoss(ModelDifference(from: source, to: model))
+    if !loss.names.isEmpty {
+      let list = Self.list(loss.names)
+      throw refusal(
+        "with \(list), which this program's model does not have. Open it with the program that wrote "
+          + "it. If this one drops them on purpose, give",
+        reason: "The store's model has more: this one lacks \(list).")
+    }
+    if !loss.uncertain.isEmpty {
+      let list = Self.list(loss.uncertain)
+      throw refusal(
+        "in which something else may have the name \(list), as a renaming identifier says. Open it "
+          + "with the program that wrote it. To follow the names on purpose, give",
+        reason: "Whether \(list) was renamed cannot be told.")
+    }
+  }
+
+  private func refusal(_ difference: String, reason: String) -> CoreDataError {
+    CoreDataError(
       .migrationMissingSourceModel,
-      "The store at \(url.path) was written by a newer version of the model, with \(list), which "
-        + "this version does not have. Use the newer program. To drop them on purpose, give the "
+      "The store at \(url.path) was written with another version of the model, \(difference) the "
         + "store's model under \(StoreOptionKey.migrationSourceModels).",
-      userInfo: userInfo(reason: "The store's model is newer: this one lacks \(list)."))
+      userInfo: userInfo(reason: reason))
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and more" : "")
   }
 
   private func userInfo(reason: String) -> [String: Any] {
@@ -139,35 +157,5 @@ struct AutomaticMigration {
     } else if let progress = option as? (Double) -> Void {
       progress(fraction)
     }
-  }
-}
-
-/// What a migration from one model to another would drop.
-enum MigrationLoss {
-  /// Entities (`Person`) and properties (`Person.name`) of the source that nothing in the
-  /// destination continues, by name or renaming identifier; sorted.
-  static func names(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [String]
-  {
-    var lost: [String] = []
-    for entity in source.entities {
-      let name = entity.name ?? "?"
-      let successors = destination.entities.filter {
-        $0.name == entity.name || $0.renamingIdentifier == entity.renamingIdentifier
-      }
-      if successors.isEmpty {
-        lost.append(name)
-        continue
-      }
-      for property in entity.properties where !property.isTransient {
-        if property is FetchedPropertyDescription { continue }
-        let continues = successors.flatMap(\.selfAndDescendants).contains { successor in
-          successor.properties.contains {
-            $0.name == property.name || $0.renamingIdentifier == property.renamingIdentifier
-          }
-        }
-        if !continues { lost.append("\(name).\(property.name)") }
-      }
-    }
-    return Array(Set(lost)).sorted()
   }
 }

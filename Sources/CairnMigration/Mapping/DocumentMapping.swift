@@ -13,13 +13,11 @@ struct DocumentMapping {
   private func mapping(_ entity: MappingDocument.Entity) -> EntityMapping {
     let mapping = EntityMapping()
     mapping.name =
-      entity.name ?? "\(entity.sourceName ?? "")To\(entity.destinationName ?? "")"
+      entity.name
+      ?? [entity.sourceName, entity.destinationName].compactMap { $0 }.joined(separator: "To")
     mapping.sourceEntityName = entity.sourceName
     mapping.destinationEntityName = entity.destinationName
-    // The name that Xcode's compiler fills in is that of the program's module.
-    mapping.entityMigrationPolicyClassName = entity.policyClassName.map {
-      $0.replacingOccurrences(of: "REPLACE_AT_RUNTIME.", with: "")
-    }
+    mapping.entityMigrationPolicyClassName = entity.policyClassName.map(PolicyClasses.bareName)
     switch (entity.sourceName, entity.destinationName) {
     case (nil, _): mapping.mappingType = .addEntityMappingType
     case (_, nil): mapping.mappingType = .removeEntityMappingType

@@ -50,8 +50,34 @@ open class EntityMapping: NSObject {
     name ?? "\(sourceEntityName ?? "")To\(destinationEntityName ?? "")"
   }
 
+  /// Whether the other makes the same of the same entity.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? EntityMapping else { return false }
+    if self === other { return true }
+    return name == other.name && mappingType == other.mappingType
+      && sourceEntityName == other.sourceEntityName
+      && sourceEntityVersionHash == other.sourceEntityVersionHash
+      && destinationEntityName == other.destinationEntityName
+      && destinationEntityVersionHash == other.destinationEntityVersionHash
+      && (attributeMappings ?? []) == (other.attributeMappings ?? [])
+      && (relationshipMappings ?? []) == (other.relationshipMappings ?? [])
+      && sourceExpression == other.sourceExpression
+      && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName
+      && MappingNotes.areEqual(userInfo, other.userInfo)
+  }
+
+  open override var hash: Int { title.hashValue }
+
   open override var description: String {
     "<EntityMapping: \(title), \(sourceEntityName ?? "nothing") to "
       + "\(destinationEntityName ?? "nothing")>"
+  }
+}
+
+/// The program's own notes in mappings.
+enum MappingNotes {
+  /// None is the same as no notes.
+  static func areEqual(_ one: [AnyHashable: Any]?, _ other: [AnyHashable: Any]?) -> Bool {
+    NSDictionary(dictionary: one ?? [:]).isEqual(to: other ?? [:])
   }
 }

@@ -11,8 +11,11 @@ import Foundation
 open class MappingModel: NSObject {
   /// In the order in which they are worked off.
   open var entityMappings: [EntityMapping]! = []
-  /// Whether it was inferred and not changed since, so that a store may take its own way.
+  /// Whether it was inferred; the program may have changed it since.
   package private(set) var isInferred = false
+  /// The versions that it leads from and to, as the editor's document has them.
+  private(set) var sourceVersion: EditedModel?
+  private(set) var destinationVersion: EditedModel?
 
   public override init() { super.init() }
 
@@ -53,8 +56,10 @@ open class MappingModel: NSObject {
   /// The first mapping model among the resources of the bundles (all of the program when nil)
   /// that leads from one model to the other; nil when there is none.
   ///
-  /// Mapping models of the editor (`.xcmappingmodel`) do not record versions: they match when all
-  /// their names exist on both sides. Files that cannot be read are passed over.
+  /// It is found by the versions that it was made for, which its file holds: compiled ones (`.cdm`)
+  /// have the hashes of the entities, those of the editor (`.xcmappingmodel`) the models themselves.
+  /// One that holds no versions matches when all its names exist on both sides. Files that cannot be
+  /// read are passed over.
   public convenience init?(
     from bundles: [Bundle]?, forSourceModel sourceModel: ManagedObjectModel?,
     destinationModel: ManagedObjectModel?
@@ -65,7 +70,7 @@ open class MappingModel: NSObject {
       .mapping(from: sourceModel, to: destinationModel)
     guard let found else { return nil }
     self.init()
-    entityMappings = found.entityMappings
+    take(found)
   }
 
   /// A mapping model from a file; nil when it cannot be read.
@@ -74,12 +79,17 @@ open class MappingModel: NSObject {
   public convenience init?(contentsOf url: URL?) {
     guard let url, let loaded = try? MappingModel.load(contentsOf: url) else { return nil }
     self.init()
-    entityMappings = loaded.entityMappings
+    take(loaded)
   }
 
-  /// Reads a mapping model as Xcode's editor writes it (`.xcmappingmodel`).
-  ///
-  /// Compiled mapping models (`.cdm`) are not documented and cannot be read; ship the source.
+  private func take(_ other: MappingModel) {
+    entityMappings = other.entityMappings
+    sourceVersion = other.sourceVersion
+    destinationVersion = other.destinationVersion
+  }
+
+  /// Reads a mapping model as Xcode's editor writes it (`.xcmappingmodel`), or in its compiled form
+  /// (`.cdm`).
   ///
   /// - Throws: ``ModelFileError``.
   public static func load(contentsOf url: URL) throws -> MappingModel {
@@ -94,15 +104,27 @@ open class MappingModel: NSObject {
     } catch {
       throw ModelFileError(file: file.path, .unreadable, "The file cannot be read: \(error)")
     }
-    if data.starts(with: Array("bplist".utf8)) {
-      throw ModelFileError(
-        file: file.path, .notAModel,
-        "Compiled mapping models cannot be read; use the .xcmappingmodel they were made of.")
-    }
     let model = MappingModel()
-    model.entityMappings = DocumentMapping(
-      document: try MappingDocument(data, file: file.path)
-    ).entityMappings()
+    if data.starts(with: Array("bplist".utf8)) {
+      model.entityMappings = ArchivedMapping(
+        archive: try MappingArchive(data, file: file.path)
+      ).entityMappings()
+      return model
+    }
+    let document = try MappingDocument(data, file: file.path)
+    model.entityMappings = DocumentMapping(document: document).entityMappings()
+    model.sourceVersion = document.source
+    model.destinationVersion = document.destination
     return model
   }
+
+  /// Whether the other consists of equal mappings in the same order.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? MappingModel else { return false }
+    return self === other
+      || (entityMappings ?? []) == (other.entityMappings ?? [])
+        && sourceVersion == other.sourceVersion && destinationVersion == other.destinationVersion
+  }
+
+  open override var hash: Int { (entityMappings ?? []).map(\.title).hashValue }
 }

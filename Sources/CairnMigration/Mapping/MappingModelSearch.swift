@@ -8,7 +8,7 @@ struct MappingModelSearch {
   func mapping(
     from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) -> MappingModel? {
-    for url in ProgramResources.files(withExtensions: ["xcmappingmodel"], in: folders) {
+    for url in ProgramResources.files(withExtensions: ["cdm", "xcmappingmodel"], in: folders) {
       if let model = try? MappingModel.load(contentsOf: url), model.fits(source, destination) {
         model.deriveExpressions(from: source)
         return model
@@ -23,6 +23,9 @@ extension MappingModel {
   /// recorded, every entity and property that it names exists, and every entity of both models has
   /// a mapping.
   package func fits(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) -> Bool {
+    guard sourceVersion?.isVersion(of: source) ?? true,
+      destinationVersion?.isVersion(of: destination) ?? true
+    else { return false }
     var sources: Set<String> = []
     var destinations: Set<String> = []
     for mapping in entityMappings ?? [] {

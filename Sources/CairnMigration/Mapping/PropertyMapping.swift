@@ -35,6 +35,18 @@ open class PropertyMapping: NSObject {
     isDerived = true
   }
 
+  /// Whether the other says the same of the same property.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? PropertyMapping else { return false }
+    return self === other
+      || name == other.name && isDerived == other.isDerived
+        // Filled in or yet to be: it follows from the names.
+        && (isDerived || valueExpression == other.valueExpression)
+        && MappingNotes.areEqual(userInfo, other.userInfo)
+  }
+
+  open override var hash: Int { name.hashValue }
+
   open override var description: String {
     "<PropertyMapping: \(name ?? "?") = \(valueExpression?.description ?? "nil")>"
   }

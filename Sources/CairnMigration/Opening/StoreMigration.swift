@@ -20,7 +20,8 @@ package struct MigrationStore {
 /// Migrates one store file into another with a manager.
 ///
 /// The source is only read. The destination is complete or not there: whatever fails, its files
-/// are removed.
+/// are removed. Where an earlier mapping model of the same source has made it already, the objects
+/// of this one are added to it (Versioning Guide, "Multiple Passes"), or it stays as it was.
 package struct StoreMigration {
   let manager: MigrationManager
   let storeKinds: [any StoreKind]
@@ -34,42 +35,67 @@ package struct StoreMigration {
   ///
   /// - Parameter configurationName: The configuration whose entities the destination holds.
   /// - Throws: 134150 when the source cannot be opened with the source model, 134160 when the
-  ///   destination cannot be made or holds something, and what the manager throws.
+  ///   destination cannot be made or holds something else than an earlier pass has made, and what
+  ///   the manager throws.
   package func run(
     _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore,
     configurationName: String? = nil
   ) throws {
-    try checkIsFree(destination)
+    let isLaterPass = try isLaterPass(
+      from: source, to: destination, configurationName: configurationName)
     do {
-      if try runInStore(mapping, from: source, to: destination) { return }
+      if !isLaterPass, try runInStore(mapping, from: source, to: destination) { return }
       try runWithObjects(
         mapping, from: source, to: destination, configurationName: configurationName)
     } catch {
-      destination.removeFiles()
+      // One transaction adds the objects of a pass, so that those of the passes before are whole.
+      if !isLaterPass { destination.removeFiles() }
       throw error
     }
   }
 
-  private func checkIsFree(_ store: MigrationStore) throws {
-    guard FileManager.default.fileExists(atPath: store.url.path) else { return }
+  /// Whether the destination is what an earlier pass over the same source has made: it has the
+  /// source's UUID, which each pass gives it, and is of the destination model, which the source is
+  /// not.
+  ///
+  /// - Throws: 134160 for any other store.
+  private func isLaterPass(
+    from source: MigrationStore, to store: MigrationStore, configurationName: String?
+  ) throws -> Bool {
+    guard FileManager.default.fileExists(atPath: store.url.path) else { return false }
     let metadata = try wrapping(.migrationManagerDestinationStore, store, "be written to") {
       try store.kind.metadata(at: store.url, options: store.options)
     }
-    guard metadata.isEmpty else {
+    if metadata.isEmpty { return false }
+    let model = manager.destinationModel
+    func isOfModel(_ metadata: [String: Any]) -> Bool {
+      model.isConfiguration(
+        withName: configurationName, compatibleWithStoreMetadata: metadata)
+    }
+    let origin = try wrapping(.migrationManagerSourceStore, source, "be read") {
+      try source.kind.metadata(at: source.url, options: source.options)
+    }
+    let identifier = metadata[StoreMetadataKey.uuid] as? String
+    guard let identifier, identifier == origin[StoreMetadataKey.uuid] as? String,
+      isOfModel(metadata), !isOfModel(origin)
+    else {
       throw CoreDataError(
         .migrationManagerDestinationStore,
-        "There is a store at \(store.url.path) already; a migration needs a place without one.",
+        "There is a store at \(store.url.path) already; a migration needs a place without one, or "
+          + "with what an earlier pass over the same source has made.",
         userInfo: [NSFilePathErrorKey: store.url.path])
     }
+    return true
   }
 
   /// Lets a store type that can do it change a copy in place.
   private func runInStore(
     _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore
   ) throws -> Bool {
-    guard mapping.isInferred, manager.usesStoreSpecificMigrationManager,
+    guard manager.usesStoreSpecificMigrationManager,
       source.kind.type == destination.kind.type,
-      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type
+      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type,
+      try isAsInferred(mapping)
     else { return false }
     try wrapping(.migrationManagerSourceStore, source, "be read") {
       try destination.kind.replace(
@@ -80,6 +106,14 @@ package struct StoreMigration {
       options: destination.options)
     manager.advance(to: 1)
     return true
+  }
+
+  /// Whether the mapping was inferred and says nothing else now, such as a policy of the program.
+  private func isAsInferred(_ mapping: MappingModel) throws -> Bool {
+    guard mapping.isInferred else { return false }
+    return try mapping
+      == MappingModel.inferredMappingModel(
+        forSourceModel: manager.sourceModel, destinationModel: manager.destinationModel)
   }
 
   private func runWithObjects(

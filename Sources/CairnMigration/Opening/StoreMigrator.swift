@@ -50,8 +50,26 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       ?? MappingModel(from: nil, forSourceModel: source, destinationModel: request.model)
   }
 
+  /// So often a store is read again that others write to without waiting.
+  private static let attempts = 8
+
   /// Migrates into a file beside the store, then puts it in the store's place.
+  ///
+  /// Nothing that others commit meanwhile is lost: they wait, or the migration begins anew.
   private func replace(
+    _ request: StoreMigrationRequest, from source: ManagedObjectModel, mapping: MappingModel
+  ) throws {
+    for _ in 1..<Self.attempts {
+      do {
+        return try replaceOnce(request, from: source, mapping: mapping)
+      } catch let error as CoreDataError where error.code == .persistentStoreSaveConflicts {
+        continue
+      }
+    }
+    try replaceOnce(request, from: source, mapping: mapping)
+  }
+
+  private func replaceOnce(
     _ request: StoreMigrationRequest, from source: ManagedObjectModel, mapping: MappingModel
   ) throws {
     MigrationFolder.removeLeftovers(of: request.url)
@@ -67,10 +85,23 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       manager.progressHandler = { report(Double($0)) }
     }
     defer { temporary.removeFiles() }
+    let hold = try (request.kind as? any StoreHolding)?.hold(
+      store.url, for: temporary.url, options: request.options)
+    defer { hold?.release() }
+    if try isMigrated(request) { return }
     try StoreMigration(manager: manager, storeKinds: storeKinds).run(
       mapping, from: store, to: temporary, configurationName: request.configurationName)
+    if let hold { return try hold.replace() }
     try request.kind.replace(
       at: request.url, withStoreAt: temporary.url, options: request.options)
+  }
+
+  /// Whether somebody else has brought the store to the model while this one waited for it.
+  private func isMigrated(_ request: StoreMigrationRequest) throws -> Bool {
+    let now = try request.kind.metadata(at: request.url, options: request.options)
+    return request.model.isConfiguration(
+      withName: request.configurationName, compatibleWithStoreMetadata: now)
+      && !NSDictionary(dictionary: now).isEqual(to: request.metadata)
   }
 
   package func removeLeftovers(of store: URL) { MigrationFolder.removeLeftovers(of: store) }

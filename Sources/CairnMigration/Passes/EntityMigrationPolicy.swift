@@ -85,13 +85,16 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
 
   // MARK: Finding the class
 
+  /// How mappings name the policy that does nothing of its own.
+  private static let defaultClassName = "NSEntityMigrationPolicy"
+
   /// The policy of a mapping.
   ///
   /// - Throws: 134170 when the class that it names is not there, or is no policy.
   static func policy(for mapping: EntityMapping) throws -> EntityMigrationPolicy {
-    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else {
-      return EntityMigrationPolicy()
-    }
+    guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty,
+      name != defaultClassName
+    else { return EntityMigrationPolicy() }
     guard let type = PolicyClasses.type(named: name) else {
       throw CoreDataError(
         .entityMigrationPolicy,

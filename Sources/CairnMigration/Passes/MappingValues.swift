@@ -9,7 +9,8 @@ struct MappingValues {
   let mapping: EntityMapping
   let policy: EntityMigrationPolicy
 
-  /// Sets an attribute; without an expression it keeps its default.
+  /// Sets an attribute; without an expression it keeps its default, and a mandatory one keeps it
+  /// also where the expression has no value.
   ///
   /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit.
   func setAttribute(
@@ -23,8 +24,15 @@ struct MappingValues {
       let slot = object.entity.layout.slotByName[name]
     else { return }
     let value = try value(of: expression, property, object, source)
+    if value == nil || value is NSNull, !attribute.isOptional, !attribute.isTransient {
+      // A mandatory attribute that was optional keeps its default where it had no value.
+      if attribute.defaultValue != nil { return }
+      if manager.mappingModel.isInferred { throw missing(attribute, of: object) }
+    }
     do {
-      object.setStoredValue(try AttributeCoding.encode(value, for: attribute), at: slot)
+      let stored = try AttributeCoding.encode(value, for: attribute)
+      if stored.isNull, !attribute.isOptional, attribute.defaultValue != nil { return }
+      object.setStoredValue(stored, at: slot)
     } catch {
       throw failure(property, "\(error)", error)
     }
@@ -90,6 +98,20 @@ struct MappingValues {
     } catch let error as PredicateEvaluationError {
       throw failure(property, error.reason, error)
     }
+  }
+
+  /// As a store says it that migrates by itself.
+  private func missing(
+    _ attribute: AttributeDescription, of object: ManagedObject
+  ) -> CoreDataError {
+    CoreDataError(
+      .migration,
+      "Objects of \(object.entity.name ?? "") have no value for the mandatory attribute "
+        + "\(attribute.name). Give it a default value in the model, or make it optional.",
+      userInfo: [
+        "reason": "Validation error missing attribute values on mandatory destination attribute",
+        "entity": object.entity.name ?? "", "attribute": attribute.name,
+      ])
   }
 
   private func failure(

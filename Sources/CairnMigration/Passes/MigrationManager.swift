@@ -7,6 +7,10 @@ import Foundation
 /// Brings the contents of one store into another of the next model version, object by object, as a
 /// mapping model and its policies say.
 ///
+/// The objects on both sides are plain managed objects, whatever classes the models name, and the
+/// rules of the models are not checked: a policy that wants checks makes them in
+/// ``EntityMigrationPolicy/performCustomValidation(forMapping:manager:)``.
+///
 /// Source: `NSMigrationManager`.
 ///
 /// A manager and everything it hands out belong to the thread that migrates. It may be used again
@@ -74,6 +78,10 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
       source: ManagedObjectContext(concurrencyType: .confinementConcurrencyType),
       destination: ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
     )
+    // Neither runs code of the program's classes, nor the model's rules (Versioning Guide,
+    // "Three-Stage Migration").
+    made.source.carriesValuesOnly = true
+    made.destination.carriesValuesOnly = true
     contexts = made
     return made
   }
@@ -172,8 +180,8 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
 
   /// Migrates with opened stores; saves the destination at the end.
   ///
-  /// - Throws: What a policy threw, 134170 for a mapping that cannot be followed, what validation
-  ///   and saving throw, or the error of ``cancelMigrationWithError(_:)``.
+  /// - Throws: What a policy threw, 134170 for a mapping that cannot be followed, what saving
+  ///   throws, or the error of ``cancelMigrationWithError(_:)``.
   func run(
     _ mapping: MappingModel, from source: PersistentStoreCoordinator,
     to destination: PersistentStoreCoordinator

@@ -9,6 +9,11 @@ enum PolicyClasses {
   }
   private static let registered = Mutex<[String: Entry]>([:])
 
+  /// The name without what the editor writes for the program's module, which is known only there.
+  static func bareName(_ name: String) -> String {
+    name.replacingOccurrences(of: "REPLACE_AT_RUNTIME.", with: "")
+  }
+
   static func register(_ type: EntityMigrationPolicy.Type, forName name: String) {
     registered.withLock { $0[name] = Entry(type: type) }
   }

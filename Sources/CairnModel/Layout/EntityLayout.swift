@@ -21,6 +21,8 @@ public final class EntityLayout: @unchecked Sendable {
     public let name: String
     public let content: Content
     public let isTransient: Bool
+    /// Whether the property, or a composite that it is part of, must have a value.
+    let isRequired: Bool
 
     /// The attribute, also of a composite, or the relationship.
     package var property: PropertyDescription {
@@ -77,6 +79,17 @@ public final class EntityLayout: @unchecked Sendable {
   public let persistentSlots: [Int]
   /// The values of a new object.
   public let defaultValues: [AttributeValue]
+  /// The required transient attributes with a default, which stores do not keep: an object has the
+  /// default again whenever it has taken a row.
+  package let transientDefaults: [TransientDefault]
+
+  /// What a required transient attribute is after its object has taken a row.
+  package struct TransientDefault {
+    package let slot: Int
+    /// `.null` for an attribute of undefined type, whose value no slot holds.
+    package let value: AttributeValue
+    package let attribute: AttributeDescription
+  }
 
   init(entity: EntityDescription, number: Int) {
     self.entity = entity
@@ -97,7 +110,8 @@ public final class EntityLayout: @unchecked Sendable {
         if let composite = property as? CompositeAttributeDescription {
           let first = slots.count
           Self.appendLeaves(
-            of: composite, path: composite.name, isTransient: composite.isTransient, to: &slots)
+            of: composite, path: composite.name, isTransient: composite.isTransient,
+            isRequired: !composite.isOptional, to: &slots)
           composites[composite.name] = Array(first..<slots.count)
           if !composite.isOptional || !composite.validationPredicates.isEmpty {
             ruledComposites.append(composite)
@@ -106,7 +120,7 @@ public final class EntityLayout: @unchecked Sendable {
           slots.append(
             Slot(
               name: attribute.name, content: .attribute(attribute),
-              isTransient: attribute.isTransient))
+              isTransient: attribute.isTransient, isRequired: !attribute.isOptional))
         } else if let relationship = property as? RelationshipDescription {
           if relationship.isToMany {
             toManys.append(relationship)
@@ -114,7 +128,7 @@ public final class EntityLayout: @unchecked Sendable {
             slots.append(
               Slot(
                 name: relationship.name, content: .toOne(relationship),
-                isTransient: relationship.isTransient))
+                isTransient: relationship.isTransient, isRequired: !relationship.isOptional))
           }
         } else if let property = property as? FetchedPropertyDescription {
           fetched[property.name] = property
@@ -140,7 +154,7 @@ public final class EntityLayout: @unchecked Sendable {
     }
     ruledToManys = toManys.indices.filter { index in
       let relationship = toManys[index]
-      return !relationship.isOptional || relationship.minCount != 0 || relationship.maxCount != 0
+      return relationship.minCount != 0 || relationship.maxCount != 0
         || !relationship.validationPredicates.isEmpty
     }
     deniesDeletion =
@@ -159,23 +173,35 @@ public final class EntityLayout: @unchecked Sendable {
     toManyByName = Dictionary(
       toManys.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     persistentSlots = slots.indices.filter { !slots[$0].isTransient }
-    defaultValues = slots.map { slot in
+    let defaults: [AttributeValue] = slots.map { slot in
       guard let attribute = slot.attribute else { return .null }
       return (try? AttributeCoding.encode(attribute.defaultValue, for: attribute)) ?? .null
+    }
+    defaultValues = defaults
+    transientDefaults = slots.indices.compactMap { slot in
+      guard slots[slot].isTransient, slots[slot].isRequired, let attribute = slots[slot].attribute,
+        !defaults[slot].isNull
+          || attribute.attributeType == .undefined && attribute.defaultValue != nil
+      else { return nil }
+      return TransientDefault(slot: slot, value: defaults[slot], attribute: attribute)
     }
   }
 
   private static func appendLeaves(
     of composite: CompositeAttributeDescription, path: String, isTransient: Bool,
-    to slots: inout [Slot]
+    isRequired: Bool, to slots: inout [Slot]
   ) {
     for element in composite.elements.sorted(by: { $0.name < $1.name }) {
       let elementPath = path + "." + element.name
       if let nested = element as? CompositeAttributeDescription {
-        appendLeaves(of: nested, path: elementPath, isTransient: isTransient, to: &slots)
+        appendLeaves(
+          of: nested, path: elementPath, isTransient: isTransient,
+          isRequired: isRequired || !nested.isOptional, to: &slots)
       } else {
         slots.append(
-          Slot(name: elementPath, content: .attribute(element), isTransient: isTransient))
+          Slot(
+            name: elementPath, content: .attribute(element), isTransient: isTransient,
+            isRequired: isRequired || !element.isOptional))
       }
     }
   }

@@ -35,7 +35,14 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   ///
   /// Default false.
   open var isAbstract: Bool = false { willSet { willChange() } }
-  open var userInfo: [AnyHashable: Any]? { willSet { willChange() } }
+  /// Free-form annotations, empty at first.
+  ///
+  /// They are in no version hash and may be changed at any time.
+  open var userInfo: [AnyHashable: Any]? {
+    get { annotations.values }
+    set { annotations.values = newValue }
+  }
+  private final let annotations = Annotations()
   open var versionHashModifier: String? { willSet { willChange() } }
   open var indexes: [FetchIndexDescription] = [] {
     willSet { willChange() }

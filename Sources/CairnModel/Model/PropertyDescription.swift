@@ -21,8 +21,14 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
   ///
   /// Default false.
   open var isTransient: Bool = false { willSet { willChange() } }
-  /// Free-form annotations.
-  open var userInfo: [AnyHashable: Any]? { willSet { willChange() } }
+  /// Free-form annotations, empty at first.
+  ///
+  /// They are in no version hash and may be changed at any time.
+  open var userInfo: [AnyHashable: Any]? {
+    get { annotations.values }
+    set { annotations.values = newValue }
+  }
+  private final let annotations = Annotations()
   /// Deprecated by Core Data: asks for an index on the column.
   open var isIndexed: Bool = false { willSet { willChange() } }
   /// Kept for compatibility; has no behaviour.

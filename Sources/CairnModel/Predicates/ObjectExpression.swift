@@ -111,6 +111,8 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     self.init(node: .variable(string))
   }
 
+  /// The value at a key path of the evaluated object, or of a variable that it begins with:
+  /// `$item.name`.
   public convenience init(forKeyPath keyPath: String) {
     self.init(node: .path(keyPath))
   }

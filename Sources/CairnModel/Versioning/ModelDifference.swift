@@ -4,7 +4,8 @@ import Foundation
 /// how (lightweight migration).
 ///
 /// Entities and properties are matched by renaming identifier: what has the same identifier in both
-/// versions is the same thing, whatever its name. A pure value computed once; the models must stay
+/// versions is the same thing, whatever its name. The destination may be the older version: then the
+/// identifiers of the source lead back. A pure value computed once; the models must stay
 /// alive while it is used.
 // Unchecked: immutable after initialisation; it references model elements, which migrating code
 // freezes first.
@@ -48,6 +49,9 @@ public struct ModelDifference: @unchecked Sendable {
     public let properties: [PropertyChange]
     /// Properties of the source that no property of the destination continues.
     public let removedProperties: [PropertyDescription]
+    /// Names of properties that may continue either the property of the same name or one whose
+    /// renaming identifier is that name; the first was taken.
+    package let uncertainProperties: [String]
 
     public var isAdded: Bool { source == nil }
     public var isRenamed: Bool { source.map { $0.name != destination.name } ?? false }
@@ -68,6 +72,9 @@ public struct ModelDifference: @unchecked Sendable {
   public let entities: [EntityChange]
   /// Entities of the source that none of the destination continues; their objects are dropped.
   public let removedEntities: [EntityDescription]
+  /// Names of entities that may continue either the entity of the same name or one whose renaming
+  /// identifier is that name; the first was taken.
+  package let uncertainEntities: [String]
   /// Why no mapping can be inferred; empty when one can.
   public let refusals: [InferenceRefusal]
 
@@ -111,6 +118,7 @@ public struct ModelDifference: @unchecked Sendable {
     entities = changes
     let continued = Set(changes.compactMap { $0.source.map(ObjectIdentifier.init) })
     removedEntities = source.entities.filter { !continued.contains(ObjectIdentifier($0)) }
+    uncertainEntities = matching.uncertainEntities
     refusals =
       changes.flatMap { InferenceRules.refusals(of: $0) } + matching.ambiguities
       + InferenceRules.mergedHierarchies(changes)

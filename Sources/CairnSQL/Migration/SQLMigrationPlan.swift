@@ -57,7 +57,7 @@ package struct SQLMigrationPlan {
         values.append(
           attribute(
             sourceSlot.map { old.slots[$0] }, isExternal: isExternal,
-            default: new.layout.defaultValues[index]))
+            isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index]))
       case .toOne(let column, let companion, _):
         let (key, number) = toOne(sourceSlot.map { old.slots[$0] })
         columns.append(column)
@@ -77,6 +77,34 @@ package struct SQLMigrationPlan {
       + " FROM \(Self.oldName(of: old.table)) WHERE Z_ENT = \(old.number)"
   }
 
+  /// The columns of an entity's rows with what goes into them: a column of the source, `NULL`, or
+  /// something else where a value must be made.
+  func columnValues(
+    of change: ModelDifference.EntityChange, from old: SQLEntity, to new: SQLEntity
+  ) -> [(column: String, value: String)] {
+    var result: [(String, String)] = []
+    for (index, slot) in new.slots.enumerated() {
+      let former = sourceSlot(of: new.layout.slots[index].name, change: change, old: old)
+      switch slot {
+      case .transient: continue
+      case .attribute(let column, _, let isExternal):
+        let value = attribute(
+          former.map { old.slots[$0] }, isExternal: isExternal,
+          default: new.layout.defaultValues[index])
+        result.append((column, value.sql))
+      case .toOne(let column, let companion, _):
+        guard case .toOne(let was, let formerCompanion, _)? = former.map({ old.slots[$0] }) else {
+          result += [column, companion].compactMap { $0 }.map { ($0, "NULL") }
+          continue
+        }
+        // Numbers are told by the caller to stay as they are.
+        result.append((column, (companion == nil) == (formerCompanion == nil) ? was : ""))
+        if let companion { result.append((companion, formerCompanion ?? "")) }
+      }
+    }
+    return result + hiddenColumns(of: new, from: old)
+  }
+
   /// The slot of the source entity that a slot's values come from.
   private func sourceSlot(
     of name: String, change: ModelDifference.EntityChange, old: SQLEntity
@@ -88,7 +116,7 @@ package struct SQLMigrationPlan {
   }
 
   private func attribute(
-    _ old: SQLSlot?, isExternal: Bool, default value: AttributeValue
+    _ old: SQLSlot?, isExternal: Bool, isMandatory: Bool, default value: AttributeValue
   ) -> SQLFragment {
     guard case .attribute(let column, _, let wasExternal)? = old else {
       return defaultValue(value, isExternal: isExternal)
@@ -99,8 +127,9 @@ package struct SQLMigrationPlan {
     case (true, false): stored = "\(SQLFunctionName.untag)(\(column))"
     case (true, true), (false, false): stored = column
     }
-    // A mandatory attribute that was optional takes its default where it has no value.
-    guard !value.isNull else { return SQLFragment(stored) }
+    // A mandatory attribute that was optional takes its default where it has no value; one that is
+    // optional stays without.
+    guard isMandatory, !value.isNull else { return SQLFragment(stored) }
     return "IFNULL(\(stored), " + defaultValue(value, isExternal: isExternal) + ")"
   }
 
@@ -157,7 +186,7 @@ package struct SQLMigrationPlan {
     relationship.destinationEntity.map { entity.entity.isKindOf(entity: $0) } ?? false
   }
 
-  private func sourceLink(
+  func sourceLink(
     of relationship: RelationshipDescription, change: ModelDifference.EntityChange
   ) -> SQLLink? {
     guard let old = change.source,
@@ -205,41 +234,49 @@ package struct SQLMigrationPlan {
       change.source.flatMap { _ in
         change.source(ofProperty: relationship.name) as? RelationshipDescription
       }
-    switch sourceLink(of: relationship, change: change) {
-    case .join(let table, let ownerColumn, let memberColumn, let order, _)?:
-      // Both sides may be ordered; a position is kept where both versions have one.
-      let isReflexive = relationship.inverseRelationship === relationship
-      let positions = [
-        (new.order, order),
-        isReflexive
-          ? (nil, nil)
-          : (
-            orderColumn(of: relationship.inverseRelationship, in: destination),
-            orderColumn(of: former?.inverseRelationship, in: source)
-          ),
-      ]
+    let inverse = relationship.inverseRelationship
+    let isReflexive = inverse === relationship
+    let inverseOrder = isReflexive ? nil : orderColumn(of: inverse, in: destination)
+    // Both sides may be ordered; a position is kept where both versions have one.
+    func fill(
+      owner: String, member: String, from table: String, positions: [(new: String?, old: String?)]
+    ) -> String {
       let kept = positions.compactMap { pair in
-        pair.0.flatMap { new in pair.1.map { (new: new, old: $0) } }
+        pair.new.flatMap { new in pair.old.map { (new: new, old: $0) } }
       }
       return fill(
-        "SELECT \(ownerColumn) AS o, \(memberColumn) AS m"
-          + kept.map { ", \($0.old)" }.joined() + " FROM \(Self.oldName(of: table))",
+        "SELECT \(owner) AS o, \(member) AS m" + kept.map { ", \($0.old)" }.joined()
+          + " FROM \(Self.oldName(of: table)) WHERE \(owner) IS NOT NULL AND \(member) IS NOT NULL",
         kept.map(\.new))
-    case .foreignKey(let table, let column, _, _, _)? where column != "NULL":
+    }
+    switch sourceLink(of: relationship, change: change) {
+    case .join(let table, let ownerColumn, let memberColumn, let order, _)?:
+      let formerOrder = orderColumn(of: former?.inverseRelationship, in: source)
       return fill(
-        "SELECT \(column) AS o, Z_PK AS m FROM \(Self.oldName(of: table)) "
-          + "WHERE \(column) IS NOT NULL")
+        owner: ownerColumn, member: memberColumn, from: table,
+        positions: [(new.order, order), (inverseOrder, isReflexive ? nil : formerOrder)])
+    case .foreignKey(let table, let column, _, let order, _)? where column != "NULL":
+      return fill(
+        owner: column, member: "Z_PK", from: table,
+        positions: [(new.order, order), (inverseOrder, Self.onlyPosition)])
     case .foreignKey?, nil: break
     }
-    // A to-one relationship that has become to-many: its key is in the owner's row.
+    // A to-one relationship that has become to-many: its key is in the owner's row, and so is the
+    // position among the members of the other side.
     guard let old = change.source, let former,
       let slot = old.layout.slotByName[former.name],
       case .toOne(let column, _, _) = source.entity(old).slots[slot]
     else { return nil }
     return fill(
-      "SELECT Z_PK AS o, \(column) AS m FROM \(Self.oldName(of: source.entity(old).table)) "
-        + "WHERE \(column) IS NOT NULL")
+      owner: "Z_PK", member: column, from: source.entity(old).table,
+      positions: [
+        (new.order, Self.onlyPosition),
+        (inverseOrder, orderColumn(of: former.inverseRelationship, in: source)),
+      ])
   }
+
+  /// The position of a relationship's first member.
+  private static let onlyPosition = "2048"
 
   private func orderColumn(
     of relationship: RelationshipDescription?, in schema: SQLSchema
@@ -268,5 +305,16 @@ package struct SQLMigrationPlan {
         }
       }
     }
+  }
+}
+
+extension ModelDifference.EntityChange {
+  /// Whether a slot must have a value: a mandatory attribute, or a mandatory part of a composite
+  /// attribute that must have a value itself.
+  fileprivate func isMandatory(_ slot: String) -> Bool {
+    let name = slot.split(separator: ".", maxSplits: 1).first.map(String.init) ?? slot
+    let isOptional = destination.propertiesByName[name]?.isOptional ?? true
+    guard !isOptional, let index = destination.layout.slotByName[slot] else { return false }
+    return !destination.layout.slots[index].property.isOptional
   }
 }

@@ -11,7 +11,7 @@ enum SQLIndexes {
       }
       for entity in members {
         list += legacyIndexes(of: entity)
-        list += entity.entity.indexes.flatMap { declared($0, of: entity, schema: schema) }
+        list += entity.entity.indexesToMake.flatMap { declared($0, of: entity, schema: schema) }
         list += uniqueIndexes(of: entity)
       }
       return list + (schema.joinTables[table.name] ?? []).map(\.indexStatement)
@@ -42,9 +42,9 @@ enum SQLIndexes {
   }
 
   private static func legacyIndexes(of entity: SQLEntity) -> [String] {
-    let declared = Set(entity.entity.indexes.map(\.name))
+    let declared = Set(entity.entity.indexes.map { $0.name.lowercased() })
     return entity.entity.declaredProperties.compactMap { $0 as? AttributeDescription }
-      .filter { $0.isIndexed && !declared.contains($0.name) }
+      .filter { $0.isIndexed && !declared.contains($0.name.lowercased()) }
       .sorted { $0.name < $1.name }
       .compactMap { attribute in
         column(attribute.name, of: entity).map {

@@ -6,9 +6,32 @@ struct SQLJoinNaming {
   private var byOwner: [ObjectIdentifier: SQLJoinTable] = [:]
   /// For the other side: the relationship that gave the name.
   private var ownerOf: [ObjectIdentifier: ObjectIdentifier] = [:]
-  /// Names already used for key columns, by entity number.
-  private var columnNames: [Int: SQLNameAllocator] = [:]
+  /// For each relationship the column that holds the keys of those who have it.
+  private let keyColumns: [ObjectIdentifier: String]
+  /// The names that tables of this model version have.
+  private let plainNames: Set<String>
   private var tableNames = SQLNameAllocator()
+
+  /// - Parameter entities: All entities in the order of their numbers.
+  init(entities: [EntityDescription]) {
+    var columns: [ObjectIdentifier: String] = [:]
+    var plainNames: Set<String> = []
+    for entity in entities {
+      // Names repeat within the entity whose keys they hold, in the order of its relationships.
+      var names = SQLNameAllocator()
+      let relationships = entity.declaredProperties.compactMap { $0 as? RelationshipDescription }
+        .filter { $0.isManyToMany && !$0.isTransient }
+        .sorted { $0.name < $1.name }
+      for relationship in relationships {
+        let inverse = relationship.inverseRelationship?.name ?? ""
+        plainNames.insert(Self.plainName(relationship))
+        columns[ObjectIdentifier(relationship)] = names.unique(
+          "Z_\(entity.layout.number)\(inverse.uppercased())")
+      }
+    }
+    keyColumns = columns
+    self.plainNames = plainNames
+  }
 
   /// The table of a relationship and the side that gives it its name, nil when the inverse has had
   /// it named already.
@@ -20,17 +43,23 @@ struct SQLJoinNaming {
     else { return nil }
     let sides = candidates(relationship, inverse)
     var owner = sides.preferred
-    if let catalog, catalog.tables[plainName(owner)] == nil,
-      catalog.tables[plainName(sides.other)] != nil
+    if let catalog, catalog.tables[Self.plainName(owner)] == nil,
+      catalog.tables[Self.plainName(sides.other)] != nil
     {
       owner = sides.other
     }
     var other = owner === relationship ? inverse : relationship
     var name: String?
-    if let catalog, catalog.tables[plainName(owner)] == nil {
+    if let catalog, catalog.tables[Self.plainName(owner)] == nil {
       // A table that kept the number of an older model version.
       for candidate in [owner, other] where name == nil {
-        name = catalog.tables.keys.sorted().first { isName($0, of: candidate) }
+        let tables = catalog.tables.keys.sorted()
+        name =
+          tables.first { isName($0, of: candidate.name) }
+          // One that kept the name that the relationship had before it was renamed.
+          ?? candidate.explicitRenamingIdentifier.flatMap { former in
+            tables.first { !plainNames.contains($0) && isName($0, of: former) }
+          }
         if name != nil, candidate !== owner { swap(&owner, &other) }
       }
     }
@@ -55,15 +84,15 @@ struct SQLJoinNaming {
       orderColumn: table.ownerOrderColumn, isReflexive: isReflexive)
   }
 
-  private func plainName(_ owner: RelationshipDescription) -> String {
+  private static func plainName(_ owner: RelationshipDescription) -> String {
     "Z_\(owner.entity.layout.number)\(owner.name.uppercased())"
   }
 
   /// Whether a table is named after the relationship with whatever number.
-  private func isName(_ table: String, of relationship: RelationshipDescription) -> Bool {
+  private func isName(_ table: String, of relationship: String) -> Bool {
     guard table.hasPrefix("Z_") else { return false }
     let rest = table.dropFirst(2).drop { $0.isNumber }
-    return rest.count < table.count - 2 && rest == relationship.name.uppercased()
+    return rest.count < table.count - 2 && rest == relationship.uppercased()
   }
 
   private func candidates(
@@ -77,7 +106,8 @@ struct SQLJoinNaming {
     }
     if leads(a.entity) && stands(b.entity) { return (a, b) }
     if leads(b.entity) && stands(a.entity) { return (b, a) }
-    if first == second { return a.name <= b.name ? (a, b) : (b, a) }
+    // Of an entity with itself, the alphabetically last of the two gives the name.
+    if first == second { return b.name.precedesByCodePoints(a.name) ? (a, b) : (b, a) }
     return first < second ? (a, b) : (b, a)
   }
 
@@ -85,18 +115,14 @@ struct SQLJoinNaming {
     owner: RelationshipDescription, inverse: RelationshipDescription, name existing: String?,
     catalog: SQLCatalog?
   ) -> SQLJoinTable {
-    let (a, b) = (owner.entity.layout.number, inverse.entity.layout.number)
+    let a = owner.entity.layout.number
     let (r, i) = (owner.name.uppercased(), inverse.name.uppercased())
-    let name = tableNames.unique(existing ?? plainName(owner))
-    var ownerColumn: String
-    var memberColumn: String
-    if owner === inverse {
-      ownerColumn = unique("Z_\(a)\(r)", for: a)
-      memberColumn = "REFLEXIVE"
-    } else {
-      ownerColumn = unique("Z_\(a)\(i)", for: a)
-      memberColumn = unique("Z_\(b)\(r)", for: b)
-    }
+    let name = tableNames.unique(existing ?? Self.plainName(owner))
+    var ownerColumn = keyColumns[ObjectIdentifier(owner)] ?? "Z_\(a)\(i)"
+    var memberColumn =
+      owner === inverse
+      ? "REFLEXIVE"
+      : keyColumns[ObjectIdentifier(inverse)] ?? "Z_\(inverse.entity.layout.number)\(r)"
     if let existing = catalog?.tables[name] {
       let keys = existing.filter { !$0.hasPrefix("Z_FOK_") }
       if keys.count == 2, Set(keys) != [ownerColumn, memberColumn],
@@ -116,9 +142,5 @@ struct SQLJoinNaming {
 
   private func orderColumn(_ column: String) -> String {
     "Z_FOK_" + (column.hasPrefix("Z_") ? String(column.dropFirst(2)) : column)
-  }
-
-  private mutating func unique(_ name: String, for entity: Int) -> String {
-    columnNames[entity, default: SQLNameAllocator()].unique(name)
   }
 }

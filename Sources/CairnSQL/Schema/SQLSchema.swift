@@ -117,7 +117,7 @@ package final class SQLSchema: Sendable {
 
   package var locationIndexes: [SQLLocationIndex] {
     entities.flatMap { entity in
-      entity.entity.indexes.compactMap { SQLLocationIndex($0, of: entity) }
+      entity.entity.indexesToMake.compactMap { SQLLocationIndex($0, of: entity) }
     }
   }
 

@@ -13,7 +13,7 @@ struct SQLSchemaBuilder {
   /// The column of every property that has one: leaves of composites by path.
   private var columns: [ColumnKey: String] = [:]
   private var companions: [ColumnKey: String] = [:]
-  private var joins = SQLJoinNaming()
+  private var joins: SQLJoinNaming
 
   private struct ColumnKey: Hashable {
     let entity: Int
@@ -30,6 +30,7 @@ struct SQLSchemaBuilder {
     self.model = model
     self.catalog = catalog
     ordered = model.entitiesInNumberOrder
+    joins = SQLJoinNaming(entities: ordered)
   }
 
   mutating func build() {

@@ -63,8 +63,11 @@ struct BookkeepingCheck {
         continue
       }
       if row.name != entity.name, !isFormerName(row.name, of: entity, schema) {
+        // A name that no entity has is one from before a migration.
+        let isFormer = !row.name.isEmpty && schema.model.entitiesByName[row.name] == nil
         findings.append(
           number(
+            as: isFormer ? store.leftovers : .damage,
             "Number \(entity.number) is \(row.name.isEmpty ? "without a name" : row.name); it "
               + "belongs to \(entity.name)."))
       }
@@ -88,8 +91,10 @@ struct BookkeepingCheck {
     name == entity.entity.renamingIdentifier && schema.model.entitiesByName[name] == nil
   }
 
-  private func number(_ message: String) -> StoreFinding {
-    StoreFinding(.entityNumber, table: Self.table, column: "Z_ENT", message)
+  private func number(
+    as severity: StoreFinding.Severity = .damage, _ message: String
+  ) -> StoreFinding {
+    StoreFinding(.entityNumber, as: severity, table: Self.table, column: "Z_ENT", message)
   }
 
   // MARK: Tables

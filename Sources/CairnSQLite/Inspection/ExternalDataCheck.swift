@@ -54,7 +54,12 @@ struct ExternalDataCheck {
           add(.damage, "The file \(file) belongs to \(other) as well; only one row may name it.")
         }
         if !store.files.operations.exists(store.files.folder.appendingPathComponent(file)) {
-          add(.damage, file: file, "The file \(file) is not in \(store.files.folder.path).")
+          // Without the whole folder the files are elsewhere, and the store was copied without them.
+          let isElsewhere = !store.files.operations.exists(store.files.folder)
+          add(
+            isElsewhere ? store.leftovers : .damage, file: file,
+            "The file \(file) is not in \(store.files.folder.path)"
+              + (isElsewhere ? ", which is not there; copy the folder beside the store." : "."))
         }
       default: add(.remark, "The data have no tag; they are taken as they are.")
       }
@@ -82,7 +87,7 @@ extension [StoreFinding] {
     return filter { finding in
       guard let file = finding.file else { return true }
       // A file that is missing is one that a row names; another that is told of, no row.
-      return present.contains(file) == (finding.severity == .damage)
+      return present.contains(file) == (finding.key != nil)
     }
   }
 }

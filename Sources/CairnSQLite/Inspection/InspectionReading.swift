@@ -11,6 +11,8 @@ struct InspectionReading {
   let model: ManagedObjectModel?
   let checks: Bool
   let files: ExternalDataFiles
+  /// How bad it is what Apple's frameworks leave behind.
+  let leftovers: StoreFinding.Severity
 
   func inspection() throws -> StoreInspection {
     let facts = try facts()
@@ -22,7 +24,7 @@ struct InspectionReading {
       checks
       ? try StoreCheck(
         connection: connection, catalog: facts.catalog, schema: schema, files: files,
-        metadata: facts.metadata
+        metadata: facts.metadata, leftovers: leftovers
       ).findings() : []
     return try StoreInspection(
       reading: self, facts: facts, rememberedModel: remembered, entities: entities,

@@ -54,7 +54,7 @@ struct ReferenceCheck {
   private func references(_ key: Key) throws -> [StoreFinding] {
     let missing = try store.rows(
       "SELECT t.Z_PK, t.Z_ENT, t.\(key.column) \(key.join) AND d.Z_PK IS NULL",
-      .reference, key.isKept ? .damage : .remark, entity: key.entity, column: key.column
+      .reference, key.isKept ? store.leftovers : .remark, entity: key.entity, column: key.column
     ) {
       "\(key.relationship.name) leads to \(key.destination.name)/p\($0.string(2)), which does not "
         + "exist."
@@ -87,28 +87,41 @@ struct ReferenceCheck {
       case .toOne(let column, _, _) = key.destination.slots[slot],
       store.has(column, in: key.destination.table)
     else { return [] }
-    return try store.rows(
-      "SELECT t.Z_PK, t.Z_ENT, t.\(key.column), d.\(column) \(key.join) AND d.Z_PK IS NOT NULL "
-        + "AND d.\(column) IS NOT t.Z_PK",
-      .inverse, entity: key.entity, column: key.column
-    ) {
-      "\(key.relationship.name) leads to \(key.destination.name)/p\($0.string(2)), whose "
-        + "\(inverse.name) leads to \($0.isNull(3) ? "nothing" : "p" + $0.string(3))."
+    func findings(
+      _ condition: String, _ severity: StoreFinding.Severity
+    ) throws -> [StoreFinding] {
+      try store.rows(
+        "SELECT t.Z_PK, t.Z_ENT, t.\(key.column), d.\(column) \(key.join) "
+          + "AND d.Z_PK IS NOT NULL AND \(condition)",
+        .inverse, severity, entity: key.entity, column: key.column
+      ) {
+        "\(key.relationship.name) leads to \(key.destination.name)/p\($0.string(2)), whose "
+          + "\(inverse.name) leads to \($0.isNull(3) ? "nothing" : "p" + $0.string(3))."
+      }
     }
+    return try findings("d.\(column) IS NULL", store.leftovers)
+      + findings("d.\(column) <> t.Z_PK", .damage)
   }
 
   private func hiddenKeys(
     of owner: SQLEntity, relationship: String, _ table: String, _ column: String,
     _ members: SQLEntity?
   ) throws -> [StoreFinding] {
-    try store.rows(
-      "SELECT t.Z_PK, t.Z_ENT, t.\(column), d.Z_ENT FROM \(table) t "
-        + "LEFT JOIN \(owner.table) d ON d.Z_PK = t.\(column) "
-        + "WHERE t.\(column) IS NOT NULL AND NOT IFNULL(\(StoreCheck.isOf(owner, "d")), 0)",
-      .reference, entity: members, table: table, column: column
-    ) {
-      "The row is a member of \(relationship) of \(owner.name)/p\($0.string(2)), which "
-        + ($0.isNull(3) ? "does not exist." : "is of \(store.name(ofEntity: $0.integer(3))).")
+    func findings(
+      _ condition: String, _ severity: StoreFinding.Severity
+    ) throws -> [StoreFinding] {
+      try store.rows(
+        "SELECT t.Z_PK, t.Z_ENT, t.\(column), d.Z_ENT FROM \(table) t "
+          + "LEFT JOIN \(owner.table) d ON d.Z_PK = t.\(column) "
+          + "WHERE t.\(column) IS NOT NULL AND \(condition)",
+        .reference, severity, entity: members, table: table, column: column
+      ) {
+        "The row is a member of \(relationship) of \(owner.name)/p\($0.string(2)), which "
+          + ($0.isNull(3) ? "does not exist." : "is of \(store.name(ofEntity: $0.integer(3))).")
+      }
     }
+    return try findings("d.Z_PK IS NULL", store.leftovers)
+      + findings(
+        "d.Z_PK IS NOT NULL AND NOT IFNULL(\(StoreCheck.isOf(owner, "d")), 0)", .damage)
   }
 }

@@ -18,6 +18,11 @@ struct StoreCheck {
   /// The metadata, nil when they cannot be read.
   let metadata: [String: Any]?
   var limit = 100
+  /// How bad it is what Apple's frameworks leave behind and read over: keys and links that lead to no
+  /// row, an inverse on one side only, a folder of external data that is elsewhere, former names.
+  ///
+  /// A store that Cairn writes has none of it.
+  var leftovers = StoreFinding.Severity.damage
 
   /// Everything that is wrong or worth knowing, in the order of the rules.
   func findings() throws -> [StoreFinding] {

@@ -51,7 +51,8 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
   public enum Severity: String, Sendable, Hashable {
     /// The file breaks the rule: objects may be missing, wrong or impossible to save.
     case damage
-    /// Worth knowing and harmless, such as a file of external data that nobody names.
+    /// Worth knowing, with nothing wrong in what is read: a file of external data that nobody names,
+    /// or what Apple's frameworks leave behind, such as a link to a row that is gone.
     case remark
   }
 

@@ -94,28 +94,31 @@ public struct StoreInspection: Sendable {
   ///   - model: The model to check the rows by; nil for the one that the file remembers.
   ///   - checks: Whether everything is read and checked; otherwise rows are only counted.
   ///   - timeout: Seconds to wait for somebody who has locked the file.
+  ///   - isStrict: Whether what Apple's frameworks leave behind is damage as well, as it is in a store
+  ///     that only Cairn has written.
   /// - Throws: ``CoreDataError``: 134080 when there is no file or it may not be read, 134000 for
   ///   one that is no SQLite database or no store of Core Data, 134070 for one that is too damaged
   ///   to say anything of itself.
   public init(
     contentsOf url: URL, model: ManagedObjectModel? = nil, checks: Bool = true,
-    timeout: TimeInterval = 5
+    timeout: TimeInterval = 5, isStrict: Bool = false
   ) throws {
     try self.init(
       contentsOf: url, model: model, checks: checks, timeout: timeout,
-      files: ExternalDataFiles(store: url))
+      files: ExternalDataFiles(store: url), isStrict: isStrict)
   }
 
   init(
     contentsOf url: URL, model: ManagedObjectModel?, checks: Bool, timeout: TimeInterval,
-    files: ExternalDataFiles
+    files: ExternalDataFiles, isStrict: Bool = false
   ) throws {
     let file = try UntouchedFile(path: url.path, timeout: timeout)
     func read<T>(_ body: (InspectionReading) throws -> T) throws -> T {
       try file.read { connection in
         try body(
           InspectionReading(
-            url: url, connection: connection, model: model, checks: checks, files: files))
+            url: url, connection: connection, model: model, checks: checks, files: files,
+            leftovers: isStrict ? .damage : .remark))
       }
     }
     self = try read { try $0.inspection() }

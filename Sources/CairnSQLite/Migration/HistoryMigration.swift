@@ -2,34 +2,81 @@ import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
+import GRDB
 
 /// Brings history to new entity numbers and new positions of properties: the bits of `ZCOLUMNS` and
 /// the tombstones' columns.
+///
+/// In memory is what the models say, and no row.
 enum HistoryMigration {
-  /// New bit fields by key of the change.
-  typealias Masks = [Int64: [UInt8]]
+  private static let functionName = "CairnHistoryBits"
 
-  /// Works out the new bit fields while the old numbers still stand in the rows.
-  static func collect(_ plan: SQLMigrationPlan, _ connection: SQLiteConnection) throws -> Masks {
-    guard try connection.hasTable("ACHANGE") else { return [:] }
-    let changes = plan.difference.entities.compactMap { change in
-      change.source.map { (plan.source.entity($0), change) }
+  static func apply(_ plan: SQLMigrationPlan, _ connection: SQLiteConnection) throws {
+    guard try connection.hasTable("ACHANGE") else { return }
+    let numbers = plan.numbers.keys.sorted().map(String.init).joined(separator: ", ")
+    try connection.execute(
+      "DELETE FROM ACHANGE WHERE ZENTITY < 16000 AND ZENTITY NOT IN (\(numbers))")
+    // While the old numbers still stand in the rows.
+    try moveBits(plan, connection)
+    // The new version may keep more of what is deleted.
+    try HistoryTables.create(for: plan.destination, connection)
+    for statement in try tombstones(plan, connection) { try connection.execute(statement) }
+    if plan.numbers.contains(where: { $0.key != $0.value }) {
+      try connection.execute(
+        "UPDATE ACHANGE SET ZENTITY = \(plan.mapping(of: "ZENTITY")) WHERE ZENTITY < 16000")
     }
-    var result: Masks = [:]
-    let select = try connection.statement(
-      "SELECT Z_PK, ZCOLUMNS FROM ACHANGE WHERE ZENTITY = ? AND ZCOLUMNS IS NOT NULL")
-    defer { select.reset() }
-    for (old, change) in changes {
+  }
+
+  /// Gives each changed property the bit that it has in the new version.
+  private static func moveBits(_ plan: SQLMigrationPlan, _ connection: SQLiteConnection) throws {
+    var moves: [Int: BitMove] = [:]
+    for change in plan.difference.entities {
+      guard let source = change.source else { continue }
+      let old = plan.source.entity(source)
       let new = plan.destination.entity(change.destination)
-      if old.history.names == new.history.names { continue }
-      select.reset()
-      select.bind(Int64(old.number), at: 1)
-      while try select.step() {
-        let names = old.history.properties(in: select.data(1))
-        result[select.integer(0)] = mask(of: names, change: change, new: new)
+      if old.history.names != new.history.names {
+        moves[old.number] = BitMove(from: old, to: new, change: change)
       }
     }
-    return result
+    if moves.isEmpty { return }
+    let numbers = moves.keys.sorted().map(String.init).joined(separator: ", ")
+    let known = moves
+    let function = DatabaseFunction(functionName, argumentCount: 2, pure: true) { values in
+      guard let number = Int.fromDatabaseValue(values[0]), let move = known[number],
+        let bits = Data.fromDatabaseValue(values[1])
+      else { return values[1] }
+      return move.bits(from: bits)
+    }
+    connection.database.add(function: function)
+    defer { connection.database.remove(function: function) }
+    try connection.execute(
+      "UPDATE ACHANGE SET ZCOLUMNS = \(functionName)(ZENTITY, ZCOLUMNS) "
+        + "WHERE ZENTITY IN (\(numbers)) AND ZCOLUMNS IS NOT NULL")
+  }
+
+  /// Where the bits of one entity's properties go.
+  private struct BitMove: Sendable {
+    private let old: SQLEntity
+    /// The new bit field of each old property alone.
+    private let fields: [String: [UInt8]]
+    private let length: Int
+
+    init(from old: SQLEntity, to new: SQLEntity, change: ModelDifference.EntityChange) {
+      self.old = old
+      length = new.history.mask(slots: [], toManys: []).count
+      fields = Dictionary(
+        uniqueKeysWithValues: Set(old.history.names).map {
+          ($0, HistoryMigration.mask(of: [$0], change: change, new: new))
+        })
+    }
+
+    func bits(from data: Data) -> Data {
+      var result = [UInt8](repeating: 0, count: length)
+      for name in old.history.properties(in: data) {
+        for (index, byte) in (fields[name] ?? []).enumerated() { result[index] |= byte }
+      }
+      return Data(result)
+    }
   }
 
   private static func mask(
@@ -47,29 +94,6 @@ enum HistoryMigration {
       continued.contains(new.layout.toManys[$0].name)
     }
     return new.history.mask(slots: slots, toManys: toManys)
-  }
-
-  static func apply(
-    _ masks: Masks, _ plan: SQLMigrationPlan, _ connection: SQLiteConnection
-  ) throws {
-    guard try connection.hasTable("ACHANGE") else { return }
-    let numbers = plan.numbers.keys.sorted().map(String.init).joined(separator: ", ")
-    try connection.execute(
-      "DELETE FROM ACHANGE WHERE ZENTITY < 16000 AND ZENTITY NOT IN (\(numbers))")
-    // The new version may keep more of what is deleted.
-    try HistoryTables.create(for: plan.destination, connection)
-    for statement in try tombstones(plan, connection) { try connection.execute(statement) }
-    if plan.numbers.contains(where: { $0.key != $0.value }) {
-      try connection.execute(
-        "UPDATE ACHANGE SET ZENTITY = \(plan.mapping(of: "ZENTITY")) WHERE ZENTITY < 16000")
-    }
-    let update = try connection.statement("UPDATE ACHANGE SET ZCOLUMNS = ? WHERE Z_PK = ?")
-    defer { update.reset() }
-    for (key, mask) in masks {
-      update.bind(Data(mask), at: 1)
-      update.bind(key, at: 2)
-      try update.run()
-    }
   }
 
   /// Moves what deleted objects left to the columns of the new version; run before renumbering.

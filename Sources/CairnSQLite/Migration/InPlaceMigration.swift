@@ -28,7 +28,20 @@ struct InPlaceMigration {
     try checkMandatoryAttributes(connection)
     registerFunctions(connection)
     let maxima = try keyMaxima(connection)
-    let masks = try HistoryMigration.collect(plan, connection)
+    if let additions = plan.additions() {
+      for statement in additions { try connection.execute(statement) }
+      try IndexRenewal(schema: plan.destination).run(connection)
+    } else {
+      try rebuild(connection, pulse)
+    }
+    try renumber(maxima, connection)
+    try HistoryMigration.apply(plan, connection)
+    try writeFacts(connection)
+    pulse.advance(to: 1)
+  }
+
+  /// Makes the tables of the new version and copies all rows.
+  private func rebuild(_ connection: SQLiteConnection, _ pulse: MigrationPulse) throws {
     let foreign = try ForeignObjects.take(from: connection)
     try moveOldTables(connection)
     for statement in plan.destination.tableStatements() { try connection.execute(statement) }
@@ -42,11 +55,7 @@ struct InPlaceMigration {
     for statement in plan.derivationStatements() { try connection.execute(statement) }
     for statement in plan.destination.indexStatements() { try connection.execute(statement) }
     for statement in plan.destination.indexFillStatements() { try connection.execute(statement) }
-    try renumber(maxima, connection)
-    try HistoryMigration.apply(masks, plan, connection)
     try foreign.putBack(into: connection)
-    try writeFacts(connection)
-    pulse.advance(to: 1)
   }
 
   private func run(_ fragment: SQLFragment, _ connection: SQLiteConnection) throws {

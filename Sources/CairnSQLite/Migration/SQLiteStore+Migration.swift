@@ -13,16 +13,8 @@ extension SQLiteStore: InPlaceMigrating {
   ) throws {
     try source.prepareForUse()
     try destination.prepareForUse()
-    let facts = try SQLiteFileFacts.read(at: url.path, options: options)
-    guard
-      source.isConfiguration(
-        withName: nil, compatibleWithStoreMetadata: facts.metadata ?? [:])
-    else {
-      throw CoreDataError(
-        .migrationMissingSourceModel,
-        "The store at \(url.path) was not written with the model it is to be migrated from.",
-        userInfo: [NSFilePathErrorKey: url.path])
-    }
+    // Refuses what is no store, with an error that says so.
+    _ = try SQLiteFileFacts.read(at: url.path, options: options)
     let difference = ModelDifference(from: source, to: destination)
     guard difference.isInferable else {
       throw CoreDataError(
@@ -31,18 +23,27 @@ extension SQLiteStore: InPlaceMigrating {
           + difference.refusals.map(\.description).joined(separator: " "),
         userInfo: ["reason": difference.refusals.map(\.description).joined(separator: "\n")])
     }
-    let migration = InPlaceMigration(
-      url: url,
-      plan: SQLMigrationPlan(
-        source: SQLSchema(model: source, catalog: facts.catalog),
-        destination: SQLSchema(model: destination), difference: difference),
-      metadata: facts.metadata ?? [:],
-      files: ExternalDataFiles(store: url, options: options),
-      progress: options.dictionary[StoreOptionKey.migrationProgress]
-        as? @Sendable (Double) -> Void)
     do {
-      try StoreFileAccess.write(url, options: options, doing: "be migrated") {
-        try migration.run($0)
+      try StoreFileAccess.write(url, options: options, doing: "be migrated") { connection in
+        // Whoever had the write lock before may have migrated the store.
+        let facts = try SQLiteFileFacts.read(connection, path: url.path)
+        let metadata = facts.metadata ?? [:]
+        if isOfModel(destination, metadata), !isOfModel(source, metadata) { return }
+        guard isOfModel(source, metadata) else {
+          throw CoreDataError(
+            .migrationMissingSourceModel,
+            "The store at \(url.path) was not written with the model it is to be migrated from.",
+            userInfo: [NSFilePathErrorKey: url.path])
+        }
+        try InPlaceMigration(
+          url: url,
+          plan: SQLMigrationPlan(
+            source: SQLSchema(model: source, catalog: facts.catalog),
+            destination: SQLSchema(model: destination), difference: difference),
+          metadata: metadata, files: ExternalDataFiles(store: url, options: options),
+          progress: options.dictionary[StoreOptionKey.migrationProgress]
+            as? @Sendable (Double) -> Void
+        ).run(connection)
       }
     } catch let error as CoreDataError where error.code == .managedObjectConstraintMerge {
       throw CoreDataError(
@@ -52,6 +53,10 @@ extension SQLiteStore: InPlaceMigrating {
     }
     // Those of attributes that the new model does not have, or has inside the row.
     _ = try? UnnamedFiles(path: url.path, options: options).remove()
+  }
+
+  private static func isOfModel(_ model: ManagedObjectModel, _ metadata: [String: Any]) -> Bool {
+    model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
   }
 
   public static func cachedModel(

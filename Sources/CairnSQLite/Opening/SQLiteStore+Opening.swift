@@ -115,8 +115,10 @@ extension SQLiteStore {
     // Only of interest to those who write: a file that is only read is not even asked, because a
     // read-only connection leaves a log behind.
     let hasForeignTriggers = try isWritable && hasForeignTriggers(schema, database)
-    var records = try isWritable && hasTransactions(facts, database)
-    if isWritable, records || configuration.options.tracksHistory {
+    // Whoever opens the file with another version on purpose writes to it as well.
+    let mayRecord = isWritable || configuration.options.ignoresVersioning && !isReadOnly
+    var records = try mayRecord && hasTransactions(facts, database)
+    if mayRecord, records || configuration.options.tracksHistory {
       // Also brings the tables of older frameworks to the current form.
       try database.writeWithoutTransaction { connection in
         let wrapped = SQLiteConnection(database: connection)

@@ -13,7 +13,8 @@ struct ModelConvertCommand: ParsableCommand {
       Reads a SQLite store that keeps its model inside, a .mom, .momd, .xcdatamodel or \
       .xcdatamodeld; of a package, every version. Writes a .xcdatamodeld for the editor, or a .mom \
       of the current version. The version hashes are the same before and after. What the written \
-      form has no words for is listed on standard error. Needs no daemon.
+      form has no words for is listed on standard error, and what stores do not make of the model. \
+      Needs no daemon.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -37,6 +38,8 @@ struct ModelConvertCommand: ParsableCommand {
     let versions: [Version]
     /// What the written form has no words for.
     let lost: [String]
+    /// What stores do not make of the models though they say it.
+    let remarks: [String]
   }
 
   func validate() throws {
@@ -57,7 +60,12 @@ struct ModelConvertCommand: ParsableCommand {
       versions: versions.map {
         .init(
           name: $0.name, entities: $0.model.entities.count, checksum: $0.model.versionChecksum)
-      }, lost: lost)
+      }, lost: lost,
+      remarks: versions.flatMap { version in
+        version.model.indexRemarks.map {
+          versions.count == 1 ? $0 : "\(version.name): \($0)"
+        }
+      })
     if shared.json { return try Output.json(result) }
     for version in result.versions {
       let entities = Readable.count(version.entities, "entity", "entities")
@@ -65,6 +73,7 @@ struct ModelConvertCommand: ParsableCommand {
         TerminalText.oneLine("\(output): \(version.name), \(entities), \(version.checksum)"))
     }
     for loss in lost { Output.note(TerminalText.oneLine("not written: \(loss)")) }
+    for remark in result.remarks { Output.note(TerminalText.oneLine("remark: \(remark)")) }
   }
 
   private func write(

@@ -257,21 +257,31 @@ import Testing
     }
   }
 
-  @Test func anObjectOfAContextThatHasGoneTraps() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      let stack = try Stack()
-      let kept = try stack.use { context in
-        let book = context.make("Book")
+  @Test(arguments: [true, false])
+  func anObjectWhoseContextWasResetOrHasGoneHasNoValues(isReset: Bool) throws {
+    let stack = try Stack(in: .sqlite)
+    func made() throws -> Kept {
+      try stack.use { context in
+        let book = context.make("Book", ["title": "t", "author": context.make("Author")])
+        context.make("Chapter", ["book": book])
         try context.save()
         context.refresh(book, mergeChanges: false)
+        if isReset { context.reset() }
         return Kept(object: book)
       }
-      _ = kept.object.text("title")
     }
-    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("CoreData could not fulfill a fault for"))
+    let book = try made().object
+    #expect(book.managedObjectContext == nil && book.isFault)
+    #expect(book.many("tags").isEmpty && book.objectIDs(forRelationshipNamed: "tags").isEmpty)
+    #expect(book.text("title") == nil && book.number("pages") == nil && book.one("author") == nil)
+    #expect(book.value(forKeyPath: "author.name") == nil && book.many("chapters").isEmpty)
+    let tags = book.primitiveValue(forKey: "tags") as? NSMutableSet
+    #expect(book.primitiveValue(forKey: "title") == nil && tags?.count == 0)
+    #expect(book.committedValues(forKeys: ["title"])["title"] is NSNull)
+    book.setValue("changed", forKey: "title")
+    #expect(book.text("title") == "changed")
+    let titles = try stack.use { try $0.all("Book").map { $0.text("title") } }
+    #expect(titles == ["t"])
   }
 
   // MARK: refresh
@@ -320,14 +330,44 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false])
-  func anUnsavedObjectIsLeftAlone(mergeChanges: Bool) throws {
+  @Test func refreshingANewObjectWithMergeLeavesItAlone() throws {
     try Stack().use { context in
       let author = context.make("Author", ["name": "a"])
-      context.refresh(author, mergeChanges: mergeChanges)
+      context.refresh(author, mergeChanges: true)
       context.refreshAllObjects()
       #expect(!author.isFault && author.isInserted && author.text("name") == "a")
     }
+  }
+
+  @Test(arguments: StoreChoice.allCases)
+  func refreshingANewObjectWithoutMergeMakesItAFault(choice: StoreChoice) throws {
+    let stack = try Stack(in: choice)
+    try stack.use { context in
+      let author = try #require(context.make("Author", ["name": "a"]) as? Author)
+      let (book, friend) = (context.make("Book", ["author": author]), context.make("Author"))
+      author.mutableSetValue(forKey: "friends").add(friend)
+      context.make("Passport", ["owner": author])
+      let changes = NotificationRecorder(
+        context, ManagedObjectContext.didChangeObjectsNotification)
+      author.calls = []
+      context.refresh(author, mergeChanges: false)
+      #expect(author.isFault && author.isInserted)
+      #expect(author.calls == ["willTurnIntoFault", "didTurnIntoFault"])
+      #expect(book.one("author") == nil && friend.many("friends").isEmpty)
+      #expect(author.isFault && context.insertedObjects.contains(author))
+      context.processPendingChanges()
+      #expect(changes.objects(.insertedObjects).contains(author))
+      #expect(author.text("name") == "Anonymous" && author.many("friends").isEmpty)
+      #expect(author.one("passport") == nil && author.isInserted && !author.isFault)
+      context.refresh(author, mergeChanges: false)
+      #expect(author.isFault)
+      context.processPendingChanges()
+      #expect(changes.objects(.refreshedObjects) == [author])
+      try context.save()
+      #expect(author.text("name") == "Anonymous" && !author.hasChanges)
+    }
+    let count = try stack.use { try $0.all("Author", "books.@count == 0").count }
+    #expect(count == 2)
   }
 
   // MARK: reset and rollback

@@ -38,6 +38,65 @@ import Testing
     recorder.notifications.first { $0.name == Self.didChange }?.userInfo ?? [:]
   }
 
+  // MARK: While it is new
+
+  @Test func aMergedDeletionIsAmongTheDeletedObjectsUntilItIsProcessed() throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      let (kept, gone) = (context.make("Book"), context.make("Book"))
+      try context.save()
+      let id = gone.objectID
+      let recorder = try merge(stack, into: context) { other in
+        other.delete(try other.existingObject(with: id))
+      }
+      #expect(context.deletedObjects == [gone] && gone.isDeleted && !context.hasChanges)
+      #expect(info(recorder)["deleted"] as? Set<ManagedObject> == [gone])
+      context.processPendingChanges()
+      #expect(context.deletedObjects.isEmpty && gone.isDeleted && !kept.isDeleted)
+      try context.save()
+    }
+  }
+
+  @Test func aMergedDeletionIsProcessedByItselfSomeTimeLater() throws {
+    let stack = try Stack(in: .sqlite)
+    let context = stack.context()
+    let gone = try context.performAndWait {
+      let gone = context.make("Book")
+      try context.save()
+      let id = gone.objectID
+      _ = try merge(stack, into: context) { other in
+        other.delete(try other.existingObject(with: id))
+      }
+      #expect(context.deletedObjects == [gone])
+      return Kept(object: gone)
+    }
+    // After what the merge has put into the queue.
+    context.performAndWait {}
+    context.performAndWait {
+      #expect(context.deletedObjects.isEmpty && gone.object.isDeleted)
+    }
+  }
+
+  @Test func didMergeCarriesTheIDsOfRefreshedObjects() throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      let books = ["a", "b", "c"].map { context.make("Book", ["title": $0]) }
+      try context.save()
+      let ids = books.map(\.objectID)
+      context.refresh(books[1], mergeChanges: false)
+      context.processPendingChanges()
+      let recorder = try merge(stack, into: context) { other in
+        for id in ids[0...1] {
+          try other.existingObject(with: id).setValue("new", forKey: "title")
+        }
+      }
+      let told = try #require(recorder.notifications.last)
+      #expect(told.name == ManagedObjectContext.didMergeChangesObjectIDsNotification)
+      #expect(recorder.ids(.refreshedObjectIDs) == [ids[0]], "a fault has nothing to be refreshed")
+      #expect(recorder.ids(.updatedObjectIDs) == Set(ids[0...1]))
+    }
+  }
+
   // MARK: Whose notifications
 
   @Test(arguments: [

@@ -43,6 +43,16 @@ import Testing
     }
   }
 
+  @Test func aNewObjectHasNoCommittedValues() throws {
+    try Stack().use { context in
+      let author = context.make("Author", ["name": "a"])
+      #expect(author.committedValues(forKeys: nil).isEmpty)
+      #expect(author.committedValues(forKeys: ["name", "books"]).isEmpty)
+      try context.save()
+      #expect(author.committedValues(forKeys: ["name"])["name"] as? String == "a")
+    }
+  }
+
   @Test func committedValuesAreThoseOfTheLastSave() throws {
     try Stack().use { context in
       let author = context.make("Author", ["name": "a"])

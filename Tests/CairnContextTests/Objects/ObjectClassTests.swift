@@ -86,4 +86,15 @@ final class Engine: ManagedObject {}
       #expect(piece.many("parts").isEmpty)
     }
   }
+
+  @Test func theEntityOfAClassWithoutOneIsEmptyAndNoTrap() throws {
+    final class Nobody: ManagedObject {}
+    let stack = try WorkshopStack()
+    let entity = Nobody.entity()
+    #expect(entity.name == nil && entity.managedObjectModel == nil && entity.properties.isEmpty)
+    let request: FetchRequest<Nobody> = Nobody.fetchRequest()
+    try stack.use { context in
+      _ = #expect(throws: CoreDataError.self) { try context.fetch(request) }
+    }
+  }
 }

@@ -45,6 +45,62 @@ import Testing
     }
   }
 
+  @Test func withAnEmptyListOfSortDescriptorsNewObjectsComeLast() throws {
+    try Stack(in: .sqlite).use { context in
+      for title in ["b", "a"] { context.make("Book", ["title": title]) }
+      try context.save()
+      let all: FetchRequest<ManagedObject> = request(.managedObjectResultType, by: [])
+      #expect(all.sortDescriptors?.isEmpty == true)
+      let controller = FetchedResultsController(
+        fetchRequest: all, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+      let listener = Listener()
+      controller.delegate = listener
+      try controller.performFetch()
+      let before = try #require(controller.fetchedObjects)
+      #expect(Set(before.map { $0.text("title") }) == ["a", "b"])
+      let (first, second) = (
+        context.make("Book", ["title": "0"]), context.make("Book", ["title": "1"])
+      )
+      before[0].setValue("z", forKey: "title")
+      context.processPendingChanges()
+      #expect(listener.calls == 1 && controller.fetchedObjects == before + [first, second])
+      context.delete(before[0])
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects == [before[1], first, second])
+    }
+  }
+
+  @Test func theInfoOfADeletedSectionHasNoObjects() throws {
+    final class Sections: FetchedResultsControllerDelegate {
+      var infos: [(type: FetchedResultsChangeType, name: String, count: Int, objects: Int?)] = []
+      func controller(
+        _ controller: FetchedResultsController<any FetchRequestResult>,
+        didChange sectionInfo: any FetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: FetchedResultsChangeType
+      ) {
+        infos.append(
+          (type, sectionInfo.name, sectionInfo.numberOfObjects, sectionInfo.objects?.count))
+      }
+    }
+    try Stack().use { context in
+      let books = [1, 1, 2].map { context.make("Book", ["title": "t", "pages": $0]) }
+      try context.save()
+      let byPages: FetchRequest<ManagedObject> = request(.managedObjectResultType, by: ["pages"])
+      let controller = FetchedResultsController(
+        fetchRequest: byPages, managedObjectContext: context, sectionNameKeyPath: "pages",
+        cacheName: nil)
+      let sections = Sections()
+      controller.delegate = sections
+      try controller.performFetch()
+      for book in books[...1] { book.setValue(3, forKey: "pages") }
+      context.processPendingChanges()
+      let deleted = try #require(sections.infos.first { $0.type == .delete })
+      #expect(deleted.name == "1" && deleted.count == 0 && deleted.objects == 0)
+      let inserted = try #require(sections.infos.first { $0.type == .insert })
+      #expect(inserted.name == "3" && inserted.count == 2 && inserted.objects == 2)
+    }
+  }
+
   @Test func aBatchSizeChangesHowResultsAreReadAndNotWhatTheyAre() throws {
     try Stack(in: .sqlite).use { context in
       for number in 0..<25 {

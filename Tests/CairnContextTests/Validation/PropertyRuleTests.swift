@@ -133,8 +133,37 @@ import Testing
   @Test func anOptionalEmptyRelationshipPassesWhateverTheMinimum() throws {
     #expect(try errorOfTeam(of: 0) { $0.minCount = 2 } == nil)
     #expect(
-      try errorOfTeam(of: 0) { $0.isOptional = false }?.code
+      try errorOfTeam(of: 0) { ($0.isOptional, $0.minCount) = (false, 1) }?.code
         == .validationRelationshipLacksMinimumCount)
+  }
+
+  @Test(arguments: [0, 4])
+  func aRequiredRelationshipToManyWithoutASmallestCountMayBeEmpty(maximum: Int) throws {
+    #expect(try errorOfTeam(of: 0) { ($0.isOptional, $0.maxCount) = (false, maximum) } == nil)
+    try WorkshopStack(model: team { ($0.isOptional, $0.maxCount) = (false, maximum) }).use {
+      context in
+      let run = context.make("Run")
+      let player = context.make("Player", ["team": run])
+      try context.save()
+      context.delete(player)
+      try context.save()
+      var none: Any? = Set<ManagedObject>()
+      try run.validateValue(&none, forKey: "players")
+      none = nil
+      try run.validateValue(&none, forKey: "players")
+    }
+  }
+
+  @Test func theMembersOfAMutableSetAreCounted() throws {
+    try WorkshopStack(model: team { ($0.minCount, $0.maxCount) = (1, 2) }).use { context in
+      let run = context.make("Run")
+      for _ in 0..<3 { context.make("Player", ["team": run]) }
+      var value: Any? = run.mutableSetValue(forKey: "players")
+      let error = #expect(throws: CoreDataError.self) {
+        try run.validateValue(&value, forKey: "players")
+      }
+      #expect(error?.code == .validationRelationshipExceedsMaximumCount)
+    }
   }
 
   // MARK: Composite, undefined and derived

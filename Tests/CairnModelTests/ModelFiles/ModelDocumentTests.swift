@@ -48,6 +48,25 @@ import Testing
     #expect(try attribute("cover").defaultValue == nil)
   }
 
+  @Test(
+    "YES and NO are the defaults 1 and 0 of integers",
+    arguments: ["Integer 16", "Integer 32", "Integer 64"])
+  func flagsAsIntegers(type: String) throws {
+    let document = """
+      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+        <entity name="A">
+          <attribute name="yes" optional="YES" attributeType="\(type)" defaultValueString="YES"/>
+          <attribute name="no" optional="YES" attributeType="\(type)" defaultValueString="NO"/>
+        </entity>
+      </model>
+      """
+    let model = try ModelDocumentReader.read(Data(document.utf8), file: "contents")
+    let attributes = model.entitiesByName["A"]?.attributesByName
+    #expect(attributes?["yes"]?.defaultValue as? NSNumber == 1)
+    #expect(attributes?["no"]?.defaultValue as? NSNumber == 0)
+  }
+
   @Test("Bounds become predicates with the codes that Core Data reports")
   func bounds() throws {
     func codes(_ name: String) throws -> [Int] {

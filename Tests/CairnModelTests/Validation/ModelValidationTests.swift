@@ -198,7 +198,7 @@ import Testing
     ]
     #expect(
       problems([entity]) == [
-        "A.crossed countsCrossed", "A.negative negativeCount", "A.ordered orderedToOne",
+        "A.crossed countsCrossed", "A.negative negativeCount",
       ])
   }
 

@@ -33,6 +33,9 @@ import Testing
     Damage(
       .entityNumber, "Z_PRIMARYKEY Z_ENT", "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Desk' WHERE Z_ENT = 3"
     ),
+    Damage(
+      .entityNumber, "Z_PRIMARYKEY Z_ENT", as: .remark,
+      "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Memo' WHERE Z_ENT = 3"),
     Damage(.entityNumber, "Z_PRIMARYKEY Z_ENT", "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 7"),
     Damage(
       .entityNumber, "Z_PRIMARYKEY Z_ENT", "INSERT INTO Z_PRIMARYKEY VALUES (8, 'Surplus', 0, 0)"),
@@ -53,21 +56,28 @@ import Testing
     Damage(.value, "Employee/p3 ZBORN", "UPDATE ZPERSON SET ZBORN = 'today' WHERE Z_PK = 3"),
     Damage(.value, "Note/p1 ZTEXT", "UPDATE ZNOTE SET ZTEXT = x'00' WHERE Z_PK = 1"),
     Damage(
-      .reference, "Employee/p3 ZCOMPANY", "UPDATE ZPERSON SET ZCOMPANY = 99 WHERE Z_PK = 3"),
+      .reference, "Employee/p3 ZCOMPANY", as: .remark,
+      "UPDATE ZPERSON SET ZCOMPANY = 99 WHERE Z_PK = 3"),
     Damage(
       .reference, "Note/p2 ZABOUT", as: .remark, "UPDATE ZNOTE SET ZABOUT = 99 WHERE Z_PK = 2"),
     Damage(
-      .reference, "Employee/p1 ZBOSS", "UPDATE ZPERSON SET ZBOSS = 98, Z5_BOSS = 5 WHERE Z_PK = 1"),
-    Damage(.reference, "Note/p1 Z5NOTES", "UPDATE ZNOTE SET Z5NOTES = 77 WHERE Z_PK = 1"),
+      .reference, "Employee/p1 ZBOSS", as: .remark,
+      "UPDATE ZPERSON SET ZBOSS = 98, Z5_BOSS = 5 WHERE Z_PK = 1"),
+    Damage(
+      .reference, "Note/p1 Z5NOTES", as: .remark, "UPDATE ZNOTE SET Z5NOTES = 77 WHERE Z_PK = 1"),
     Damage(.companion, "Employee/p1 Z5_BOSS", "UPDATE ZPERSON SET Z5_BOSS = 5 WHERE Z_PK = 1"),
     Damage(.companion, "Employee/p2 Z5_BOSS", "UPDATE ZPERSON SET Z5_BOSS = NULL WHERE Z_PK = 2"),
-    Damage(.inverse, "Employee/p1 ZDESK", "UPDATE ZDESK SET ZOWNER = NULL WHERE Z_PK = 1"),
+    Damage(
+      .inverse, "Employee/p1 ZDESK", as: .remark,
+      "UPDATE ZDESK SET ZOWNER = NULL WHERE Z_PK = 1"),
     Damage(
       .inverse, "Desk/p1 ZOWNER", "UPDATE ZDESK SET ZOWNER = 2 WHERE Z_PK = 1"),
     Damage(
-      .link, "Project/p88 Z_7PROJECTS", "UPDATE Z_5PROJECTS SET Z_7PROJECTS = 88 WHERE rowid = 1"),
+      .link, "Project/p88 Z_7PROJECTS", as: .remark,
+      "UPDATE Z_5PROJECTS SET Z_7PROJECTS = 88 WHERE rowid = 1"),
     Damage(
-      .link, "Employee/p77 Z_5MEMBERS", "UPDATE Z_5PROJECTS SET Z_5MEMBERS = 77 WHERE rowid = 1"),
+      .link, "Employee/p77 Z_5MEMBERS", as: .remark,
+      "UPDATE Z_5PROJECTS SET Z_5MEMBERS = 77 WHERE rowid = 1"),
     Damage(
       .order, "Employee/p2 Z_FOK_COMPANY", as: .remark,
       "UPDATE ZPERSON SET Z_FOK_COMPANY = NULL WHERE Z_PK = 2"),
@@ -155,6 +165,29 @@ import Testing
     #expect(findings.map(\.severity) == [.damage, .remark])
     #expect(findings.first?.message.contains(names[0]) == true)
     #expect(try fixture.store.verifyIntegrity().contains { $0.contains(names[0]) })
+  }
+
+  @Test func filesInAFolderThatIsElsewhereAreRemarkedOn() throws {
+    let fixture = try CheckedStore.make()
+    fixture.isDamagedOnPurpose = true
+    try fixture.store.checkpoint()
+    let folder = fixture.store.files.folder
+    try fixture.store.close()
+    try FileManager.default.moveItem(
+      at: folder, to: folder.deletingLastPathComponent().appendingPathComponent("elsewhere"))
+    let findings = try StoreInspection(contentsOf: fixture.url).findings
+    #expect(findings.map(\.rule) == [.externalData, .externalData])
+    #expect(findings.allSatisfy { $0.severity == .remark }, "\(findings)")
+  }
+
+  @Test func aStoreThatCairnHasOpenIsHeldToWhatCairnWrites() throws {
+    let fixture = try CheckedStore.make()
+    fixture.isDamagedOnPurpose = true
+    try fixture.execute(
+      "UPDATE ZDESK SET ZOWNER = NULL WHERE Z_PK = 1",
+      "UPDATE Z_5PROJECTS SET Z_7PROJECTS = 88 WHERE rowid = 1")
+    #expect(try StoreInspection(contentsOf: fixture.url).damage == [])
+    #expect(try fixture.store.verifyIntegrity().count >= 2)
   }
 
   @Test func theWrongDigestAndTheModelOfAnotherVersionAreFound() throws {

@@ -291,7 +291,7 @@ final class RandomStoreRun {
 
   func inspect(_ moment: String) {
     do {
-      let damage = try StoreInspection(contentsOf: url).damage
+      let damage = try StoreInspection(contentsOf: url, isStrict: true).damage
       expect(damage.isEmpty, "after \(moment): \(damage.prefix(4))")
     } catch {
       fail("after \(moment) the store cannot be inspected: \(error)")

@@ -92,7 +92,7 @@ struct PredicateArchiving {
     ("NSExpressionType", .integer(Int64(type.rawValue)))
   }
 
-  /// - Throws: ``ModelFileError`` for closures and fetches.
+  /// - Throws: ``ModelFileError`` for closures.
   static func add(
     _ node: ExpressionNode, to archive: inout KeyedArchiveBuilder
   ) throws -> Reference {
@@ -169,7 +169,15 @@ struct PredicateArchiving {
         ])
     case .block: throw failure("An expression written as a closure")
     case .assignment: throw failure("An assignment to a variable")
-    case .fetch: throw failure("A FETCH expression")
+    case .fetch(let request, let context, let countOnly):
+      let first = try add(request, to: &archive)
+      let second = try add(context, to: &archive)
+      return archive.add(
+        "NSFetchRequestExpression", inheriting: ["NSExpression"],
+        [
+          type(.fetchRequest), ("NSFRExpression", .uid(first.uid)),
+          ("NSMOCExpression", .uid(second.uid)), ("NSCountOnlyFlag", .bool(countOnly)),
+        ])
     }
   }
 

@@ -112,6 +112,11 @@ struct PredicateUnarchiving {
         try node(condition, depth: depth + 1),
         try child("NSTrueExpression", of: object, depth: depth),
         try child("NSFalseExpression", of: object, depth: depth))
+    case "NSFetchRequestExpression":
+      return .fetch(
+        try child("NSFRExpression", of: object, depth: depth),
+        try child("NSMOCExpression", of: object, depth: depth),
+        countOnly: object.flag("NSCountOnlyFlag"))
     default: throw failure("an object of class \(object.className), which Cairn cannot evaluate")
     }
   }

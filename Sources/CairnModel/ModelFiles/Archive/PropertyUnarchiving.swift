@@ -84,9 +84,8 @@ struct PropertyUnarchiving {
     return column
   }
 
-  func userInfo(of object: ArchivedObject) -> [AnyHashable: Any]? {
-    let info = values.value(object["NSUserInfo"]) as? [AnyHashable: Any]
-    return info?.isEmpty == false ? info : nil
+  func userInfo(of object: ArchivedObject) -> [AnyHashable: Any] {
+    values.value(object["NSUserInfo"]) as? [AnyHashable: Any] ?? [:]
   }
 
   private func elements(

@@ -46,7 +46,12 @@ struct AttributeValueReading {
 
   private func number(_ text: String, in range: ClosedRange<Int64>) -> NSNumber? {
     if let value = Int64(text) { return range.contains(value) ? NSNumber(value: value) : nil }
-    // The editor keeps `0.0` when a type was changed from Double.
+    // The editor keeps `YES` and `NO` when a type was changed from Boolean, `0.0` from Double.
+    switch text {
+    case "YES": return NSNumber(value: 1)
+    case "NO": return NSNumber(value: 0)
+    default: break
+    }
     guard let value = Double(text), let whole = Int64(exactly: value.rounded(.towardZero)) else {
       return nil
     }

@@ -77,14 +77,14 @@ struct ElementReading {
     }
   }
 
-  /// The annotations of an element, nil when it has none.
-  func userInfo(of element: DocumentElement) -> [AnyHashable: Any]? {
-    guard let child = element.firstChild(named: "userInfo") else { return nil }
+  /// The annotations of an element.
+  func userInfo(of element: DocumentElement) -> [AnyHashable: Any] {
+    guard let child = element.firstChild(named: "userInfo") else { return [:] }
     var result: [AnyHashable: Any] = [:]
     for entry in child.children(named: "entry") {
       if let key = required("key", of: entry) { result[key] = entry["value"] ?? "" }
     }
-    return result.isEmpty ? nil : result
+    return result
   }
 
   /// How messages name an element.

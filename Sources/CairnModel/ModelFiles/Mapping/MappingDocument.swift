@@ -34,16 +34,21 @@ package struct MappingDocument: Sendable {
 
   /// In their order.
   package let entities: [Entity]
+  /// The versions that the mapping leads from and to; nil where the document does not hold them.
+  package let source: EditedModel?
+  package let destination: EditedModel?
 
   /// Reads the document.
   ///
   /// - Throws: ``ModelFileError``.
   package init(_ data: Data, file: String) throws {
     let records = try StoredRecords(data, file: file)
-    guard records.all.contains(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
+    guard let model = records.all.first(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
       throw ModelFileError(
         file: file, .notAModel, "The document holds no mapping model (XDDevMappingModel).")
     }
+    source = model.edited("sourcemodeldata")
+    destination = model.edited("destinationmodeldata")
     entities = try records.all.filter { $0.type == "XDDEVENTITYMAPPING" }
       .map { try Self.entity($0, in: records, file: file) }
       .sorted { ($0.number, $0.destinationName ?? "") < ($1.number, $1.destinationName ?? "") }
@@ -75,6 +80,12 @@ package struct MappingDocument: Sendable {
 }
 
 extension StoredRecords.Record {
+  /// A model version of the editor, nil when it is not there or cannot be read.
+  fileprivate func edited(_ name: String) -> EditedModel? {
+    text(name).flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
+      .flatMap(EditedModel.init)
+  }
+
   /// An archived expression, nil when the attribute is not there.
   fileprivate func expression(_ name: String, file: String) throws -> ObjectExpression? {
     guard let text = text(name) else { return nil }

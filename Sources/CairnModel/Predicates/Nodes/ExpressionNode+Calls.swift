@@ -1,11 +1,18 @@
 // Which node a call by name makes; the parser and the programmatic constructors share it.
 
 extension ExpressionNode {
-  /// A key path from the evaluated object; `self` is the object.
+  /// A key path from the evaluated object; `self` is the object, `$name` at the beginning the
+  /// variable of that name.
   package static func path(_ path: String) -> ExpressionNode {
     if path == "self" || path == "SELF" { return .evaluatedObject }
     if path.hasPrefix("self.") || path.hasPrefix("SELF.") {
       return .path(String(path.dropFirst(5)))
+    }
+    if path.hasPrefix("$") {
+      let steps = path.dropFirst().split(
+        separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      let variable = ExpressionNode.variable(String(steps[0]))
+      return steps.count == 1 ? variable : variable.appending(String(steps[1]))
     }
     return .keyPath(path)
   }

@@ -15,11 +15,6 @@ enum CountRule: ModelRule {
           message: "The smallest count \(relationship.minCount) is above the largest "
             + "\(relationship.maxCount).")
       }
-      if relationship.isOrdered, !relationship.isToMany {
-        return ModelProblem(
-          code: "orderedToOne", place: place,
-          message: "A relationship to one object cannot be ordered.")
-      }
       return nil
     }
   }

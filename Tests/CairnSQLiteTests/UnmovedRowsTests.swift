@@ -1,0 +1,140 @@
+import CairnModel
+import CairnStore
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnSQLite
+
+/// Migration in place where no row changes: the tables stay where they are, whatever their size.
+@Suite struct UnmovedRowsTests {
+  private func model(_ change: (EntityDescription) -> Void = { _ in }) -> ManagedObjectModel {
+    let item = EntityDescription(
+      name: "Item",
+      properties: [
+        AttributeDescription(name: "title", type: .string),
+        AttributeDescription(name: "count", type: .integer64),
+      ])
+    change(item)
+    let model = ManagedObjectModel()
+    model.entities = [item]
+    return model
+  }
+
+  private func withStore(_ body: (URL) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("UnmovedRows-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appendingPathComponent("Store.sqlite")
+    try StoreFixture.open(url, model()).close()
+    try DatabaseQueue(path: url.path).write { database in
+      for key in 1...50 {
+        try database.execute(
+          sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZTITLE, ZCOUNT) VALUES (?, 1, 1, ?, ?)",
+          arguments: [key, "t\(key)", key])
+      }
+      try database.execute(sql: "CREATE INDEX mine ON ZITEM (ZCOUNT)")
+    }
+    try body(url)
+  }
+
+  /// Where the table of items begins in the file: elsewhere once it was made anew.
+  private func page(_ url: URL) throws -> Int? {
+    try DatabaseQueue(path: url.path).read {
+      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZITEM'")
+    }
+  }
+
+  private func migrate(_ url: URL, to next: ManagedObjectModel) throws -> SQLiteStore {
+    try SQLiteStore.migrateInPlace(
+      at: url, from: model(), to: next, options: StoreOptions())
+    return try StoreFixture.open(url, next)
+  }
+
+  private func values(_ store: SQLiteStore, _ name: String) throws -> [AttributeValue] {
+    let entity = try #require(store.managedObjectModel.entitiesByName["Item"])
+    let slot = try #require(entity.layout.slotByName[name])
+    var request = StoreFetchRequest(entity: entity)
+    request.sortDescriptors = [ObjectSortDescriptor(key: "objectID", ascending: true)]
+    guard case .snapshots(let rows) = try store.fetch(request) else { return [] }
+    return rows.map { $0[slot] }
+  }
+
+  @Test func anOptionalAttributeAnIndexAndAnEntityAreAddedToTablesThatStay() throws {
+    try withStore { url in
+      let before = try page(url)
+      let next = model { item in
+        item.properties.append(AttributeDescription(name: "added", type: .string))
+        item.indexes = [
+          FetchIndexDescription(
+            name: "byTitle",
+            elements: item.properties.prefix(1).map {
+              FetchIndexElementDescription(property: $0, collationType: .binary)
+            })
+        ]
+      }
+      next.entities.append(
+        EntityDescription(
+          name: "Other", properties: [AttributeDescription(name: "x", type: .string)]))
+      let store = try migrate(url, to: next)
+      defer { try? store.close() }
+      #expect(try page(url) == before)
+      #expect(try values(store, "added") == Array(repeating: .null, count: 50))
+      #expect(try values(store, "title").first == .string("t1"))
+      #expect(try store.verifyIntegrity().isEmpty)
+      let indexes = try DatabaseQueue(path: url.path).read {
+        try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'index'")
+      }
+      #expect(indexes.contains("mine"))
+      #expect(indexes.contains { $0.hasSuffix("byTitle") })
+    }
+  }
+
+  @Test func anIndexThatTheModelLostIsDropped() throws {
+    try withStore { url in
+      try DatabaseQueue(path: url.path).write {
+        try $0.execute(sql: "CREATE INDEX Z_Item_byCount ON ZITEM (ZCOUNT COLLATE BINARY ASC)")
+      }
+      let store = try migrate(
+        url, to: model { $0.properties.append(AttributeDescription(name: "added", type: .string)) })
+      defer { try? store.close() }
+      let names = try DatabaseQueue(path: url.path).read {
+        try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE type = 'index'")
+      }
+      #expect(names.contains("mine") && !names.contains("Z_Item_byCount"))
+    }
+  }
+
+  @Test func valuesThatMustBeMadeAreWrittenToRowsThatMove() throws {
+    try withStore { url in
+      let store = try migrate(
+        url,
+        to: model {
+          $0.properties.append(
+            AttributeDescription(
+              name: "added", type: .integer64, isOptional: false, defaultValue: 7))
+        })
+      defer { try? store.close() }
+      #expect(try values(store, "added") == Array(repeating: .integer(7), count: 50))
+      #expect(try values(store, "count").last == .integer(50))
+    }
+  }
+
+  @Test func aColumnThatIsGivenUpAndTakenAgainIsEmpty() throws {
+    try withStore { url in
+      // The attribute is another one now: what its column held is not its own.
+      let next = model { item in
+        item.attributesByName["title"]?.renamingIdentifier = "nothing"
+        item.properties.append(AttributeDescription(name: "added", type: .string))
+      }
+      let store = try migrate(url, to: next)
+      defer { try? store.close() }
+      let titles = try values(store, "title")
+      let same = ModelDifference(from: model(), to: next).entities.first?
+        .source(ofProperty: "title")
+      #expect(titles.first == (same == nil ? .null : .string("t1")))
+      #expect(titles.count == 50)
+    }
+  }
+}

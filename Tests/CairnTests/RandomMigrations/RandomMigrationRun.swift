@@ -1,0 +1,224 @@
+// One store, three versions of a random model, one way of migration.
+
+import Cairn
+import CairnTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// How a store gets to the next version.
+enum MigrationWay: String, CaseIterable {
+  case inPlace, staged, withObjects, xml, binary
+  var storeType: String {
+    switch self {
+    case .inPlace, .staged, .withObjects: return "SQLite"
+    case .xml: return "XML"
+    case .binary: return "Binary"
+    }
+  }
+}
+
+final class RandomMigrationRun {
+  let seed: UInt64
+  let way: MigrationWay
+  private var random: ParityRandom
+  private let shapes: [MigrationShape]
+  private let folder: URL
+  private(set) var wasKilled = false
+  private var url: URL { folder.appendingPathComponent("live/Store.data") }
+  private var killed: URL { folder.appendingPathComponent("killed") }
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = ParityRandom(state: seed == 0 ? 1 : seed)
+    for _ in 0..<8 { _ = random.below(2) }
+    way = random.pick(MigrationWay.allCases)
+    let first = MigrationShape(&random)
+    let second = first.next(&random)
+    shapes = [first, second, second.next(&random)]
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-migration-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("live"), withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func run() throws {
+    try fill()
+    var contents = try read(url, shapes[0], [:])
+    let steps = way == .staged ? [(0, 2)] : [(0, 1), (1, 2)]
+    for (from, to) in steps {
+      var wanted = contents
+      for index in from..<to {
+        wanted = wanted.migrated(from: shapes[index], to: shapes[index + 1])
+      }
+      try migrate(from: from, to: to, before: contents, wanted: wanted)
+      let after = try read(url, shapes[to], [:])
+      compare(after, with: wanted, from: from, to: to, "")
+      // What is free in order has one now.
+      contents = after
+    }
+  }
+
+  // MARK: Steps
+
+  private func fill() throws {
+    try with(url, shapes[0], [:]) { context in
+      var objects: [(MigrationShape.Entity, ManagedObject)] = []
+      for number in 0..<(5 + random.below(25)) {
+        let entity = random.pick(shapes[0].entities)
+        let object = EntityDescription.insertNewObject(forEntityName: entity.name, into: context)
+        object.setValue(NSNumber(value: number), forKey: MigrationShape.key)
+        for attribute in shapes[0].attributes(of: entity.id) {
+          if attribute.isOptional, random.below(3) == 0 { continue }
+          let text = MigrationValues.random(attribute.type, &random)
+          object.setValue(
+            MigrationValues.value(text, attribute.type), forKey: attribute.name)
+        }
+        objects.append((entity, object))
+      }
+      for (entity, object) in objects {
+        for end in shapes[0].ends(of: entity.id) where random.below(3) != 0 {
+          let members = objects.filter { other, _ in
+            shapes[0].lineage(of: other.id).contains { $0.id == end.destination }
+          }.map(\.1)
+          if members.isEmpty { continue }
+          if !end.isToMany {
+            object.setValue(random.pick(members), forKey: end.name)
+            continue
+          }
+          let some = (0..<(1 + random.below(4))).map { _ in random.pick(members) }
+          object.setValue(
+            end.isOrdered ? NSOrderedSet(array: some) as Any : NSSet(array: some) as Any,
+            forKey: end.name)
+        }
+      }
+      try context.save()
+    }
+  }
+
+  private func migrate(
+    from: Int, to: Int, before: MigratedContents, wanted: MigratedContents
+  ) throws {
+    let stop = random.below(10) == 0 ? 1 + random.below(6) : nil
+    let reports = Mutex(0)
+    let (live, killed) = (url.deletingLastPathComponent(), killed)
+    // The files as they are at some step are what a program leaves that is killed there: nothing
+    // else runs while it reports.
+    let report: @Sendable (Double) -> Void = { _ in
+      let count = reports.withLock { count in
+        count += 1
+        return count
+      }
+      if count == stop { Self.copy(live, to: killed) }
+    }
+    let options = options(from: from, to: to, report)
+    if way == .withObjects {
+      try withObjects(from: from, to: to, report)
+    } else {
+      try with(url, shapes[to], options) { _ in }
+    }
+    guard FileManager.default.fileExists(atPath: killed.path) else { return }
+    wasKilled = true
+    try checkKilled(from: from, to: to, before: before, wanted: wanted)
+    try FileManager.default.removeItem(at: killed)
+  }
+
+  private func options(
+    from: Int, to: Int, _ report: @escaping @Sendable (Double) -> Void
+  ) -> [AnyHashable: Any] {
+    var options: [AnyHashable: Any] = [
+      StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+      StoreOptionKey.migrationSourceModels: shapes[from...to].map { $0.make() },
+      StoreOptionKey.migrationProgress: report,
+    ]
+    if way == .staged {
+      options[StoreOptionKey.stagedMigrationManager] = StagedMigrationManager([
+        LightweightMigrationStage(shapes.map { $0.make().versionChecksum })
+      ])
+    }
+    return options
+  }
+
+  private func withObjects(
+    from: Int, to: Int, _ report: @escaping @Sendable (Double) -> Void
+  ) throws {
+    let manager = MigrationManager(
+      sourceModel: shapes[from].make(), destinationModel: shapes[to].make())
+    manager.usesStoreSpecificMigrationManager = false
+    manager.progressHandler = { report(Double($0)) }
+    let new = folder.appendingPathComponent("new-\(to).data")
+    try manager.migrateStore(
+      from: url, sourceType: "SQLite", options: nil, with: nil, toDestinationURL: new,
+      destinationType: "SQLite", destinationOptions: nil)
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: shapes[to].make())
+    try coordinator.replacePersistentStore(
+      at: url, withPersistentStoreFrom: new, sourceOptions: nil, ofType: "SQLite")
+  }
+
+  /// The files that a killed program left open as the old version or as a later one, whole, and
+  /// migrate on to what they would have become.
+  private func checkKilled(
+    from: Int, to: Int, before: MigratedContents, wanted: MigratedContents
+  ) throws {
+    let url = killed.appendingPathComponent("Store.data")
+    let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
+      ofType: way.storeType, at: url)
+    let version = (from...to).first {
+      shapes[$0].make().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    }
+    guard let version else {
+      fail("killed: the store is of no version")
+      return
+    }
+    if version == from, try read(url, shapes[from], [:]) != before {
+      fail("killed: the old version has changed")
+    }
+    if way == .withObjects { return }
+    let after = try read(url, shapes[to], options(from: from, to: to) { _ in })
+    compare(after, with: wanted, from: from, to: to, "killed at \(version), then ")
+    let left = try FileManager.default.contentsOfDirectory(atPath: killed.path)
+    if left.contains(where: { $0.contains("migrating") }) { fail("killed: \(left) is left") }
+  }
+
+  private static func copy(_ live: URL, to killed: URL) {
+    try? FileManager.default.copyItem(at: live, to: killed)
+    // The log's index is of the process.
+    try? FileManager.default.removeItem(at: killed.appendingPathComponent("Store.data-shm"))
+  }
+
+  // MARK: Stores
+
+  private func with<T>(
+    _ url: URL, _ shape: MigrationShape, _ options: [AnyHashable: Any],
+    _ body: (ManagedObjectContext) throws -> T
+  ) throws -> T {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: shape.make())
+    let store = try coordinator.addPersistentStore(
+      ofType: way.storeType, configurationName: nil, at: url, options: options)
+    defer { try? coordinator.remove(store) }
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    return try context.performAndWait { try body(context) }
+  }
+
+  private func read(
+    _ url: URL, _ shape: MigrationShape, _ options: [AnyHashable: Any]
+  ) throws -> MigratedContents {
+    try with(url, shape, options) { try MigratedContents($0, shape) }
+  }
+
+  private func compare(
+    _ after: MigratedContents, with wanted: MigratedContents, from: Int, to: Int, _ moment: String
+  ) {
+    let problems = wanted.problems(with: after, along: Array(shapes[from...to]))
+    if problems.isEmpty { return }
+    fail("\(moment)\(from) to \(to): \(problems.prefix(6))")
+  }
+
+  private func fail(_ message: String) {
+    Issue.record(
+      "seed \(seed), \(way.rawValue): \(message); \(shapes.dropFirst().map(\.changes))")
+  }
+}
