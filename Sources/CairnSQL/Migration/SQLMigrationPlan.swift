@@ -90,6 +90,7 @@ package struct SQLMigrationPlan {
       case .attribute(let column, _, let isExternal):
         let value = attribute(
           former.map { old.slots[$0] }, isExternal: isExternal,
+          isMandatory: change.isMandatory(new.layout.slots[index].name),
           default: new.layout.defaultValues[index])
         result.append((column, value.sql))
       case .toOne(let column, let companion, _):
