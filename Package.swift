@@ -63,13 +63,23 @@ let package = Package(
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnPlatform",
       ]),
+    // Container and built-in store types: what Cairn and CoreData share.
     .target(
-      name: "Cairn",
+      name: "CairnStack",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
         "CairnSQLite", "CairnAtomicStores",
       ]),
-    .target(name: "CoreData", dependencies: ["Cairn"], exclude: ["LEDGER.md"]),
+    // All of it under Cairn's names, and what Cairn adds to Core Data's types.
+    .target(
+      name: "Cairn",
+      dependencies: ["CairnStack", "CairnModel", "CairnStore", "CairnMigration", "CairnSQLite"]),
+    .target(
+      name: "CoreData",
+      dependencies: [
+        "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnMigration",
+      ], exclude: ["LEDGER.md"]),
     .target(
       name: "CairnTesting",
       dependencies: ["CairnModel", "CairnStore"]),
@@ -142,7 +152,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting",
+        "CairnSQLite", "CairnTesting", "CConcurrencyDebug",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",
@@ -163,9 +173,15 @@ let package = Package(
     .testTarget(
       name: "CairnTests",
       dependencies: [
-        "Cairn", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
+        "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
       ],
       exclude: ["Inventory/Inventory.txt"]),
+    // Turns the check for contexts' queues on before the tests begin.
+    .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
+    // Depends on nothing else of Cairn's: what a program sees that imports only CoreData.
+    .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "Namesakes"]),
+    // A module of other people with types that Cairn's are called as.
+    .target(name: "Namesakes", path: "Tests/Namesakes"),
     // A file layer that goes wrong on demand; only tests link it.
     .target(
       name: "CFaultVFS", path: "Tests/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),

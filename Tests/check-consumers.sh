@@ -8,7 +8,8 @@
 # - Ported and PortedKit are written as for Apple's platforms, with `@NSManaged` properties; they are
 #   built plain and as a release build compiles them, because accessors are found by the linker. (A
 #   whole release build would compile all of Cairn once more.) PortedKit depends on CoreData itself,
-#   Ported only through PortedKit; the plugin serves both under Apple's names.
+#   Ported only through PortedKit; the plugin serves both under Apple's names. They have types that are
+#   called as Cairn's are, and are built once more with MemberImportVisibility.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
@@ -48,11 +49,11 @@ fi
   sed -e "s|path: \"..\"|path: \"$root\"|" "$root/Examples/Package.swift"
   sed -e "s|@RESOURCES@|$resources|" "$root/Tests/consumers/Targets.swift.in"
 } > "$work/Package.swift"
-for name in Ported PortedKit; do
-  copy="$work/Sources/${name}Optimized"
+for name in Ported PortedKit; do for suffix in Optimized Strict; do
+  copy="$work/Sources/${name}${suffix}"
   cp -Rp "$work/Sources/$name" "$copy"
-  find "$copy" -type f -exec sed -i 's/PortedKit/PortedKitOptimized/' {} +
-done
+  find "$copy" -type f -exec sed -i "s/PortedKit/PortedKit$suffix/" {} +
+done; done
 
 # Product by product: what is built as a whole contains the plugin's tool with all it needs once more.
 build() {
@@ -60,7 +61,7 @@ build() {
     || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
 }
 examples="$(cd "$root/Examples/Sources" && ls | grep -v '^Checks$')"
-for name in TenLines Sample Ported PortedOptimized $examples; do build "$name"; done
+for name in TenLines Sample Ported PortedOptimized PortedStrict $examples; do build "$name"; done
 bin="$("$swift" build --package-path "$work" --scratch-path "$scratch" --show-bin-path)"
 
 for name in $examples; do
@@ -75,7 +76,7 @@ echo "A program that imports only Cairn runs and links neither NIO nor libsystem
 "$bin/Sample" || { echo "a program with generated classes does not work"; exit 1; }
 echo "The plugin generates classes that compile, save and fetch."
 
-for name in Ported PortedOptimized; do
+for name in Ported PortedOptimized PortedStrict; do
   "$bin/$name" || { echo "$name, a program with @NSManaged properties, does not work"; exit 1; }
 done
-echo "Programs with @NSManaged properties link and run, plain and optimized."
+echo "Programs with @NSManaged properties link and run: plain, optimized, with strict imports."

@@ -1,7 +1,4 @@
 // `import Cairn` is all a program needs: models, stores, coordinators, contexts and the container.
-@_exported import CairnContext
-@_exported import CairnCoordinator
-@_exported import CairnMigration
-@_exported import CairnModel
-@_exported import CairnStore
-@_exported import Foundation
+// The other files hold what Cairn adds to Core Data's types. `import CoreData` does not bring it,
+// because programs for Apple's platforms may have the same of their own.
+@_exported import CairnStack

@@ -1,4 +1,13 @@
-// Apple's names for what Cairn has, so that sources written for Core Data compile. This file re-exports;
-// the others hold type aliases and Apple's global constants. Nothing here does anything.
-@_exported import Cairn
+// Apple's names for what Cairn has, so that sources written for Core Data compile. This file
+// re-exports; the others hold type aliases and Apple's global constants. Nothing here does anything.
+//
+// Cairn's own names stay out of sight: of each module one type without contents is re-exported. That
+// makes the members of the module's other types visible to programs that are compiled with
+// `MemberImportVisibility`, and no name of a type.
+@_exported import enum CairnContext.CairnContextMembers
+@_exported import enum CairnCoordinator.CairnCoordinatorMembers
+@_exported import enum CairnMigration.CairnMigrationMembers
+@_exported import enum CairnModel.CairnModelMembers
+@_exported import enum CairnStack.CairnStackMembers
+@_exported import enum CairnStore.CairnStoreMembers
 @_exported import Foundation

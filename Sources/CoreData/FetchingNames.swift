@@ -1,5 +1,5 @@
 // Apple's names of what fetches, in the background or in the whole store at once.
-import Cairn
+import CairnStack
 
 public typealias NSAsynchronousFetchRequest = AsynchronousFetchRequest
 public typealias NSAsynchronousFetchResult = AsynchronousFetchResult

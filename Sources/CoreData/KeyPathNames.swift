@@ -1,5 +1,5 @@
 // The name of a property behind a Swift key path, where Foundation on Linux has none.
-import Cairn
+import CairnStack
 
 extension AnyKeyPath {
   /// The key path in the form of key-value coding: `"name"` for `\Item.name`.

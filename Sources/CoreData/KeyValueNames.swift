@@ -1,5 +1,5 @@
 // Names of Objective-C and Foundation that sources for Core Data use and Linux lacks.
-import Cairn
+import CairnStack
 import Foundation
 
 /// The name of a method, for sort descriptors and custom comparisons.

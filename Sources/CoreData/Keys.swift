@@ -1,5 +1,5 @@
 // Apple's global constants: store types, options, metadata and user info keys.
-import Cairn
+import CairnStack
 
 // Store types.
 public let NSSQLiteStoreType = StoreTypeName.sqlite

@@ -1,5 +1,5 @@
 // Apple's names for migration.
-import Cairn
+import CairnStack
 
 public typealias NSEntityMapping = EntityMapping
 public typealias NSEntityMappingType = EntityMappingType

@@ -1,5 +1,5 @@
 // Apple's names of what objects, model references and errors add.
-import Cairn
+import CairnStack
 import Foundation
 
 public typealias NSManagedObjectModelReference = ManagedObjectModelReference

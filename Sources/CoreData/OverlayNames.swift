@@ -1,5 +1,5 @@
 // Members that Apple's overlay adds under names that Cairn has already, and deprecated ones.
-import Cairn
+import CairnStack
 import Foundation
 
 extension PersistentContainer {

@@ -1,5 +1,5 @@
 // Apple's names of fetched results and query generations.
-import Cairn
+import CairnStack
 
 // Fetched results.
 public typealias NSFetchedResultsController = FetchedResultsController

@@ -1,5 +1,5 @@
 // Apple's names for stores of a program's own, and what only Apple's overlay of stores has.
-import Cairn
+import CairnStack
 
 public typealias NSAtomicStore = AtomicStore
 public typealias NSAtomicStoreCacheNode = AtomicStoreCacheNode

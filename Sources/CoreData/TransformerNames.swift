@@ -1,5 +1,5 @@
 // Apple's names of value transformers, for transformable attributes.
-import Cairn
+import CairnStack
 
 public typealias NSValueTransformerName = ValueTransformerName
 public typealias NSSecureUnarchiveFromDataTransformer = SecureUnarchiveFromDataTransformer

@@ -1,5 +1,5 @@
 // Apple's type names.
-import Cairn
+import CairnStack
 
 // Model.
 public typealias NSManagedObjectModel = ManagedObjectModel

@@ -1,4 +1,5 @@
 import CairnModel
+import Foundation
 
 /// Makes Swift source of a model that is ready for use: classes where its entities ask for `class`,
 /// only the properties where they ask for `category`, nothing for the rest.
@@ -42,12 +43,29 @@ struct ClassGenerator {
     }
     let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
     let registration = RegistrationText(name: source, statements: entities.flatMap(names)).lines
-    return
-      ([
-        head + "\n"
-          + ["Foundation", module].map { ImportText.lines("import " + $0) + "\n" }.joined()
-      ] + parts).joined(separator: "\n")
+    // CairnStack has what generated code needs and programs that import CoreData do not see.
+    let imports = ["Foundation", module] + (module == "CoreData" ? ["CairnStack"] : [])
+    let text =
+      ([head + "
+" + imports.map { ImportText.lines("import " + $0) + "
+" }.joined()] + parts)
+      .joined(separator: "
+")
       + registration.map { $0 + "\n" }.joined()
+    return module == "CoreData" ? withAppleNames(text) : text
+  }
+
+  /// The text with the types that it names called as CoreData calls them, because a program may have
+  /// types of Cairn's names.
+  private func withAppleNames(_ text: String) -> String {
+    let own = Set(entities.map { EntityClass(entity: $0).name })
+    return ["ManagedObjectID", "ManagedObject", "FetchRequest"].filter { !own.contains($0) }
+      .reduce(text) { text, name in
+        // Names of entities and properties end in a quote.
+        text.replacingOccurrences(
+          of: "(?<![A-Za-z0-9_\"])\(name)(?![A-Za-z0-9_\"])", with: "NS\(name)",
+          options: .regularExpression)
+      }
   }
 
   /// What the class and its properties, and those of objects it leads to, are called.

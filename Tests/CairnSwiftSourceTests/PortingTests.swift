@@ -64,11 +64,18 @@ import Testing
     "let text = \"@objc \\(name(\"#keyPath(A.b)\")) dynamic\"\n",
     "let raw = #\"a \" @objc\"#\nlet long = \"\"\"\n  @objc \"quoted\"\n  \"\"\"\n",
     "let dynamic = 1\nlet b = dynamic\nfoo(dynamic: 2)\nenum E { case dynamic }\n",
-    "import CoreData\nlet r = T.fetchRequest() as! NSFetchRequest<T>\nlet o = a as? [Item]\n",
+    "import CoreData\nlet r = T.fetchRequest() as NSFetchRequest<T>\nlet o = a as? [Item]\n",
   ])
   func whatLinuxDoesNotCompileOrIsNoCodeIsLeftAlone(_ text: String) throws {
     let ported = try port(text)
     #expect(ported.edits == [])
+    #expect(ported.remarks == [])
+  }
+
+  @Test func aRequestOfAClassIsMadeWithTheTypeItIsCastTo() throws {
+    let ported = try port("import CoreData\nlet r = T.fetchRequest() as! NSFetchRequest<T>\n")
+    let text = String(decoding: ported.bytes, as: UTF8.self)
+    #expect(text == "import CoreData\nlet r = T.fetchRequest() as NSFetchRequest<T>\n")
     #expect(ported.remarks == [])
   }
 
@@ -86,6 +93,7 @@ import Testing
       "another result"
     ),
     ("let v = template as? NSFetchRequest<Venue>\n", 1, "cannot be cast"),
+    ("let v = Venue.fetchRequest() as? NSFetchRequest<Venue>\n", 1, "cannot be cast"),
     ("var o: NSKeyValueObservation?\n", 1, "key-value observing"),
     ("class A { @IBOutlet var b: Int }\n", 1, "user interface"),
     ("class A {\n  func f(_ v: AutoreleasingUnsafeMutablePointer<AnyObject?>) {}\n}\n", 2, "inout"),

@@ -1,6 +1,7 @@
 // The container: where models and stores are looked for, and how loading reports.
 
-@testable import Cairn
+import Cairn
+@testable import CairnStack
 import Foundation
 import Testing
 

@@ -4,8 +4,10 @@ import Foundation
 
 /// What a fetch can return: objects, object IDs, dictionaries and numbers.
 ///
-/// Source: `NSFetchRequestResult`.
-public protocol FetchRequestResult: NSObjectProtocol {}
+/// Source: `NSFetchRequestResult`. A marker, since `any FetchRequestResult` must itself be a type that
+/// a request can be for, and of Swift's own protocols only markers conform to themselves. A value can
+/// therefore not be cast to it; all of them are instances of `NSObject`.
+@_marker public protocol FetchRequestResult: AnyObject {}
 
 extension ManagedObject: FetchRequestResult {}
 extension ManagedObjectID: FetchRequestResult {}
@@ -200,7 +202,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
 /// `ResultType` is a class of managed objects, `ManagedObjectID`, `NSDictionary`, `NSNumber`, or
 /// `any FetchRequestResult`. A request belongs to whoever made it: change it on one thread at a
 /// time. It can be copied and archived; predicates are archived as their format.
-open class FetchRequest<ResultType>: AnyFetchRequest, NSCoding {
+open class FetchRequest<ResultType: FetchRequestResult>: AnyFetchRequest, NSCoding {
   public override init() { super.init() }
 
   public convenience init(entityName: String) {

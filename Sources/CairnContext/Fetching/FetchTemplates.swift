@@ -131,28 +131,12 @@ extension ManagedObjectContext {
   }
 }
 
-extension ManagedObject {
-  /// The one entity whose objects have this class, among the models in use: in the one of them that
-  /// was put to use last.
-  ///
-  /// When there is none, an entity without a name, which belongs to no model: nothing can be made or
-  /// fetched with it.
-  public class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
-
-  /// A request for the objects of ``entity()``, for where a request of any result is asked for.
-  @_disfavoredOverload
-  public class func fetchRequest() -> FetchRequest<any FetchRequestResult> {
-    let request = FetchRequest<any FetchRequestResult>()
-    request.entity = entity()
-    return request
-  }
-}
-
-// Core Data's method is typed for any result, and programs cast what it gives to requests of their
-// class (`T.fetchRequest() as! NSFetchRequest<T>`). Swift's own generic classes cannot be cast so;
-// with this one the cast has nothing to do.
+// Swift's generic classes cannot be cast to one another, so that what Core Data's method gives cannot
+// become a request of the class afterwards.
 extension FetchRequestResult where Self: ManagedObject {
-  /// A request for the objects of ``ManagedObject/entity()``.
+  /// A request for the objects of ``ManagedObject/entity()``, for where one of their class is asked
+  /// for.
+  @_disfavoredOverload
   public static func fetchRequest() -> FetchRequest<Self> {
     let request = FetchRequest<Self>()
     request.entity = entity()

@@ -35,6 +35,11 @@ enum ClassTraits {
     return flags
   }
 
+  /// Whether a class overrides ``ManagedObject/entity()``.
+  static func namesItsEntity(_ type: ManagedObject.Type) -> Bool {
+    type != ManagedObject.self && differs(type, at: places.entities, expected: 1)
+  }
+
   private static func differs(
     _ type: ManagedObject.Type, at places: [Int], expected: Int
   ) -> Bool {
@@ -49,7 +54,7 @@ enum ClassTraits {
   private static let places = (
     changes: places(of: Announcing.self), saves: places(of: Saving.self),
     rules: places(of: Ruling.self), awaking: places(of: Awaking.self),
-    deletions: places(of: Deleting.self)
+    deletions: places(of: Deleting.self), entities: places(of: Naming.self)
   )
 
   /// Where a class differs from ones that override nothing.
@@ -115,6 +120,10 @@ private final class Awaking: ManagedObject {
 
 private final class Deleting: ManagedObject {
   override func prepareForDeletion() { neverMade() }
+}
+
+private final class Naming: ManagedObject {
+  override class func entity() -> EntityDescription { neverMade() }
 }
 
 private final class Ruling: ManagedObject {

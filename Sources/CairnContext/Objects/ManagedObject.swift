@@ -85,7 +85,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// the program runs.
   ///
   /// Required, unlike the designated initializer: a subclass gets it with that, and may still
-  /// override the designated one as on Apple's platforms, without `required`.
+  /// override the designated one as on Apple's platforms, without `required`. Disfavoured, so that
+  /// `super.init(entity:insertInto:)` with a context that is there means the designated one.
+  @_disfavoredOverload
   public required convenience init(
     entity: EntityDescription, insertInto context: ManagedObjectContext
   ) {
@@ -97,13 +99,23 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     self.init(entity: entity, insertInto: nil)
   }
 
-  /// A new object of the one entity whose class this is, inserted into the context.
+  /// A new object of ``entity()`` in no context; without such an entity, of one that has no properties.
   ///
-  /// Traps when the context's model has no such entity or more than one.
+  /// Core Data's has no entity and cannot be used; this one can.
+  public override convenience init() {
+    self.init(entity: ObjectClasses.entity(ofLone: Self.self), insertInto: nil)
+  }
+
+  /// A new object of the class's entity, inserted into the context.
+  ///
+  /// That is ``entity()`` where the class overrides it, otherwise the one entity of the context's
+  /// model that names the class; traps when there is none or more than one.
   // The second parameter, which nobody gives, lets a subclass declare `init(context:)` itself, as it
   // may on Apple's platforms, although this one is required.
   public required convenience init(context moc: ManagedObjectContext, _ nothing: Void = ()) {
-    let entity = ObjectClasses.entity(of: Self.self, in: moc.requiredModel)
+    let entity =
+      ClassTraits.namesItsEntity(Self.self)
+      ? Self.entity() : ObjectClasses.entity(of: Self.self, in: moc.requiredModel)
     self.init(entity: entity, insertInto: .some(moc))
   }
 
@@ -154,6 +166,24 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
   // MARK: What a subclass implements itself
+
+  /// The one entity whose objects have this class, among the models in use: in the one of them that
+  /// was put to use last.
+  ///
+  /// When there is none, an entity without a name, which belongs to no model: nothing can be made or
+  /// fetched with it. A subclass may override it; ``init(context:)`` and ``fetchRequest()`` ask it.
+  open class func entity() -> EntityDescription { ObjectClasses.entity(of: self) }
+
+  /// A request for the objects of ``entity()``, with results of any type.
+  ///
+  /// A class may have another one beside it, with a type of its own (`FetchRequest<Car>`), as Xcode
+  /// generates them; that one is meant where nothing says which.
+  @_disfavoredOverload
+  open class func fetchRequest() -> FetchRequest<any FetchRequestResult> {
+    let request = FetchRequest<any FetchRequestResult>()
+    request.entity = entity()
+    return request
+  }
 
   /// Properties that the class implements and key-value access goes through, by key; see
   /// ``KeyAccessor``.

@@ -22,7 +22,7 @@ public typealias PersistentStoreAsynchronousFetchResultCompletionBlock =
 ///
 /// When `Progress.current()` is set while it is executed, the result has a progress below it, which
 /// counts rows and can be cancelled. Source: `NSAsynchronousFetchRequest`.
-open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
+open class AsynchronousFetchRequest<ResultType: FetchRequestResult>: AnyAsynchronousFetchRequest {
   /// What to fetch, as it was given; its values count when the request is executed.
   public let fetchRequest: FetchRequest<ResultType>
   private let completion: ((AsynchronousFetchResult<ResultType>) -> Void)?
@@ -114,7 +114,7 @@ open class AsynchronousFetchRequest<ResultType>: AnyAsynchronousFetchRequest {
 /// context, and to its parent, is given up where objects are used.
 // Unchecked: `work` is set by `init`, used by the one thread that reads, and taken by the queue after
 // that.
-private final class HandOver<ResultType>: @unchecked Sendable {
+private final class HandOver<ResultType: FetchRequestResult>: @unchecked Sendable {
   private var work: AsynchronousFetchWork<ResultType>?
 
   init(_ work: AsynchronousFetchWork<ResultType>) { self.work = work }
@@ -133,7 +133,7 @@ private final class HandOver<ResultType>: @unchecked Sendable {
 }
 
 /// One asynchronous fetch on its way: read on any thread, finished on the context's queue.
-private struct AsynchronousFetchWork<ResultType> {
+private struct AsynchronousFetchWork<ResultType: FetchRequestResult> {
   let request: FetchRequest<ResultType>
   let plan: FetchPlan
   let storeRequest: StoreFetchRequest
@@ -205,7 +205,9 @@ open class PersistentStoreAsynchronousResult: PersistentStoreResult {
 /// results of the latter are there at once.
 ///
 /// Source: `NSAsynchronousFetchResult`.
-open class AsynchronousFetchResult<ResultType>: PersistentStoreAsynchronousResult {
+open class AsynchronousFetchResult<ResultType: FetchRequestResult>:
+  PersistentStoreAsynchronousResult
+{
   public let fetchRequest: AsynchronousFetchRequest<ResultType>
   /// The results; nil until they are there, and when there will be none.
   open internal(set) var finalResult: [ResultType]?

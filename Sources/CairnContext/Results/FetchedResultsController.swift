@@ -26,7 +26,7 @@ import Foundation
 /// Use it on the context's queue. Delegates are given a controller of
 /// `any FetchRequestResult`, which is equal (`==`, and `===` as this module defines it) to the one
 /// the program made. Source: `NSFetchedResultsController`.
-open class FetchedResultsController<ResultType>: NSObject {
+open class FetchedResultsController<ResultType: FetchRequestResult>: NSObject {
   let tracking: ResultsTracking
   private var typedRequest: FetchRequest<ResultType>?
   private var typed: (version: Int, objects: [ResultType])?

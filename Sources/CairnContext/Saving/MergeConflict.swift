@@ -75,6 +75,13 @@ open class ConstraintConflict: NSObject {
   public let conflictingObjects: [ManagedObject]
   public let conflictingSnapshots: [[AnyHashable: Any]]
 
+  /// A conflict about nothing.
+  public override convenience init() {
+    self.init(
+      constraint: [], database: nil, databaseSnapshot: nil, conflicting: [],
+      conflictingSnapshots: [])
+  }
+
   public init(
     constraint contraint: [String], database databaseObject: ManagedObject?,
     databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [ManagedObject],

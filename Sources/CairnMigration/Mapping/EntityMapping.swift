@@ -2,7 +2,7 @@ import CairnModel
 import Foundation
 
 /// What a migration does with an entity, with Core Data's raw values.
-public enum EntityMappingType: UInt, Sendable, CaseIterable {
+public enum EntityMappingType: UInt, Sendable {
   /// Not said; treated as ``transformEntityMappingType``.
   case undefinedEntityMappingType = 0
   /// A policy class of the program makes the objects.

@@ -24,7 +24,7 @@ open class AttributeDescription: PropertyDescription, @unchecked Sendable {
   /// Kept for compatibility; has no behaviour here.
   open var allowsCloudEncryption: Bool = false { willSet { willChange() } }
   /// Whether generated code uses a scalar (`Int64`) instead of an object; only for generators.
-  public var usesScalarValueType: Bool = false { willSet { willChange() } }
+  package var usesScalarValueType: Bool = false { willSet { willChange() } }
   /// The element group of a composite attribute read from a model file, by name.
   package var compositeName: String? { willSet { willChange() } }
 
@@ -42,7 +42,7 @@ open class AttributeDescription: PropertyDescription, @unchecked Sendable {
   public required init?(coder: NSCoder) { super.init(coder: coder) }
 
   /// An attribute in one line.
-  public convenience init(
+  package convenience init(
     name: String, type: CairnModel.AttributeType, isOptional: Bool = true,
     defaultValue: Any? = nil
   ) {
@@ -72,7 +72,7 @@ open class AttributeDescription: PropertyDescription, @unchecked Sendable {
 
 extension AttributeType {
   /// The class that Core Data names for values of this type.
-  public var valueClassName: String? {
+  package var valueClassName: String? {
     switch self {
     case .undefined, .transformable, .objectID, .composite: return nil
     case .integer16, .integer32, .integer64, .double, .float, .boolean: return "NSNumber"

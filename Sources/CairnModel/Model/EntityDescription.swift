@@ -49,7 +49,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
     didSet { for index in indexes { index.entity = self } }
   }
   /// `class`, `category`, or nil for hand-written; only for code generators.
-  public var codeGenerationType: String? { willSet { willChange() } }
+  package var codeGenerationType: String? { willSet { willChange() } }
 
   /// The name the entity had in an older version; defaults to its name.
   open var renamingIdentifier: String? {
@@ -82,14 +82,14 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
 
   /// The top of the inheritance tree; the entity itself when it has no superentity.
-  public var rootEntity: EntityDescription {
+  package var rootEntity: EntityDescription {
     var entity = self
     while let parent = entity.superentity { entity = parent }
     return entity
   }
 
   /// The entity and all below it.
-  public var selfAndDescendants: [EntityDescription] {
+  package var selfAndDescendants: [EntityDescription] {
     [self] + subentities.flatMap(\.selfAndDescendants)
   }
 
@@ -118,7 +118,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   // MARK: Properties
 
   /// The properties that the entity itself declares, in the order they were given.
-  public internal(set) var declaredProperties: [PropertyDescription] = []
+  package internal(set) var declaredProperties: [PropertyDescription] = []
 
   /// All properties, inherited ones first.
   ///
@@ -161,7 +161,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
     }
   }
   /// The uniqueness constraints as attribute names.
-  public private(set) var constraintNames: [[String]] = []
+  package private(set) var constraintNames: [[String]] = []
 
   /// Deprecated by Core Data; setting has no effect, as on current systems.
   open var compoundIndexes: [[Any]] {
@@ -201,7 +201,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   override func makeCopy() -> ModelElement { copyEntity() }
 
   /// An entity in one line, with its own properties.
-  public convenience init(name: String, properties: [PropertyDescription] = []) {
+  package convenience init(name: String, properties: [PropertyDescription] = []) {
     self.init()
     self.name = name
     self.properties = properties

@@ -9,14 +9,14 @@ import Foundation
 
 extension ManagedObjectModel {
   /// The name of an entity for people; its own when there is no other.
-  public func localizedName(of entity: EntityDescription) -> String {
+  package func localizedName(of entity: EntityDescription) -> String {
     let name = entity.name ?? ""
     return localizationDictionary?["Entity/\(name)"] ?? name
   }
 
   /// The name of a property for people: that in the entity, in an ancestor, in any entity, or its
   /// own.
-  public func localizedName(
+  package func localizedName(
     of property: PropertyDescription, in entity: EntityDescription
   ) -> String {
     guard let texts = localizationDictionary else { return property.name }
@@ -29,7 +29,7 @@ extension ManagedObjectModel {
   }
 
   /// A validation message for people; the text itself when there is no other.
-  public func localizedErrorString(_ text: String) -> String {
+  package func localizedErrorString(_ text: String) -> String {
     localizationDictionary?["ErrorString/\(text)"] ?? text
   }
 

@@ -115,7 +115,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
   /// The inheritance forest depth first, siblings by name without regard to case.
   ///
   /// The position plus one is the entity's number in SQL stores (`Z_ENT`).
-  public var entitiesInNumberOrder: [EntityDescription] {
+  package var entitiesInNumberOrder: [EntityDescription] {
     func sorted(_ list: [EntityDescription]) -> [EntityDescription] {
       list.sorted {
         let (a, b) = ($0.name ?? "", $1.name ?? "")

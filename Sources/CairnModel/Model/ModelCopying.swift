@@ -7,7 +7,7 @@ extension EntityDescription {
   ///
   /// It belongs to no model, has neither superentity nor subentities, and its relationships know
   /// their destinations and inverses by name only; ``ManagedObjectModel/copyModel()`` links them.
-  public func copyEntity() -> EntityDescription {
+  package func copyEntity() -> EntityDescription {
     let copy = EntityDescription()
     copyContents(to: copy)
     return copy
@@ -62,7 +62,7 @@ extension FetchIndexElementDescription {
 
 extension ManagedObjectModel {
   /// A deep, editable copy; Core Data's `copy()`.
-  public func copyModel() -> ManagedObjectModel {
+  package func copyModel() -> ManagedObjectModel {
     let model = ManagedObjectModel()
     model.entities = Self.linkedCopies(of: entities)
     let copies = model.entitiesByName

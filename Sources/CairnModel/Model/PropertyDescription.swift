@@ -88,7 +88,7 @@ open class PropertyDescription: ModelElement, @unchecked Sendable {
   override func makeCopy() -> ModelElement { copyProperty() }
 
   /// A new, editable property with the same values that belongs to no entity.
-  open func copyProperty() -> PropertyDescription {
+  package func copyProperty() -> PropertyDescription {
     let copy = makeEmptyCopy()
     copyValues(to: copy)
     return copy

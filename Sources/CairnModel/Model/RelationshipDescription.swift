@@ -3,7 +3,7 @@ import Foundation
 /// What happens to the other side of a relationship when an object is deleted.
 ///
 /// Source: `NSDeleteRule`.
-public enum DeleteRule: UInt, Sendable, Hashable, CaseIterable {
+public enum DeleteRule: UInt, Sendable, Hashable {
   /// Members keep pointing at the deleted object; mending that is the programmer's business.
   case noAction = 0
   /// Members lose the deleted object from their inverse.
@@ -49,7 +49,7 @@ open class RelationshipDescription: PropertyDescription, @unchecked Sendable {
   public var isToMany: Bool { maxCount != 1 }
 
   /// Whether both sides are to-many, so that links are rows of their own in a SQL store.
-  public var isManyToMany: Bool {
+  package var isManyToMany: Bool {
     isToMany && (inverseRelationship?.isToMany ?? false)
   }
 

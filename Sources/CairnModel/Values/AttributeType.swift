@@ -2,7 +2,7 @@
 ///
 /// The raw value takes part in version hashes and in stored models, so it never changes.
 /// Source: Core Data's `NSAttributeType`.
-public enum AttributeType: UInt, Sendable, Hashable, CaseIterable {
+public enum AttributeType: UInt, Sendable, Hashable {
   /// No type; legal only for transient attributes.
   case undefined = 0
   case integer16 = 100

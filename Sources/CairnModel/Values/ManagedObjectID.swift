@@ -102,6 +102,13 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     number = UInt64(bitPattern: rowKey)
   }
 
+  /// An ID of no object, of an entity without a name; equal to itself only.
+  public override convenience init() {
+    let number = Self.nextTemporaryNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    self.init(
+      home: ObjectHome(newObjectsOf: EntityDescription()), rowKey: Int64(bitPattern: number))
+  }
+
   package init(entity: EntityDescription, storeIdentity: StoreIdentity?, key: ObjectKey) {
     home = ObjectHome(of: key, entity, storeIdentity)
     switch key {

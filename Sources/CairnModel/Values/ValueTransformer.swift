@@ -12,6 +12,13 @@ import Synchronization
 open class ValueTransformer: NSObject, @unchecked Sendable {
   public override init() { super.init() }
 
+  /// The same for a class known only while the program runs (`type.init()`).
+  ///
+  /// Required, unlike the one without parameter, so that a subclass may override that one as on Apple's
+  /// platforms. One with another designated initializer has to.
+  @_disfavoredOverload
+  public required convenience init(_ nothing: Void = ()) { self.init() }
+
   /// Whether there is a way back.
   ///
   /// Default true.
@@ -44,17 +51,23 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
   /// The same as `ValueTransformer(forName:)`.
   public static func transformer(forName name: ValueTransformerName) -> ValueTransformer? {
     if let known = registered.withLock({ $0[name] }) { return known }
-    return ownNames.contains(name) ? secureUnarchiving : nil
+    return own[name]
   }
-  private static let secureUnarchiving = SecureUnarchiveFromDataTransformer()
-  /// Both read keyed archives, and write them so that either reads what the other wrote.
-  private static let ownNames: Set<ValueTransformerName> = [
-    .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
-  ]
+  private static let own: [ValueTransformerName: ValueTransformer] = {
+    // Under either name it reads keyed archives, and writes them so that the other reads them.
+    let unarchiving = SecureUnarchiveFromDataTransformer()
+    return [
+      .secureUnarchiveFromDataTransformerName: unarchiving,
+      .keyedUnarchiveFromDataTransformerName: unarchiving,
+      .isNilTransformerName: IsNilTransformer(),
+      .isNotNilTransformerName: IsNotNilTransformer(),
+      .negateBooleanTransformerName: NegateBooleanTransformer(),
+    ]
+  }()
 
   /// The names of all registered transformers, those of Foundation included, sorted.
   public static func valueTransformerNames() -> [ValueTransformerName] {
-    let names = Set(registered.withLock { Array($0.keys) }).union(ownNames)
+    let names = Set(registered.withLock { Array($0.keys) }).union(own.keys)
     return names.sorted { $0.rawValue < $1.rawValue }
   }
 }
@@ -87,4 +100,10 @@ public struct ValueTransformerName: RawRepresentable, Hashable, Sendable, Expres
     "NSKeyedUnarchiveFromData")
   /// Archives that are not keyed; nobody reads them here, so no transformer has this name.
   public static let unarchiveFromDataTransformerName = ValueTransformerName("NSUnarchiveFromData")
+  /// Whether a value is nil.
+  public static let isNilTransformerName = ValueTransformerName("NSIsNil")
+  /// Whether a value is there.
+  public static let isNotNilTransformerName = ValueTransformerName("NSIsNotNil")
+  /// The other one of true and false; both ways.
+  public static let negateBooleanTransformerName = ValueTransformerName("NSNegateBoolean")
 }

@@ -15,7 +15,7 @@ extension ManagedObjectModel {
   }
 
   /// The base64 form of a SHA-512 over all entity names and hashes; stores record it.
-  public var versionHashesDigest: String {
+  package var versionHashesDigest: String {
     Self.versionHashesDigest(ofEntityHashes: entityVersionHashesByName)
   }
 

@@ -99,14 +99,18 @@ package struct SourcePorting {
 
   /// Requests of different results are unrelated classes on Linux, so that the cast always fails.
   ///
-  /// What `fetchRequest()` gives has the class's own type already.
+  /// What `fetchRequest()` gives is made with the type that is asked for.
   private mutating func requestCast(_ token: SwiftToken) {
     guard let mark = self.token(1), mark.isSymbol("!") || mark.isSymbol("?"),
       self.token(2)?.text == "NSFetchRequest", self.token(3)?.isSymbol("<") == true
     else { return }
     if isRightCast { return }
     let call = [-3, -2, -1].map { self.token($0)?.text ?? "" }
-    if call == ["fetchRequest", "(", ")"], self.token(4)?.text != "NSFetchRequestResult" { return }
+    if call == ["fetchRequest", "(", ")"], mark.isSymbol("!") {
+      // There is a method for either result; `as` says which is meant.
+      edits.append(SourceEdit(range: mark.range, replacement: ""))
+      return
+    }
     remark(
       token,
       "a request cannot be cast to one of another result on Linux; make it as "

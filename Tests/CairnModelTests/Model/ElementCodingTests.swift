@@ -102,17 +102,6 @@ import Testing
     #expect(name.entity == nil && name == author.attributesByName["name"])
   }
 
-  @Test("A model is a sequence of its entities, an entity one of its properties")
-  func iteration() throws {
-    let model = try SampleModels.everything()
-    var names: [String] = []
-    for entity in model { names.append(entity.name ?? "") }
-    #expect(names == model.entities.map { $0.name ?? "" })
-    let book = try #require(model.entitiesByName["Book"])
-    #expect(book.map(\.name) == book.properties.map(\.name))
-    #expect(book.contains { $0.name == "title" }, "inherited properties are among them")
-  }
-
   @Test("A part outlives its model without a dangling way back")
   func lifetime() throws {
     var model: ManagedObjectModel? = try SampleModels.everything()

@@ -105,6 +105,8 @@ if let item = found.first {
 }
 expect(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).count == 1, "other modules")
 
+try checkShapes(in: context)
+
 // Properties that the model lacks answer to their keys.
 item.name = "Zero"
 expect(item.value(forKey: "initial") as? String == "Z", "a property marked with @objc is read")

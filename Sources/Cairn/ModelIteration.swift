@@ -1,4 +1,5 @@
-// Core Data's models and entities can be iterated over directly.
+// Models and entities can be iterated over directly, as Core Data's can in Objective-C.
+import CairnModel
 
 extension ManagedObjectModel: Sequence {
   /// The model's entities, one after the other.
