@@ -152,7 +152,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting",
+        "CairnSQLite", "CairnTesting", "CConcurrencyDebug",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",
@@ -176,6 +176,8 @@ let package = Package(
         "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
       ],
       exclude: ["Inventory/Inventory.txt"]),
+    // Turns the check for contexts' queues on before the tests begin.
+    .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
     // Depends on nothing else of Cairn's: what a program sees that imports only CoreData.
     .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "Namesakes"]),
     // A module of other people with types that Cairn's are called as.

@@ -10,6 +10,13 @@ import Synchronization
 /// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its sisters,
 /// or directly on the main queue for a main-queue context. Setting it up (coordinator, parent,
 /// name, policy) is allowed anywhere before it is used. Source: `NSManagedObjectContext`.
+///
+/// The launch argument `-com.apple.CoreData.ConcurrencyDebug 1`, or the environment variable of that
+/// name, makes contexts check this and stop the program where it is broken. The check is off by
+/// default, as on Apple's platforms. Then a program that uses a context on another queue while
+/// nobody else does gets what it expects; two threads that use one at the same time race, with
+/// wrong values or a crash in that context. Stores, their row cache and other contexts guard
+/// themselves, and a store takes each save whole or not at all.
 // Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry;
 // `registry` and `confinement` guard themselves. The context itself must cross threads, because
 // `perform` is called from everywhere.
@@ -204,7 +211,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// Runs the block on the context's queue and waits.
   ///
-  /// May be nested.
+  /// May be nested. A child needs its parent to read and to save; so while the caller waits, on the
+  /// queue of the parent for a child or on any other for a context that waits for that one, it runs
+  /// there what the other asks of the caller's contexts, instead of both waiting for ever.
   open func performAndWait(_ block: () -> Void) {
     confinement.sync { CurrentContext.$context.withValue(self) { block() } }
   }
@@ -380,7 +389,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ) {
     for context in contexts {
       let data = Transferred(value: changeNotificationData)
-      context.performAndWait { ChangeMerging(context: context).merge(fromStores: data.value) }
+      context.confinement.sync(for: .merge) {
+        ChangeMerging(context: context).merge(fromStores: data.value)
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import CairnModel
 import CairnStore
 import Foundation
 
@@ -53,5 +54,27 @@ public final class PersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, 
     "<PersistentHistoryToken: "
       + numbers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
       + ">"
+  }
+}
+
+/// One token comes before another when it does in each store that both know.
+extension PersistentHistoryToken: PredicateOrdered {
+  package func order(comparedTo other: Any) -> ComparisonResult? {
+    guard let other = other as? PersistentHistoryToken else { return nil }
+    var result: ComparisonResult?
+    for (store, number) in numbers {
+      guard let otherNumber = other.numbers[store] else { continue }
+      let order: ComparisonResult =
+        number < otherNumber
+        ? .orderedAscending : number > otherNumber ? .orderedDescending : .orderedSame
+      if order == .orderedSame || order == result {
+        result = result ?? order
+      } else if result == nil || result == .orderedSame {
+        result = order
+      } else {
+        return nil
+      }
+    }
+    return result
   }
 }

@@ -46,7 +46,11 @@ struct ClassGenerator {
     // CairnStack has what generated code needs and programs that import CoreData do not see.
     let imports = ["Foundation", module] + (module == "CoreData" ? ["CairnStack"] : [])
     let text =
-      ([head + "\n" + imports.map { "import \($0)\n" }.joined()] + parts).joined(separator: "\n")
+      ([head + "
+" + imports.map { ImportText.lines("import " + $0) + "
+" }.joined()] + parts)
+      .joined(separator: "
+")
       + registration.map { $0 + "\n" }.joined()
     return module == "CoreData" ? withAppleNames(text) : text
   }

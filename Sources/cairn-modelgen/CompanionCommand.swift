@@ -28,7 +28,7 @@ struct CompanionCommand: ParsableCommand {
     for path in sources.sorted() {
       do {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        let ends = [Data("momd\"".utf8), Data("mom\"".utf8)]
+        let ends = [Data("momd\"".utf8), Data("mom\"".utf8), Data("cdm\"".utf8)]
         if ends.contains(where: { bytes.range(of: $0) != nil }) { namesCompiledModels = true }
         files.append(try DeclarationReader.read(SwiftText(path: path, bytes: Array(bytes))))
       } catch let problem as SourceProblem {
@@ -39,12 +39,13 @@ struct CompanionCommand: ParsableCommand {
       module: SourceModule(name: module, files: files), importedModule: `import`,
       namesCompiledModels: namesCompiledModels)
     let text = generator.text(&problems)
-    // The form that builds show as errors of the file.
-    for problem in problems {
-      let line = "\(problem.path):\(problem.line):\(problem.column): error: \(problem.reason)\n"
-      FileHandle.standardError.write(Data(line.utf8))
+    // The compiler tells of them, with file and line: what a tool prints while it generates, builds
+    // may swallow.
+    let errors = problems.map { problem in
+      "#sourceLocation(file: \(quoted(problem.path)), line: \(problem.line))\n"
+        + "#error(\(quoted(problem.reason)))\n#sourceLocation()\n"
     }
-    guard problems.isEmpty else { throw ExitCode.failure }
-    try Data(text.utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+    try Data((text + errors.joined()).utf8).write(
+      to: URL(fileURLWithPath: output), options: .atomic)
   }
 }

@@ -107,6 +107,14 @@ import Testing
       "// Head\n\nimport CoreData\nimport Foundation\nclass A: NSManagedObject {}\n")
   }
 
+  @Test func anImportThatIsNotUsedIsKeptForApple() throws {
+    try check(
+      "import Combine\nimport Foundation\nlet a = 1\n",
+      "#if canImport(Combine)\nimport Combine\n#endif\nimport Foundation\nlet a = 1\n")
+    let remarks = try port("import Combine\nvar a: Set<AnyCancellable> = []\n").remarks
+    #expect(remarks.map(\.line) == [1])
+  }
+
   @Test func aMissingInitializerIsAdded() throws {
     let head = "import CoreData\npublic class A: NSManagedObject {"
     let rest =

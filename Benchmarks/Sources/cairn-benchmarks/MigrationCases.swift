@@ -22,10 +22,10 @@ extension Cases {
       must: 1.5, aim: 1.1, base: "few",
       [
         Contestant(name: "few") {
-          try withFilled(Self.few) { try timed { try migrate($0, adding: .optional) } }
+          try withFilled(Self.few) { file in try timed { try migrate(file, adding: .optional) } }
         },
         Contestant(name: "Cairn") {
-          try withFilled(migrated) { try timed { try migrate($0, adding: .optional) } }
+          try withFilled(migrated) { file in try timed { try migrate(file, adding: .optional) } }
         },
       ])
   }
@@ -58,7 +58,7 @@ extension Cases {
           }
         },
         Contestant(name: "Cairn") {
-          try withFilled(migrated) { try timed { try migrate($0, adding: .mandatory) } }
+          try withFilled(migrated) { file in try timed { try migrate(file, adding: .mandatory) } }
         },
       ])
   }

@@ -16,4 +16,15 @@ static inline void cairn_fetch_ahead(const void *_Nonnull address) {
   __builtin_prefetch(address, 1);
 }
 
+// How many libraries the process has loaded so far; grows with each `dlopen` that loads one.
+extern unsigned long long cairn_library_loads(void);
+
+// One word of the calling thread's own, NULL at first. Its address tells threads apart while they
+// run, and finding it costs less than asking Foundation for the thread.
+extern _Thread_local void *_Nullable cairn_thread_slot;
+
+static inline void *_Nullable *_Nonnull cairn_thread_slot_address(void) {
+  return &cairn_thread_slot;
+}
+
 #endif

@@ -39,6 +39,12 @@ struct WholeFile {
   ///   the old file is untouched then.
   @discardableResult
   func write(_ data: Data, replacing known: FileFacts?? = .none) throws -> FileFacts? {
+    // A device is not to be replaced by a file.
+    if path == "/dev/null" {
+      throw CoreDataError(
+        .persistentStoreOpen, "A store of one file cannot be at /dev/null; give it a file's URL.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
     do {
       // Held by the old file: whoever waits for it finds a new one and another content.
       let lock = exists ? try AdvisoryLock.wait(path: path) : nil
@@ -62,7 +68,7 @@ struct WholeFile {
 
   /// - Throws: 134080 when the file cannot be removed.
   func remove() throws {
-    guard exists else { return }
+    guard exists, path != "/dev/null" else { return }
     do {
       try FileManager.default.removeItem(atPath: path)
       try AtomicFileWrite.synchronize(folder: (path as NSString).deletingLastPathComponent)

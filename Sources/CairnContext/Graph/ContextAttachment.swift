@@ -79,6 +79,13 @@ extension ManagedObjectContext {
   /// How old a cached row may be: nil for any age.
   final var maximumRowAge: Double? { stalenessInterval < 0 ? nil : stalenessInterval }
 
+  /// Runs what a child asks of its parent, on the parent's queue.
+  final func serve<Result>(_ block: () throws -> Result) rethrows -> Result {
+    try confinement.sync(for: .ancestor) {
+      try CurrentContext.$context.withValue(self) { try block() }
+    }
+  }
+
   /// An object was changed through its properties.
   final func noteUpdate(of object: ManagedObject) {
     confinement.check()

@@ -98,10 +98,17 @@ struct ObjectLookup {
       fatalError("The model of entity \(entity.name ?? "without name") is not in use.")
     }
     while context.kinds.count <= layout.number { context.kinds.append(nil) }
-    if let known = context.kinds[layout.number], known.isFor(layout) { return known }
+    if let known = context.kinds[layout.number], known.isFor(layout), !known.mayBeOutdated {
+      return known
+    }
+    let loads = ObjectClasses.loads
     let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: entity)
+    let isMissed =
+      type == ManagedObject.self && !context.carriesValuesOnly
+      && ObjectClasses.names(aClassIn: entity)
     let kind = ObjectKind(
-      type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type))
+      type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type),
+      missedAt: isMissed ? loads : nil)
     context.kinds[layout.number] = kind
     return kind
   }

@@ -177,7 +177,7 @@ final class ParentRows: RowSource {
   init(parent: ManagedObjectContext) { self.parent = parent }
 
   func rows(for ids: [ManagedObjectID], maximumAge: TimeInterval?) throws -> [RowSnapshot?] {
-    try parent.performAndWait {
+    try parent.serve {
       let objects = ids.map { parent.object(with: $0) }
       try FaultFiring.fill(objects, maximumAge: maximumAge)
       return zip(ids, objects).map { asked, object in
@@ -209,7 +209,7 @@ final class ParentRows: RowSource {
   func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
-    parent.performAndWait {
+    parent.serve {
       owners.map { owner in
         let object = parent.object(with: owner)
         if object.isFault { FaultFiring.fire(object) }
@@ -223,7 +223,7 @@ final class ParentRows: RowSource {
   func fetch(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includingPending: Bool
   ) throws -> StoreFetchResult {
-    try parent.performAndWait {
+    try parent.serve {
       try FetchExecution(context: parent).run(
         request, in: stores, includesPendingChanges: includingPending)
     }

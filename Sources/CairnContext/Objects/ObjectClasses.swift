@@ -1,3 +1,4 @@
+import CRuntime
 import CairnModel
 import Foundation
 import Synchronization
@@ -15,8 +16,18 @@ enum ObjectClasses {
   private struct State {
     var byEntityName: [String: Entry] = [:]
     var byClassName: [String: Entry] = [:]
+    /// What the runtime said about class names; empty after each registration.
+    var lookups: [String: Lookup] = [:]
     /// Models that contexts use, newest last.
     var models: [WeakModel] = []
+  }
+
+  /// What the runtime knows under a class name.
+  private struct Lookup {
+    /// Nil when there was no such class.
+    let entry: Entry?
+    /// ``loads`` before the runtime was asked: a library that was loaded since may have the class.
+    let loads: UInt64
   }
 
   private struct WeakModel {
@@ -29,7 +40,10 @@ enum ObjectClasses {
   static var generation: Int { changes.load(ordering: .relaxed) }
 
   static func register(_ type: ManagedObject.Type, forEntityName name: String) {
-    state.withLock { $0.byEntityName[name] = Entry(type: type) }
+    state.withLock { state in
+      state.byEntityName[name] = Entry(type: type)
+      state.lookups = [:]
+    }
     changes.wrappingAdd(1, ordering: .relaxed)
   }
 
@@ -40,6 +54,7 @@ enum ObjectClasses {
     let isNew = state.withLock { state in
       if state.byClassName[name] != nil { return false }
       state.byClassName[name] = Entry(type: type)
+      state.lookups = [:]
       return true
     }
     if isNew { changes.wrappingAdd(1, ordering: .relaxed) }
@@ -67,7 +82,10 @@ enum ObjectClasses {
 
   /// Remembers a class under a name that models use for it.
   static func learn(_ type: ManagedObject.Type, named name: String) {
-    state.withLock { $0.byClassName[name] = Entry(type: type) }
+    state.withLock { state in
+      state.byClassName[name] = Entry(type: type)
+      state.lookups = [:]
+    }
     changes.wrappingAdd(1, ordering: .relaxed)
   }
 
@@ -75,12 +93,44 @@ enum ObjectClasses {
     GeneratedModules.load()
     let entityName = entity.name ?? ""
     if let entry = state.withLock({ $0.byEntityName[entityName] }) { return entry.type }
-    guard let className = entity.managedObjectClassName, className != "NSManagedObject" else {
+    guard names(aClassIn: entity), let className = entity.managedObjectClassName else {
       return ManagedObject.self
     }
     // `.Name` is how Xcode writes "in the current module".
     let bare = className.hasPrefix(".") ? String(className.dropFirst()) : className
-    if let known = state.withLock({ $0.byClassName[bare] }) { return known.type }
+    let (known, lookup) = state.withLock { ($0.byClassName[bare], $0.lookups[bare]) }
+    if let known { return known.type }
+    if let lookup {
+      if let entry = lookup.entry { return entry.type }
+      if lookup.loads == loads { return ManagedObject.self }
+    }
+    return search(bare)
+  }
+
+  /// Whether objects of the entity may have a class of the program's.
+  static func names(aClassIn entity: EntityDescription) -> Bool {
+    guard let name = entity.managedObjectClassName else { return false }
+    return name != "NSManagedObject"
+  }
+
+  /// How many libraries the program has loaded: with another one there may be another class.
+  static var loads: UInt64 { cairn_library_loads() }
+
+  /// Asks the runtime for a class, which takes longest when there is none, and remembers what it
+  /// says.
+  private static func search(_ bare: String) -> ManagedObject.Type {
+    let (before, generation) = (loads, generation)
+    let type = find(bare)
+    state.withLock { state in
+      // What was registered meanwhile decides.
+      guard generation == self.generation else { return }
+      state.lookups[bare] = Lookup(
+        entry: type == ManagedObject.self ? nil : Entry(type: type), loads: before)
+    }
+    return type
+  }
+
+  private static func find(_ bare: String) -> ManagedObject.Type {
     var candidates = [bare]
     if !bare.contains(".") {
       candidates.append("\(ProcessInfo.processInfo.processName).\(bare)")

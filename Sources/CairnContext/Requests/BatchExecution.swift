@@ -5,8 +5,8 @@ import Foundation
 
 /// Runs batch requests: turned into values, then executed by the stores.
 ///
-/// A child context's name, author and merge policy count as much as those of a root; the objects
-/// of neither are touched.
+/// A child's name, author and merge policy count as much as those of a root; without a name or an
+/// author of its own it takes that of the root. The objects of neither are touched.
 struct BatchExecution {
   let context: ManagedObjectContext
 
@@ -93,15 +93,26 @@ struct BatchExecution {
   private func execute(
     _ request: StoreBatchRequest, in stores: [PersistentStore]?
   ) throws -> BatchOutcome {
+    let (author, name) = Self.signature(of: context)
     do {
       return try coordinator().executeBatch(
-        request, in: stores, author: context.transactionAuthor, contextName: context.name,
-        by: context.commitListener)
+        request, in: stores, author: author, contextName: name, by: context.commitListener)
     } catch let error as PredicateEvaluationError {
       throw CoreDataError(
         .persistentStoreOperation, "The batch request cannot be evaluated: \(error.reason)",
         underlyingError: error)
     }
+  }
+
+  /// The author and name that history records.
+  private static func signature(
+    of context: ManagedObjectContext
+  ) -> (author: String?, name: String?) {
+    let (author, name) = (context.transactionAuthor, context.name)
+    guard let parent = context.parent, author == nil || name == nil else { return (author, name) }
+    var root = parent
+    while let next = root.serve({ root.parent }) { root = next }
+    return root.serve { (author ?? root.transactionAuthor, name ?? root.name) }
   }
 
   private func entity(

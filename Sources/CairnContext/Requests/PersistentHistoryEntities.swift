@@ -10,12 +10,13 @@ enum PersistentHistoryEntities {
     "TRANSACTION",
     [
       ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string),
-      ("storeID", .string), ("timestamp", .date), ("transactionNumber", .integer64),
+      ("storeID", .string), ("timestamp", .date), ("token", .undefined), ("transactionNumber", .integer64),
     ])
   static let change = entity(
     "CHANGE",
     [
-      ("changeID", .integer64), ("changedID", .integer64), ("changeType", .integer16),
+      ("changeID", .integer64), ("changeType", .integer16), ("changedEntity", .undefined),
+      ("changedID", .integer64), ("changedObjectID", .objectID), ("updatedProperties", .undefined),
     ])
 
   /// A new request for one of them.

@@ -11,7 +11,7 @@ struct RequestExecution {
     switch request {
     case let request as PersistentHistoryChangeRequest:
       if let parent = context.parent {
-        return try parent.performAndWait { try parent.execute(request) }
+        return try parent.serve { try parent.execute(request) }
       }
       return try HistoryExecution(context: context).execute(request)
     case let request as BatchInsertRequest:

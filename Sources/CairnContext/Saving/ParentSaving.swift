@@ -12,7 +12,7 @@ struct ParentSaving {
     try resolveConflicts()
     var changes = ObjectChangeSets()
     let objects = Array(context.pending.objects)
-    parent.performAndWait { push(objects) }
+    parent.serve { push(objects) }
     var deleted: [ManagedObject] = []
     for object in objects {
       if object.isInserted {

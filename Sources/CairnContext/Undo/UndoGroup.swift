@@ -102,7 +102,7 @@ struct EventEnding {
   func schedule(among observers: [any UndoObserver]) {
     let end: () -> Void = { [weak manager] in manager?.endEvent() }
     for observer in observers where observer.atNextTurn(end) { return }
-    if ContextConfinement.isOnMainQueue {
+    if ContextQueue.isOnMainQueue {
       let modes = manager.runLoopModes
       if modes.contains(.default) || modes.contains(.common) {
         // Reached by a main run loop as well as by `dispatchMain()`.

@@ -16,8 +16,9 @@ open class PersistentStoreDescription: NSObject, NSCopying {
   open var configuration: String?
   /// Where the store is.
   ///
-  /// Stores in memory need none.
-  open var url: URL?
+  /// `file:///dev/null` unless said otherwise: no place at all, which is enough for a store in
+  /// memory, and makes a SQLite store that nobody keeps.
+  open var url: URL? = URL(fileURLWithPath: "/dev/null")
   /// The options, by key of ``StoreOptionKey``.
   open private(set) var options: [String: NSObject] = [:]
   /// Whether ``PersistentStoreCoordinator/addPersistentStore(with:completionHandler:)`` returns at

@@ -1,4 +1,5 @@
 // The daemon from its first line to its exit code.
+import CairnContext
 import CairnControl
 import CairnPlatform
 import Foundation
@@ -40,6 +41,8 @@ public struct DaemonProcess: Sendable {
   /// Runs until told to stop.
   public func run() async -> ExitStatus {
     ProcessConduct.ignoreBrokenPipes()
+    // A daemon rather stops, and is started again, than write what two threads made at once.
+    ConcurrencyDebug.turnOn()
     let activation = SocketActivation.take()
     let configuration: DaemonConfiguration
     do {

@@ -7,7 +7,9 @@ import Foundation
 /// resource bundle beside the program, so the search goes on to the models' sources, and from the
 /// main bundle to the resource bundles. The build plugin leads a target's own questions here.
 public enum ModelResources {
-  private static let sources = ["momd": "xcdatamodeld", "mom": "xcdatamodel"]
+  private static let sources = [
+    "momd": "xcdatamodeld", "mom": "xcdatamodel", "cdm": "xcmappingmodel",
+  ]
 
   /// As `Bundle.url(forResource:withExtension:subdirectory:)`.
   public static func url(

@@ -121,7 +121,9 @@ extension SourcePorting {
         return Declared(
           word: token.text, name: name.text, isManaged: isManaged,
           isGetter: texts == ["(", ")", "->"])
-      } else if token.kind == .identifier, Self.declarations.contains(token.text) {
+      } else if token.kind == .identifier,
+        Self.declarations.contains(token.text) || ["dynamic", "nonisolated"].contains(token.text)
+      {
         if token.isWord("class") { return nil }
         next += 1
       } else {

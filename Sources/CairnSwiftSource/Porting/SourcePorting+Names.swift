@@ -83,6 +83,32 @@ extension SourcePorting {
     return false
   }
 
+  /// Whether a file imports a module of Apple's and names nothing that it has.
+  func isUnused(_ module: String) -> Bool {
+    guard let prefixes = Self.beginnings[module] else { return false }
+    return !source.tokens.contains { token in
+      ([token] + token.inner).contains { one in
+        one.kind == .identifier && prefixes.contains { one.text.hasPrefix($0) }
+      }
+    }
+  }
+
+  /// How the names of modules begin that sources often import without need.
+  private static let beginnings: [String: [String]] = [
+    "Combine": [
+      "PassthroughSubject", "CurrentValueSubject", "AnyCancellable", "Cancellable", "AnyPublisher",
+      "Publisher", "Published", "ObservableObject", "objectWillChange", "Just", "Future",
+      "Deferred",
+      "Subject", "AnySubject", "Record", "Subscri", "sink", "publisher",
+    ],
+    "os": ["Logger", "os_", "OS"], "OSLog": ["Logger", "os_", "OS"],
+    "UIKit": [
+      "UI", "CG", "CA", "NSLayout", "NSDiffable", "NSCollection", "NSText", "NSParagraph",
+      "NSMutableParagraph", "NSItemProvider", "NSDirectional", "NSShadow", "NSDataAsset",
+      "NSAttributedString", "NSMutableAttributedString", "NSStringDrawing", "NSValue",
+    ],
+  ]
+
   // MARK: What is missing
 
   mutating func addMissing() {

@@ -224,7 +224,15 @@ package struct SourcePorting {
           range: source.tokens[index + 1].range.lowerBound..<source.tokens[last].range.upperBound,
           replacement: "CoreData"))
     } else if let reason = UnavailableModules.reason(module.text) {
-      remark(module, reason)
+      if isUnused(module.text), source.tokens[index].startsLine {
+        let range = source.tokens[index].range.lowerBound..<source.tokens[last].range.upperBound
+        edits.append(
+          SourceEdit(
+            range: range,
+            replacement: "#if canImport(\(module.text))\n\(source.text(range))\n#endif"))
+      } else {
+        remark(module, reason)
+      }
     }
     index = last + 1
   }

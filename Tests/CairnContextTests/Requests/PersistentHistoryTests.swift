@@ -231,6 +231,25 @@ import Testing
       #expect(try numbers("ANY changes.changeType == 2") == [3])
       let all = try transactions(.fetchHistory(after: nil as PersistentHistoryToken?), context)
       #expect(try numbers("token == %@", all[1].token) == [2])
+      for (format, expected) in [
+        ("token < %@", [1]), ("token <= %@", [1, 2]), ("token > %@", [3]), ("token >= %@", [2, 3]),
+        ("token != %@", [1, 3]), ("NOT token > %@", [1, 2]),
+      ] as [(String, [Int64])] {
+        #expect(try numbers(format, all[1].token) == expected, "\(format)")
+      }
+      for (format, expected) in [
+        ("transactionNumber < %@", [1]), ("transactionNumber <= %@", [1, 2]),
+        ("transactionNumber > %@", [3]), ("transactionNumber >= %@", [2, 3]),
+      ] as [(String, [Int64])] {
+        #expect(try numbers(format, all[1].transactionNumber) == expected, "\(format)")
+      }
+      // A token that knows nothing of the store is neither before nor after.
+      let foreign = PersistentHistoryToken(numbers: ["elsewhere": 2])
+      #expect(try numbers("token < %@", foreign) == [] && numbers("token >= %@", foreign) == [])
+      let fetch = try #require(Transaction.fetchRequest)
+      fetch.sortDescriptors = [ObjectSortDescriptor(key: "token", ascending: false)]
+      let sorted = try transactions(.fetchHistory(withFetch: fetch), context)
+      #expect(sorted.map(\.transactionNumber) == [3, 2, 1])
     }
   }
 

@@ -21,7 +21,7 @@ import Testing
         NSMigratePersistentStoresAutomaticallyOption: true as NSNumber,
         NSInferMappingModelAutomaticallyOption: true as NSNumber,
       ] as NSDictionary)
-    #expect(NSPersistentStoreDescription().url == nil)
+    #expect(NSPersistentStoreDescription().url?.absoluteString == "file:///dev/null")
   }
 
   @Test func propertiesAndOptionsAreTheSame() {

@@ -136,6 +136,12 @@ import Testing
     let entity = NSPersistentHistoryTransaction.entityDescription
     #expect(entity?.attributesByName["author"]?.attributeType == .stringAttributeType)
     #expect(entity?.attributesByName["timestamp"]?.attributeType == .dateAttributeType)
+    #expect(entity?.attributesByName["token"] != nil)
+    #expect(entity?.attributesByName["transactionNumber"] != nil)
+    let changeEntity = try #require(NSPersistentHistoryChange.entityDescription)
+    #expect(
+      changeEntity.attributesByName["changedObjectID"]?.attributeType == .objectIDAttributeType)
+    #expect(changeEntity.propertiesByName["changeType"] != nil)
     let change = try #require(NSPersistentHistoryChange.fetchRequest)
     change.predicate = NSPredicate(
       format: "changeType == %d", NSPersistentHistoryChangeType.insert.rawValue)

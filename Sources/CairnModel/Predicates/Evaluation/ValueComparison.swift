@@ -14,7 +14,7 @@ import Foundation
 //   bytes      data and UUIDs (16 bytes), by bytes, a prefix first.
 //   reference  managed objects and object IDs, by the ID. Ordered only for sorting.
 //   array, set, dictionary   equal when their members are; never ordered.
-//   object     anything else, by `isEqual` or `==`; never ordered.
+//   object     anything else, by `isEqual` or `==`; ordered when it is `PredicateOrdered`.
 //
 // Null (nil, NSNull, NaN). Null equals null and nothing else. `!=` is true for null and a value,
 // and false for null and null. Every other comparison with a null on either side is false. There
@@ -118,9 +118,18 @@ extension PredicateValue: Hashable {
     case .number: return NumberOrder.compare(self, other)
     case .text: return TextOrder.compare(text ?? "", other.text ?? "")
     case .bytes: return TextOrder.compare(bytes ?? Data(), other.bytes ?? Data())
-    case .null, .reference, .array, .set, .dictionary, .object: return nil
+    case .object:
+      guard case .object(let a) = self, case .object(let b) = other else { return nil }
+      return (a.object as? any PredicateOrdered)?.order(comparedTo: b.object)
+    case .null, .reference, .array, .set, .dictionary: return nil
     }
   }
+}
+
+/// An object that predicates put in order.
+package protocol PredicateOrdered {
+  /// How the object compares to another one; nil when neither comes first.
+  func order(comparedTo other: Any) -> ComparisonResult?
 }
 
 extension ObjectReference {

@@ -46,6 +46,20 @@ public class Item: NSManagedObject {
 }
 
 extension Item {
+  #if canImport(ObjectiveC)
+    @objc
+  #endif
+  var initial: String { String(title.prefix(1)) }
+  #if canImport(ObjectiveC)
+    @objc
+  #endif
+  public var points: Int {
+    get { Int(rank) }
+    set { rank = Int32(newValue) }
+  }
+}
+
+extension Item {
   @nonobjc public class func fetchRequest() -> NSFetchRequest<Item> {
     return NSFetchRequest<Item>(entityName: "Item")
   }

@@ -107,6 +107,13 @@ expect(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).count == 
 
 try checkShapes(in: context)
 
+// Properties that the model lacks answer to their keys.
+item.name = "Zero"
+expect(item.value(forKey: "initial") as? String == "Z", "a property marked with @objc is read")
+item.setValue(9, forKey: "points")
+expect(item.rank == 9 && item.value(forKey: "points") as? Int == 9, "and set")
+expect(NSPredicate(format: "initial == 'Z'").evaluate(with: item), "in a predicate")
+
 // Key paths know the names of properties.
 expect((\Item.name)._kvcKeyPathString == "name", "a property")
 expect((\Item.next?.name)._kvcKeyPathString == "next.name", "a property behind a to-one")

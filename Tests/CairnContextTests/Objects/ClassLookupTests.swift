@@ -1,0 +1,93 @@
+// Which class objects have, when the program does not have the one that the model names, or not yet.
+import CairnModel
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnContext
+
+/// Chapter 4: the class of an entity's objects, found once.
+@Suite struct ClassLookupTests {
+  private func entity(className: String) -> EntityDescription {
+    let entity = EntityDescription(name: "E" + className)
+    entity.managedObjectClassName = className
+    entity.properties = [AttributeDescription(name: "title", type: .string, isOptional: true)]
+    return entity
+  }
+
+  private func stack(_ entities: [EntityDescription]) throws -> Stack {
+    let model = ManagedObjectModel()
+    model.entities = entities
+    return try Stack(model: model)
+  }
+
+  final class RegisteredLater: ManagedObject {}
+  final class RegisteredByName: ManagedObject {}
+
+  @Test func aClassThatIsRegisteredAfterAMissIsFound() throws {
+    let (a, b) = (entity(className: "MissingA"), entity(className: "MissingB"))
+    try stack([a, b]).use { context in
+      for entity in [a, b] {
+        let object = EntityDescription.insertNewObject(
+          forEntityName: entity.name ?? "", into: context)
+        #expect(type(of: object) == ManagedObject.self)
+        #expect(ObjectClasses.type(for: entity) == ManagedObject.self)
+      }
+      RegisteredLater.registerClass(forEntityName: "EMissingA")
+      // As the companion of a library does that was loaded meanwhile.
+      ManagedObject.registerClass(RegisteredByName.self, named: "MissingB")
+      #expect(context.make("EMissingA") is RegisteredLater)
+      #expect(context.make("EMissingB") is RegisteredByName)
+    }
+  }
+
+  @Test func aClassThatTheProgramUsesAfterAMissIsFound() throws {
+    let used = entity(className: "UsedLater")
+    try stack([used]).use { context in
+      #expect(!(context.make("EUsedLater") is UsedLater))
+      // The name in the model tells nothing of the module; the use does.
+      _ = try context.fetch(FetchRequest<UsedLater>(entityName: "EUsedLater"))
+      #expect(context.make("EUsedLater") is UsedLater)
+    }
+  }
+
+  final class UsedLater: ManagedObject {}
+
+  @Test func aLibraryThatIsLoadedLaterMakesTheNextLookUpAskAgain() throws {
+    let before = ObjectClasses.loads
+    #expect(ObjectClasses.loads == before)
+    let missed = entity(className: "InALibrary")
+    try stack([missed]).use { context in
+      #expect(type(of: context.make("EInALibrary")) == ManagedObject.self)
+      let kind = ObjectLookup(context: context).kind(for: missed)
+      #expect(kind.missedAt == before || kind.mayBeOutdated)
+      // Any library that nothing here links.
+      let names = ["libthread_db.so.1", "libBrokenLocale.so.1", "libnss_hesiod.so.2", "libpcprofile.so"]
+      guard names.contains(where: { dlopen($0, RTLD_NOW) != nil }) else { return }
+      #expect(ObjectClasses.loads > before)
+      #expect(kind.mayBeOutdated)
+      #expect(type(of: context.make("EInALibrary")) == ManagedObject.self)
+    }
+  }
+
+  @Test func anInsertCostsNoMoreWithoutAClassOfTheProgram() throws {
+    let (missing, plain) = (entity(className: "NowhereToBeFound"), EntityDescription(name: "Plain"))
+    plain.properties = [AttributeDescription(name: "title", type: .string, isOptional: true)]
+    let stack = try stack([missing, plain])
+    func time(_ name: String) throws -> Duration {
+      try stack.use { context in
+        let clock = ContinuousClock()
+        return clock.measure {
+          for _ in 0..<20_000 {
+            _ = EntityDescription.insertNewObject(forEntityName: name, into: context)
+          }
+        }
+      }
+    }
+    // The best of several, as other tests run at the same time; asked anew each time, the runtime
+    // makes it several times as long.
+    let with = try (0..<5).map { _ in try time("Plain") }.min() ?? .zero
+    let without = try (0..<5).map { _ in try time("ENowhereToBeFound") }.min() ?? .zero
+    #expect(without < with * 2, "\(without) without a class, \(with) with one")
+  }
+}
