@@ -84,13 +84,14 @@ package struct SQLMigrationPlan {
   ) -> [(column: String, value: String)] {
     var result: [(String, String)] = []
     for (index, slot) in new.slots.enumerated() {
-      let former = sourceSlot(of: new.layout.slots[index].name, change: change, old: old)
+      let name = new.layout.slots[index].name
+      let former = sourceSlot(of: name, change: change, old: old)
       switch slot {
       case .transient: continue
       case .attribute(let column, _, let isExternal):
         let value = attribute(
           former.map { old.slots[$0] }, isExternal: isExternal,
-          default: new.layout.defaultValues[index])
+          isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index])
         result.append((column, value.sql))
       case .toOne(let column, let companion, _):
         guard case .toOne(let was, let formerCompanion, _)? = former.map({ old.slots[$0] }) else {
