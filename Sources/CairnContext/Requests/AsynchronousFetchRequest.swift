@@ -43,8 +43,10 @@ open class AsynchronousFetchRequest<ResultType: FetchRequestResult>: AnyAsynchro
   open var completionBlock: PersistentStoreAsynchronousFetchResultCompletionBlock? {
     guard let completion else { return nil }
     return { result in
-      if let typed = result as? AsynchronousFetchResult<ResultType> {
-        completion(typed)
+      if ResultType.self == (any FetchRequestResult).self {
+        // The same class, as was just asked. The compiler takes no type that stands for another one to
+        // be a protocol's, and would have a cast fail.
+        completion(unsafeDowncast(result, to: AsynchronousFetchResult<ResultType>.self))
       } else {
         completion(AsynchronousFetchResult(self, viewing: result))
       }

@@ -84,7 +84,7 @@ final class ResultsTracking: @unchecked Sendable {
 
   private func fetch() throws -> ResultsContent {
     guard returnsObjects else {
-      let untyped = FetchRequest<Any>()
+      let untyped = FetchRequest<any FetchRequestResult>()
       untyped.copyValues(from: request)
       return try content(of: try context.fetch(untyped).compactMap { $0 as? NSObject }) {
         // The columns of dictionaries are named by their key paths.
