@@ -45,12 +45,9 @@ struct ClassGenerator {
     let registration = RegistrationText(name: source, statements: entities.flatMap(names)).lines
     // CairnStack has what generated code needs and programs that import CoreData do not see.
     let imports = ["Foundation", module] + (module == "CoreData" ? ["CairnStack"] : [])
+    let heads = imports.map { ImportText.lines("import " + $0) + "\n" }
     let text =
-      ([head + "
-" + imports.map { ImportText.lines("import " + $0) + "
-" }.joined()] + parts)
-      .joined(separator: "
-")
+      ([head + "\n" + heads.joined()] + parts).joined(separator: "\n")
       + registration.map { $0 + "\n" }.joined()
     return module == "CoreData" ? withAppleNames(text) : text
   }
