@@ -173,7 +173,8 @@ let package = Package(
     .testTarget(
       name: "CairnTests",
       dependencies: [
-        "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore", "CFaultVFS",
+        "Cairn", "CairnStack", "CairnModel", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
+        "CFaultVFS",
       ],
       exclude: ["Inventory/Inventory.txt"]),
     // Turns the check for contexts' queues on before the tests begin.

@@ -3,6 +3,8 @@
 import CoreData
 import Testing
 
+import protocol CairnModel.KeyValueReading
+
 /// Chapters 25 and 26 of the specification; SQL and memory are compared in `Predicates`.
 @Suite struct TranslationRuleTests {
   /// Three clerks, two of them in the office "HQ", in a store of each built-in kind.
