@@ -16,7 +16,8 @@ extension AttributeDescription {
   /// An attribute in one line.
   @_disfavoredOverload
   public convenience init(
-    name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Any? = nil
+    name: String, type: CairnModel.AttributeType, isOptional: Bool = true,
+    defaultValue: Any? = nil
   ) {
     self.init()
     self.name = name

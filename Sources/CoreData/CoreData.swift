@@ -11,3 +11,15 @@
 @_exported import enum CairnStack.CairnStackMembers
 @_exported import enum CairnStore.CairnStoreMembers
 @_exported import Foundation
+
+// What has Apple's name in Cairn: classes of Foundation that Linux lacks, and constants.
+@_exported import class CairnContext.UndoManager
+@_exported import class CairnModel.ValueTransformer
+@_exported import let CairnContext.NSErrorMergePolicy
+@_exported import let CairnContext.NSMergeByPropertyObjectTrumpMergePolicy
+@_exported import let CairnContext.NSMergeByPropertyStoreTrumpMergePolicy
+@_exported import let CairnContext.NSOverwriteMergePolicy
+@_exported import let CairnContext.NSPersistentHistoryChangeTokenKey
+@_exported import let CairnContext.NSRollbackMergePolicy
+@_exported import let CairnContext.NSUndoCloseGroupingRunLoopOrdering
+@_exported import let CairnContext.NSUndoManagerGroupIsDiscardableKey

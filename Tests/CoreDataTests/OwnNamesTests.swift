@@ -11,7 +11,7 @@ private final class Plant: NSManagedObject, ManagedObject {
 private func fails() throws { throw CoreDataError.noModel }
 
 // What programs add to Core Data's types, and Cairn has under these names for its own users.
-extension NSManagedObjectModel: @retroactive Sequence {
+extension NSManagedObjectModel: Sequence {
   public func makeIterator() -> IndexingIterator<[String]> {
     entities.compactMap(\.name).makeIterator()
   }
@@ -37,7 +37,7 @@ extension NSAttributeDescription {
   }
 }
 
-extension NSDeleteRule: @retroactive CaseIterable {
+extension NSDeleteRule: CaseIterable {
   public static var allCases: [NSDeleteRule] { [.cascadeDeleteRule] }
 }
 

@@ -10,7 +10,8 @@ enum PersistentHistoryEntities {
     "TRANSACTION",
     [
       ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string),
-      ("storeID", .string), ("timestamp", .date), ("token", .undefined), ("transactionNumber", .integer64),
+      ("storeID", .string), ("timestamp", .date), ("token", .undefined),
+      ("transactionNumber", .integer64),
     ])
   static let change = entity(
     "CHANGE",

@@ -204,45 +204,47 @@ extension FetchedResultsController: TrackingHolder {}
 
 // Identity of controllers of different types. The standard operator is preferred whenever both sides
 // would be converted alike, hence one for each way to be optional.
+// They are members, because programs that import CoreData see members of this module and no functions.
+extension FetchedResultsController {
+  /// Whether two controllers are the same one: a delegate is given one of another type.
+  public static func === <Other>(
+    first: FetchedResultsController<ResultType>, second: FetchedResultsController<Other>
+  ) -> Bool {
+    first.tracking === second.tracking
+  }
 
-/// Whether two controllers are the same one: a delegate is given one of another type.
-public func === <A, B>(
-  first: FetchedResultsController<A>, second: FetchedResultsController<B>
-) -> Bool {
-  first.tracking === second.tracking
-}
+  /// Whether two controllers are the same one.
+  public static func === <Other>(
+    first: FetchedResultsController<ResultType>, second: FetchedResultsController<Other>?
+  ) -> Bool {
+    first.tracking === second?.tracking
+  }
 
-/// Whether two controllers are the same one.
-public func === <A, B>(
-  first: FetchedResultsController<A>, second: FetchedResultsController<B>?
-) -> Bool {
-  first.tracking === second?.tracking
-}
+  /// Whether two controllers are the same one.
+  public static func === <Other>(
+    first: FetchedResultsController<ResultType>?, second: FetchedResultsController<Other>
+  ) -> Bool {
+    first?.tracking === second.tracking
+  }
 
-/// Whether two controllers are the same one.
-public func === <A, B>(
-  first: FetchedResultsController<A>?, second: FetchedResultsController<B>
-) -> Bool {
-  first?.tracking === second.tracking
-}
+  /// Whether two controllers are not the same one.
+  public static func !== <Other>(
+    first: FetchedResultsController<ResultType>, second: FetchedResultsController<Other>
+  ) -> Bool {
+    first.tracking !== second.tracking
+  }
 
-/// Whether two controllers are not the same one.
-public func !== <A, B>(
-  first: FetchedResultsController<A>, second: FetchedResultsController<B>
-) -> Bool {
-  first.tracking !== second.tracking
-}
+  /// Whether two controllers are not the same one.
+  public static func !== <Other>(
+    first: FetchedResultsController<ResultType>, second: FetchedResultsController<Other>?
+  ) -> Bool {
+    first.tracking !== second?.tracking
+  }
 
-/// Whether two controllers are not the same one.
-public func !== <A, B>(
-  first: FetchedResultsController<A>, second: FetchedResultsController<B>?
-) -> Bool {
-  first.tracking !== second?.tracking
-}
-
-/// Whether two controllers are not the same one.
-public func !== <A, B>(
-  first: FetchedResultsController<A>?, second: FetchedResultsController<B>
-) -> Bool {
-  first?.tracking !== second.tracking
+  /// Whether two controllers are not the same one.
+  public static func !== <Other>(
+    first: FetchedResultsController<ResultType>?, second: FetchedResultsController<Other>
+  ) -> Bool {
+    first?.tracking !== second.tracking
+  }
 }

@@ -41,7 +41,8 @@ import Testing
       let author = context.make("Author", ["name": "Ada"])
       guard author.text("name") == "Ada" else { exit(1) }
       try other.performAndWait { try context.save() }
-      let names = try await Task.detached { try context.all("Author").map { $0.text("name") } }.value
+      let names = try await Task.detached { try context.all("Author").map { $0.text("name") } }
+        .value
       guard names == ["Ada"] else { exit(1) }
     }
   }
@@ -59,11 +60,12 @@ import Testing
       }
       // Reads of realised objects change nothing, so no two of them get into each other's way.
       let kept = shared.performAndWait {
-        Kept(objects: ids.map { id in
-          let object = shared.object(with: id)
-          _ = object.text("title")
-          return object
-        })
+        Kept(
+          objects: ids.map { id in
+            let object = shared.object(with: id)
+            _ = object.text("title")
+            return object
+          })
       }
       DispatchQueue.concurrentPerform(iterations: 8) { _ in
         for (index, object) in kept.objects.enumerated() {

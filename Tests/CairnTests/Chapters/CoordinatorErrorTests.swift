@@ -1,5 +1,6 @@
 // Every verb of coordinators and containers throws errors that Core Data's clients can catch.
 
+import Cairn
 import CoreData
 import Testing
 
