@@ -188,12 +188,15 @@ enum ObjectClasses {
     let otherNames = state.withLock { state in
       state.byClassName.filter { $0.value.type == type }.map(\.key)
     }
-    return model.entities.filter { entity in
+    let named = model.entities.filter { entity in
       if let entityName = entity.name, registered.contains(entityName) { return true }
       guard let className = entity.managedObjectClassName else { return false }
       return className == name || className == qualified || className == "." + name
         || otherNames.contains(className)
     }
+    guard named.isEmpty, type != ManagedObject.self else { return named }
+    // The class may have moved to another module since the model was made.
+    return model.entities.filter { self.type(for: $0) == type }
   }
 }
 

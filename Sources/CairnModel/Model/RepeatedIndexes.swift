@@ -24,7 +24,7 @@ extension ManagedObjectModel {
         let first = made.first { $0.name.lowercased() == index.name.lowercased() }
         if let first, first === index || first.makesSame(as: index) { return nil }
         return
-          "\(entity.name ?? "?") has two indexes \(index.name) with different elements; stores "
+          "\(entity.name ?? "?") has two indexes \(index.name) with different elements; "
           + "stores make the first. Rename one."
       }
     }
