@@ -4,6 +4,8 @@ import CoreData
 import Synchronization
 import Testing
 
+import protocol CairnModel.KeyValueReading
+
 /// Chapter 21 of the specification; the order of calls is shown in `CustomStores`.
 @Suite struct StoreClassRuleTests {
   /// A store that answers from nothing, with metadata that a test chooses.

@@ -5,6 +5,8 @@ import Foundation
 import Synchronization
 import Testing
 
+import enum CairnStore.StoreOptionKey
+
 /// Chapters 21.1, 22.2 and II.7 of the specification.
 @Suite struct StoreMomentTests {
   @Test func storesOfAProgramAreToldThroughTheBaseClassToo() throws {

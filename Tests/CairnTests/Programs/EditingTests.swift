@@ -36,7 +36,8 @@ import Testing
     }
     let fresh = container.newBackgroundContext()
     try fresh.performAndWait { () throws -> Void in
-      let found = try fresh.fetch(ProgramAuthor.fetchRequest())
+      let request: NSFetchRequest<ProgramAuthor> = ProgramAuthor.fetchRequest()
+      let found = try fresh.fetch(request)
       #expect(found.map(\.name) == ["Augusta"])
       #expect(found.first?.books?.count == 1)
     }
