@@ -163,9 +163,9 @@ private func uses_NSManagedObjectContext_1(_ x: NSManagedObjectContext) throws {
     let v: Bool = x.automaticallyMergesChangesFromParent; x.automaticallyMergesChangesFromParent = v
   }
   do { let v: String? = x.transactionAuthor; x.transactionAuthor = v }
-  let _: (NSFetchRequest<Int>) throws -> [Int] = x.fetch(_:)
+  let _: (NSFetchRequest<NSNumber>) throws -> [NSNumber] = x.fetch(_:)
   let _: (NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] = x.fetch(_:)
-  let _: (NSFetchRequest<Int>) throws -> Int = x.count(for:)
+  let _: (NSFetchRequest<NSNumber>) throws -> Int = x.count(for:)
   let _: Notification.Name = NSManagedObjectContext.willSaveObjectsNotification
   let _: Notification.Name = NSManagedObjectContext.didSaveObjectsNotification
   let _: Notification.Name = NSManagedObjectContext.didChangeObjectsNotification
