@@ -173,8 +173,8 @@ let package = Package(
     .testTarget(
       name: "CairnTests",
       dependencies: [
-        "Cairn", "CairnStack", "CairnModel", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
-        "CFaultVFS",
+        "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
+        "CairnModel", "CFaultVFS",
       ],
       exclude: ["Inventory/Inventory.txt"]),
     // Turns the check for contexts' queues on before the tests begin.

@@ -134,6 +134,8 @@ final class ContextWait: @unchecked Sendable {
     var best: (visitor: ContextWait, server: ContextWait)?
     for (index, visitor) in cycle.enumerated() where !visitor.isTaken {
       let server = cycle[(index + 1) % cycle.count]
+      // Its own request is being run: it is no longer at a place where it may serve.
+      if server.isTaken { continue }
       let isBetter =
         best.map { best in
           visitor.urgency(servedBy: server) > best.visitor.urgency(servedBy: best.server)
@@ -169,7 +171,11 @@ final class ContextWait: @unchecked Sendable {
     let owners = held.map { $0.owner.exchange(me, ordering: .acquiringAndReleasing) }
     HeldQueues.adding(held[...], runWork)
     for (queue, owner) in zip(held, owners) { queue.owner.store(owner, ordering: .releasing) }
-    Self.lock.withLock { _ in isDone = true }
+    // From now on the waiting thread stands in nobody's way, though it has yet to wake up.
+    Self.lock.withLock { waiting in
+      isDone = true
+      leave(&waiting)
+    }
     signal.signal()
   }
 }

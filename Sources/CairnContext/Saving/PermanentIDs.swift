@@ -26,7 +26,7 @@ struct PermanentIDs {
     }
     if waiting.isEmpty { return false }
     let ids = waiting.map(\.objectID)
-    let known = try parent.performAndWait {
+    let known = try parent.serve {
       try PermanentIDs(context: parent).obtain(forIDs: ids)
     }
     var isAnyKnown = false
@@ -50,7 +50,7 @@ struct PermanentIDs {
     }
     let unknown = known.indices.filter { known[$0] == nil }
     guard !unknown.isEmpty, let parent = context.parent else { return known }
-    let further = try parent.performAndWait {
+    let further = try parent.serve {
       try PermanentIDs(context: parent).obtain(forIDs: unknown.map { ids[$0] })
     }
     for (place, id) in zip(unknown, further) { known[place] = id }

@@ -15,13 +15,19 @@ import Testing
       try await Scene.play { scene in
         let child = scene.child(of: scene.main)
         let book = try scene.make("Book", in: scene.main)
-        child.performAndWait { _ = child.object(with: book.objectID).text("title") }
+        var copy: ManagedObject?
+        child.performAndWait {
+          // Held, so that the merge reads it.
+          copy = child.object(with: book.objectID)
+          _ = copy?.text("title")
+        }
         for round in 0..<50 {
           book.setValue("\(round)", forKey: "title")
           try scene.main.save()
-          let seen = child.performAndWait { child.object(with: book.objectID).text("title") }
+          let seen = child.performAndWait { copy?.text("title") }
           scene.require(seen == "\(round)", "a change reaches the child")
         }
+        child.performAndWait { copy = nil }
       }
     }
   }
@@ -115,7 +121,7 @@ import Testing
             try parent.save()
             // The main thread waits for this queue meanwhile.
             view.performAndWait {
-              scene.require(Thread.isMainThread, "the main queue's blocks run on the main thread")
+              dispatchPrecondition(condition: .onQueue(.main))
               _ = view.object(with: id).text("title")
               _ = try? view.all("Book")
             }

@@ -43,8 +43,11 @@ import Testing
 
   @Test func aClassThatTheProgramUsesAfterAMissIsFound() throws {
     let used = entity(className: "UsedLater")
-    try stack([used]).use { context in
+    let stack = try stack([used])
+    try stack.use { context in
       #expect(!(context.make("EUsedLater") is UsedLater))
+    }
+    try stack.use { context in
       // The name in the model tells nothing of the module; the use does.
       _ = try context.fetch(FetchRequest<UsedLater>(entityName: "EUsedLater"))
       #expect(context.make("EUsedLater") is UsedLater)
@@ -62,7 +65,9 @@ import Testing
       let kind = ObjectLookup(context: context).kind(for: missed)
       #expect(kind.missedAt == before || kind.mayBeOutdated)
       // Any library that nothing here links.
-      let names = ["libthread_db.so.1", "libBrokenLocale.so.1", "libnss_hesiod.so.2", "libpcprofile.so"]
+      let names = [
+        "libthread_db.so.1", "libBrokenLocale.so.1", "libnss_hesiod.so.2", "libpcprofile.so",
+      ]
       guard names.contains(where: { dlopen($0, RTLD_NOW) != nil }) else { return }
       #expect(ObjectClasses.loads > before)
       #expect(kind.mayBeOutdated)

@@ -203,6 +203,34 @@ import Testing
     try expect(count(stack, "Tag"), is: 1)
   }
 
+  @Test func aChildWithoutAuthorAndNameTakesThoseOfTheContextAtTheCoordinator() throws {
+    let stack = try CountingStack(history: true)
+    let root = stack.context()
+    (root.transactionAuthor, root.name) = ("root", "the root")
+    let middle = ManagedObjectContext(.privateQueue)
+    middle.parent = root
+    (middle.transactionAuthor, middle.name) = ("middle", "the middle")
+    let child = ManagedObjectContext(.privateQueue)
+    child.parent = middle
+    try child.performAndWait {
+      try child.execute(BatchInsertRequest(entityName: "Tag", objects: [["label": "a"]]))
+      child.name = "the child"
+      let update = BatchUpdateRequest(entityName: "Tag")
+      update.propertiesToUpdate = ["label": "b"]
+      try child.execute(update)
+      child.transactionAuthor = "child"
+      let all = FetchRequest<any FetchRequestResult>(entityName: "Tag")
+      try child.execute(BatchDeleteRequest(fetchRequest: all))
+    }
+    try stack.use { context in
+      let request = PersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+      let result = try context.execute(request) as? PersistentHistoryResult
+      let history = try #require(result?.result as? [PersistentHistoryTransaction])
+      #expect(history.map(\.author) == ["root", "root", "child"])
+      #expect(history.map(\.contextName) == ["the root", "the child", "the child"])
+    }
+  }
+
   @Test func aCopyOfARequestIsItsOwn() throws {
     let request = BatchInsertRequest(entityName: "Tag", objects: [["label": "a"]])
     request.resultType = .count
