@@ -136,8 +136,10 @@ func checkShapes(in context: NSManagedObjectContext) throws {
   expect(names.allSatisfy { ValueTransformer(forName: $0) != nil }, "Foundation's transformers")
   let type: ValueTransformer.Type = Doubling.self
   expect(type.init().transformedValue(2) as? Int == 4, "a transformer made by its metatype")
+  // Other programs of the package have models in the folder, too.
   let files = Bundle.main.urls(forResourcesWithExtension: "momd", subdirectory: nil)
-  expect(files?.first.map { $0.deletingPathExtension().lastPathComponent } == "Ported", "URLs")
+  let models = files?.map { (url: URL) in url.deletingPathExtension().lastPathComponent }
+  expect(models?.contains("Ported") ?? false, "URLs")
 }
 
 final class Doubling: ValueTransformer, @unchecked Sendable {
