@@ -204,7 +204,7 @@ extension FetchedResultsController: TrackingHolder {}
 
 // Identity of controllers of different types. The standard operator is preferred whenever both sides
 // would be converted alike, hence one for each way to be optional.
-// They are members, because programs that import CoreData see members of this module and no functions.
+// Programs that import CoreData see no operators of this module; that module has the same.
 extension FetchedResultsController {
   /// Whether two controllers are the same one: a delegate is given one of another type.
   public static func === <Other>(
