@@ -14,10 +14,10 @@ import Synchronization
 /// The launch argument `-com.apple.CoreData.ConcurrencyDebug 1`, or the environment variable of that
 /// name, makes contexts check this and stop the program where it is broken. The check is off by
 /// default, as on Apple's platforms. Then a program that uses a context on another queue while
-/// nobody else does gets what it expects; two threads that use one at the same time race, with
+/// no other thread does gets what it expects; two threads that use one at the same time race, with
 /// wrong values or a crash in that context. Stores, their row cache and other contexts guard
 /// themselves, and a store takes each save whole or not at all.
-// Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry;
+// Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry when asked to;
 // `registry` and `confinement` guard themselves. The context itself must cross threads, because
 // `perform` is called from everywhere.
 open class ManagedObjectContext: NSObject, @unchecked Sendable {

@@ -2,9 +2,10 @@ import Synchronization
 
 /// The queue of a context: runs its blocks, knows whether the caller is on it, and traps when not.
 ///
-/// The check is off unless ``ConcurrencyDebug`` says otherwise; it covers the context's methods, the
-/// firing of faults and changes of objects that have rows, in debug builds each change of an object. Without it contexts take the caller's word: what several
-/// threads do to one context at a time is not defined, while what they do one after the other works.
+/// The check is off unless ``ConcurrencyDebug`` says otherwise. It covers the context's methods, the
+/// firing of faults and changes of objects that have rows, in debug builds each change of an object.
+/// Without it contexts take the caller's word: what several threads do to one context at a time is
+/// not defined, while what they do one after the other works.
 /// Object IDs, rows, models, coordinators and stores guard themselves, and so do the tables that
 /// contexts share with others, so nothing that other contexts have is concerned.
 // Unchecked: everything is immutable but `thread`, which is written by `init`; `queue` guards itself.

@@ -6,7 +6,7 @@ import Synchronization
 /// all main-queue contexts share.
 ///
 /// A private queue belongs to one thread at a time. A thread that waits for its turn runs its block
-/// itself when the turn comes; blocks that nobody waits for run on a Dispatch queue. Meanwhile the
+/// itself when the turn comes; blocks that no thread waits for run on a Dispatch queue. Meanwhile the
 /// waiting thread can run what the queues that it holds are asked for: see ``ContextWait``.
 // Unchecked: `owner` and `state` are atomic, `line` is guarded by `ContextWait.lock`, `name` guards
 // itself, the rest is immutable.

@@ -110,7 +110,7 @@ final class ContextWait: @unchecked Sendable {
 
   private func leave(_ waiting: inout Waiting) {
     if waiting[thread] === self { waiting[thread] = nil }
-    // Whoever comes next to the main queue may have another thread.
+    // The next block of the main queue may run on another thread.
     if isOnMainQueue, ContextQueue.main.owner.load(ordering: .relaxed) == thread {
       ContextQueue.main.owner.store(0, ordering: .releasing)
     }
@@ -171,7 +171,7 @@ final class ContextWait: @unchecked Sendable {
     let owners = held.map { $0.owner.exchange(me, ordering: .acquiringAndReleasing) }
     HeldQueues.adding(held[...], runWork)
     for (queue, owner) in zip(held, owners) { queue.owner.store(owner, ordering: .releasing) }
-    // From now on the waiting thread stands in nobody's way, though it has yet to wake up.
+    // The waiting thread has yet to wake up, but from now on no cycle leads through it.
     Self.lock.withLock { waiting in
       isDone = true
       leave(&waiting)

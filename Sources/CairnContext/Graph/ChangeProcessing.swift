@@ -80,7 +80,7 @@ struct ObjectChangeSets {
 
   mutating func add(_ object: ManagedObject, evenIfClean: Bool) {
     let flags = object.flags
-    // Also one that was inserted in the same event: its insertion is told to nobody.
+    // Also one that was inserted in the same event: no notification reports its insertion.
     if !flags.isDisjoint(with: [.discarded, .eventDeleted]) {
       deleted.append(object)
     } else if flags.contains(.eventInserted) {

@@ -99,7 +99,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// What was merged is processed once whoever merged it has had a look.
+  /// Processes what was merged after the block that merged it has ended, so that the block can look.
   final func scheduleEndOfMerge() {
     if concurrencyType == .confinementConcurrencyType { return }
     let reference = reference

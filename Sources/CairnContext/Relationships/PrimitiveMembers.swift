@@ -4,7 +4,7 @@ import Foundation
 /// The mutable set that ``ManagedObject/primitiveValue(forKey:)`` gives for a to-many relationship.
 ///
 /// Programs cast it to a Swift set, and Foundation on Linux casts no subclass of `NSMutableSet` to
-/// anything but an empty one; so it is an `NSMutableSet` itself, which tells nobody that it was
+/// anything but an empty one; so it is an `NSMutableSet` itself, which posts nothing when it is
 /// changed. The object compares it with what it was whenever one of the object's to-many
 /// relationships is used, as long as the program holds it.
 final class PrimitiveMembers {

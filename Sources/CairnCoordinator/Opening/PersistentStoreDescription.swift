@@ -17,7 +17,7 @@ open class PersistentStoreDescription: NSObject, NSCopying {
   /// Where the store is.
   ///
   /// `file:///dev/null` unless said otherwise: no place at all, which is enough for a store in
-  /// memory, and makes a SQLite store that nobody keeps.
+  /// memory, and makes a SQLite store that leaves no file.
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
   /// The options, by key of ``StoreOptionKey``.
   open private(set) var options: [String: NSObject] = [:]
