@@ -37,6 +37,10 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     var watch: CommitWatch?
     /// Sums of rows; nil when the file has none.
     var checksums: ChecksumKeeping?
+    /// Notices a migration by somebody else; nil until the store is opened.
+    var versions: VersionWatch?
+    /// The file that was opened; nil for one that nobody is to find.
+    var place: FilePlace?
     /// Looks after the write-ahead log; nil without one.
     var logCare: LogCare?
   }
@@ -126,6 +130,13 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     }
   }
 
+  var versions: VersionWatch {
+    get throws {
+      guard let versions = state.withLock({ $0.versions }) else { throw closedError }
+      return versions
+    }
+  }
+
   var database: any DatabaseWriter {
     get throws {
       guard let database = state.withLock({ $0.database }) else { throw closedError }
@@ -140,11 +151,14 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// One statement: its own snapshot of the last commit.
   func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, reader) = (try database, try reader)
+    let (database, reader, versions) = (try database, try reader, try versions)
     return try following(reader.schema) { lost in
       do {
         return try database.unsafeRead {
-          try reader.lookUp(SQLiteConnection(database: $0), lost: lost, body)
+          let connection = SQLiteConnection(database: $0)
+          return try versions.guarding(connection) {
+            try reader.lookUp(connection, lost: lost, body)
+          }
         }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
@@ -159,14 +173,16 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// The same on that connection only; nil when it is not free or there is none.
   func readHeld<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T? {
-    let (known, reader, hasTried) = state.withLock {
-      ($0.heldReader, $0.reader, $0.hasTriedHolding)
+    let (known, reader, versions, hasTried) = state.withLock {
+      ($0.heldReader, $0.reader, $0.versions, $0.hasTriedHolding)
     }
-    guard let reader else { throw closedError }
+    guard let reader, let versions else { throw closedError }
     guard let held = try hasTried ? known : heldReader() else { return nil }
     return try following(reader.schema) { lost in
       do {
-        return try held.read { try reader.lookUp($0, lost: lost, body) }
+        return try held.read(beginning: versions.check) {
+          try reader.lookUp($0, lost: lost, body)
+        }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")
       }
@@ -192,11 +208,13 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
 
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, reader) = (try database, try reader)
+    let (database, reader, versions) = (try database, try reader, try versions)
     return try following(reader.schema) { lost in
       do {
         return try database.read {
-          try reader.lookUp(SQLiteConnection(database: $0), lost: lost, body)
+          let connection = SQLiteConnection(database: $0)
+          try versions.check(connection)
+          return try reader.lookUp(connection, lost: lost, body)
         }
       } catch {
         throw SQLiteResultCode.translate(error, path: path, doing: "be read")

@@ -71,6 +71,11 @@ public enum StoreOptionKey {
   public static let migrationMappingModels = "CairnMigrationMappingModels"
   /// Cairn's own: `(Double) -> Void & Sendable`, called during a migration with 0…1.
   public static let migrationProgress = "CairnMigrationProgress"
+  /// Cairn's own: whether a migration that would drop an entity or a property that the store has is
+  /// refused, also from a model that the program knows; for stores that others may use.
+  ///
+  /// Default false: a program that knows both versions drops on purpose.
+  public static let refuseLossyMigration = "CairnRefuseLossyMigration"
   /// Cairn's own: keep a sum of every row and link in the file, so that `verify` finds what a disk has changed,
   /// and a note of the last commit beside it, so that a log that was cut short is noticed.
   ///
@@ -112,6 +117,7 @@ public struct StoreOptions: @unchecked Sendable {
   public var ignoresVersioning: Bool { flag(StoreOptionKey.ignoreVersioning) }
   public var migratesAutomatically: Bool { flag(StoreOptionKey.migrateAutomatically) }
   public var infersMappingModel: Bool { flag(StoreOptionKey.inferMappingModel) }
+  public var refusesLossyMigration: Bool { flag(StoreOptionKey.refuseLossyMigration) }
   public var tracksHistory: Bool { flag(StoreOptionKey.historyTracking) }
   public var postsRemoteChanges: Bool { flag(StoreOptionKey.remoteChangeNotification) }
   /// Seconds to wait for a locked database.

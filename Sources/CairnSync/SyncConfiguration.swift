@@ -29,7 +29,9 @@ public struct SyncConfiguration: Sendable, Hashable {
 
   public init() {}
 
-  /// The author that sync writes into history.
+  /// The author that sync writes into history, for people who read it.
+  ///
+  /// Nothing is decided by it: a program may use the same name.
   public static let author = "cairn.sync"
 }
 

@@ -151,17 +151,35 @@ public final class SyncEngine: Sendable {
     for link in try links(names) { link.resume() }
   }
 
-  /// Returns when everything that was committed to the local store before the call has reached
-  /// the replicas, and what the replicas had by then has come back; nil means all of them.
+  /// Returns when everything that was committed to the local store before the call is visible in the
+  /// replicas, and what the replicas had by then in the local store; nil means all of them.
   ///
-  /// - Throws: ``SyncError``: `timedOut`, or `notSyncing` and the link's own error for a link that
-  ///   cannot get there by itself.
+  /// No replica delays the answer about another: each has the same time, and all are waited for.
+  ///
+  /// - Throws: ``SyncError``: `timedOut`; `recordsHeld` when something arrived that is not visible
+  ///   (validation, clock skew, a record that it refers to), with how much and why; `notSyncing` and
+  ///   the link's own error for a link that cannot get there by itself. With several in trouble the
+  ///   error is that of the first by name, and its message tells of all.
   public func wait(for names: [String]? = nil, timeout: Duration? = nil) async throws {
     let links = try links(names)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for link in links { group.addTask { try await link.sync(timeout: timeout) } }
-      try await group.waitForAll()
+    let failures = await withTaskGroup(of: (String, SyncError)?.self) { group in
+      for link in links {
+        group.addTask {
+          do {
+            try await link.sync(timeout: timeout)
+            return nil
+          } catch {
+            return (link.configuration.name, SyncError(describing: error, at: nil))
+          }
+        }
+      }
+      var failures: [String: SyncError] = [:]
+      for await case let (name, failure)? in group { failures[name] = failure }
+      return failures.sorted { $0.key < $1.key }
     }
+    guard let first = failures.first?.value else { return }
+    let message = failures.map(\.value.message).joined(separator: "; ")
+    throw SyncError(first.code, message, recovery: first.recovery)
   }
 
   /// Tells that a store changed, as a watcher of files or a notification learned; nil for the
@@ -191,9 +209,10 @@ public final class SyncEngine: Sendable {
     let history = try local.history()
     let head = try local.ledger().head
     let newest = try history.lastTransactionNumber()
-    let uncaptured = try local.uncaptured(
+    // History that is gone tells no number; something was there.
+    let uncaptured = try? local.uncaptured(
       after: head.captured, limit: 1000, includesChanges: false)
-    let fresh = uncaptured.count { $0.author != SyncConfiguration.author }
+    let fresh = uncaptured?.transactions.count ?? 1
     let now = local.environment.now()
     return SyncStatus(
       localStoreID: local.store.identifier ?? "", localTransaction: newest,
@@ -208,7 +227,7 @@ public final class SyncEngine: Sendable {
           configuration: link.configuration, phase: life.phase, lagTransactions: lag,
           lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
           lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
-          storeID: link.store?.identifier)
+          held: life.held, storeID: link.store?.identifier)
       })
   }
 
@@ -241,7 +260,7 @@ public final class SyncEngine: Sendable {
     let link = try self.link(name)
     var report: VerifyReport?
     for _ in 0..<3 {
-      try await link.sync(timeout: timeout)
+      try await link.completePass(timeout: timeout)
       guard let replica = link.replica else { continue }
       let comparison = StoreComparison(local: local, replica: replica)
       let next = try await link.perform { try comparison.run(name: name) }

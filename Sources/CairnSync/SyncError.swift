@@ -8,6 +8,10 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case sameStore = "same-store"
     /// The store could not be opened, or an operation on it failed.
     case storeUnavailable = "store-unavailable"
+    /// The replica's file was removed, moved or replaced while it was open.
+    case fileMoved = "file-moved"
+    /// Another store lies where the replica was.
+    case anotherStore = "another-store"
     /// The file is not SQLite's, or belongs to another application.
     case notAStore = "not-a-store"
     /// Another program keeps the store locked.
@@ -24,6 +28,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case clockSkew = "clock-skew"
     /// A merged record does not pass validation.
     case invalidRecord = "invalid-record"
+    /// Everything arrived, but not everything is visible: see ``HeldRecords``.
+    case recordsHeld = "records-held"
     /// There is no replica of that name.
     case noSuchReplica = "no-such-replica"
     /// There is a replica of that name with other settings.

@@ -96,6 +96,9 @@ public final class SyncSchema: @unchecked Sendable {
   let links: [String: LinkPlan]
   /// The entities at the top of the inheritance trees, by name.
   let roots: [EntityDescription]
+  /// The names that bookkeeping in terms of this model uses.
+  let names: SchemaNames
+  let namesDigest: UInt64
 
   /// - Throws: ``SyncError`` when a policy names an entity that the model does not have.
   init(
@@ -128,6 +131,8 @@ public final class SyncSchema: @unchecked Sendable {
     self.links = links
     roots = model.entities.filter { $0.superentity == nil }
       .sorted { ($0.name ?? "") < ($1.name ?? "") }
+    names = SchemaNames(entities: entities, links: links)
+    namesDigest = names.digest
   }
 
   private static func plan(

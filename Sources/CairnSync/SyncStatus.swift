@@ -3,7 +3,7 @@ public enum ReplicaPhase: Sendable, Hashable {
   case opening
   /// The store is being brought to the model; 0…1.
   case migrating(progress: Double)
-  /// In step, waiting for the next change.
+  /// Waiting for the next change; in step unless ``ReplicaStatus/held`` has something.
   case ready
   case syncing
   /// In trouble that mends itself; tried again at the given time (milliseconds since 1970).
@@ -59,6 +59,8 @@ public struct ReplicaStatus: Sendable, Hashable {
   /// What went wrong last; nil once a pass was completed.
   public let lastError: SyncError?
   public let counters: SyncCounters
+  /// What arrived in either store and is not visible there, as of the last complete pass.
+  public let held: HeldRecords
   /// The store's UUID, once it is open.
   public let storeID: String?
   public var name: String { configuration.name }
@@ -81,4 +83,8 @@ public enum SyncEvent: Sendable, Hashable {
   case passFailed(replica: String, SyncError)
   case firstSync(replica: String, progress: Double)
   case quarantined(replica: String, record: RecordID)
+  /// One of the two stores, at the path, had gone back in time: everything is compared once more.
+  case restored(replica: String, path: String)
+  /// One of the two stores, at the path, had lost history before it was read: both were compared.
+  case historyLost(replica: String, path: String)
 }

@@ -28,6 +28,26 @@ import Testing
     #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.file()).1).count == 3)
   }
 
+  /// Core Data's name for no file: `NSPersistentStoreDescription()` has it.
+  @Test(arguments: types) func atTheNullDeviceAStoreIsEmptyAndSavesToNowhere(type: String) throws {
+    let null = URL(fileURLWithPath: "/dev/null")
+    let place = try TemporaryFolder()
+    defer { place.remove() }
+    try FileManager.default.createSymbolicLink(at: place.file("link"), withDestinationURL: null)
+    for url in [null, place.file("link")] {
+      for _ in 0..<2 {
+        let (coordinator, store) = try Shelf.open(type, at: url)
+        #expect(try Shelf.rows("Tag", of: store).isEmpty)
+        try Shelf.insert("Tag", ["word": .string("x")], into: store)
+        try Shelf.insert("Tag", ["word": .string("y")], into: store)
+        #expect(try Shelf.rows("Tag", of: store).count == 2)
+        try coordinator.remove(store)
+      }
+    }
+    var facts = stat()
+    #expect(stat("/dev/null", &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
+  }
+
   @Test(arguments: types) func permissionsAreKept(type: String) throws {
     let place = try TemporaryFolder()
     defer { place.remove() }

@@ -17,6 +17,57 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
   }
 
+  private func put(_ text: String, _ path: String) throws {
+    try AtomicFileWrite.replace(path: path, with: Array(text.utf8))
+  }
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  @Test func aFileIsReplacedOnlyIfItIsTheKnownOne() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("state")
+    func replace(_ old: String?) throws -> Bool {
+      try AtomicFileWrite.replace(path: path, with: Array("new".utf8)) { found in
+        try found.map(text) == old
+      }
+    }
+    #expect(try !replace("one"))
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(try replace(nil))
+    try put("one", path)
+    #expect(try !replace("two"))
+    #expect(try text(path) == "one")
+    #expect(throws: CancellationError.self) {
+      try AtomicFileWrite.replace(path: path, with: Array("new".utf8)) { _ in
+        throw CancellationError()
+      }
+    }
+    #expect(try text(path) == "one")
+    #expect(try replace("one"))
+    #expect(try text(path) == "new")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
+  }
+
+  @Test(arguments: [true, false])
+  func nothingThatIsWrittenDuringTheLookIsLost(isKnown: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("state")
+    try put("old", path)
+    let isReplaced = try AtomicFileWrite.replace(path: path, with: Array("new".utf8)) { found in
+      // What is looked at has no other name any more: nobody can change it unseen.
+      let content = try found.map(text)
+      #expect(found != path)
+      #expect(content == "old")
+      try put("theirs", path)
+      return isKnown
+    }
+    #expect(isReplaced == isKnown)
+    #expect(try text(path) == "theirs")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state"])
+  }
+
   @Test func bytesArePutAtAPlaceOfAnOpenFile() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("note")

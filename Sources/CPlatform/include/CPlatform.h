@@ -18,6 +18,12 @@ int cplatform_peer_credentials(int socket, struct cplatform_peer *peer);
 /// Fills `groups` with at most `capacity` supplementary groups of the peer; returns how many there are.
 int cplatform_peer_groups(int socket, uint32_t *groups, size_t capacity);
 
+/// Exchanges what two names in folders lead to, in one step.
+int cplatform_exchange(const char *one, const char *other);
+
+/// Gives a file another name, unless something has that name.
+int cplatform_rename_new(const char *from, const char *to);
+
 /// An anonymous file that allows sealing and closes on exec.
 int cplatform_memfd_create(const char *name);
 

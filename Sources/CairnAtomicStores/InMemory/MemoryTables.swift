@@ -100,8 +100,8 @@ struct MemoryTables: Sendable {
     }
     links.apply(request.links)
     derive(for: request)
-    sidecar.apply(request.sidecar)
     let number = tracksHistory ? history.record(request) : nil
+    sidecar.apply(request.sidecar, transaction: number)
     let written = (request.insertions.map(\.snapshot) + request.updates.map(\.snapshot))
       .compactMap { row($0.objectID) }
     return .saved(SaveReceipt(snapshots: written, transactionNumber: number))

@@ -31,14 +31,13 @@ struct SidecarMaps {
     return nil
   }
 
-  mutating func apply(_ operations: [SidecarOperation]) {
+  /// - Parameter transaction: The number under which history has the commit; nil without history.
+  mutating func apply(_ operations: [SidecarOperation], transaction: Int64?) {
     for operation in operations {
       switch operation {
-      case .put(let key, let value):
-        let isNew = maps[key.map, default: Map()].values.updateValue(value, forKey: key.key) == nil
-        if isNew, let place = maps[key.map]?.place(of: key.key) {
-          maps[key.map]?.keys.insert(key.key, at: place)
-        }
+      case .put(let key, let value): put(value, at: key)
+      case .putAtTransaction(let map, let value):
+        if let transaction { put(value, at: SidecarKey(map: map, transaction: transaction)) }
       case .remove(let key):
         guard maps[key.map]?.values.removeValue(forKey: key.key) != nil,
           let place = maps[key.map]?.place(of: key.key)
@@ -47,6 +46,13 @@ struct SidecarMaps {
       case .require:
         continue
       }
+    }
+  }
+
+  private mutating func put(_ value: Data, at key: SidecarKey) {
+    let isNew = maps[key.map, default: Map()].values.updateValue(value, forKey: key.key) == nil
+    if isNew, let place = maps[key.map]?.place(of: key.key) {
+      maps[key.map]?.keys.insert(key.key, at: place)
     }
   }
 

@@ -9,6 +9,8 @@ struct WholeFile {
 
   /// The path behind symbolic links, which stay.
   var path: String { url.resolvingSymlinksInPath().path }
+  /// Whether it is Core Data's name for no file at all; Foundation reads no device.
+  private var isNowhere: Bool { path == "/dev/null" }
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
   /// What tells one state of the file from another; nil without a file.
@@ -16,6 +18,7 @@ struct WholeFile {
 
   /// - Throws: 134080 when the file is missing or cannot be read.
   func read() throws -> Data {
+    if isNowhere { return Data() }
     guard exists else {
       throw CoreDataError(
         .persistentStoreOpen, "There is no store at \(path).",
@@ -39,25 +42,28 @@ struct WholeFile {
   ///   the old file is untouched then.
   @discardableResult
   func write(_ data: Data, replacing known: FileFacts?? = .none) throws -> FileFacts? {
-    // A device is not to be replaced by a file.
-    if path == "/dev/null" {
-      throw CoreDataError(
-        .persistentStoreOpen, "A store of one file cannot be at /dev/null; give it a file's URL.",
-        userInfo: [NSFilePathErrorKey: path])
-    }
+    // What is written is gone, and the device stays one.
+    if isNowhere { return facts }
     do {
       // Held by the old file: whoever waits for it finds a new one and another content.
       let lock = exists ? try AdvisoryLock.wait(path: path) : nil
       defer { lock?.release() }
-      let now = facts
-      if let known, let now, known != now {
+      let mode = facts?.mode ?? 0o600
+      guard let known else {
+        try AtomicFileWrite.replace(path: path, with: data, mode: mode)
+        return facts
+      }
+      let isReplaced = try AtomicFileWrite.replace(path: path, with: data, mode: mode) { old in
+        // A file that has gone is written anew.
+        try old.map { try FileFacts(path: $0) == known } ?? true
+      }
+      guard isReplaced else {
         throw CoreDataError(
           .persistentStoreSaveConflicts,
           "The store at \(path) was changed by somebody else since it was read. Nothing was "
             + "written; open it again and repeat the changes.",
           userInfo: [NSFilePathErrorKey: path])
       }
-      try AtomicFileWrite.replace(path: path, with: data, mode: now?.mode ?? 0o600)
       return facts
     } catch let error as PlatformError {
       throw CoreDataError(
@@ -68,7 +74,7 @@ struct WholeFile {
 
   /// - Throws: 134080 when the file cannot be removed.
   func remove() throws {
-    guard exists, path != "/dev/null" else { return }
+    guard exists, !isNowhere else { return }
     do {
       try FileManager.default.removeItem(atPath: path)
       try AtomicFileWrite.synchronize(folder: (path as NSString).deletingLastPathComponent)

@@ -60,45 +60,6 @@ public struct StoreClassKind: StoreKind {
   }
 }
 
-extension StoreClassKind: StoreHolding {
-  package func hold(
-    _ store: URL, for replacement: URL, options: StoreOptions
-  ) throws -> any StoreHold { UnchangedContent(of: store, for: replacement, kind: self, options) }
-}
-
-/// A file of a program's own kind of store, which is replaced only if its content is still the same.
-private final class UnchangedContent: StoreHold {
-  private let store: URL
-  private let replacement: URL
-  private let kind: StoreClassKind
-  private let options: StoreOptions
-  private let content: Data?
-
-  init(of store: URL, for replacement: URL, kind: StoreClassKind, _ options: StoreOptions) {
-    self.store = store
-    self.replacement = replacement
-    self.kind = kind
-    self.options = options
-    content = Self.content(of: store)
-  }
-
-  private static func content(of store: URL) -> Data? {
-    store.isFileURL ? try? Data(contentsOf: store) : nil
-  }
-
-  func replace() throws {
-    guard Self.content(of: store) == content else {
-      throw CoreDataError(
-        .persistentStoreSaveConflicts,
-        "The store at \(store.path) was changed by somebody else while it was migrated.",
-        userInfo: [NSFilePathErrorKey: store.path])
-    }
-    try kind.replace(at: store, withStoreAt: replacement, options: options)
-  }
-
-  func release() {}
-}
-
 extension PersistentStoreCoordinator {
   /// Makes a class of stores known to all coordinators of the process, under a type; nil forgets
   /// the type.

@@ -47,7 +47,9 @@ struct AutomaticMigration {
     } catch  where !options.infersMappingModel {
       throw missingMapping(from: nil)
     }
-    if !source.isKnownToProgram { try refuseLoss(from: source.model) }
+    if !source.isKnownToProgram || options.refusesLossyMigration {
+      try refuseLoss(from: source.model)
+    }
     report(0)
     if let migrator, try migrator.migrate(request, from: source.model) {
       report(1)
@@ -115,28 +117,22 @@ struct AutomaticMigration {
   /// newer one: an old program must not strip a store that a new one has moved on.
   private func refuseLoss(from source: ManagedObjectModel) throws {
     let loss = MigrationLoss(ModelDifference(from: source, to: model))
-    if !loss.names.isEmpty {
-      let list = Self.list(loss.names)
-      throw refusal(
-        "with \(list), which this program's model does not have. Open it with the program that wrote "
-          + "it. If this one drops them on purpose, give",
-        reason: "The store's model has more: this one lacks \(list).")
-    }
-    if !loss.uncertain.isEmpty {
-      let list = Self.list(loss.uncertain)
-      throw refusal(
-        "in which something else may have the name \(list), as a renaming identifier says. Open it "
-          + "with the program that wrote it. To follow the names on purpose, give",
-        reason: "Whether \(list) was renamed cannot be told.")
-    }
-  }
-
-  private func refusal(_ difference: String, reason: String) -> CoreDataError {
-    CoreDataError(
+    let isLost = !loss.names.isEmpty
+    guard isLost || !loss.uncertain.isEmpty else { return }
+    let list = Self.list(isLost ? loss.names : loss.uncertain)
+    throw CoreDataError(
       .migrationMissingSourceModel,
-      "The store at \(url.path) was written with another version of the model, \(difference) the "
-        + "store's model under \(StoreOptionKey.migrationSourceModels).",
-      userInfo: userInfo(reason: reason))
+      "The store at \(url.path) was written with another version of the model, "
+        + (isLost
+          ? "with \(list), which this program's model does not have. Open it with the program that "
+            + "wrote it. If this one drops them on purpose, "
+          : "in which something else may have the name \(list), as a renaming identifier says. Open "
+            + "it with the program that wrote it. To follow the names on purpose, ")
+        + "give the store's model under \(StoreOptionKey.migrationSourceModels).",
+      userInfo: userInfo(
+        reason: isLost
+          ? "The store's model has more: this one lacks \(list)."
+          : "Whether \(list) was renamed cannot be told."))
   }
 
   private static func list(_ names: [String]) -> String {

@@ -65,6 +65,14 @@ struct EngineEventLog {
     case .firstSync(let replica, let progress):
       logger.debug(
         "first copy, \(Int(progress * 100)) %", metadata: ["replica": .string(replica)])
+    case .restored(let replica, let path):
+      logger.warning(
+        "\(path) went back in time, as a restored backup does; all is compared once more",
+        metadata: ["replica": .string(replica)])
+    case .historyLost(let replica, let path):
+      logger.warning(
+        "\(path) lost history before it was read, as a purge does; the stores were compared",
+        metadata: ["replica": .string(replica)])
     case .quarantined(let replica, let record):
       logger.event(
         .recordQuarantined, "a record waits in quarantine",

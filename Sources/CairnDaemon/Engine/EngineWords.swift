@@ -77,8 +77,9 @@ extension ControlError {
     case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
     case .timedOut: self = .waitTimedOut(behind: [replica])
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
-    case .unsupportedStore, .sameStore, .storeUnavailable, .notAStore, .storeLocked,
-      .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord, .notSyncing,
+    case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .notAStore,
+      .storeLocked, .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
+      .recordsHeld, .notSyncing,
       .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
@@ -115,9 +116,17 @@ extension StoreDifference {
     case .value: (wire, detail) = (.value, "the values differ")
     case .stamp: (wire, detail) = (.value, "the same value was written by different writes")
     case .members: (wire, detail) = (.value, "the members differ")
+    case .unknownLocal:
+      (wire, detail) = (
+        .missing, "sync does not know the row \(row ?? "") of the local store, so it stays there"
+      )
+    case .unknownReplica:
+      (wire, detail) = (
+        .extra, "sync does not know the row \(row ?? "") of the replica, so it stays there"
+      )
     }
     return VerifyStores.Difference(
-      store: store, kind: wire, entity: entity, record: record.description, property: property,
+      store: store, kind: wire, entity: entity, record: record?.description, property: property,
       detail: detail)
   }
 }

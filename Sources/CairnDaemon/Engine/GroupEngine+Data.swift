@@ -37,6 +37,7 @@ extension GroupEngine {
   public nonisolated func save(
     _ parameters: SaveRecords.Parameters
   ) async throws -> SaveRecords.Reply {
+    try Self.checkAuthor(parameters.author)
     let running = try await current()
     let save = RecordSave(
       parameters, model: running.coordinator.managedObjectModel,
@@ -49,6 +50,7 @@ extension GroupEngine {
   public nonisolated func importRows(
     _ parameters: ImportRecords.Parameters
   ) async throws -> ImportRecords.Reply {
+    try Self.checkAuthor(parameters.author)
     let running = try await current()
     let batch = try RecordImport(
       parameters, model: running.coordinator.managedObjectModel,
@@ -62,6 +64,11 @@ extension GroupEngine {
       }
     }
     return try await importOnce(batch, author: parameters.author, running: running)
+  }
+
+  /// People read in the history who wrote what; nobody from outside writes under sync's name.
+  private static func checkAuthor(_ author: String?) throws {
+    if author == SyncConfiguration.author { throw ControlError.invalidParameter("author") }
   }
 
   private nonisolated func importOnce(

@@ -10,32 +10,57 @@ extension GroupEngine {
     store name: String?, report: @escaping @Sendable (VerifyStores.Reply) async throws -> Void
   ) async throws -> VerifyStores.Summary {
     let engine = try current().engine
-    var summaries: [VerifyStores.StoreSummary] = []
-    for replica in try names(name) {
-      do {
-        let result = try await engine.verify(name: replica, timeout: .seconds(300))
-        for difference in result.differences {
-          try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
+    let names = try names(name)
+    // All at once, so that none waits for another; told of in the order in which they are done.
+    let summaries = try await withThrowingTaskGroup(
+      of: (String, Result<VerifyReport, any Error>).self
+    ) { group in
+      for replica in names {
+        group.addTask {
+          do {
+            return (
+              replica, .success(try await engine.verify(name: replica, timeout: .seconds(300)))
+            )
+          } catch {
+            return (replica, .failure(error))
+          }
         }
-        summaries.append(
-          VerifyStores.StoreSummary(
-            store: replica, records: result.records, differences: result.differences.count))
-      } catch let error as SyncError {
-        summaries.append(
-          VerifyStores.StoreSummary(
-            store: replica, records: 0, differences: 0,
-            problem: StatusProblem(code: error.code.rawValue, message: error.message)))
       }
-      try Task.checkCancellation()
-    }
+      var summaries: [VerifyStores.StoreSummary] = []
+      for try await (replica, result) in group {
+        try Task.checkCancellation()
+        summaries.append(try await summary(of: result, replica, report: report))
+      }
+      return summaries
+    }.sorted { $0.store < $1.store }
     let damage = try await damage(report: report)
-    if damage > 0 || summaries.isEmpty {
-      summaries.insert(
+    var stores = summaries
+    if damage > 0 || stores.isEmpty {
+      stores.insert(
         VerifyStores.StoreSummary(store: "local", records: 0, differences: damage), at: 0)
     }
     return VerifyStores.Summary(
-      stores: summaries,
-      isEqual: summaries.allSatisfy { $0.differences == 0 && $0.problem == nil })
+      stores: stores, isEqual: stores.allSatisfy { $0.differences == 0 && $0.problem == nil })
+  }
+
+  /// Tells what a comparison found.
+  private nonisolated func summary(
+    of result: Result<VerifyReport, any Error>, _ replica: String,
+    report: @escaping @Sendable (VerifyStores.Reply) async throws -> Void
+  ) async throws -> VerifyStores.StoreSummary {
+    switch result {
+    case .success(let found):
+      for difference in found.differences {
+        try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
+      }
+      return VerifyStores.StoreSummary(
+        store: replica, records: found.records, differences: found.differences.count)
+    case .failure(let error as SyncError):
+      return VerifyStores.StoreSummary(
+        store: replica, records: 0, differences: 0,
+        problem: StatusProblem(code: error.code.rawValue, message: error.message))
+    case .failure(let error): throw error
+    }
   }
 
   /// Asks SQLite whether the local file is whole.
@@ -71,7 +96,8 @@ extension GroupEngine {
       try await engine.wait(for: names, timeout: timeout)
     } catch let error as SyncError where error.code == .timedOut {
       let behind = try engine.status().replicas.filter {
-        names.contains($0.name) && ($0.lagTransactions != 0 || $0.lastError != nil)
+        names.contains($0.name)
+          && ($0.lagTransactions != 0 || $0.lastError != nil || $0.held.count > 0)
       }
       throw ControlError.waitTimedOut(behind: behind.isEmpty ? names : behind.map(\.name))
     } catch let error as SyncError {

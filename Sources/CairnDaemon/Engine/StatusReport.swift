@@ -70,7 +70,7 @@ struct StatusReport {
       lagTransactions: replica.lagTransactions,
       lagSeconds: replica.lagTransactions == nil ? nil : replica.lagSeconds,
       lastPass: replica.lastPass.map(Self.date), passes: replica.counters.passes,
-      quarantined: replica.counters.quarantined)
+      quarantined: replica.held.invalid + replica.held.ahead)
     switch replica.phase {
     case .opening: line.state = .opening
     case .migrating(let progress):
@@ -81,7 +81,12 @@ struct StatusReport {
       if replica.lastPass == nil {
         line.state = .opening
       } else {
-        line.state = (replica.lagTransactions ?? 0) == 0 ? .inSync : .behind
+        let isBehind = (replica.lagTransactions ?? 0) > 0 || replica.held.count > 0
+        line.state = isBehind ? .behind : .inSync
+      }
+      if replica.held.count > 0 {
+        line.problem = StatusProblem(
+          code: SyncError.Code.recordsHeld.rawValue, message: replica.held.text)
       }
     case .waiting(let until, let reason):
       line.state = .unavailable

@@ -51,8 +51,10 @@ struct MappingInference {
       let origin = property.source.flatMap { $0.isTransient ? nil : $0.name }
       switch property.destination {
       case is DerivedAttributeDescription: continue
-      case is AttributeDescription:
-        attributes.append(PropertyMapping(name, origin.map(MappingExpressions.source)))
+      case let attribute as AttributeDescription:
+        attributes.append(
+          PropertyMapping(
+            name, origin.map(MappingExpressions.source) ?? Self.valueOfNew(attribute)))
       case is RelationshipDescription:
         relationships.append(
           PropertyMapping(name, origin.map { MappingExpressions.destinations(of: $0) }))
@@ -62,5 +64,14 @@ struct MappingInference {
     mapping.attributeMappings = attributes
     mapping.relationshipMappings = relationships
     return mapping
+  }
+
+  /// The objects that there are stay without a value for a new attribute that needs none: only what
+  /// is mandatory keeps the default that a new object has.
+  private static func valueOfNew(_ attribute: AttributeDescription) -> ObjectExpression? {
+    let isNil =
+      attribute is CompositeAttributeDescription
+      || attribute.isOptional && attribute.defaultValue != nil
+    return isNil ? ObjectExpression(forConstantValue: nil) : nil
   }
 }

@@ -122,9 +122,13 @@ package struct StoreMigration {
   ) throws {
     var readOnly = source.options.dictionary
     readOnly[StoreOptionKey.readOnly] = NSNumber(value: true)
-    let from = try open(
-      source, manager.sourceModel, readOnly, nil, .migrationManagerSourceStore, "be read")
-    defer { close(from) }
+    // One state is read from beginning to end, however long that takes.
+    readOnly[StoreOptionKey.queryGenerationMaximumAge] = Double.infinity
+    let (from, copy) = try openSource(source, readOnly, beside: destination)
+    defer {
+      close(from)
+      copy?.remove()
+    }
     let to = try open(
       destination, manager.destinationModel, destination.options.dictionary, configurationName,
       .migrationManagerDestinationStore, "be made")
@@ -136,6 +140,33 @@ package struct StoreMigration {
     }
     close(to)
     try carryOver(from: source, to: destination)
+  }
+
+  /// Opens the source so that one state of it is read, whatever others commit: the context that reads
+  /// it is pinned, and what cannot be pinned is copied first.
+  private func openSource(
+    _ source: MigrationStore, _ options: [AnyHashable: Any], beside destination: MigrationStore
+  ) throws -> (PersistentStoreCoordinator, MigrationFolder?) {
+    func open(_ store: MigrationStore) throws -> PersistentStoreCoordinator {
+      try self.open(
+        store, manager.sourceModel, options, nil, .migrationManagerSourceStore, "be read")
+    }
+    let from = try open(source)
+    guard let store = from.persistentStores.first as? any GenerationKeeping,
+      try store.currentGeneration() == nil
+    else { return (from, nil) }
+    close(from)
+    let folder = try MigrationFolder(for: destination.url)
+    let copy = MigrationStore(
+      url: folder.url.appendingPathComponent(source.url.lastPathComponent), kind: source.kind,
+      options: source.options)
+    do {
+      try source.kind.replace(at: copy.url, withStoreAt: source.url, options: source.options)
+      return (try open(copy), folder)
+    } catch {
+      folder.remove()
+      throw error
+    }
   }
 
   private func open(

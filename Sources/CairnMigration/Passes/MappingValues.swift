@@ -12,26 +12,65 @@ struct MappingValues {
   /// Sets an attribute; without an expression it keeps its default, and a mandatory one keeps it
   /// also where the expression has no value.
   ///
-  /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit.
+  /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit, 134110 when
+  ///   an inferred mapping has no value for a mandatory attribute.
   func setAttribute(
     _ property: PropertyMapping, of object: ManagedObject, source: ManagedObject
   ) throws {
     let name = property.name ?? ""
+    let layout: EntityLayout = object.entity.layout
     guard let attribute = object.entity.attributesByName[name] else {
       throw failure(property, "\(object.entity.name ?? "") has no attribute \(name).")
     }
-    guard let expression = property.valueExpression,
-      let slot = object.entity.layout.slotByName[name]
-    else { return }
+    guard let expression = property.valueExpression else {
+      if attribute.defaultValue == nil, Self.isMandatory(attribute),
+        layout.slotByName[name] != nil, manager.mappingModel.isInferred,
+        mapping.entityMigrationPolicyClassName == nil
+      {
+        throw missing(attribute, of: object)
+      }
+      return
+    }
     let value = try value(of: expression, property, object, source)
-    if value == nil || value is NSNull, !attribute.isOptional, !attribute.isTransient {
+    if let slot = layout.slotByName[name] {
+      return try set(
+        value, at: slot, of: object, isMandatory: Self.isMandatory(attribute), property)
+    }
+    guard let leaves = layout.composites[name] else { return }
+    let parts = value as? [String: Any]
+    guard parts != nil || value == nil || value is NSNull else {
+      throw failure(property, "its value is no dictionary of the elements.")
+    }
+    for slot in leaves {
+      guard let leaf = layout.slots[slot].attribute else { continue }
+      var part: Any? = parts
+      for step in layout.slots[slot].name.split(separator: ".").dropFirst() {
+        part = (part as? [String: Any])?[String(step)]
+      }
+      try set(
+        part, at: slot, of: object,
+        isMandatory: Self.isMandatory(attribute) && !leaf.isOptional, property)
+    }
+  }
+
+  private static func isMandatory(_ attribute: AttributeDescription) -> Bool {
+    !attribute.isOptional && !attribute.isTransient
+  }
+
+  private func set(
+    _ value: Any?, at slot: Int, of object: ManagedObject, isMandatory: Bool,
+    _ property: PropertyMapping
+  ) throws {
+    let layout: EntityLayout = object.entity.layout
+    guard let attribute = layout.slots[slot].attribute else { return }
+    if value == nil || value is NSNull, isMandatory {
       // A mandatory attribute that was optional keeps its default where it had no value.
-      if attribute.defaultValue != nil { return }
+      if !layout.defaultValues[slot].isNull { return }
       if manager.mappingModel.isInferred { throw missing(attribute, of: object) }
     }
     do {
       let stored = try AttributeCoding.encode(value, for: attribute)
-      if stored.isNull, !attribute.isOptional, attribute.defaultValue != nil { return }
+      if stored.isNull, isMandatory, !layout.defaultValues[slot].isNull { return }
       object.setStoredValue(stored, at: slot)
     } catch {
       throw failure(property, "\(error)", error)
@@ -49,13 +88,15 @@ struct MappingValues {
       throw failure(property, "\(object.entity.name ?? "") has no relationship \(name).")
     }
     guard let expression = property.valueExpression else { return }
-    let members = try objects(
+    var members = try objects(
       in: value(of: expression, property, object, source), property: property)
+    func isPossible(_ member: ManagedObject) -> Bool {
+      relationship.destinationEntity.map { member.entity.isKindOf(entity: $0) } ?? false
+    }
+    // What the relationship does not lead to any more goes, as in place.
+    if manager.mappingModel.isInferred { members = members.filter(isPossible) }
     for member in members {
-      guard let destination = relationship.destinationEntity,
-        member.entity.isKindOf(entity: destination),
-        member.managedObjectContext === manager.destinationContext
-      else {
+      guard isPossible(member), member.managedObjectContext === manager.destinationContext else {
         throw failure(
           property,
           "an object of \(member.entity.name ?? "") cannot be the destination of \(name), which "

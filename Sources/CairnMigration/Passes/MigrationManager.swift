@@ -190,6 +190,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     self.mapping = mapping
     let contexts = openContexts()
     contexts.source.persistentStoreCoordinator = source
+    try contexts.source.setQueryGenerationFrom(.current)
     contexts.destination.persistentStoreCoordinator = destination
     defer {
       current = nil

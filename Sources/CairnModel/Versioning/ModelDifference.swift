@@ -88,7 +88,7 @@ public struct ModelDifference: @unchecked Sendable {
 
   /// Whether things were only added: entities, and properties that existing objects can lack.
   ///
-  /// Nothing stored has to be touched then, unless a new attribute has a default value.
+  /// Nothing stored has to be touched then.
   public var isAdditive: Bool {
     isInferable && removedEntities.isEmpty
       && entities.allSatisfy { change in

@@ -12,7 +12,7 @@ extension SQLMigrationPlan {
     guard numbers.count == source.entities.count, numbers.allSatisfy({ $0.key == $0.value }),
       !source.hasDerivedValues, !destination.hasDerivedValues,
       source.locationIndexes.isEmpty, destination.locationIndexes.isEmpty,
-      difference.entities.allSatisfy(keepsRows), joinTablesStay()
+      difference.entities.allSatisfy(keepsRows), joinTablesStay(), keyStatements().isEmpty
     else { return nil }
     var statements: [String] = []
     let new = Dictionary(uniqueKeysWithValues: destination.tables.map { ($0.name, $0) })
@@ -98,33 +98,16 @@ extension SQLMigrationPlan {
       destination.joinTables.values.flatMap { $0 }.map { ($0.name, $0) },
       uniquingKeysWith: { first, _ in first })
     guard old.allSatisfy({ new[$0.key] == $0.value }) else { return false }
-    let filled = linkSources()
+    let joins = Dictionary(
+      joins().map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
     return new.keys.allSatisfy { name in
+      let sources = joins[name]?.sources ?? []
+      if old[name] == nil { return sources.isEmpty }
       // The one statement that fills a join table takes it over from itself.
-      old[name] == nil ? filled[name] == nil : filled[name] == [name]
-    }
-  }
-
-  /// By join table of the destination, the tables that its rows come from.
-  private func linkSources() -> [String: Set<String>] {
-    var result: [String: Set<String>] = [:]
-    for change in difference.entities {
-      let owner = destination.entity(change.destination)
-      for (index, relationship) in owner.layout.toManys.enumerated()
-      where relationship.entity === owner.entity {
-        guard case .join(let table, let ownerColumn, _, _, _) = owner.links[index] else { continue }
-        switch sourceLink(of: relationship, change: change) {
-        case .join(let former, let formerColumn, _, _, _)?:
-          result[table, default: []].insert(ownerColumn == formerColumn ? former : "")
-        case .foreignKey?: result[table, default: []].insert("")
-        case nil:
-          // A to-one relationship that became to-many has its key in a row.
-          if change.source(ofProperty: relationship.name) != nil {
-            result[table, default: []].insert("")
-          }
+      return sources.count == 1
+        && sources.allSatisfy {
+          $0.isWhole && $0.table == name && $0.owner == "f.\(joins[name]?.ownerColumn ?? "")"
         }
-      }
     }
-    return result
   }
 }

@@ -10,18 +10,39 @@ package struct SQLMigrationPlan {
   package let difference: ModelDifference
   /// New entity numbers by old ones; removed entities are missing.
   package let numbers: [Int: Int]
+  /// The relationships of the source that a relationship of the destination continues, by its
+  /// identity: several where it has moved up the hierarchy.
+  let formers: [ObjectIdentifier: [RelationshipDescription]]
+  /// The roots of the source whose rows are in the table of a root of the destination.
+  let formerRoots: [ObjectIdentifier: EntityDescription]
+  /// The to-many relationships of the destination that have something in their members' rows.
+  let memberLinks: [(relationship: RelationshipDescription, link: MemberLink)]
 
   package init(source: SQLSchema, destination: SQLSchema, difference: ModelDifference) {
     self.source = source
     self.destination = destination
     self.difference = difference
     var numbers: [Int: Int] = [:]
+    var formers: [ObjectIdentifier: [RelationshipDescription]] = [:]
+    var roots: [ObjectIdentifier: EntityDescription] = [:]
     for change in difference.entities {
-      if let old = change.source {
-        numbers[old.layout.number] = change.destination.layout.number
+      guard let old = change.source else { continue }
+      numbers[old.layout.number] = change.destination.layout.number
+      roots[ObjectIdentifier(change.destination.rootEntity)] = old.rootEntity
+      for property in change.properties {
+        guard let former = property.source as? RelationshipDescription, !former.isTransient,
+          let next = property.destination as? RelationshipDescription, !next.isTransient
+        else { continue }
+        let known = formers[ObjectIdentifier(next), default: []]
+        if !known.contains(where: { $0 === former }) {
+          formers[ObjectIdentifier(next)] = known + [former]
+        }
       }
     }
     self.numbers = numbers
+    self.formers = formers
+    formerRoots = roots
+    memberLinks = destination.memberLinks
   }
 
   /// The name under which a table of the source waits while its rows are copied.
@@ -58,8 +79,8 @@ package struct SQLMigrationPlan {
           attribute(
             sourceSlot.map { old.slots[$0] }, isExternal: isExternal,
             isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index]))
-      case .toOne(let column, let companion, _):
-        let (key, number) = toOne(sourceSlot.map { old.slots[$0] })
+      case .toOne(let column, let companion, let destination):
+        let (key, number) = toOne(sourceSlot.map { old.slots[$0] }, to: destination)
         columns.append(column)
         values.append(SQLFragment(key))
         if let companion {
@@ -68,7 +89,7 @@ package struct SQLMigrationPlan {
         }
       }
     }
-    for (column, value) in hiddenColumns(of: new, from: old) {
+    for (column, value) in memberColumns(of: new, from: old, change: change) {
       columns.append(column)
       values.append(SQLFragment(value))
     }
@@ -93,17 +114,23 @@ package struct SQLMigrationPlan {
           former.map { old.slots[$0] }, isExternal: isExternal,
           isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index])
         result.append((column, value.sql))
-      case .toOne(let column, let companion, _):
-        guard case .toOne(let was, let formerCompanion, _)? = former.map({ old.slots[$0] }) else {
+      case .toOne(let column, let companion, let destination):
+        guard
+          case .toOne(let was, let formerCompanion, let formerDestination)? =
+            former.map({ old.slots[$0] })
+        else {
           result += [column, companion].compactMap { $0 }.map { ($0, "NULL") }
           continue
         }
         // Numbers are told by the caller to stay as they are.
-        result.append((column, (companion == nil) == (formerCompanion == nil) ? was : ""))
+        let stays =
+          (companion == nil) == (formerCompanion == nil)
+          && leadsOn(from: formerDestination, to: destination)
+        result.append((column, stays ? was : ""))
         if let companion { result.append((companion, formerCompanion ?? "")) }
       }
     }
-    return result + hiddenColumns(of: new, from: old)
+    return result + memberColumns(of: new, from: old, change: change)
   }
 
   /// The slot of the source entity that a slot's values come from.
@@ -119,8 +146,10 @@ package struct SQLMigrationPlan {
   private func attribute(
     _ old: SQLSlot?, isExternal: Bool, isMandatory: Bool, default value: AttributeValue
   ) -> SQLFragment {
+    // Only what must have a value gets one (core-data-semantics 3.5); a value that was not stored is
+    // none.
     guard case .attribute(let column, _, let wasExternal)? = old else {
-      return defaultValue(value, isExternal: isExternal)
+      return isMandatory ? defaultValue(value, isExternal: isExternal) : SQLFragment("NULL")
     }
     let stored: String
     switch (wasExternal, isExternal) {
@@ -139,153 +168,38 @@ package struct SQLMigrationPlan {
     return SQLFragment(isExternal ? "\(SQLFunctionName.tag)(?)" : "?", [value])
   }
 
-  /// The key and the exact entity's number of a to-one relationship.
-  private func toOne(_ old: SQLSlot?) -> (key: String, number: String) {
+  /// The key and the exact entity's number of a to-one relationship; none for what the relationship
+  /// does not lead to any more.
+  private func toOne(_ old: SQLSlot?, to destination: Int) -> (key: String, number: String) {
     guard case .toOne(let column, let companion, let number)? = old else { return ("NULL", "NULL") }
+    let possible = self.destination.entity(number: destination)?.subtree ?? 0...0
     guard let companion else {
-      guard let new = numbers[number] else { return ("NULL", "NULL") }
+      guard let new = numbers[number], possible.contains(new) else { return ("NULL", "NULL") }
       return (column, "CASE WHEN \(column) IS NULL THEN NULL ELSE \(new) END")
     }
     let exact = "IFNULL(\(companion), \(number))"
-    let mapped = mapping(of: exact)
+    let mapped = mapping(of: exact, to: numbers.filter { possible.contains($0.value) })
     return (
       "CASE WHEN \(mapped) IS NULL THEN NULL ELSE \(column) END",
       "CASE WHEN \(column) IS NULL THEN NULL ELSE \(mapped) END"
     )
   }
 
+  /// Whether all that a relationship to one entity led to is what one to the other leads to.
+  func leadsOn(from old: Int, to new: Int) -> Bool {
+    guard let former = source.entity(number: old), let next = destination.entity(number: new)
+    else { return false }
+    return former.subtree.allSatisfy { number in
+      numbers[number].map(next.subtree.contains) ?? false
+    }
+  }
+
   /// The new number of an entity whose old number an expression gives.
-  package func mapping(of expression: String) -> String {
+  package func mapping(of expression: String) -> String { mapping(of: expression, to: numbers) }
+
+  private func mapping(of expression: String, to numbers: [Int: Int]) -> String {
     let cases = numbers.sorted { $0.key < $1.key }.map { "WHEN \($0.key) THEN \($0.value)" }
     return cases.isEmpty ? "NULL" : "CASE \(expression) \(cases.joined(separator: " ")) END"
-  }
-
-  /// Keys of to-many relationships without inverse, and positions, in the members' rows.
-  private func hiddenColumns(of new: SQLEntity, from old: SQLEntity) -> [(String, String)] {
-    var result: [(String, String)] = []
-    for change in difference.entities {
-      let owner = destination.entity(change.destination)
-      for (index, relationship) in owner.layout.toManys.enumerated()
-      where relationship.entity === owner.entity {
-        guard
-          case .foreignKey(let table, let column, _, let order, let isHidden) = owner.links[index],
-          table == new.table, column != "NULL", accepts(new, relationship)
-        else { continue }
-        let oldLink = sourceLink(of: relationship, change: change)
-        guard
-          case .foreignKey(let oldTable, let oldColumn, _, let oldOrder, let wasHidden)? = oldLink,
-          oldTable == old.table, wasHidden == isHidden, oldColumn != "NULL"
-        else { continue }
-        if isHidden { result.append((column, oldColumn)) }
-        if let order, let oldOrder { result.append((order, oldOrder)) }
-      }
-    }
-    return result
-  }
-
-  private func accepts(_ entity: SQLEntity, _ relationship: RelationshipDescription) -> Bool {
-    relationship.destinationEntity.map { entity.entity.isKindOf(entity: $0) } ?? false
-  }
-
-  func sourceLink(
-    of relationship: RelationshipDescription, change: ModelDifference.EntityChange
-  ) -> SQLLink? {
-    guard let old = change.source,
-      let former = change.source(ofProperty: relationship.name) as? RelationshipDescription,
-      let index = old.layout.toManyByName[former.name]
-    else { return nil }
-    return source.entity(old).links[index]
-  }
-
-  // MARK: Links
-
-  /// The statements that fill join tables; run after all rows are in place.
-  package func linkStatements() -> [String] {
-    var done: Set<String> = []
-    return difference.entities.flatMap { change -> [String] in
-      let owner = destination.entity(change.destination)
-      return owner.layout.toManys.indices.compactMap { index -> String? in
-        let relationship = owner.layout.toManys[index]
-        guard relationship.entity === owner.entity,
-          case .join(let table, let ownerColumn, let memberColumn, let order, _) =
-            owner.links[index],
-          let members = relationship.destinationEntity,
-          let statement = links(
-            relationship, change, into: (table, ownerColumn, memberColumn, order),
-            owner: owner, members: destination.entity(members)),
-          done.insert(table).inserted
-        else { return nil }
-        return statement
-      }
-    }
-  }
-
-  private func links(
-    _ relationship: RelationshipDescription, _ change: ModelDifference.EntityChange,
-    into new: (table: String, owner: String, member: String, order: String?), owner: SQLEntity,
-    members: SQLEntity
-  ) -> String? {
-    let present =
-      "WHERE o IN (SELECT Z_PK FROM \(owner.table)) AND m IN (SELECT Z_PK FROM \(members.table))"
-    func fill(_ select: String, _ order: [String] = []) -> String {
-      let columns = ([new.owner, new.member] + order).joined(separator: ", ")
-      return "INSERT OR IGNORE INTO \(new.table) (\(columns)) SELECT * FROM (\(select)) \(present)"
-    }
-    let former =
-      change.source.flatMap { _ in
-        change.source(ofProperty: relationship.name) as? RelationshipDescription
-      }
-    let inverse = relationship.inverseRelationship
-    let isReflexive = inverse === relationship
-    let inverseOrder = isReflexive ? nil : orderColumn(of: inverse, in: destination)
-    // Both sides may be ordered; a position is kept where both versions have one.
-    func fill(
-      owner: String, member: String, from table: String, positions: [(new: String?, old: String?)]
-    ) -> String {
-      let kept = positions.compactMap { pair in
-        pair.new.flatMap { new in pair.old.map { (new: new, old: $0) } }
-      }
-      return fill(
-        "SELECT \(owner) AS o, \(member) AS m" + kept.map { ", \($0.old)" }.joined()
-          + " FROM \(Self.oldName(of: table)) WHERE \(owner) IS NOT NULL AND \(member) IS NOT NULL",
-        kept.map(\.new))
-    }
-    switch sourceLink(of: relationship, change: change) {
-    case .join(let table, let ownerColumn, let memberColumn, let order, _)?:
-      let formerOrder = orderColumn(of: former?.inverseRelationship, in: source)
-      return fill(
-        owner: ownerColumn, member: memberColumn, from: table,
-        positions: [(new.order, order), (inverseOrder, isReflexive ? nil : formerOrder)])
-    case .foreignKey(let table, let column, _, let order, _)? where column != "NULL":
-      return fill(
-        owner: column, member: "Z_PK", from: table,
-        positions: [(new.order, order), (inverseOrder, Self.onlyPosition)])
-    case .foreignKey?, nil: break
-    }
-    // A to-one relationship that has become to-many: its key is in the owner's row, and so is the
-    // position among the members of the other side.
-    guard let old = change.source, let former,
-      let slot = old.layout.slotByName[former.name],
-      case .toOne(let column, _, _) = source.entity(old).slots[slot]
-    else { return nil }
-    return fill(
-      owner: "Z_PK", member: column, from: source.entity(old).table,
-      positions: [
-        (new.order, Self.onlyPosition),
-        (inverseOrder, orderColumn(of: former.inverseRelationship, in: source)),
-      ])
-  }
-
-  /// The position of a relationship's first member.
-  private static let onlyPosition = "2048"
-
-  private func orderColumn(
-    of relationship: RelationshipDescription?, in schema: SQLSchema
-  ) -> String? {
-    guard let relationship, let entity = relationship.entity,
-      let index = entity.layout.toManyByName[relationship.name]
-    else { return nil }
-    return schema.entity(entity).links[index].orderColumn
   }
 
   // MARK: Derived attributes

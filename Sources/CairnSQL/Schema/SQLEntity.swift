@@ -93,6 +93,9 @@ package final class SQLEntity: Sendable {
 
   package var layout: EntityLayout { entity.layout }
 
+  /// The name that a new table of the entity's hierarchy has; a file's may have a former one.
+  package var plainTable: String { SQLNaming.table(entity.rootEntity) }
+
   /// Whether the entity's descendants and itself are all that the table holds.
   package func coversTable(includingSubentities: Bool) -> Bool {
     !sharesTable || (includingSubentities && superNumber == 0)

@@ -25,6 +25,8 @@ struct SQLSchemaBuilder {
   }
   private var hiddenKeys: [ObjectIdentifier: HiddenKey] = [:]
   private var orderColumns: [ObjectIdentifier: String] = [:]
+  /// The tables that are not named after their root entity, by that entity.
+  private var formerNames: [ObjectIdentifier: String] = [:]
 
   init(model: ManagedObjectModel, catalog: SQLCatalog?) {
     self.model = model
@@ -37,6 +39,7 @@ struct SQLSchemaBuilder {
     let roots = ordered.filter { $0.superentity == nil }
     for root in roots { nameColumns(of: root) }
     for root in roots { tables.append(makeTable(of: root)) }
+    findFormerNames(of: roots)
     for entity in ordered { nameJoins(of: entity) }
     for entity in ordered { entities.append(makeEntity(entity)) }
   }
@@ -127,6 +130,34 @@ struct SQLSchemaBuilder {
     return SQLTable(name: SQLNaming.table(root), columns: list)
   }
 
+  /// A table may keep the name that its entity had before it was renamed: the one that the renaming
+  /// identifier says, or the only other one with exactly these columns.
+  private mutating func findFormerNames(of roots: [EntityDescription]) {
+    guard let catalog else { return }
+    let named = Set(tables.map(\.name))
+    let missing = roots.indices.filter { catalog.tables[tables[$0].name] == nil }
+    if missing.isEmpty { return }
+    let others = catalog.tables.filter { name, columns in
+      !named.contains(name) && name.hasPrefix("Z") && !name.hasPrefix("Z_")
+        && SQLNaming.isPlain(name) && Set(["Z_PK", "Z_ENT", "Z_OPT"]).isSubset(of: columns)
+    }
+    let candidates = missing.map { index -> [String] in
+      let former = roots[index].explicitRenamingIdentifier.map { "Z" + $0.uppercased() }
+      if let former, others[former] != nil { return [former] }
+      let columns = Set(tables[index].columns.map(\.name))
+      return others.filter { Set($0.value) == columns }.map(\.key)
+    }
+    for (index, names) in zip(missing, candidates) where names.count == 1 {
+      guard candidates.count(where: { $0.contains(names[0]) }) == 1 else { continue }
+      formerNames[ObjectIdentifier(roots[index])] = names[0]
+      tables[index] = SQLTable(name: names[0], columns: tables[index].columns)
+    }
+  }
+
+  private func tableName(of root: EntityDescription) -> String {
+    formerNames[ObjectIdentifier(root)] ?? SQLNaming.table(root)
+  }
+
   private func toOneColumns(of entity: EntityDescription) -> [SQLColumn] {
     ownSlots(of: entity).filter { $0.relationship != nil }.flatMap { slot in
       let key = ColumnKey(entity: entity.layout.number, name: slot.name)
@@ -152,7 +183,7 @@ struct SQLSchemaBuilder {
     for relationship in relationships {
       guard let (table, owner) = joins.table(for: relationship, catalog: catalog) else { continue }
       // A join table follows the table of the hierarchy that gave it its name.
-      joinTables[SQLNaming.table(owner.entity.rootEntity), default: []].append(table)
+      joinTables[tableName(of: owner.entity.rootEntity), default: []].append(table)
     }
   }
 
@@ -179,7 +210,7 @@ struct SQLSchemaBuilder {
     let root = entity.rootEntity
     return SQLEntity(
       entity: entity, number: layout.number, rootNumber: root.layout.number,
-      superNumber: entity.superentity?.layout.number ?? 0, table: SQLNaming.table(root),
+      superNumber: entity.superentity?.layout.number ?? 0, table: tableName(of: root),
       slots: slots, links: layout.toManys.map { link(for: $0) },
       subtree: layout.number...(layout.number + entity.selfAndDescendants.count - 1),
       sharesTable: !root.subentities.isEmpty,
@@ -214,7 +245,7 @@ struct SQLSchemaBuilder {
       let root = relationship.destinationEntity?.rootEntity
     {
       return .foreignKey(
-        table: SQLNaming.table(root), column: hidden.column, companion: nil,
+        table: tableName(of: root), column: hidden.column, companion: nil,
         orderColumn: hidden.order, isHidden: true)
     }
     if relationship.isManyToMany, let link = joins.link(for: relationship) { return link }
@@ -224,13 +255,13 @@ struct SQLSchemaBuilder {
       let key = ColumnKey(entity: owner.layout.number, name: inverse.name)
       if let column = columns[key] {
         return .foreignKey(
-          table: SQLNaming.table(owner.rootEntity), column: column, companion: companions[key],
+          table: tableName(of: owner.rootEntity), column: column, companion: companions[key],
           orderColumn: orderColumns[ObjectIdentifier(relationship)], isHidden: false)
       }
     }
     // A transient relationship: no row ever has this key.
     return .foreignKey(
-      table: SQLNaming.table(relationship.destinationEntity?.rootEntity ?? relationship.entity),
+      table: tableName(of: relationship.destinationEntity?.rootEntity ?? relationship.entity),
       column: "NULL", companion: nil, orderColumn: nil, isHidden: true)
   }
 }

@@ -60,14 +60,16 @@ final class HeldReader: @unchecked Sendable {
   // MARK: Reading
 
   /// Runs a read that sees the last commit; nil when another thread is reading here.
+  ///
+  /// - Parameter check: Called first in each new transaction.
   @inline(__always)
   func read<Result: Sendable>(
-    _ body: (SQLiteConnection) throws -> Result
+    beginning check: (SQLiteConnection) throws -> Void, _ body: (SQLiteConnection) throws -> Result
   ) throws -> Result? {
     try lock.withLockIfAvailable { _ -> Result? in
       guard handle != nil else { return nil }
       do {
-        try hold()
+        try hold(check)
         return try body(SQLiteConnection(held: self))
       } catch {
         endHold()
@@ -103,7 +105,7 @@ final class HeldReader: @unchecked Sendable {
 
   // MARK: Holding
 
-  private func hold() throws {
+  private func hold(_ check: (SQLiteConnection) throws -> Void) throws {
     let now = currentHeader()
     if isHolding {
       if now == header, !isOverdue.load(ordering: .relaxed) { return }
@@ -118,6 +120,7 @@ final class HeldReader: @unchecked Sendable {
       isReleaseScheduled = true
       scheduleRelease()
     }
+    try check(SQLiteConnection(held: self))
   }
 
   private func scheduleRelease() {

@@ -103,14 +103,21 @@ struct BookkeepingCheck {
     guard let schema = store.schema else { return [] }
     let joins = schema.joinTables.values.flatMap { $0 }.map { ($0.name, $0.columns) }
     let tables = schema.tables.map { ($0.name, $0.columns.map(\.name)) }
-    return (tables + joins.sorted { $0.0 < $1.0 }).flatMap { table, columns -> [StoreFinding] in
-      guard let existing = store.catalog.tables[table] else {
-        return [StoreFinding(.schema, table: table, "The table is missing.")]
-      }
-      return columns.filter { !existing.contains($0) }.map {
-        StoreFinding(.schema, table: table, column: $0, "The column is missing.")
-      }
+    let former = schema.entities.filter { $0.superNumber == 0 && $0.table != $0.plainTable }
+    let remarks = former.map { entity in
+      StoreFinding(
+        .schema, as: .remark, entity: entity.name, table: entity.table,
+        "The table of \(entity.name) has a name from before a migration.")
     }
+    return remarks
+      + (tables + joins.sorted { $0.0 < $1.0 }).flatMap { table, columns -> [StoreFinding] in
+        guard let existing = store.catalog.tables[table] else {
+          return [StoreFinding(.schema, table: table, "The table is missing.")]
+        }
+        return columns.filter { !existing.contains($0) }.map {
+          StoreFinding(.schema, table: table, column: $0, "The column is missing.")
+        }
+      }
   }
 
   // MARK: Counters

@@ -26,26 +26,21 @@ struct LinkCheck {
   private func ends(
     _ table: String, _ column: String, of entity: SQLEntity, _ relationship: String
   ) throws -> [StoreFinding] {
-    func findings(
-      _ condition: String, _ severity: StoreFinding.Severity
-    ) throws -> [StoreFinding] {
-      // The first two columns name the row that should be there, by key and entity.
-      try store.rows(
-        "SELECT j.\(column), IFNULL(d.Z_ENT, \(entity.number)), d.Z_PK FROM \(table) j "
-          + "LEFT JOIN \(entity.table) d ON d.Z_PK = j.\(column) "
-          + "WHERE NOT IFNULL(\(StoreCheck.isOf(entity, "d")), 0) AND \(condition)",
-        .link, severity, entity: entity, table: table, column: column
-      ) { row in
-        if row.isNull(0) { return "A link of \(relationship) has no key." }
-        return row.isNull(2)
-          ? "A link of \(relationship) leads to \(entity.name)/p\(row.string(0)), which does not "
-            + "exist."
-          : "A link of \(relationship) leads to a row of \(store.name(ofEntity: row.integer(1))), "
-            + "which is no \(entity.name)."
-      }
+    // The first two columns name the row that should be there, by key and entity.
+    try store.leads(
+      "SELECT j.\(column), IFNULL(d.Z_ENT, \(entity.number)), d.Z_PK FROM \(table) j "
+        + "LEFT JOIN \(entity.table) d ON d.Z_PK = j.\(column) "
+        + "WHERE NOT IFNULL(\(StoreCheck.isOf(entity, "d")), 0)",
+      gone: "j.\(column) IS NOT NULL AND d.Z_PK IS NULL",
+      wrong: "(j.\(column) IS NULL OR d.Z_PK IS NOT NULL)", .link, entity: entity, table: table,
+      column: column
+    ) { row in
+      if row.isNull(0) { return "A link of \(relationship) has no key." }
+      return row.isNull(2)
+        ? "A link of \(relationship) leads to \(entity.name)/p\(row.string(0)), which does not exist."
+        : "A link of \(relationship) leads to a row of \(store.name(ofEntity: row.integer(1))), "
+          + "which is no \(entity.name)."
     }
-    let isGone = "j.\(column) IS NOT NULL AND d.Z_PK IS NULL"
-    return try findings(isGone, store.leftovers) + findings("NOT (\(isGone))", .damage)
   }
 }
 

@@ -87,41 +87,29 @@ struct ReferenceCheck {
       case .toOne(let column, _, _) = key.destination.slots[slot],
       store.has(column, in: key.destination.table)
     else { return [] }
-    func findings(
-      _ condition: String, _ severity: StoreFinding.Severity
-    ) throws -> [StoreFinding] {
-      try store.rows(
-        "SELECT t.Z_PK, t.Z_ENT, t.\(key.column), d.\(column) \(key.join) "
-          + "AND d.Z_PK IS NOT NULL AND \(condition)",
-        .inverse, severity, entity: key.entity, column: key.column
-      ) {
-        "\(key.relationship.name) leads to \(key.destination.name)/p\($0.string(2)), whose "
-          + "\(inverse.name) leads to \($0.isNull(3) ? "nothing" : "p" + $0.string(3))."
-      }
+    return try store.leads(
+      "SELECT t.Z_PK, t.Z_ENT, t.\(key.column), d.\(column) \(key.join) AND d.Z_PK IS NOT NULL",
+      gone: "d.\(column) IS NULL", wrong: "d.\(column) <> t.Z_PK", .inverse, entity: key.entity,
+      column: key.column
+    ) {
+      "\(key.relationship.name) leads to \(key.destination.name)/p\($0.string(2)), whose "
+        + "\(inverse.name) leads to \($0.isNull(3) ? "nothing" : "p" + $0.string(3))."
     }
-    return try findings("d.\(column) IS NULL", store.leftovers)
-      + findings("d.\(column) <> t.Z_PK", .damage)
   }
 
   private func hiddenKeys(
     of owner: SQLEntity, relationship: String, _ table: String, _ column: String,
     _ members: SQLEntity?
   ) throws -> [StoreFinding] {
-    func findings(
-      _ condition: String, _ severity: StoreFinding.Severity
-    ) throws -> [StoreFinding] {
-      try store.rows(
-        "SELECT t.Z_PK, t.Z_ENT, t.\(column), d.Z_ENT FROM \(table) t "
-          + "LEFT JOIN \(owner.table) d ON d.Z_PK = t.\(column) "
-          + "WHERE t.\(column) IS NOT NULL AND \(condition)",
-        .reference, severity, entity: members, table: table, column: column
-      ) {
-        "The row is a member of \(relationship) of \(owner.name)/p\($0.string(2)), which "
-          + ($0.isNull(3) ? "does not exist." : "is of \(store.name(ofEntity: $0.integer(3))).")
-      }
+    try store.leads(
+      "SELECT t.Z_PK, t.Z_ENT, t.\(column), d.Z_ENT FROM \(table) t "
+        + "LEFT JOIN \(owner.table) d ON d.Z_PK = t.\(column) WHERE t.\(column) IS NOT NULL",
+      gone: "d.Z_PK IS NULL",
+      wrong: "d.Z_PK IS NOT NULL AND NOT IFNULL(\(StoreCheck.isOf(owner, "d")), 0)", .reference,
+      entity: members, table: table, column: column
+    ) {
+      "The row is a member of \(relationship) of \(owner.name)/p\($0.string(2)), which "
+        + ($0.isNull(3) ? "does not exist." : "is of \(store.name(ofEntity: $0.integer(3))).")
     }
-    return try findings("d.Z_PK IS NULL", store.leftovers)
-      + findings(
-        "d.Z_PK IS NOT NULL AND NOT IFNULL(\(StoreCheck.isOf(owner, "d")), 0)", .damage)
   }
 }

@@ -116,6 +116,19 @@ struct StoreCheck {
     return result
   }
 
+  /// The same for rows that lead to others, with two conditions: that the other row is gone, which
+  /// Apple's frameworks leave behind, and that it is a wrong one.
+  func leads(
+    _ sql: String, gone: String, wrong: String, _ rule: StoreFinding.Rule, entity: SQLEntity?,
+    table: String? = nil, column: String, _ message: (SQLiteStatement) -> String
+  ) throws -> [StoreFinding] {
+    try [(gone, leftovers), (wrong, .damage)].flatMap { condition, severity in
+      try rows(
+        "\(sql) AND \(condition)", rule, severity, entity: entity, table: table, column: column,
+        message)
+    }
+  }
+
   /// The condition that a row of the table is of the entity or one below it.
   static func isOf(_ entity: SQLEntity, _ alias: String) -> String {
     "\(alias).Z_ENT BETWEEN \(entity.subtree.lowerBound) AND \(entity.subtree.upperBound)"

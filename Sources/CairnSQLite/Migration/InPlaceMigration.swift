@@ -30,6 +30,8 @@ struct InPlaceMigration {
     let maxima = try keyMaxima(connection)
     if let additions = plan.additions() {
       for statement in additions { try connection.execute(statement) }
+      // Who has the store open looks for the schema's number, which is to change in any case.
+      try connection.execute("CREATE TABLE CAIRN_MIGRATED (x); DROP TABLE CAIRN_MIGRATED")
       try IndexRenewal(schema: plan.destination).run(connection)
     } else {
       try rebuild(connection, pulse)

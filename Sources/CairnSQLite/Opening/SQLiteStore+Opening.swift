@@ -139,12 +139,18 @@ extension SQLiteStore {
       ? try openChecksums(
         database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "")
       : nil
+    let path = path
+    let place =
+      transientFile == nil
+      ? try database.unsafeReentrantRead { try FilePlace(of: path, openIn: $0) } : nil
     state.withLock { state in
+      state.place = place
       state.checksums = checksums
       state.writeLimit =
         hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil
       state.database = database
       state.hasTriedHolding = false
+      state.versions = VersionWatch(path: path, metadata: metadata)
       state.reader = RowReader(schema: schema, identity: identity, files: files)
       state.recordsHistory = records
     }

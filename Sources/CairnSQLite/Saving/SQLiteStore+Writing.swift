@@ -32,7 +32,7 @@ extension SQLiteStore {
     doing: String, deletes: Bool, isCounted: Bool, _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     try checkWritable()
-    let (database, reader) = (try database, try reader)
+    let (database, reader, versions) = (try database, try reader, try versions)
     let (care, checksums, limit, held) = state.withLock {
       ($0.logCare, $0.checksums, $0.writeLimit, $0.heldReader)
     }
@@ -49,6 +49,7 @@ extension SQLiteStore {
           return result != nil
         }
         try SQLiteConnection(database: connection).transaction {
+          try versions.check(SQLiteConnection(database: connection))
           if let checksums {
             commit = try checksums.summing(
               connection, files: files, isCounted: isCounted, work)
@@ -69,6 +70,7 @@ extension SQLiteStore {
 
   private func checkWritable() throws {
     if let failure { throw failure }
+    try checkFilePlace()
     guard isReadOnly else { return }
     throw CoreDataError(
       .persistentStoreSave,

@@ -71,6 +71,7 @@ final class SaveTransaction {
     try LinkWriter(lookup: lookup).apply(request.links)
     try DerivedValues.refresh(request, lookup)
     try history?.finish()
+    try putAtTransaction()
     return .saved(
       SaveReceipt(snapshots: try storedSnapshots(), transactionNumber: history?.number))
   }
@@ -100,6 +101,15 @@ final class SaveTransaction {
       _ = try tables.execute(operation, known: &sidecarMaps)
     }
     return nil
+  }
+
+  private func putAtTransaction() throws {
+    guard let number = history?.number else { return }
+    let tables = SidecarTables(connection: lookup.connection)
+    for case .putAtTransaction(let map, let value) in request.sidecar {
+      let key = SidecarKey(map: map, transaction: number)
+      _ = try tables.execute(.put(key, value), known: &sidecarMaps)
+    }
   }
 
   private func checkLocks() throws {

@@ -9,6 +9,11 @@ public struct SidecarKey: Sendable, Hashable {
     self.map = map
     self.key = key
   }
+
+  /// The key of a ``SidecarOperation/putAtTransaction(map:_:)``.
+  public init(map: String, transaction number: Int64) {
+    self.init(map: map, key: withUnsafeBytes(of: number.bigEndian) { Data($0) })
+  }
 }
 
 /// A change to a store's sidecar: ordered key-value maps that live in the store's database and
@@ -18,4 +23,7 @@ public enum SidecarOperation: Sendable {
   case remove(SidecarKey)
   /// The save succeeds only if the entry has exactly this value now (nil: is absent).
   case require(SidecarKey, Data?)
+  /// Puts an entry under the number of the history transaction that the save writes, as 8 big-endian
+  /// bytes; nothing where the save writes none.
+  case putAtTransaction(map: String, Data)
 }

@@ -5,7 +5,14 @@ import Foundation
 /// The ledger in sync's own words: records, links, the change order, parked references.
 extension Ledger {
   func record(_ id: RecordID) throws -> RecordEntry? {
-    try value(SyncKey.record(id)).map(RecordEntry.init(decoding:))
+    try value(SyncKey.record(id)).map(entry)
+  }
+
+  /// An entry from its bytes, with the writes of what migrations added since.
+  func entry(decoding data: Data) throws -> RecordEntry {
+    var entry = try RecordEntry(decoding: data)
+    additions.complete(&entry)
+    return entry
   }
 
   /// The record that stands for this one now, after uniqueness collisions.

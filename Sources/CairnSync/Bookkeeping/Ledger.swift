@@ -8,10 +8,15 @@ import Foundation
 /// Not Sendable: made, used and dropped inside one step.
 final class Ledger {
   let store: PersistentStore
+  /// Who writes here: the store in its present incarnation.
   let storeID: StoreID
   let schema: SyncSchema
   private let sidecar: any SidecarKeeping
+  /// What migrations added to records that were there.
+  let additions: SchemaAdditions
   private let storedHead: Data?
+  private let storedSequence: UInt64
+  private let random: () -> UInt64
   var head: SyncHead
 
   private var known: [SidecarKey: Data?] = [:]
@@ -19,7 +24,10 @@ final class Ledger {
   /// Changed keys of the maps that are read by prefix, by prefix.
   private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
 
-  init(store: PersistentStore, schema: SyncSchema) throws {
+  /// - Parameter random: Gives the marks.
+  init(
+    store: PersistentStore, schema: SyncSchema, random: @escaping () -> UInt64
+  ) throws {
     guard let sidecar = store as? any SidecarKeeping else {
       throw SyncError(
         .unsupportedStore,
@@ -29,12 +37,16 @@ final class Ledger {
     self.store = store
     self.schema = schema
     self.sidecar = sidecar
-    storeID = try Self.identity(of: store)
-    storedHead = try sidecar.sidecarValues(for: [SyncKey.head]).first ?? nil
+    self.random = random
+    let values = try sidecar.sidecarValues(for: [SyncKey.head, SyncKey.additions])
+    storedHead = values[0]
+    additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
     head = try storedHead.map(SyncHead.init(decoding:)) ?? SyncHead()
+    storedSequence = head.sequence
+    storeID = try head.incarnation ?? Self.identity(of: store)
   }
 
-  static func identity(of store: PersistentStore) throws -> StoreID {
+  private static func identity(of store: PersistentStore) throws -> StoreID {
     guard let text = store.identifier, let id = StoreID(text) else {
       throw SyncError(
         .unsupportedStore, "the store's identifier is not a UUID", recovery: .person)
@@ -90,7 +102,8 @@ final class Ledger {
     switch SyncMap(rawValue: key.map) {
     case .links, .backlinks: return SidecarKey(map: key.map, key: key.key.dropLast(16))
     case .parked: return SidecarKey(map: key.map, key: key.key.prefix(16))
-    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, nil: return nil
+    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks, nil:
+      return nil
     }
   }
 
@@ -98,7 +111,12 @@ final class Ledger {
 
   /// Everything to write, guarded by the head as it was read.
   func operations() -> [SidecarOperation] {
-    var operations: [SidecarOperation] = [.require(SyncKey.head, storedHead)]
+    if head.sequence > storedSequence {
+      put(SyncKey.mark(head.sequence), SyncKey.number(random()))
+    }
+    var operations: [SidecarOperation] = [
+      .require(SyncKey.head, storedHead), .putAtTransaction(map: SyncMap.own.rawValue, Data()),
+    ]
     let newHead = head.encoded
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
     for (key, value) in changed {

@@ -12,19 +12,35 @@ struct SyncHead: Hashable, Sendable {
     case done
   }
 
+  /// What is missing because history was gone before it was captured.
+  enum Gap: UInt8, Sendable {
+    case none = 0
+    /// Rows may have gone.
+    case rows = 1
+    /// Values may have changed; only a comparison with another store tells which.
+    case values = 2
+  }
+
   /// The last number given out in the change order.
   var sequence: UInt64 = 0
   var clock = HybridLogicalClock()
   /// The last history transaction turned into stamps.
   var captured: Int64 = 0
   var bootstrap = Bootstrap.history
+  var gap = Gap.none
+  /// The digest of the ``SchemaNames`` that the bookkeeping uses; 0 before they were kept.
+  var names: UInt64 = 0
+  /// Who writes here since the store went back in time; nil for the store's own UUID.
+  var incarnation: StoreID?
 
   init() {}
 
-  // Bytes: version 1 · sequence 8 · clock 8 · captured 8 · 0 history, 1 scanning (string, 8), 2 done
+  // Bytes: version 2 (1: without the last line) · sequence 8 · clock 8 · captured 8 ·
+  // 0 history, 1 scanning (string, 8), 2 done ·
+  // gap · digest of names 8 · 0, 1 incarnation 16
   var encoded: Data {
     var writer = ByteWriter()
-    writer.byte(1)
+    writer.byte(2)
     writer.fixed(sequence)
     writer.fixed(clock.last.bits)
     writer.fixed(UInt64(bitPattern: captured))
@@ -36,12 +52,17 @@ struct SyncHead: Hashable, Sendable {
       writer.fixed(UInt64(bitPattern: after))
     case .done: writer.byte(2)
     }
+    writer.byte(gap.rawValue)
+    writer.fixed(names)
+    writer.byte(incarnation == nil ? 0 : 1)
+    if let incarnation { writer.identity(incarnation) }
     return writer.data
   }
 
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    guard try reader.byte() == 1 else { throw ByteReader.damaged }
+    let version = try reader.byte()
+    guard version == 1 || version == 2 else { throw ByteReader.damaged }
     sequence = try reader.sequence()
     clock = HybridLogicalClock(last: ClockReading(bits: try reader.fixed()))
     captured = Int64(bitPattern: try reader.fixed())
@@ -53,6 +74,11 @@ struct SyncHead: Hashable, Sendable {
     case 2: bootstrap = .done
     default: throw ByteReader.damaged
     }
+    if version == 1 { return }
+    guard let gap = Gap(rawValue: try reader.byte()) else { throw ByteReader.damaged }
+    self.gap = gap
+    names = try reader.fixed()
+    if try reader.byte() == 1 { incarnation = try reader.identity(StoreID.self) }
   }
 }
 
@@ -62,23 +88,28 @@ struct SyncCursor: Hashable, Sendable {
   var position: UInt64 = 0
   /// While the first copy runs: the number at which it ends.
   var streamingUntil: UInt64 = 0
+  /// The mark of the source's commit that the position lies in; 0 when the source had none.
+  var mark: UInt64 = 0
 
   var isStreaming: Bool { position < streamingUntil }
 
-  // Bytes: position 8 · streamingUntil 8
+  // Bytes: position 8 · streamingUntil 8 · mark 8 (none from versions without marks)
   var encoded: Data {
     var writer = ByteWriter()
     writer.fixed(position)
     writer.fixed(streamingUntil)
+    writer.fixed(mark)
     return writer.data
   }
-  init(position: UInt64 = 0, streamingUntil: UInt64 = 0) {
+  init(position: UInt64 = 0, streamingUntil: UInt64 = 0, mark: UInt64 = 0) {
     self.position = position
     self.streamingUntil = streamingUntil
+    self.mark = mark
   }
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     position = try reader.sequence()
     streamingUntil = try reader.sequence()
+    if !reader.isAtEnd { mark = try reader.fixed() }
   }
 }

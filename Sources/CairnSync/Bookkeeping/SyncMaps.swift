@@ -7,6 +7,8 @@ import Foundation
 /// | map | key | value |
 /// |---|---|---|
 /// | `sync_meta` | `head` | ``SyncHead`` |
+/// | | `names` | ``SchemaNames`` |
+/// | | `additions` | ``SchemaAdditions`` |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
@@ -16,6 +18,8 @@ import Foundation
 /// | `sync_parked` | missing target, owner, property | nothing |
 /// | `sync_quarantine` | record ID | ``QuarantineEntry`` |
 /// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
+/// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
+/// | `sync_own` | number of a history transaction that sync wrote and nobody captured yet | nothing |
 ///
 /// Numbers are big-endian, record and store IDs 16 bytes. In `sync_changes` each record (kind 0)
 /// and link (kind 1) stands exactly once, at its last change; where others have moved on from a
@@ -32,15 +36,23 @@ enum SyncMap: String, CaseIterable {
   case parked = "sync_parked"
   case quarantine = "sync_quarantine"
   case journal = "sync_journal"
+  case own = "sync_own"
+  case marks = "sync_marks"
 
   func key(_ data: Data) -> SidecarKey { SidecarKey(map: rawValue, key: data) }
 }
 
 enum SyncKey {
   static let head = SyncMap.meta.key(Data("head".utf8))
+  static let names = SyncMap.meta.key(Data("names".utf8))
+  static let additions = SyncMap.meta.key(Data("additions".utf8))
 
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }
+  static func own(_ transaction: Int64) -> SidecarKey {
+    SidecarKey(map: SyncMap.own.rawValue, transaction: transaction)
+  }
+  static func mark(_ sequence: UInt64) -> SidecarKey { SyncMap.marks.key(number(sequence)) }
   static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(bytes(id)) }
 
   static func object(_ id: ManagedObjectID) -> SidecarKey? {

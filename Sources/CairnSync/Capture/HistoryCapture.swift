@@ -24,6 +24,7 @@ struct HistoryCapture {
       if count < Self.transactionsPerCommit { break }
     }
     try BootstrapScan(access: access).run(progress: progress)
+    try HistoryGap(access: access).captureDeletes()
     return total
   }
 
@@ -41,9 +42,11 @@ struct HistoryCapture {
       }
       let newest = try history.lastTransactionNumber()
       let transactions = try read(history, after: captured, ledger)
+      let own = try access.ownTransactions(after: captured)
+      let foreign = transactions.filter { !own.contains($0.number) }
       var work = CaptureWork(access: access, ledger: ledger)
-      try work.prefetch(transactions)
-      for transaction in transactions { try work.take(transaction) }
+      try work.prefetch(foreign)
+      for transaction in foreign { try work.take(transaction) }
       try work.finish()
       if let last = transactions.last { ledger.head.captured = last.number }
       if transactions.count < Self.transactionsPerCommit {
@@ -52,6 +55,9 @@ struct HistoryCapture {
         if ledger.head.bootstrap == .history {
           ledger.head.bootstrap = .scanning(entity: "", after: .min)
         }
+      }
+      for number in own where number <= ledger.head.captured {
+        ledger.put(SyncKey.own(number), nil)
       }
       try access.environment.reach(.beforeCaptureCommit)
       if try access.commit(ledger) {
@@ -67,12 +73,15 @@ struct HistoryCapture {
   ) throws -> [HistoryTransactionRecord] {
     let limit = Self.transactionsPerCommit
     do {
+      // What was purged before sync began is no gap: all rows are looked at then.
+      let isFirst = after == 0 && ledger.head.bootstrap == .history
       return try history.readHistory(
-        HistoryReadRequest(after: after == 0 ? nil : after, limit: limit))
+        HistoryReadRequest(after: isFirst ? nil : after, limit: limit))
     } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
-      // History was purged before it was captured: go on with what there is, and look for rows
-      // that it no longer tells of.
+      // History was purged before it was captured: go on with what there is, and look for what it no
+      // longer tells of.
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
+      ledger.head.gap = .rows
       return try history.readHistory(HistoryReadRequest(after: nil, limit: limit))
         .filter { $0.number > after }
     }
@@ -94,16 +103,13 @@ struct CaptureWork {
   }
 
   func prefetch(_ transactions: [HistoryTransactionRecord]) throws {
-    let changes = transactions.lazy.filter { $0.author != SyncConfiguration.author }
-      .flatMap(\.changes)
-    let objects = changes.compactMap { SyncKey.object($0.objectID) }
-    try ledger.prefetch(Array(objects))
+    let changes = transactions.flatMap(\.changes)
+    try ledger.prefetch(changes.compactMap { SyncKey.object($0.objectID) })
     let records = try changes.compactMap { try ledger.recordID(for: $0.objectID) }
     try ledger.prefetch(records: records)
   }
 
   mutating func take(_ transaction: HistoryTransactionRecord) throws {
-    guard transaction.author != SyncConfiguration.author else { return }
     let changes = transaction.changes.filter { change in
       change.objectID.entity.name.map { access.schema.entities[$0] != nil } ?? false
     }
@@ -115,11 +121,13 @@ struct CaptureWork {
       milliseconds: milliseconds, limit: access.latestCredibleTime)
     let stamp = Stamp(clock: reading, store: ledger.storeID)
     ledger.head.sequence += 1
+    let deleted = Set(changes.filter { $0.kind == .delete }.map(\.objectID.entity))
     for change in changes {
       switch change.kind {
       case .insert: try insert(change.objectID, stamp)
-      case .update: try update(change.objectID, change.changedProperties, stamp)
-      case .delete: try delete(change, stamp)
+      case .update:
+        try update(change.objectID, change.changedProperties, stamp, along: deleted)
+      case .delete: try delete(change.objectID, stamp)
       }
     }
   }
@@ -148,8 +156,10 @@ struct CaptureWork {
     addOrders(id, object, plan, nil, stamp)
   }
 
-  private mutating func update(
-    _ object: ManagedObjectID, _ properties: Set<String>?, _ stamp: Stamp
+  /// - Parameter deleted: The entities of what was deleted in the same transaction.
+  mutating func update(
+    _ object: ManagedObjectID, _ properties: Set<String>?, _ stamp: Stamp,
+    along deleted: Set<EntityDescription> = []
   ) throws {
     guard let plan = plan(of: object) else { return }
     if try ledger.recordID(for: object) == nil {
@@ -162,10 +172,13 @@ struct CaptureWork {
       return
     }
     var isChanged = false
+    let nullified = try nullified(object, plan, properties, deleted)
     for column in plan.columns where properties?.names(column.name) ?? true {
       isChanged = true
       entry.writes[column.name] =
-        entry.write(of: column.name)?.overwritten(at: stamp) ?? PropertyWrite(stamp: stamp)
+        entry.write(of: column.name)?
+        .overwritten(at: stamp, byRule: nullified.contains(column.name))
+        ?? PropertyWrite(stamp: stamp)
       if let old = entry.overlay.removeValue(forKey: column.name), let target = old.reference {
         ledger.unpark(target, owner: id, property: column.name)
       }
@@ -175,6 +188,30 @@ struct CaptureWork {
     }
     if isChanged { ledger.setRecord(id, entry) }
     addOrders(id, object, plan, properties, stamp)
+  }
+
+  /// The references among the written properties that a delete rule has taken away.
+  ///
+  /// History does not tell who wrote. Where what such a reference can lead to is deleted in the same
+  /// transaction, by a rule that nullifies, and nothing is there now, the rule is taken for the
+  /// writer; should a program have written nil itself in a save that deletes, its write counts, too,
+  /// only that it does not bring back what another store has deleted.
+  private func nullified(
+    _ object: ManagedObjectID, _ plan: SyncSchema.EntityPlan, _ properties: Set<String>?,
+    _ deleted: Set<EntityDescription>
+  ) throws -> Set<String> {
+    guard !deleted.isEmpty else { return [] }
+    let candidates = plan.columns.filter { column in
+      guard let destination = column.relationship?.destinationEntity,
+        column.relationship?.inverseRelationship?.deleteRule == .nullifyDeleteRule
+      else { return false }
+      return properties?.contains(column.name) ?? true
+        && deleted.contains { $0.isKindOf(entity: destination) }
+    }
+    guard !candidates.isEmpty,
+      let row = try access.store.snapshots(for: [object]).first ?? nil
+    else { return [] }
+    return Set(candidates.filter { row[$0.slot].isNull }.map(\.name))
   }
 
   /// The lists that the write of a record's properties (nil: all) may have changed.
@@ -194,8 +231,7 @@ struct CaptureWork {
     if isMember { orders.addMember(id, object, stamp: stamp, sequence: sequence) }
   }
 
-  private mutating func delete(_ change: HistoryChangeRecord, _ stamp: Stamp) throws {
-    let object = change.objectID
+  mutating func delete(_ object: ManagedObjectID, _ stamp: Stamp) throws {
     guard let id = try ledger.recordID(for: object), var entry = try ledger.record(id) else {
       return
     }

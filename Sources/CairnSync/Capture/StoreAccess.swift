@@ -9,7 +9,18 @@ struct StoreAccess: Sendable {
   let environment: SyncEnvironment
   let configuration: SyncConfiguration
 
-  func ledger() throws -> Ledger { try Ledger(store: store, schema: schema) }
+  /// The bookkeeping as of now, in the names of the model.
+  func ledger() throws -> Ledger {
+    let ledger = try rawLedger()
+    if ledger.head.names == schema.namesDigest { return ledger }
+    try SchemaUpgrade(access: self).run()
+    return try rawLedger()
+  }
+
+  /// The bookkeeping in the names in which it was left.
+  func rawLedger() throws -> Ledger {
+    try Ledger(store: store, schema: schema, random: environment.random)
+  }
 
   func history() throws -> any HistoryKeeping {
     guard let history = store as? any HistoryKeeping else {
@@ -21,15 +32,35 @@ struct StoreAccess: Sendable {
     return history
   }
 
-  /// Transactions that are not captured yet, oldest first.
+  /// Transactions of others than sync that are not captured yet, oldest first, and whether these are
+  /// all of them.
+  ///
+  /// - Parameter limit: How many transactions to look at, those of sync included; 0 means all.
   func uncaptured(
     after captured: Int64, limit: Int, includesChanges: Bool
-  ) throws -> [HistoryTransactionRecord] {
+  ) throws -> (transactions: [HistoryTransactionRecord], isAll: Bool) {
     let history = try history()
-    guard try history.lastTransactionNumber() > captured else { return [] }
+    guard try history.lastTransactionNumber() > captured else { return ([], true) }
     var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
     request.includesChanges = includesChanges
-    return try history.readHistory(request)
+    let found = try history.readHistory(request)
+    let own = try ownTransactions(after: captured)
+    return (found.filter { !own.contains($0.number) }, limit == 0 || found.count < limit)
+  }
+
+  /// The transactions that sync wrote and nobody has captured yet.
+  ///
+  /// Told by what sync's commits keep, never by a name that a program can choose. To be read after
+  /// the transactions: what is among them was committed with its mark.
+  func ownTransactions(after captured: Int64) throws -> Set<Int64> {
+    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    let marks = try sidecar.sidecarEntries(
+      of: SyncMap.own.rawValue, from: SyncKey.own(captured + 1).key, to: nil, limit: 0)
+    return Set(
+      try marks.map { mark in
+        var reader = ByteReader(mark.key)
+        return Int64(bitPattern: try reader.fixed())
+      })
   }
 
   /// The latest time that this daemon believes a writer.

@@ -41,18 +41,26 @@ public struct ByteWriter: Sendable {
     fixed(value.clock.bits)
     identity(value.store)
   }
-  public mutating func seen(_ value: SeenWrites) {
-    count(value.readings.count)
+  public mutating func seen(_ value: SeenWrites) { seen(value, flag: 0) }
+
+  fileprivate mutating func seen(_ value: SeenWrites, flag: UInt64) {
+    varint(UInt64(value.readings.count) | flag)
     for (store, clock) in value.readings.sorted(by: { $0.key < $1.key }) {
       identity(store)
       fixed(clock.bits)
     }
   }
+  /// Stamp · seen · for what a delete rule wrote, whose number of readings has a flag: the last
+  /// meant stamp.
   public mutating func write(_ value: PropertyWrite) {
     stamp(value.stamp)
-    seen(value.seen)
+    seen(value.seen, flag: value.lastMeant == nil ? 0 : byRuleFlag)
+    if let meant = value.lastMeant { stamp(meant) }
   }
 }
+
+/// In the number of readings a writer had seen, which is never that great.
+private let byRuleFlag: UInt64 = 1 << 40
 
 /// Reads what ``ByteWriter`` wrote.
 ///
@@ -128,9 +136,12 @@ public struct ByteReader {
     let clock = ClockReading(bits: try fixed())
     return Stamp(clock: clock, store: try identity(StoreID.self))
   }
-  public mutating func seen() throws -> SeenWrites {
+  public mutating func seen() throws -> SeenWrites { try seen(count: UInt64(count())) }
+
+  private mutating func seen(count: UInt64) throws -> SeenWrites {
+    guard count <= UInt64(remaining) else { throw Self.damaged }
     var readings: [StoreID: ClockReading] = [:]
-    for _ in 0..<(try count()) {
+    for _ in 0..<count {
       let store = try identity(StoreID.self)
       readings[store] = ClockReading(bits: try fixed())
     }
@@ -138,6 +149,9 @@ public struct ByteReader {
   }
   public mutating func write() throws -> PropertyWrite {
     let stamp = try stamp()
-    return PropertyWrite(stamp: stamp, seen: try seen())
+    let count = try varint()
+    let seen = try seen(count: count & ~byRuleFlag)
+    return PropertyWrite(
+      stamp: stamp, seen: seen, lastMeant: count & byRuleFlag == 0 ? nil : try self.stamp())
   }
 }

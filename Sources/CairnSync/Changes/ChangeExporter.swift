@@ -176,9 +176,8 @@ struct ChangeExporter {
     }
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 0, includesChanges: true)
-    return !later.contains { transaction in
-      transaction.author != SyncConfiguration.author
-        && transaction.changes.contains { objects.contains($0.objectID) }
+    return !later.transactions.contains { transaction in
+      transaction.changes.contains { objects.contains($0.objectID) }
     }
   }
 }

@@ -134,10 +134,10 @@ struct ChangeImporter {
   }
 
   private func isCaptured(_ ledger: Ledger) throws -> Bool {
+    // What sync itself wrote needs no capture.
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 64, includesChanges: false)
-    // What sync itself wrote needs no capture.
-    return later.count < 64 && later.allSatisfy { $0.author == SyncConfiguration.author }
+    return later.isAll && later.transactions.isEmpty
   }
 
   /// Whether no application has written, since the ledger was read, to a row that the commit is
@@ -149,7 +149,7 @@ struct ChangeImporter {
   private func isUntouched(_ plan: ImportPlan, _ ledger: Ledger) throws -> Bool {
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 0, includesChanges: true
-    ).filter { $0.author != SyncConfiguration.author }
+    ).transactions
     guard !later.isEmpty else { return true }
     var touched = Set(plan.items.values.compactMap(\.object))
     touched.formUnion(context.updatedObjects.map(\.objectID))

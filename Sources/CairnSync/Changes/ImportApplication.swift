@@ -105,9 +105,11 @@ final class ImportApplication {
       let entity = access.schema.entities[item.after.entity]
     else { return }
     for column in entity.columns where column.relationship == nil {
-      guard let register = item.after.registers[column.name],
-        let value = RowReading.attributeValue(register.value)
-      else { continue }
+      guard let register = item.after.registers[column.name] else {
+        if item.object == nil { leaveEmpty(column.slot, of: object) }
+        continue
+      }
+      guard let value = RowReading.attributeValue(register.value) else { continue }
       if item.object != nil,
         item.before?.registers[column.name]?.value.isSame(as: register.value) == true
       {
@@ -117,6 +119,15 @@ final class ImportApplication {
         object.setStoredValue(value, at: column.slot)
       }
     }
+  }
+
+  /// A new object has defaults that the record's writer, who does not know the attribute, did not
+  /// write: as after a migration, only what is mandatory keeps them.
+  private func leaveEmpty(_ slot: Int, of object: ManagedObject) {
+    guard let attribute = object.entity.layout.slots[slot].attribute, attribute.isOptional,
+      !(attribute is DerivedAttributeDescription), !object.storedValue(at: slot).isNull
+    else { return }
+    object.setStoredValue(.null, at: slot)
   }
 
   /// The object that a reference leads to now; nil when it is not here.

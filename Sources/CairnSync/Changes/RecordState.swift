@@ -18,8 +18,8 @@ public struct Deletion: Hashable, Sendable {
   }
 
   /// Whether the deleter knew of the write.
-  public func hasSeen(_ write: PropertyWrite) -> Bool {
-    write.stamp.store == stamp.store ? write.stamp.clock <= stamp.clock : seen.covers(write.stamp)
+  public func hasSeen(_ write: Stamp) -> Bool {
+    write.store == stamp.store ? write.clock <= stamp.clock : seen.covers(write)
   }
 }
 
@@ -62,8 +62,8 @@ public struct RecordState: Hashable, Sendable {
     guard let deletion else { return true }
     switch policy {
     case .deleteWins: return false
-    case .lastWriter: return registers.values.contains { $0.write.stamp > deletion.stamp }
-    case .writeWins: return registers.values.contains { !deletion.hasSeen($0.write) }
+    case .lastWriter: return registers.values.contains { $0.write.meant > deletion.stamp }
+    case .writeWins: return registers.values.contains { !deletion.hasSeen($0.write.meant) }
     }
   }
 

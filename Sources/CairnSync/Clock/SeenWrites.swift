@@ -28,17 +28,28 @@ public struct SeenWrites: Hashable, Sendable {
 public struct PropertyWrite: Hashable, Sendable {
   public let stamp: Stamp
   public let seen: SeenWrites
-  public init(stamp: Stamp, seen: SeenWrites = SeenWrites()) {
+  /// For a nullification that a delete rule made: the last write before it that somebody meant; nil
+  /// for a write that somebody meant.
+  ///
+  /// Only what somebody meant brings a deleted record back.
+  public let lastMeant: Stamp?
+  public init(stamp: Stamp, seen: SeenWrites = SeenWrites(), lastMeant: Stamp? = nil) {
     self.stamp = stamp
     self.seen = seen
+    self.lastMeant = lastMeant
   }
 
+  /// The last write of the property that somebody meant.
+  public var meant: Stamp { lastMeant ?? stamp }
+
   /// A write at `stamp` by someone who saw this write as the current one.
-  public func overwritten(at stamp: Stamp) -> PropertyWrite {
+  ///
+  /// - Parameter byRule: Whether a delete rule made the write.
+  public func overwritten(at stamp: Stamp, byRule: Bool = false) -> PropertyWrite {
     var seen = self.seen
     seen.insert(self.stamp)
     seen.remove(stamp.store)
-    return PropertyWrite(stamp: stamp, seen: seen)
+    return PropertyWrite(stamp: stamp, seen: seen, lastMeant: byRule ? meant : nil)
   }
 
   /// Whether the writer knew of the other write.

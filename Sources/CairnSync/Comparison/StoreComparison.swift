@@ -9,6 +9,10 @@ public struct StoreDifference: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
     case onlyLocal = "only-local"
     case onlyReplica = "only-replica"
+    /// A row of the local store, or of the replica, that sync does not know, so that it does not
+    /// travel.
+    case unknownLocal = "unknown-local"
+    case unknownReplica = "unknown-replica"
     /// A property has other values.
     case value
     /// A property has the same value, but not by the same write.
@@ -17,10 +21,23 @@ public struct StoreDifference: Sendable, Hashable {
     case members
   }
   public let kind: Kind
-  public let record: RecordID
+  /// Nil for a row that sync does not know.
+  public let record: RecordID?
   public let entity: String
   /// The property or relationship; nil for whole records.
   public let property: String?
+  /// The object's URI, for a row that sync does not know.
+  public let row: String?
+
+  init(
+    kind: Kind, record: RecordID?, entity: String, property: String? = nil, row: String? = nil
+  ) {
+    self.kind = kind
+    self.record = record
+    self.entity = entity
+    self.property = property
+    self.row = row
+  }
 }
 
 /// What a comparison found.
@@ -67,17 +84,42 @@ struct StoreComparison {
     let mine = try summary(of: local)
     let theirs = try summary(of: replica)
     var differences: [StoreDifference] = []
-    let buckets = Set(mine.buckets.indices.filter { mine.buckets[$0] != theirs.buckets[$0] })
-    if !buckets.isEmpty {
-      let a = try entries(of: local, in: buckets)
-      let b = try entries(of: replica, in: buckets)
-      for id in Set(a.keys).union(b.keys).sorted() {
-        differences += compare(id, a[id], b[id])
-      }
+    let (a, b) = try differing(mine, theirs)
+    for id in Set(a.keys).union(b.keys).sorted() {
+      differences += compare(id, a[id], b[id])
     }
+    differences += try unknownRows(of: local, .unknownLocal)
+    differences += try unknownRows(of: replica, .unknownReplica)
     return VerifyReport(
       replica: name, records: max(mine.records, theirs.records),
       links: max(mine.links, theirs.links), differences: differences)
+  }
+
+  /// By record, the properties that differ although both stores know the same write of them, and the
+  /// relationships with other members.
+  func differencesWithoutWrites() throws -> [RecordID: Set<String>] {
+    var found: [RecordID: Set<String>] = [:]
+    let (a, b) = try differing(try summary(of: local), try summary(of: replica))
+    for (id, mine) in a {
+      guard let theirs = b[id] else { continue }
+      for difference in compare(id, mine, theirs) {
+        guard let name = difference.property else { continue }
+        let stamps = [mine, theirs].map { $0.state.registers[name]?.write.stamp }
+        if difference.kind == .members || difference.kind == .value && stamps[0] == stamps[1] {
+          found[id, default: []].insert(name)
+        }
+      }
+    }
+    return found
+  }
+
+  /// The records of the buckets whose digests differ.
+  private func differing(
+    _ mine: Summary, _ theirs: Summary
+  ) throws -> (local: [RecordID: Entry], replica: [RecordID: Entry]) {
+    let buckets = Set(mine.buckets.indices.filter { mine.buckets[$0] != theirs.buckets[$0] })
+    if buckets.isEmpty { return ([:], [:]) }
+    return (try entries(of: local, in: buckets), try entries(of: replica, in: buckets))
   }
 
   private func compare(_ id: RecordID, _ a: Entry?, _ b: Entry?) -> [StoreDifference] {
@@ -101,6 +143,31 @@ struct StoreComparison {
     for name in Set(a.members.keys).union(b.members.keys).sorted()
     where a.members[name] != b.members[name] {
       found.append(difference(.members, name))
+    }
+    return found
+  }
+
+  /// The rows without a record ID: what was written past history, or lost from the bookkeeping.
+  private func unknownRows(
+    of access: StoreAccess, _ kind: StoreDifference.Kind
+  ) throws -> [StoreDifference] {
+    var found: [StoreDifference] = []
+    for root in access.schema.roots where access.store.holds(root) {
+      let request = StoreFetchRequest(entity: root, result: .objectIDs)
+      guard case .objectIDs(let objects) = try access.store.fetch(request) else { continue }
+      var rest = objects[...]
+      while !rest.isEmpty {
+        let page = rest.prefix(Self.page)
+        rest = rest.dropFirst(Self.page)
+        let ledger = try access.ledger()
+        try ledger.prefetch(page.compactMap(SyncKey.object))
+        for object in page where try ledger.recordID(for: object) == nil {
+          found.append(
+            StoreDifference(
+              kind: kind, record: nil, entity: object.entity.name ?? "",
+              row: object.uriRepresentation().absoluteString))
+        }
+      }
     }
     return found
   }
@@ -146,7 +213,7 @@ struct StoreComparison {
       for (key, value) in page {
         let id = try SyncKey.identity(RecordID.self, in: key)
         if let buckets, !buckets.contains(Self.bucket(of: id)) { continue }
-        let entry = try RecordEntry(decoding: value)
+        let entry = try ledger.entry(decoding: value)
         if let object = ledger.objectID(for: entry) { live.append((id, entry, object)) }
       }
       try visitPage(live, access, ledger, visit)

@@ -25,6 +25,8 @@ final class Link: Sendable {
   private struct State {
     var life = LinkLife()
     var store: PersistentStore?
+    /// The identifier of the store that was open last under the replica's name.
+    var identifier: String?
     var waiters: [Int: Waiter] = [:]
     var nextWaiter = 0
     var task: Task<Void, Never>?
@@ -106,8 +108,18 @@ final class Link: Sendable {
   /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
   /// then.
   ///
-  /// - Throws: ``SyncError``: timed out, paused, failed for good, or removed.
+  /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
+  ///   that are not visible.
   func sync(timeout: Duration?) async throws {
+    try await completePass(timeout: timeout)
+    let held = life.held
+    if held.count == 0 { return }
+    throw SyncError(
+      .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
+  }
+
+  /// The same, whatever the pass could not make visible.
+  func completePass(timeout: Duration?) async throws {
     let (id, ticket) = state.withLock { state -> (Int, Int) in
       state.nextWaiter += 1
       return (state.nextWaiter, state.life.request())
@@ -179,11 +191,15 @@ final class Link: Sendable {
     change { $0.beginOpening() }
     let opening = ReplicaOpening(
       coordinator: coordinator, configuration: configuration,
-      localIdentifier: local.store.identifier ?? ""
+      localIdentifier: local.store.identifier ?? "",
+      expectedIdentifier: state.withLock { $0.identifier }
     ) { [weak self] progress in self?.change { $0.migrate(progress) } }
     do {
       let store = try await opening.open()
-      state.withLock { $0.store = store }
+      state.withLock { state in
+        state.store = store
+        state.identifier = store.identifier
+      }
       change { $0.opened() }
     } catch {
       fail(error)
@@ -204,15 +220,17 @@ final class Link: Sendable {
         take(report, of: step)
         machine.take(report.event)
       }
-      finish(since: began, before)
+      let direction = configuration.direction
+      let held = try await perform { try pass.held(direction) }
+      finish(since: began, before, held)
     } catch {
       fail(error)
     }
   }
 
-  private func finish(since began: UInt64, _ before: SyncCounters) {
+  private func finish(since began: UInt64, _ before: SyncCounters, _ held: HeldRecords) {
     let now = environment.now()
-    change { $0.completePass(now: now) }
+    change { $0.completePass(now: now, held: held) }
     let after = life.counters
     report(
       .passCompleted(
@@ -240,7 +258,7 @@ final class Link: Sendable {
       case .move(.push), .retryHeld(.push):
         state.life.counters.recordsPushed += report.records
         state.life.counters.linksPushed += report.links
-      case .captureLocal, .captureReplica: break
+      case .identify, .captureLocal, .captureReplica: break
       }
       state.life.counters.conflicts += report.conflicts
       state.life.counters.quarantined += report.quarantined.count
@@ -253,6 +271,12 @@ final class Link: Sendable {
     if let progress = report.progress, case .move(.push) = step {
       self.report(.firstSync(replica: configuration.name, progress: progress))
     }
+    for path in report.restored {
+      self.report(.restored(replica: configuration.name, path: path))
+    }
+    for path in report.gaps {
+      self.report(.historyLost(replica: configuration.name, path: path))
+    }
     for id in report.quarantined {
       self.report(.quarantined(replica: configuration.name, record: id))
     }
@@ -264,6 +288,7 @@ final class Link: Sendable {
     let life = self.life
     if error is CancellationError, life.isPaused || life.isRemoved { return }
     let described = ReplicaOpening.describe(error, at: configuration.url)
+    if described.code == .fileMoved { letGo() }
     let backoff = local.configuration.backoff
     let random = environment.random()
     let now = environment.now()
@@ -274,6 +299,16 @@ final class Link: Sendable {
     }
     report(.passFailed(replica: configuration.name, described))
     if described.recovery == .person { failWaiters(described) }
+  }
+
+  /// Closes a store whose file no name leads to, so that the next attempt opens what is there.
+  private func letGo() {
+    let store = state.withLock { state -> PersistentStore? in
+      defer { state.store = nil }
+      return state.store
+    }
+    // What closing it reports changes nothing: nobody finds the file.
+    if let store { try? coordinator.remove(store) }
   }
 
   private func change(_ body: (inout LinkLife) -> Void) {

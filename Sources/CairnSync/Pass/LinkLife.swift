@@ -15,6 +15,8 @@ struct LinkLife: Sendable {
   /// The local store's change order as the replica has it.
   var pushedTo: UInt64?
   var firstSync: Double?
+  /// What the last complete pass could not make visible.
+  private(set) var held = HeldRecords()
 
   /// What the link's task does next.
   enum Action: Hashable, Sendable {
@@ -59,7 +61,8 @@ struct LinkLife: Sendable {
     enter(.syncing)
   }
 
-  mutating func completePass(now: UInt64) {
+  mutating func completePass(now: UInt64, held: HeldRecords = HeldRecords()) {
+    self.held = held
     completed = max(completed, running)
     failures = 0
     lastError = nil

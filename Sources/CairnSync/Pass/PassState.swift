@@ -1,6 +1,6 @@
 /// One run of a link as a pure state machine: what to do next, given what has been done.
 ///
-/// Both sides are captured first, so that every decision is made on stamps. Then the local store
+/// Both sides show first that they are the stores that they were. Then both are captured, so that every decision is made on stamps. Then the local store
 /// takes what the replica has, and the replica what the local store has, each in change sets, until
 /// neither has more.
 public struct PassState: Hashable, Sendable {
@@ -14,6 +14,8 @@ public struct PassState: Hashable, Sendable {
 
   /// What the shell does next.
   public enum Step: Hashable, Sendable {
+    /// Makes sure of the identity of both sides.
+    case identify
     case captureLocal
     case captureReplica
     /// Tries what is quarantined once more, at the destination of the side.
@@ -24,6 +26,7 @@ public struct PassState: Hashable, Sendable {
 
   /// What came of a step.
   public enum Event: Hashable, Sendable {
+    case identified
     case captured
     case retried
     /// A change set was applied; there may be more.
@@ -34,7 +37,7 @@ public struct PassState: Hashable, Sendable {
 
   private let sides: [Side]
   /// Nil when the pass is complete.
-  public private(set) var step: Step? = .captureLocal
+  public private(set) var step: Step? = .identify
 
   public init(direction: SyncDirection) {
     var sides: [Side] = []
@@ -48,11 +51,13 @@ public struct PassState: Hashable, Sendable {
   /// Events that do not belong to it change nothing.
   public mutating func take(_ event: Event) {
     switch (step, event) {
+    case (.identify, .identified): step = .captureLocal
     case (.captureLocal, .captured): step = .captureReplica
     case (.captureReplica, .captured): step = sides.first.map(Step.retryHeld)
     case (.retryHeld(let side), .retried): step = .move(side)
     case (.move(let side), .drained): step = next(after: side).map(Step.retryHeld)
-    case (.move, .moved), (nil, _), (.captureLocal, _), (.captureReplica, _), (.retryHeld, _),
+    case (.move, .moved), (nil, _), (.identify, _), (.captureLocal, _), (.captureReplica, _),
+      (.retryHeld, _),
       (.move, _):
       break
     }

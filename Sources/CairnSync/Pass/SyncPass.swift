@@ -26,6 +26,10 @@ struct SyncPass: @unchecked Sendable {
     var position: UInt64?
     /// How much of the first copy is done, while it runs.
     var progress: Double?
+    /// The stores that were found to have gone back in time, by their paths.
+    var restored: [String] = []
+    /// The stores whose history was gone before it was captured.
+    var gaps: [String] = []
 
     fileprivate mutating func take(_ outcome: ChangeImporter.Outcome) {
       records += outcome.records
@@ -36,30 +40,78 @@ struct SyncPass: @unchecked Sendable {
     }
   }
 
+  /// Whether both stores are the files that their names lead to.
+  ///
+  /// - Throws: ``SyncError``: `fileMoved` for the replica, `storeUnavailable` for the local store.
+  private func checkFiles() throws {
+    do {
+      try (local.store as? any FilePlaceChecking)?.checkFilePlace()
+    } catch let error as CoreDataError {
+      throw SyncError(.storeUnavailable, error.message, recovery: .wait)
+    }
+    do {
+      try (replica.store as? any FilePlaceChecking)?.checkFilePlace()
+    } catch let error as CoreDataError {
+      throw SyncError(.fileMoved, error.message, recovery: .retry)
+    }
+  }
+
   func perform(_ step: PassState.Step) throws -> Report {
     switch step {
+    case .identify: return try identify()
     case .captureLocal:
       return Report(event: .captured, captured: try HistoryCapture(access: local).run())
     case .captureReplica:
-      return Report(event: .captured, captured: try HistoryCapture(access: replica).run())
+      var report = Report(event: .captured, captured: try HistoryCapture(access: replica).run())
+      for (store, other) in [(local, replica), (replica, local)]
+      where try HistoryGap(access: store).compare(with: other) {
+        report.gaps.append(Self.place(of: store))
+      }
+      return report
     case .retryHeld(let side): return try retryHeld(side == .pull ? local : replica)
     case .move(.pull): return try move(from: replica, to: local)
     case .move(.push): return try move(from: local, to: replica)
     }
   }
 
+  /// Before anything is exchanged: whether both are the stores that they were.
+  private func identify() throws -> Report {
+    try checkFiles()
+    var report = Report(event: .identified)
+    for (store, reader) in [(local, replica), (replica, local)]
+    where try store.renewIfRestored(asSeenBy: reader) {
+      report.restored.append(Self.place(of: store))
+    }
+    return report
+  }
+
+  private static func place(of access: StoreAccess) -> String {
+    access.store.url?.path ?? access.store.identifier ?? ""
+  }
+
+  /// What has arrived in either store through this link and is not visible there.
+  func held(_ direction: SyncDirection) throws -> HeldRecords {
+    var result = HeldRecords()
+    if direction.pushes { result = result + (try replica.held()) }
+    if direction.pulls {
+      result = result + (try local.held(from: try replica.ledger().storeID))
+    }
+    return result
+  }
+
   private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
-    let sourceID = try Ledger.identity(of: source.store)
-    let exporter = ChangeExporter(
-      access: source, destination: try Ledger.identity(of: destination.store))
-    var cursor = try destination.ledger().cursor(for: sourceID)
+    let served = try destination.ledger()
+    let exporter = ChangeExporter(access: source, destination: served.storeID)
+    var cursor = try served.cursor(for: try source.ledger().storeID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
     guard let set = try exporter.next(after: cursor) else {
       var report = Report(event: .drained)
       report.position = cursor.position
       return report
     }
-    let next = SyncCursor(position: set.upTo, streamingUntil: cursor.streamingUntil)
+    let next = SyncCursor(
+      position: set.upTo, streamingUntil: cursor.streamingUntil,
+      mark: try source.mark(at: set.upTo))
     let outcome = try ChangeImporter(access: destination, context: context)
       .apply(set, cursor: next)
     var report = Report(event: .moved)
@@ -88,7 +140,7 @@ struct SyncPass: @unchecked Sendable {
     let waiting = try claimants(access, sidecar)
     if !waiting.isEmpty {
       let set = ChangeSet(
-        source: try Ledger.identity(of: access.store), after: 0, upTo: 0)
+        source: try access.ledger().storeID, after: 0, upTo: 0)
       report.take(
         try ChangeImporter(access: access, context: context)
           .apply(set, cursor: nil, reconsidering: waiting))
@@ -104,27 +156,21 @@ struct SyncPass: @unchecked Sendable {
     _ access: StoreAccess, _ sidecar: any SidecarKeeping
   ) throws -> Set<RecordID> {
     var found: Set<RecordID> = []
-    var next: Data?
-    let page = 1000
-    while true {
-      let entries = try sidecar.sidecarEntries(
-        of: SyncMap.parked.rawValue, from: next, to: nil, limit: page)
-      guard let last = entries.last else { return found }
-      let ledger = try access.ledger()
-      for (key, _) in entries {
-        let property = String(decoding: key.dropFirst(32), as: UTF8.self)
-        let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-        let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-        guard let claimant = try ledger.record(owner), claimant.key != nil,
-          let plan = access.schema.entities[claimant.entity],
-          let column = plan.columnByName[property], plan.columns[column].isExclusive,
-          try ledger.record(try ledger.resolve(target))?.key != nil
-        else { continue }
-        found.insert(owner)
-      }
-      if entries.count < page { return found }
-      next = last.key + Data([0])
+    var ledger = try access.ledger()
+    try sidecar.visitEntries(of: .parked) { key, _ in
+      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
+      let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
+      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+      guard let claimant = try ledger.record(owner), claimant.key != nil,
+        let plan = access.schema.entities[claimant.entity],
+        let column = plan.columnByName[property], plan.columns[column].isExclusive,
+        try ledger.record(try ledger.resolve(target))?.key != nil
+      else { return }
+      found.insert(owner)
+    } afterPage: {
+      ledger = try access.ledger()
     }
+    return found
   }
 
   private func isAhead(_ entry: QuarantineEntry, _ access: StoreAccess) -> Bool {

@@ -70,7 +70,7 @@ public struct Conflict: Hashable, Sendable {
   ) -> [Conflict] {
     guard let deletion = deleter.deletion, writer.deletion != deletion, writer.survivor == nil
     else { return [] }
-    let unseen = writer.registers.filter { !deletion.hasSeen($0.value.write) }
+    let unseen = writer.registers.filter { !deletion.hasSeen($0.value.write.meant) }
     guard let latest = unseen.values.max(by: { $0.write.stamp < $1.write.stamp }) else {
       return []
     }

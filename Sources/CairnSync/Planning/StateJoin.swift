@@ -7,14 +7,25 @@ extension Register {
   /// Equal stamps carry equal values, except when a writer was overtaken while it was read; then
   /// the greater bytes win until the overtaking write arrives.
   public func joined(with other: Register) -> Register {
-    if write.stamp != other.write.stamp { return write.stamp > other.write.stamp ? self : other }
+    if write.stamp != other.write.stamp {
+      let (winner, loser) = write.stamp > other.write.stamp ? (self, other) : (other, self)
+      // What somebody meant before a delete rule wrote is remembered, whichever rule wrote last.
+      guard let meant = winner.write.lastMeant, loser.write.meant > meant else { return winner }
+      let write = PropertyWrite(
+        stamp: winner.write.stamp, seen: winner.write.seen, lastMeant: loser.write.meant)
+      return Register(value: winner.value, write: write)
+    }
     if self == other { return self }
     var seen = write.seen
     seen.formUnion(other.write.seen)
+    let meant = max(write.meant, other.write.meant)
     let mine = value.canonicalBytes
     let theirs = other.value.canonicalBytes
     let winner = mine.lexicographicallyPrecedes(theirs) ? other.value : value
-    return Register(value: winner, write: PropertyWrite(stamp: write.stamp, seen: seen))
+    return Register(
+      value: winner,
+      write: PropertyWrite(
+        stamp: write.stamp, seen: seen, lastMeant: meant == write.stamp ? nil : meant))
   }
 }
 

@@ -9,6 +9,8 @@ struct ReplicaOpening: Sendable {
   let configuration: ReplicaConfiguration
   /// The UUID of the local store; a byte copy of it is no replica.
   let localIdentifier: String
+  /// The UUID that the replica had while it was open before; nil for one that never was.
+  let expectedIdentifier: String?
   let progress: @Sendable (Double) -> Void
 
   /// - Throws: ``SyncError``, with who has to do something.
@@ -24,7 +26,7 @@ struct ReplicaOpening: Sendable {
       // A queue of its own: a mount that hangs must not take a thread from other replicas.
       DispatchQueue(label: "cairn.sync.opening.\(configuration.name)").async {
         do {
-          try checkIsNoCopy()
+          try checkIdentity()
           continuation.resume(returning: nil)
         } catch {
           continuation.resume(returning: Self.describe(error, at: configuration.url))
@@ -46,27 +48,48 @@ struct ReplicaOpening: Sendable {
     return store
   }
 
-  private func checkIsNoCopy() throws {
+  /// Whether the file is what belongs there: neither a copy of the local store, nor another store or
+  /// none where the replica was a moment ago.
+  private func checkIdentity() throws {
     guard let kind = try? coordinator.kind(ofType: configuration.type) else { return }
     let url = configuration.url
-    if url.isFileURL, !FileManager.default.fileExists(atPath: url.path) { return }
+    if url.isFileURL, !FileManager.default.fileExists(atPath: url.path) {
+      guard expectedIdentifier != nil else { return }
+      throw SyncError(
+        .storeUnavailable,
+        "\(url.path) was removed or moved away while it was in use; put it back, or remove the "
+          + "replica and add it again to have it made anew", recovery: .wait)
+    }
     let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
     let metadata = try kind.metadata(at: url, options: options)
-    guard let identifier = metadata[StoreMetadataKey.uuid] as? String,
-      identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame
-    else { return }
-    throw SyncError(
-      .sameStore,
-      "\(configuration.url.path) is a copy of the local store, with the same UUID; remove it and "
-        + "add an empty replica", recovery: .person)
+    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return }
+    if identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame {
+      throw SyncError(
+        .sameStore,
+        "\(url.path) is a copy of the local store, with the same UUID; remove it and "
+          + "add an empty replica", recovery: .person)
+    }
+    if let expectedIdentifier,
+      identifier.caseInsensitiveCompare(expectedIdentifier) != .orderedSame
+    {
+      throw SyncError(
+        .anotherStore,
+        "\(url.path) is another store now (\(identifier)) than the replica was "
+          + "(\(expectedIdentifier)); put the replica's file back, or remove the replica and add it "
+          + "again to join the two", recovery: .person)
+    }
   }
 
-  private func description() -> PersistentStoreDescription {
+  func description() -> PersistentStoreDescription {
     let description = PersistentStoreDescription(url: configuration.url)
     description.type = configuration.type
     description.shouldAddStoreAsynchronously = true
     description.shouldMigrateStoreAutomatically = configuration.migrates
     description.shouldInferMappingModelAutomatically = configuration.migrates
+    // Others may use it, at the version it has: it is brought to a model that has all it has, or
+    // stays as it is, whatever models lie beside this program.
+    description.setOption(
+      NSNumber(value: true), forKey: StoreOptionKey.refuseLossyMigration)
     description.timeout = configuration.timeout
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.historyTracking)
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.remoteChangeNotification)

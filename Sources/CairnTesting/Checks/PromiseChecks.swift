@@ -71,6 +71,25 @@ enum PromiseChecks {
       let first = try keeper.sidecarEntries(of: "suite", from: Data([1]), to: nil, limit: 1)
       probe.expectEqual(first.map(\.key), [Data([1, 0])], "with a limit")
     },
+    ConformanceCheck("a sidecar entry can stand under the transaction that it commits with") {
+      probe in
+      guard let keeper = probe.store as? any SidecarKeeping,
+        let history = probe.store as? any HistoryKeeping
+      else { return }
+      try probe.save { $0.sidecar = [.putAtTransaction(map: "suite", data("alone"))] }
+      let row = try probe.newRow("Person", ["name": .string("a")])
+      try probe.save {
+        $0.insertions = [.init(snapshot: row)]
+        $0.sidecar = [.putAtTransaction(map: "suite", data("with a row"))]
+      }
+      let entries = try keeper.sidecarEntries(of: "suite", from: nil, to: nil, limit: 0)
+      let number = try history.lastTransactionNumber()
+      // A save of nothing but the sidecar is no transaction of history.
+      let expected = number == 0 ? [] : [SidecarKey(map: "suite", transaction: number).key]
+      probe.expectEqual(entries.map(\.key), expected, "keys")
+      probe.expectEqual(
+        entries.map(\.value), number == 0 ? [] : [data("with a row")], "values")
+    },
     ConformanceCheck("history records each commit") { probe in
       guard let keeper = probe.store as? any HistoryKeeping else { return }
       probe.expectEqual(try keeper.lastTransactionNumber(), 0, "before any commit")

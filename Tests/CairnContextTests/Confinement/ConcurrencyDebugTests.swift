@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func whileItIsOffThreadsThatRaceInOneContextHarmNoOtherAndNoStore() async {
+  @Test func whileItIsOffThreadsMayReadRealisedObjectsOfOneContextAtOnce() async {
     await #expect(processExitsWith: .success) {
       unsetenv("com.apple.CoreData.ConcurrencyDebug")
       unsetenv("CAIRN_CONCURRENCY_DEBUG")

@@ -9,6 +9,15 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   /// What to do, once; set by the test of the store type that is the mapping's note.
   // Guarded by the suite, which runs its tests one after the other.
   nonisolated(unsafe) static var disturb: (() -> Void)?
+  /// The same, before the objects of the next mapping are read.
+  nonisolated(unsafe) static var disturbEarly: (() -> Void)?
+  override func endInstanceCreation(
+    forMapping mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    let disturb = Self.disturbEarly
+    Self.disturbEarly = nil
+    disturb?()
+  }
   override func end(_ mapping: EntityMapping, manager: MigrationManager) throws {
     let disturb = Self.disturb
     Self.disturb = nil
@@ -67,6 +76,43 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
     // A database holds writers off, a file is read again.
     #expect(isSaved == (type != "SQLite"))
     #expect(try titles(url, type) == (isSaved == true ? ["A new one"] : []) + Self.titles)
+  }
+
+  @Test(arguments: ["SQLite", "SQLite with a rollback journal", "XML"])
+  func aMigrationIntoAnotherFileReadsOneStateOfTheStore(way: String) throws {
+    let folder = try Shelf.folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let type = way == "XML" ? way : "SQLite"
+    let url = try Shelf.store(type, in: folder)
+    let pragmas: [AnyHashable: Any] =
+      way.contains("journal") ? [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]] : [:]
+    let other = PersistentStoreCoordinator(managedObjectModel: Shelf.first())
+    let opened = try other.addPersistentStore(
+      ofType: type, configurationName: nil, at: url, options: pragmas)
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = other
+    let given = try mapping()
+    // Authors are read before, books after what somebody else commits.
+    #expect(given.entityMappings.map(\.destinationEntityName) == ["Author", "Book"])
+    given.entityMappings.first?.entityMigrationPolicyClassName = "DisturbedPolicy"
+    var isSaved = false
+    DisturbedPolicy.disturbEarly = {
+      context.performAndWait {
+        let author = EntityDescription.insertNewObject(forEntityName: "Author", into: context)
+        let book = EntityDescription.insertNewObject(forEntityName: "Book", into: context)
+        book.setValue(author, forKey: "author")
+        isSaved = (try? context.save()) != nil
+      }
+    }
+    let made = folder.appendingPathComponent("made")
+    try MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown()).migrateStore(
+      from: url, sourceType: type, options: nil, with: given, toDestinationURL: made,
+      destinationType: type, destinationOptions: nil)
+    try other.remove(opened)
+    #expect(isSaved)
+    #expect(try titles(made, type) == Self.titles)
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!left.contains { $0.contains("migrating") }, "\(left)")
   }
 
   @Test(arguments: [["journal_mode": "DELETE"], ["page_size": "8192"]])

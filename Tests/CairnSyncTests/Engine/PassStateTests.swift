@@ -11,6 +11,7 @@ struct PassStateTests {
     while let step = machine.step, steps.count < 20 {
       steps.append(step)
       switch step {
+      case .identify: machine.take(.identified)
       case .captureLocal, .captureReplica: machine.take(.captured)
       case .retryHeld: machine.take(.retried)
       case .move: machine.take(steps.filter { $0 == step }.count < 2 ? .moved : .drained)
@@ -19,10 +20,10 @@ struct PassStateTests {
     return steps
   }
 
-  @Test func bothSidesAreCapturedThenPulledAndPushedUntilDry() {
+  @Test func bothSidesAreIdentifiedCapturedThenPulledAndPushedUntilDry() {
     #expect(
       steps(.both) == [
-        .captureLocal, .captureReplica, .retryHeld(.pull), .move(.pull), .move(.pull),
+        .identify, .captureLocal, .captureReplica, .retryHeld(.pull), .move(.pull), .move(.pull),
         .retryHeld(.push), .move(.push), .move(.push),
       ])
     #expect(steps(.pull).contains(.move(.push)) == false)
@@ -32,7 +33,7 @@ struct PassStateTests {
   @Test func anEventOfAnotherStepChangesNothing() {
     var machine = PassState(direction: .both)
     for event in [PassState.Event.moved, .drained, .retried] { machine.take(event) }
-    #expect(machine.step == .captureLocal)
+    #expect(machine.step == .identify)
   }
 
   @Test func waitsDoubleUpToTheLimitAndAreSpread() {

@@ -2,6 +2,7 @@ import CairnAtomicStores
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
@@ -79,6 +80,53 @@ struct ReplicaOpeningTests {
     }
     await daemon.engine.stop()
     #expect(try Data(contentsOf: url) == bytes)
+  }
+
+  /// Specification: sync.md 6, "No daemon ever migrates a store … to a model that lacks something".
+  @Test func aModelThatTheProgramKnowsIsNoConsentToMigrateAReplicaDown() throws {
+    let scratch = try Scratch()
+    let url = scratch.url.appendingPathComponent("hub.sqlite")
+    let newer = SampleModel.make(.newer)
+    func open(_ model: ManagedObjectModel, _ options: [AnyHashable: Any]) throws {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: model, storeKinds: [SQLiteStoreKind()])
+      let store = try coordinator.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: options)
+      try coordinator.remove(store)
+    }
+    try open(newer, [:])
+    var options: [AnyHashable: Any] = [
+      StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+      // As if it lay beside the executable.
+      StoreOptionKey.migrationSourceModels: [newer],
+    ]
+    let opening = ReplicaOpening(
+      coordinator: PersistentStoreCoordinator(
+        managedObjectModel: SampleModel.make(), storeKinds: [SQLiteStoreKind()]),
+      configuration: ReplicaConfiguration(name: "hub", url: url), localIdentifier: "",
+      expectedIdentifier: nil, progress: { _ in })
+    let own = opening.description().options
+    #expect((own[StoreOptionKey.refuseLossyMigration] as? NSNumber)?.boolValue == true)
+    let bytes = try Data(contentsOf: url)
+    var refused = options
+    refused[StoreOptionKey.refuseLossyMigration] = true
+    let error = #expect(throws: CoreDataError.self) { try open(SampleModel.make(), refused) }
+    #expect(error?.message.contains("Item.extra") == true, "\(error?.message ?? "")")
+    #expect(try Data(contentsOf: url) == bytes)
+    // To a model that has all of it: yes.
+    options[StoreOptionKey.refuseLossyMigration] = true
+    options[StoreOptionKey.migrationSourceModels] = [SampleModel.make(.older)]
+    let older = scratch.url.appendingPathComponent("older.sqlite")
+    let source = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(.older), storeKinds: [SQLiteStoreKind()])
+    try source.remove(
+      source.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: older, options: nil))
+    let target = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(), storeKinds: [SQLiteStoreKind()])
+    try target.remove(
+      target.addPersistentStore(
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: older, options: options))
   }
 
   /// A kind of store whose files hang when they are looked at, until the gate opens.

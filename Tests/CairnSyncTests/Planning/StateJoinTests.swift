@@ -24,9 +24,12 @@ struct StateJoinTests {
     var state = RecordState(id: id, entity: "Item")
     for name in ["a", "b", "c"] where generator.chance(60) {
       let value = WireValue.integer(Int64.random(in: 1...3, using: &generator))
+      let (first, second) = (stamp(&generator), stamp(&generator))
+      // What a delete rule wrote, sometimes; it came after what somebody meant.
+      let meant = first < second && generator.chance(30) ? first : nil
       state.registers[name] = Register(
         value: value,
-        write: PropertyWrite(stamp: stamp(&generator), seen: seen(&generator)))
+        write: PropertyWrite(stamp: second, seen: seen(&generator), lastMeant: meant))
     }
     if generator.chance(30) {
       state.deletion = Deletion(stamp: stamp(&generator), seen: SeenWrites())

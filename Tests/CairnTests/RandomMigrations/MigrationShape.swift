@@ -19,11 +19,6 @@ struct MigrationShape {
     /// As text, see ``MigrationValues``.
     var defaultValue: String?
     var isIndexed = false
-    /// Whether the version before lacks it.
-    ///
-    /// Whether rows that exist get the default of a new optional
-    /// attribute is no rule, so that none is given.
-    var isNew = true
   }
   struct End {
     let id: Int
@@ -81,8 +76,8 @@ struct MigrationShape {
   private mutating func attribute(_ random: inout ParityRandom) -> Attribute {
     var attribute = Attribute(
       id: newID(), name: newName("p", &random), type: random.pick(Self.types))
-    if random.below(3) == 0 {
-      attribute.isOptional = false
+    attribute.isOptional = random.below(3) != 0
+    if !attribute.isOptional || random.below(2) == 0 {
       attribute.defaultValue = MigrationValues.random(attribute.type, &random)
     }
     return attribute
@@ -90,23 +85,19 @@ struct MigrationShape {
 
   private mutating func addLink(_ random: inout ParityRandom) {
     let (owner, destination) = (random.pick(entities).id, random.pick(entities).id)
-    func end(_ name: String, _ from: Int, _ to: Int, _ id: Int) -> End {
-      let isToMany = random.below(2) == 0
-      return End(
-        id: id, name: name, entity: from, destination: to, isToMany: isToMany,
-        isOrdered: isToMany && random.below(3) == 0)
-    }
-    var first = end(newName("r", &random), owner, destination, newID())
-    if random.below(5) == 0 {
-      // Members without a way back belong to one owner only: a to-one will do.
-      first.isToMany = false
-      first.isOrdered = false
-      links.append(Link(end: first, inverse: nil))
-    } else {
-      let second = end(newName("r", &random), destination, owner, newID())
-      links.append(Link(end: first, inverse: second))
-    }
+    let first = end(owner, destination, &random)
+    let inverse = random.below(4) == 0 ? nil : end(destination, owner, &random)
+    links.append(Link(end: first, inverse: inverse))
     changes.append("link \(first.name)")
+  }
+
+  private mutating func end(
+    _ entity: Int, _ destination: Int, _ random: inout ParityRandom
+  ) -> End {
+    let isToMany = random.below(2) == 0
+    return End(
+      id: newID(), name: newName("r", &random), entity: entity, destination: destination,
+      isToMany: isToMany, isOrdered: isToMany && random.below(3) == 0)
   }
 
   // MARK: The next version
@@ -119,7 +110,6 @@ struct MigrationShape {
       next.entities[index].formerName = nil
       for place in next.entities[index].attributes.indices {
         next.entities[index].attributes[place].formerName = nil
-        next.entities[index].attributes[place].isNew = false
       }
     }
     for index in next.links.indices {
@@ -162,8 +152,7 @@ struct MigrationShape {
       if let place {
         var attribute = entities[index].attributes[place]
         attribute.isOptional.toggle()
-        let value = MigrationValues.random(attribute.type, &random)
-        attribute.defaultValue = attribute.isOptional && attribute.isNew ? nil : value
+        attribute.defaultValue = MigrationValues.random(attribute.type, &random)
         entities[index].attributes[place] = attribute
         changes.append("optional \(attribute.name)")
       }
@@ -207,12 +196,12 @@ struct MigrationShape {
   private mutating func changeLink(_ random: inout ParityRandom) {
     guard let place = links.indices.randomElement(&random) else { return }
     var link = links[place]
-    switch random.below(4) {
+    switch random.below(6) {
     case 0:
       if link.end.isToMany {
         link.end.isOrdered.toggle()
         changes.append("ordered \(link.end.name)")
-      } else if link.inverse != nil {
+      } else {
         link.end.isToMany = true
         changes.append("to-many \(link.end.name)")
       }
@@ -224,10 +213,15 @@ struct MigrationShape {
       }
     case 2:
       // What is left leads one way.
-      if !link.end.isToMany, link.inverse != nil {
-        changes.append("without inverse \(link.end.name)")
+      if let inverse = link.inverse {
+        if random.below(2) == 0 { link.end = inverse }
         link.inverse = nil
+        changes.append("\(link.end.name) without inverse")
       }
+    case 3, 4:
+      // One that it did not have, or another one.
+      link.inverse = end(link.end.destination, link.end.entity, &random)
+      changes.append("\(link.end.name) has the inverse \(link.inverse?.name ?? "")")
     default:
       links.remove(at: place)
       changes.append("unlink \(link.end.name)")

@@ -3,9 +3,11 @@ import CairnTesting
 import Foundation
 import Testing
 
-/// Lightweight migration (core-data-semantics chapter 22.3) of random models along random changes: in
-/// place, in stages, with objects, in every type of store; each value is compared with what the rules
-/// give, and a tenth of the migrations are looked at as if they had been killed at some step.
+/// core-data-semantics chapter 22.3: random models along random changes, in every type of store and by
+/// every way of lightweight migration.
+///
+/// Each value and each link is compared with what the rules give. A tenth of the migrations are also
+/// looked at as if their program had been killed at some step.
 ///
 /// `CAIRN_TEST_SEED` repeats a run, `CAIRN_RANDOM_MIGRATIONS` asks for more stores than the few of an
 /// ordinary run (`make migrations`).

@@ -2,10 +2,11 @@ import Cairn
 import Foundation
 import Testing
 
-/// The format, chapter 15, and issue-free files whatever is done: random models, random work of
-/// several contexts, on one coordinator with merge policies of each kind or on two; after every save a
-/// file without findings that another stack reads as the context does, with what was acknowledged
-/// and without changes that nobody made.
+/// core-data-sqlite-format.md and core-data-semantics chapter 15: random models and random work of
+/// several contexts, on one coordinator with each merge policy or on two.
+///
+/// After every save the file is without findings, and another stack reads it as the context does: what
+/// was acknowledged is there, and no change that nobody made.
 ///
 /// `CAIRN_TEST_SEED` repeats a run, `CAIRN_RANDOM_STORES` asks for more stores than the few of an
 /// ordinary run.

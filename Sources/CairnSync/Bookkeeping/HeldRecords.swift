@@ -1,0 +1,88 @@
+import CairnStore
+import Foundation
+
+/// What a link could not make visible: it arrived, and waits.
+public struct HeldRecords: Hashable, Sendable {
+  /// Records that do not pass validation, or whose delete is denied.
+  public var invalid = 0
+  /// Records with a stamp further in the future than the allowed skew.
+  public var ahead = 0
+  /// References to records that have not arrived.
+  public var parked = 0
+  /// What is known of the first of them, for people; nil when nothing is held.
+  public var reason: String?
+
+  public init() {}
+
+  public var count: Int { invalid + ahead + parked }
+
+  /// What waits, in words: "2 records in quarantine, 1 record held by clock skew".
+  public var text: String {
+    func part(_ count: Int, _ one: String, _ many: String) -> String? {
+      count == 0 ? nil : "\(count) \(count == 1 ? one : many)"
+    }
+    let parts = [
+      part(invalid, "record in quarantine", "records in quarantine"),
+      part(ahead, "record held by clock skew", "records held by clock skew"),
+      part(
+        parked, "reference to a record that has not arrived",
+        "references to records that have not arrived"),
+    ].compactMap { $0 }
+    return parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
+  }
+
+  static func + (a: HeldRecords, b: HeldRecords) -> HeldRecords {
+    var sum = a
+    sum.invalid += b.invalid
+    sum.ahead += b.ahead
+    sum.parked += b.parked
+    sum.reason = a.reason ?? b.reason
+    return sum
+  }
+}
+
+extension StoreAccess {
+  /// What waits in this store's bookkeeping.
+  ///
+  /// - Parameter source: Only what came from there; nil for all.
+  func held(from source: StoreID? = nil) throws -> HeldRecords {
+    var result = HeldRecords()
+    guard let sidecar = store as? any SidecarKeeping else { return result }
+    try sidecar.visitEntries(of: .quarantine) { _, value in
+      let entry = try QuarantineEntry(decoding: value)
+      if let source, entry.source != source { return }
+      switch entry.reason {
+      case .validation: result.invalid += 1
+      case .clockSkew: result.ahead += 1
+      }
+      result.reason = result.reason ?? "\(entry.state.entity) \(entry.state.id): \(entry.message)"
+    }
+    var ledger = try self.ledger()
+    try sidecar.visitEntries(of: .parked) { key, _ in
+      // What is known here and has no object was deleted: that is not going to arrive.
+      let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
+      if try ledger.record(target) == nil { result.parked += 1 }
+    } afterPage: {
+      ledger = try self.ledger()
+    }
+    return result
+  }
+}
+
+extension SidecarKeeping {
+  /// Visits a map's entries in the order of their keys, a page at a time.
+  func visitEntries(
+    of map: SyncMap, _ visit: (_ key: Data, _ value: Data) throws -> Void,
+    afterPage: () throws -> Void = {}
+  ) throws {
+    let page = 1000
+    var next: Data?
+    while true {
+      let entries = try sidecarEntries(of: map.rawValue, from: next, to: nil, limit: page)
+      for (key, value) in entries { try visit(key, value) }
+      guard entries.count == page, let last = entries.last else { return }
+      try afterPage()
+      next = last.key + Data([0])
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/// What becomes of the names in a store's bookkeeping when its model has changed.
+struct SchemaTranslation {
+  /// New names by old ones; what is the same or gone is missing.
+  private var entities: [String: String] = [:]
+  /// By old entity, new names by old ones.
+  private var properties: [String: [String: String]] = [:]
+  private var links: [String: (name: String, isSwapped: Bool)] = [:]
+  /// By new entity, the properties that continue nothing.
+  private(set) var added: [String: [String]] = [:]
+
+  /// Whether anything has another name.
+  var renames: Bool { !entities.isEmpty || !properties.isEmpty || !links.isEmpty }
+
+  init(from old: SchemaNames, to schema: SyncSchema) {
+    let new = schema.names
+    let sources = Self.match(
+      new.entities.mapValues(\.identifier), with: old.entities.mapValues(\.identifier))
+    for (name, entity) in new.entities {
+      guard let source = sources[name], let former = old.entities[source] else { continue }
+      if source != name { entities[source] = name }
+      let matched = Self.match(entity.properties, with: former.properties)
+      for property in entity.properties.keys.sorted() {
+        guard let was = matched[property] else {
+          added[name, default: []].append(property)
+          continue
+        }
+        if was != property { properties[source, default: [:]][was] = property }
+      }
+    }
+    for link in old.links {
+      let parts = link.split(separator: ".", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { continue }
+      let entity = entity(parts[0])
+      let relationship = property(parts[1], of: parts[0])
+      guard
+        let side = schema.entities[entity]?.linkSides.first(where: {
+          $0.relationship.name == relationship
+        })
+      else { continue }
+      if side.plan.name != link || !side.isCanonical {
+        links[link] = (side.plan.name, !side.isCanonical && !side.plan.isSymmetric)
+      }
+    }
+  }
+
+  /// By new name, the old one that it continues: first what the new renaming identifier says, then the
+  /// same name, then what the old one says, for a way back.
+  private static func match(
+    _ new: [String: String], with old: [String: String]
+  ) -> [String: String] {
+    var result: [String: String] = [:]
+    var taken: Set<String> = []
+    func take(_ name: String, _ source: String?) {
+      guard let source, result[name] == nil, taken.insert(source).inserted else { return }
+      result[name] = source
+    }
+    let names = new.keys.sorted()
+    for name in names {
+      guard let identifier = new[name], identifier != name else { continue }
+      let byIdentifier = old.keys.sorted().first { old[$0] == identifier }
+      take(name, old[identifier] == nil ? byIdentifier : identifier)
+    }
+    for name in names where old[name] != nil { take(name, name) }
+    for name in names { take(name, old.keys.sorted().first { old[$0] == name && $0 != name }) }
+    return result
+  }
+
+  func entity(_ name: String) -> String { entities[name] ?? name }
+
+  /// A property of an old entity; a place in an ordered relationship is called after it.
+  func property(_ name: String, of entity: String) -> String {
+    guard let renamed = properties[entity] else { return name }
+    if let other = renamed[name] { return other }
+    let suffix = SyncSchema.positionSuffix
+    guard name.hasSuffix(suffix), let other = renamed[String(name.dropLast(suffix.count))] else {
+      return name
+    }
+    return other + suffix
+  }
+
+  func entry(_ old: RecordEntry) -> RecordEntry {
+    var entry = old
+    entry.entity = entity(old.entity)
+    entry.writes = keys(of: old.writes, old.entity)
+    entry.overlay = keys(of: old.overlay, old.entity)
+    return entry
+  }
+
+  func state(_ old: RecordState) -> RecordState {
+    var state = old
+    state.entity = entity(old.entity)
+    state.registers = keys(of: old.registers, old.entity)
+    return state
+  }
+
+  private func keys<Value>(of values: [String: Value], _ entity: String) -> [String: Value] {
+    guard properties[entity] != nil else { return values }
+    return Dictionary(
+      values.map { (property($0.key, of: entity), $0.value) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  func link(_ key: LinkKey, _ state: LinkState) -> (key: LinkKey, state: LinkState) {
+    guard let to = links[key.relationship] else { return (key, state) }
+    var state = state
+    if to.isSwapped { swap(&state.memberPosition, &state.ownerPosition) }
+    return (link(key), state)
+  }
+
+  func link(_ key: LinkKey) -> LinkKey {
+    guard let to = links[key.relationship] else { return key }
+    return LinkKey(
+      relationship: to.name, owner: to.isSwapped ? key.member : key.owner,
+      member: to.isSwapped ? key.owner : key.member)
+  }
+}

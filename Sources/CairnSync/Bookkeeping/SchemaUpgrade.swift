@@ -1,0 +1,103 @@
+import CairnStore
+import Foundation
+
+/// Brings a store's bookkeeping to the names of the model, once the store itself has been migrated.
+///
+/// One commit: a reader finds the old names or the new ones.
+struct SchemaUpgrade {
+  let access: StoreAccess
+
+  func run() throws {
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.rawLedger()
+      let names = access.schema.names
+      guard ledger.head.names != access.schema.namesDigest else { return }
+      if let stored = try ledger.value(SyncKey.names) {
+        let translation = SchemaTranslation(
+          from: try SchemaNames(decoding: stored), to: access.schema)
+        if translation.renames { try rename(translation, ledger) }
+        try add(translation, ledger)
+      }
+      ledger.put(SyncKey.names, names.encoded)
+      ledger.head.names = access.schema.namesDigest
+      if try access.commit(ledger) { return }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
+  private func add(_ translation: SchemaTranslation, _ ledger: Ledger) throws {
+    if translation.added.isEmpty { return }
+    var additions = ledger.additions
+    for (entity, properties) in translation.added {
+      for property in properties {
+        additions.byEntity[entity, default: []].removeAll { $0.property == property }
+        additions.byEntity[entity, default: []].append(
+          .init(property: property, sequence: ledger.head.sequence))
+      }
+    }
+    ledger.put(SyncKey.additions, additions.encoded)
+  }
+
+  private func rename(_ translation: SchemaTranslation, _ ledger: Ledger) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    /// Entries under other keys: the old ones go first, as a new one may be called like an old one.
+    var moved: [(old: SidecarKey, new: SidecarKey, value: Data)] = []
+    func move(_ old: SidecarKey, to new: SidecarKey, _ value: Data) {
+      if old == new { ledger.put(new, value) } else { moved.append((old, new, value)) }
+    }
+    var entities: [RecordID: String] = [:]
+    try sidecar.visitEntries(of: .records) { key, value in
+      let entry = try RecordEntry(decoding: value)
+      entities[try SyncKey.identity(RecordID.self, in: key)] = entry.entity
+      let encoded = translation.entry(entry).encoded
+      if encoded != value { ledger.put(SyncMap.records.key(key), encoded) }
+    }
+    try sidecar.visitEntries(of: .ids) { key, value in
+      guard let end = key.firstIndex(of: 0) else { throw ByteReader.damaged }
+      let root = translation.entity(String(decoding: key[..<end], as: UTF8.self))
+      let new = SyncMap.ids.key(Data(root.utf8) + key[end...])
+      if new.key != key { move(SyncMap.ids.key(key), to: new, value) }
+    }
+    try sidecar.visitEntries(of: .links) { key, value in
+      let old = try SyncKey.linkKey(from: key)
+      var entry = try LinkEntry(decoding: value)
+      let (new, state) = translation.link(old, entry.state)
+      if new == old { return }
+      entry.state = state
+      move(SyncKey.link(old), to: SyncKey.link(new), entry.encoded)
+      move(SyncKey.backlink(old), to: SyncKey.backlink(new), Data())
+    }
+    try sidecar.visitEntries(of: .changes) { key, value in
+      var reader = ByteReader(key)
+      let sequence = try reader.sequence()
+      guard try reader.byte() == SyncKey.linkKind else { return }
+      let old = try SyncKey.linkKey(from: key.dropFirst(9))
+      let new = translation.link(old)
+      if new == old { return }
+      move(
+        SyncKey.change(sequence, link: old), to: SyncKey.change(sequence, link: new), value)
+    }
+    try sidecar.visitEntries(of: .parked) { key, value in
+      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
+      guard let entity = entities[owner] else { return }
+      let name = translation.property(property, of: entity)
+      if name == property { return }
+      let new = SyncMap.parked.key(key.prefix(32) + Data(name.utf8))
+      move(SyncMap.parked.key(key), to: new, value)
+    }
+    try sidecar.visitEntries(of: .quarantine) { key, value in
+      let entry = try QuarantineEntry(decoding: value)
+      let state = translation.state(entry.state)
+      if state == entry.state { return }
+      ledger.put(
+        SyncMap.quarantine.key(key),
+        QuarantineEntry(
+          reason: entry.reason, message: entry.message, source: entry.source, since: entry.since,
+          state: state
+        ).encoded)
+    }
+    for entry in moved { ledger.put(entry.old, nil) }
+    for entry in moved { ledger.put(entry.new, entry.value) }
+  }
+}

@@ -1,0 +1,72 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Makes up for history that was gone before it was captured: purged by a program while no daemon
+/// ran, or lost with a part of the file.
+///
+/// Rows that are new are found by ``BootstrapScan``. What is found here counts as written now.
+struct HistoryGap {
+  let access: StoreAccess
+
+  /// Takes records whose rows are gone for deleted.
+  func captureDeletes() throws {
+    guard try access.ledger().head.gap == .rows,
+      let sidecar = access.store as? any SidecarKeeping
+    else { return }
+    var gone: [ManagedObjectID] = []
+    var page: [ManagedObjectID] = []
+    func look() throws {
+      let rows = try access.store.snapshots(for: page)
+      gone += zip(page, rows).filter { $0.1 == nil }.map(\.0)
+      page = []
+    }
+    let ledger = try access.ledger()
+    try sidecar.visitEntries(of: .records) { _, value in
+      if let object = ledger.objectID(for: try ledger.entry(decoding: value)) {
+        page.append(object)
+      }
+    } afterPage: {
+      try look()
+    }
+    try look()
+    try capture(next: .values) { work, stamp in
+      for object in gone { try work.delete(object, stamp) }
+    }
+  }
+
+  /// Takes values that differ from another store's, although nobody wrote either since they were
+  /// equal, for written here.
+  ///
+  /// - Returns: Whether there was a gap.
+  func compare(with other: StoreAccess) throws -> Bool {
+    guard try access.ledger().head.gap == .values else { return false }
+    let unwritten = try StoreComparison(local: access, replica: other).differencesWithoutWrites()
+    try capture(next: .none) { work, stamp in
+      for (id, properties) in unwritten.sorted(by: { $0.key < $1.key }) {
+        guard let entry = try work.ledger.record(id),
+          let object = work.ledger.objectID(for: entry)
+        else { continue }
+        try work.update(object, properties, stamp)
+      }
+    }
+    return true
+  }
+
+  private func capture(
+    next: SyncHead.Gap, _ body: (inout CaptureWork, Stamp) throws -> Void
+  ) throws {
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      var work = CaptureWork(access: access, ledger: ledger)
+      let reading = ledger.head.clock.tick(
+        milliseconds: access.environment.now(), limit: access.latestCredibleTime)
+      ledger.head.sequence += 1
+      try body(&work, Stamp(clock: reading, store: ledger.storeID))
+      try work.finish()
+      ledger.head.gap = next
+      if try access.commit(ledger) { return }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+}

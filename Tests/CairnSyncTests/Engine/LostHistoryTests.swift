@@ -1,0 +1,59 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 3, "History that is gone before it was captured".
+struct LostHistoryTests {
+  @Test(arguments: ["local", "nas"])
+  func whatWasWrittenBeforeAPurgeTravelsAllTheSame(purged: String) async throws {
+    let scratch = try Scratch()
+    let nas = ReplicaConfiguration(
+      name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite"))
+    do {
+      let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+      try daemon.insert(["changes", "goes", "stays", "links", "moves"])
+      try daemon.tag("links", with: "old")
+      try daemon.engine.addReplica(nas)
+      try await daemon.engine.wait(timeout: .patience)
+      try await daemon.close()
+    }
+    do {
+      // A program that cleans up after itself, while no daemon runs.
+      let program = try SyncEngineTests.Daemon(purged, in: scratch)
+      try program.insert(["new"])
+      try program.tag("links", with: "fresh")
+      try program.site.write { context in
+        try program.site.find("Item", "changes", in: context)?.setValue("x", forKey: "value")
+        try program.site.find("Item", "goes", in: context).map(context.delete)
+        let parent = try program.site.find("Item", "stays", in: context)
+        try program.site.find("Item", "moves", in: context)?.setValue(parent, forKey: "parent")
+      }
+      let history = try #require(program.site.store as? any HistoryKeeping)
+      #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+      try await program.close()
+    }
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    let events = daemon.engine.events()
+    try daemon.engine.addReplica(nas)
+    for _ in 0..<2 { try await daemon.engine.wait(timeout: .patience) }
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual, "\(report.differences)")
+    #expect(
+      try daemon.site.picture() == [
+        "item changes x nil ^- []", "item links links nil ^- [\"fresh\"]",
+        "item moves moves nil ^stays []", "item new new nil ^- []",
+        "item stays stays nil ^- []", "tag fresh nil", "tag old nil",
+      ])
+    try await daemon.close()
+    var paths: [String] = []
+    for await event in events {
+      if case .historyLost(_, let path) = event { paths.append(path) }
+    }
+    #expect(paths == [scratch.url.appendingPathComponent(purged + ".sqlite").path])
+  }
+}

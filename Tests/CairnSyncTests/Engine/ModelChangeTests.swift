@@ -1,0 +1,135 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 6, "Sync's own tables follow a migration".
+struct ModelChangeTests {
+  private typealias Daemon = SyncEngineTests.Daemon
+
+  /// The model with other names: entity, attribute, both sides of the many-to-many.
+  private static func renamed() -> ManagedObjectModel {
+    let model = SampleModel.make()
+    func rename(_ property: PropertyDescription?, to name: String) {
+      property?.renamingIdentifier = property?.name
+      property?.name = name
+    }
+    let item = model.entitiesByName["Item"]
+    let tag = model.entitiesByName["Tag"]
+    rename(item?.propertiesByName["value"], to: "worth")
+    rename(item?.propertiesByName["parent"], to: "upper")
+    // What carries the links is the side with the smaller name, which becomes the other one.
+    rename(item?.propertiesByName["tags"], to: "zones")
+    rename(tag?.propertiesByName["items"], to: "bearers")
+    tag?.renamingIdentifier = "Tag"
+    tag?.name = "Badge"
+    return model
+  }
+
+  /// The model with what is new: an attribute with a default, one without, one that may be missing.
+  private static func grown() -> ManagedObjectModel {
+    let model = SampleModel.make(.newer)
+    let item = model.entitiesByName["Item"]
+    item?.properties.append(
+      AttributeDescription(name: "count", type: .integer64, isOptional: false, defaultValue: 7))
+    return model
+  }
+
+  /// Runs a daemon of a model over the local store and one replica, until both are in step.
+  private func sync(
+    _ model: ManagedObjectModel, in scratch: Scratch,
+    _ work: (Daemon) async throws -> Void
+  ) async throws {
+    let daemon = try Daemon("local", in: scratch, model: model)
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(
+        name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await daemon.engine.wait(timeout: .patience)
+    try await work(daemon)
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual, "\(report.differences.prefix(5))")
+    try await daemon.close()
+  }
+
+  private func fill(_ daemon: Daemon) throws {
+    try daemon.insert((0..<6).map { "k\($0)" })
+    for number in 0..<6 { try daemon.tag("k\(number)", with: "t\(number % 2)") }
+    try daemon.site.write { context in
+      let parent = try daemon.site.find("Item", "k0", in: context)
+      let child = try daemon.site.find("Item", "k1", in: context)
+      child?.setValue(parent, forKey: "parent")
+      child?.setValue("changed", forKey: "value")
+    }
+  }
+
+  @Test func whatAMigrationFillsInIsTheSameWriteInAllStores() async throws {
+    let scratch = try Scratch()
+    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(Self.grown(), in: scratch) { daemon in
+      // Nothing has to travel because of the migration alone.
+      let counters = try daemon.engine.status().replicas.first?.counters
+      #expect(counters?.recordsPushed == 0 && counters?.recordsPulled == 0)
+      try daemon.site.write {
+        try daemon.site.find("Item", "k2", in: $0)?.setValue(8, forKey: "count")
+      }
+    }
+    try await sync(Self.grown(), in: scratch) { daemon in
+      try daemon.site.write { context in
+        let counts = try daemon.site.all("Item", in: context).map {
+          $0.value(forKey: "count") as? Int
+        }
+        #expect(counts == [7, 7, 8, 7, 7, 7])
+      }
+    }
+  }
+
+  @Test func renamedEntitiesPropertiesAndLinksKeepTheirRecords() async throws {
+    let scratch = try Scratch()
+    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(Self.renamed(), in: scratch) { daemon in
+      let status = try daemon.engine.status().replicas.first
+      #expect(status?.counters.recordsPushed == 0 && status?.counters.recordsPulled == 0)
+      try daemon.site.write { context in
+        let item = try daemon.site.find("Item", "k1", in: context)
+        item?.setValue("later", forKey: "worth")
+        item?.setValue(nil, forKey: "upper")
+        // An unlink travels.
+        try daemon.site.find("Item", "k3", in: context)?.setValue(
+          Set<ManagedObject>(), forKey: "zones")
+      }
+      try await daemon.engine.wait(timeout: .patience)
+      #expect(try daemon.engine.status().replicas.first?.counters.recordsPushed == 1)
+      #expect(try daemon.engine.status().replicas.first?.counters.linksPushed == 1)
+    }
+    // The replica alone, as others see it.
+    let other = try Daemon("nas", in: scratch, model: Self.renamed())
+    try other.site.write { context in
+      let items = try other.site.all("Item", in: context)
+      #expect(items.count == 6)
+      #expect(items[1].value(forKey: "worth") as? String == "later")
+      #expect(items[1].value(forKey: "upper") == nil)
+      #expect((items[3].value(forKey: "zones") as? Set<ManagedObject>)?.isEmpty == true)
+      #expect((items[4].value(forKey: "zones") as? Set<ManagedObject>)?.count == 1)
+    }
+    try await other.close()
+  }
+
+  @Test func aDeleteAfterARenameTravels() async throws {
+    let scratch = try Scratch()
+    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(Self.renamed(), in: scratch) { daemon in
+      try daemon.site.write { context in
+        let request = FetchRequest<ManagedObject>(entityName: "Badge")
+        request.affectedStores = [daemon.site.store]
+        for badge in try context.fetch(request) { context.delete(badge) }
+      }
+      try await daemon.engine.wait(timeout: .patience)
+      #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).records == 6)
+    }
+  }
+}

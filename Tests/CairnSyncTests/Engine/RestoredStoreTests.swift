@@ -1,0 +1,112 @@
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 5, "Identity before exchange": a store that went back in time begins a new
+/// incarnation, and nothing that either side has is lost.
+struct RestoredStoreTests {
+  private let scratch: Scratch
+  private let replica: URL
+
+  init() throws {
+    scratch = try Scratch()
+    replica = scratch.url.appendingPathComponent("nas.sqlite")
+  }
+
+  private func copy(_ name: String, to other: String) throws {
+    let manager = FileManager.default
+    for suffix in ["", "-wal", "-shm"] {
+      let from = scratch.url.appendingPathComponent(name + ".sqlite" + suffix).path
+      let to = scratch.url.appendingPathComponent(other + ".sqlite" + suffix).path
+      if manager.fileExists(atPath: to) { try manager.removeItem(atPath: to) }
+      if manager.fileExists(atPath: from) { try manager.copyItem(atPath: from, toPath: to) }
+    }
+  }
+
+  /// Runs a daemon over the local store until both are in step.
+  private func sync(
+    inserting keys: [String] = [],
+    _ check: (SyncEngineTests.Daemon) async throws -> Void = { _ in }
+  ) async throws {
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    if !keys.isEmpty { try daemon.insert(keys) }
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    try await daemon.engine.wait(timeout: .patience)
+    try await check(daemon)
+    try await daemon.close()
+  }
+
+  /// Writes as a program beside the daemon does.
+  private func write(_ keys: [String], to name: String) async throws {
+    let program = try SyncEngineTests.Daemon(name, in: scratch)
+    try program.insert(keys)
+    try await program.close()
+  }
+
+  private func expectAll(_ count: Int) async throws {
+    try await sync { daemon in
+      let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+      #expect(report.isEqual && report.records == count, "\(report)")
+      let keys = try daemon.site.picture()
+      #expect(keys.count == count && Set(keys).count == count, "\(keys)")
+    }
+  }
+
+  @Test(arguments: ["nas", "local"])
+  func nothingIsLostWhenAStoreComesBackFromABackup(restored: String) async throws {
+    try await sync(inserting: (0..<5).map { "first \($0)" })
+    try copy(restored, to: "backup")
+    try await write((0..<7).map { "at the replica \($0)" }, to: "nas")
+    try await sync(inserting: (0..<6).map { "at the local store \($0)" })
+    try copy("backup", to: restored)
+    // As many and more than were lost, so that the numbers of both lives meet.
+    try await write((0..<10).map { "since \($0)" }, to: restored)
+    try await sync(inserting: ["last"])
+    try await expectAll(5 + 7 + 6 + 10 + 1)
+  }
+
+  @Test(arguments: ["nas", "local"])
+  func aDeletedRecordStaysDeletedWhenAStoreComesBackWithIt(restored: String) async throws {
+    try await sync(inserting: ["stays", "goes"])
+    try copy(restored, to: "backup")
+    try await sync { daemon in
+      try daemon.site.write { context in
+        try daemon.site.find("Item", "goes", in: context).map(context.delete)
+      }
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    try copy("backup", to: restored)
+    try await expectAll(1)
+  }
+
+  @Test func aStoreThatGoesOnKeepsItsIdentity() async throws {
+    try await sync(inserting: ["a"])
+    try await write(["b"], to: "nas")
+    try await sync(inserting: ["c"]) { daemon throws in
+      #expect(try daemon.site.access.ledger().head.incarnation == nil)
+      #expect(try daemon.engine.status().replicas.first?.counters.recordsPulled == 1)
+    }
+  }
+
+  @Test func whatABackupBringsBackIsToldOf() async throws {
+    try await sync(inserting: ["a"])
+    try copy("nas", to: "backup")
+    try await sync(inserting: ["b"])
+    try await write(["c"], to: "nas")
+    try await sync()
+    try copy("backup", to: "nas")
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    let events = daemon.engine.events()
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.close()
+    var paths: [String] = []
+    for await event in events {
+      if case .restored(_, let path) = event { paths.append(path) }
+    }
+    #expect(paths == [replica.path])
+  }
+}

@@ -1,0 +1,125 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 5, "In step means in step" and "Comparison": status, wait and verify claim
+/// only what was read.
+struct TruthTests {
+  private func pair(
+    in scratch: Scratch
+  ) async throws -> (daemon: SyncEngineTests.Daemon, replica: URL) {
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try daemon.insert(["k"])
+    try await daemon.engine.wait(timeout: .patience)
+    return (daemon, url)
+  }
+
+  @Test func aRowThatSyncDoesNotKnowIsADifference() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await pair(in: scratch)
+    // Past history, as a program with SQL of its own writes.
+    let file = try DatabaseQueue(path: replica.path)
+    try await file.write { database in
+      try database.execute(
+        sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
+    }
+    try file.close()
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.differences.map(\.kind) == [.unknownReplica])
+    #expect(report.differences.first?.entity == "Item")
+    #expect(report.differences.first?.row?.hasSuffix("/Item/p77") == true)
+    await daemon.engine.stop()
+  }
+
+  @Test func aSaveUnderSyncsOwnAuthorNameTravelsAsAnyOther() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = daemon.site.coordinator
+    context.transactionAuthor = SyncConfiguration.author
+    try await context.perform {
+      _ = try daemon.site.insert("Item", ["key": "mine"], in: context)
+      try context.save()
+    }
+    #expect(try daemon.engine.status().replicas.first?.lagTransactions == 1)
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 2)
+    await daemon.engine.stop()
+  }
+
+  @Test func marksOfSyncsTransactionsGoWithTheirCapture() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    for round in 0..<20 {
+      try daemon.insert(["r\(round)"])
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    await daemon.engine.stop()
+    for store in daemon.site.coordinator.persistentStores {
+      guard let sidecar = store as? any SidecarKeeping else { continue }
+      let marks = try sidecar.sidecarEntries(
+        of: SyncMap.own.rawValue, from: nil, to: nil, limit: 0)
+      #expect(marks.count <= 2, "\(marks.count) marks")
+    }
+  }
+
+  @Test func aWaitTellsWhatArrivedAndIsNotVisible() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    // A value that the model forbids, past validation.
+    try await Task { try daemon.breakRule(value: String(repeating: "x", count: 200)) }.value
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    #expect(error?.code == .recordsHeld)
+    #expect(error?.message.contains("1 record in quarantine") == true, "\(error?.message ?? "")")
+    let status = try #require(try daemon.engine.status().replicas.first)
+    #expect(status.held.invalid == 1)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(!report.isEqual)
+    try daemon.breakRule(value: "short")
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.engine.status().replicas.first?.held.count == 0)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    await daemon.engine.stop()
+  }
+
+  @Test func aReplicaInTroubleDelaysNoAnswerAboutAnother() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    let away = scratch.url.appendingPathComponent("letter.txt")
+    try Data("Dear reader, this is no store.".utf8).write(to: away)
+    try daemon.insert(["late"])
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "away", url: away))
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    // One fails at once; the other was waited for all the same.
+    #expect(error?.code == .notAStore && error?.message.contains("nas") == false)
+    let nas = try daemon.engine.status().replicas.first { $0.name == "nas" }
+    #expect(nas?.lagTransactions == 0)
+    await daemon.engine.stop()
+  }
+}
+
+extension SyncEngineTests.Daemon {
+  /// Writes a value to the item `k` of the local store, whatever the model's rules say.
+  func breakRule(value: String) throws {
+    let request = BatchUpdateRequest(entityName: "Item")
+    request.predicate = ObjectPredicate(format: "key == 'k'")
+    request.propertiesToUpdate = ["value": value]
+    request.affectedStores = [site.store]
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = site.coordinator
+    _ = try context.performAndWait { try context.execute(request) }
+  }
+}
