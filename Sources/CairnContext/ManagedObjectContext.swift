@@ -17,9 +17,9 @@ import Synchronization
 /// no other thread does gets what it expects; two threads that use one at the same time race, with
 /// wrong values or a crash in that context. Stores, their row cache and other contexts guard
 /// themselves, and a store takes each save whole or not at all.
-// Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry when asked to;
-// `registry` and `confinement` guard themselves. The context itself must cross threads, because
-// `perform` is called from everywhere.
+// Unchecked: the context's state belongs to its queue, which `confinement` checks at every entry when
+// asked to; `registry` and `confinement` guard themselves. The context itself must cross threads,
+// because `perform` is called from everywhere.
 open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// The kind of queue the context has.
   public let concurrencyType: ManagedObjectContextConcurrencyType

@@ -12,24 +12,14 @@ extension GroupEngine {
     let engine = try current().engine
     let names = try names(name)
     // All at once, so that none waits for another; told of in the order in which they are done.
-    let summaries = try await withThrowingTaskGroup(
-      of: (String, Result<VerifyReport, any Error>).self
-    ) { group in
+    let summaries = try await withThrowingTaskGroup(of: Comparison.self) { group in
       for replica in names {
-        group.addTask {
-          do {
-            return (
-              replica, .success(try await engine.verify(name: replica, timeout: .seconds(300)))
-            )
-          } catch {
-            return (replica, .failure(error))
-          }
-        }
+        group.addTask { await Comparison(of: replica, by: engine) }
       }
       var summaries: [VerifyStores.StoreSummary] = []
-      for try await (replica, result) in group {
+      for try await comparison in group {
         try Task.checkCancellation()
-        summaries.append(try await summary(of: result, replica, report: report))
+        summaries.append(try await summary(of: comparison, report: report))
       }
       return summaries
     }.sorted { $0.store < $1.store }
@@ -43,12 +33,29 @@ extension GroupEngine {
       stores: stores, isEqual: stores.allSatisfy { $0.differences == 0 && $0.problem == nil })
   }
 
+  /// What came of comparing one replica.
+  private struct Comparison: Sendable {
+    let replica: String
+    let result: Result<VerifyReport, any Error>
+
+    init(of replica: String, by engine: SyncEngine) async {
+      self.replica = replica
+      do {
+        let report = try await engine.verify(name: replica, timeout: .seconds(300))
+        result = .success(report)
+      } catch {
+        result = .failure(error)
+      }
+    }
+  }
+
   /// Tells what a comparison found.
   private nonisolated func summary(
-    of result: Result<VerifyReport, any Error>, _ replica: String,
+    of comparison: Comparison,
     report: @escaping @Sendable (VerifyStores.Reply) async throws -> Void
   ) async throws -> VerifyStores.StoreSummary {
-    switch result {
+    let replica = comparison.replica
+    switch comparison.result {
     case .success(let found):
       for difference in found.differences {
         try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
