@@ -179,7 +179,8 @@ public final class SyncEngine: Sendable {
     }
     guard let first = failures.first?.value else { return }
     let message = failures.map(\.value.message).joined(separator: "; ")
-    throw SyncError(first.code, message, recovery: first.recovery)
+    throw SyncError(
+      first.code, message, recovery: first.recovery, replicas: failures.map(\.key))
   }
 
   /// Tells that a store changed, as a watcher of files or a notification learned; nil for the
@@ -255,12 +256,13 @@ public final class SyncEngine: Sendable {
 
   /// Compares a replica with the local store, after a pass.
   ///
-  /// What differs only because of writes during the comparison is looked at again.
+  /// What differs only because of writes during the comparison is looked at again. A replica that
+  /// cannot be reached now is not waited for.
   public func verify(name: String, timeout: Duration? = nil) async throws -> VerifyReport {
     let link = try self.link(name)
     var report: VerifyReport?
     for _ in 0..<3 {
-      try await link.completePass(timeout: timeout)
+      try await link.completePass(timeout: timeout, isPatient: false)
       guard let replica = link.replica else { continue }
       let comparison = StoreComparison(local: local, replica: replica)
       let next = try await link.perform { try comparison.run(name: name) }
@@ -310,6 +312,26 @@ public final class SyncEngine: Sendable {
     if !known.contains(nil) { return known }
     try HistoryCapture(access: local).run()
     return try look()
+  }
+
+  /// Believes what waits because it was written in the future by this machine's clock, in the local
+  /// store and in the replicas; nil means all of them.
+  ///
+  /// Later writes of the same stores wait again if they are as far ahead.
+  ///
+  /// - Returns: How many records and links waited. They are merged at once, see ``wait(for:timeout:)``.
+  /// - Throws: ``SyncError``; a replica that is not open is left alone.
+  @discardableResult
+  public func acceptHeld(names: [String]? = nil) async throws -> Int {
+    let local = self.local
+    var count = try local.acceptHeld()
+    let links = try links(names)
+    for link in links {
+      guard let replica = link.replica else { continue }
+      count += try await link.perform { try replica.acceptHeld() }
+    }
+    for link in links { link.poke() }
+    return count
   }
 
   /// What waits in quarantine: in the local store, or in a replica.

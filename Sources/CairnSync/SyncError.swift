@@ -60,8 +60,13 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, where, and what would be right.
   public let message: String
   public let recovery: Recovery
+  /// The replicas that it is about, by name; empty where the caller named the one.
+  public let replicas: [String]
 
-  public init(_ code: Code, _ message: String, recovery: Recovery) {
+  public init(
+    _ code: Code, _ message: String, recovery: Recovery, replicas: [String] = []
+  ) {
+    self.replicas = replicas
     self.code = code
     self.message = message
     self.recovery = recovery

@@ -82,7 +82,11 @@ public enum SyncEvent: Sendable, Hashable {
     replica: String, pulled: Int, pushed: Int, conflicts: Int, milliseconds: UInt64)
   case passFailed(replica: String, SyncError)
   case firstSync(replica: String, progress: Double)
-  case quarantined(replica: String, record: RecordID)
+  /// What waits in quarantine from now on, for people.
+  case quarantined(replica: String, String)
+  /// The stamps of one of the two stores, at the path, were that far in the future: the machine's clock
+  /// had been wrong, or is now.
+  case clockFellBack(replica: String, path: String, milliseconds: UInt64)
   /// One of the two stores, at the path, had gone back in time: everything is compared once more.
   case restored(replica: String, path: String)
   /// One of the two stores, at the path, had lost history before it was read: both were compared.

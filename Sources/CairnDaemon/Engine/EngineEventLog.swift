@@ -73,10 +73,15 @@ struct EngineEventLog {
       logger.warning(
         "\(path) lost history before it was read, as a purge does; the stores were compared",
         metadata: ["replica": .string(replica)])
-    case .quarantined(let replica, let record):
+    case .clockFellBack(let replica, let path, let milliseconds):
+      logger.event(
+        .clockSkew,
+        "\(path) was written \(milliseconds / 1000) s in the future by this machine's clock; it was wrong then, or is now",
+        metadata: ["replica": .string(replica)])
+    case .quarantined(let replica, let name):
       logger.event(
         .recordQuarantined, "a record waits in quarantine",
-        metadata: ["replica": .string(replica), "record": .string(record.description)])
+        metadata: ["replica": .string(replica), "record": .string(name)])
     }
   }
 

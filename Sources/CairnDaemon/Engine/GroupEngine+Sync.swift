@@ -108,7 +108,8 @@ extension GroupEngine {
       }
       throw ControlError.waitTimedOut(behind: behind.isEmpty ? names : behind.map(\.name))
     } catch let error as SyncError {
-      throw ControlError(error, replica: name ?? names.joined(separator: ", "))
+      let troubled = error.replicas.isEmpty ? names : error.replicas
+      throw ControlError(error, replica: name ?? troubled.joined(separator: ", "))
     }
     let waited = ContinuousClock.now - start
     return WaitForSync.Reply(

@@ -55,7 +55,7 @@ extension StoreAccess {
       case .validation: result.invalid += 1
       case .clockSkew: result.ahead += 1
       }
-      result.reason = result.reason ?? "\(entry.state.entity) \(entry.state.id): \(entry.message)"
+      result.reason = result.reason ?? "\(entry.content.name): \(entry.message)"
     }
     var ledger = try self.ledger()
     try sidecar.visitEntries(of: .parked) { key, _ in

@@ -102,7 +102,8 @@ final class Ledger {
     switch SyncMap(rawValue: key.map) {
     case .links, .backlinks: return SidecarKey(map: key.map, key: key.key.dropLast(16))
     case .parked: return SidecarKey(map: key.map, key: key.key.prefix(16))
-    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks, nil:
+    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
+      .readers, nil:
       return nil
     }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An incoming record that could not be applied, kept until it can.
+/// An incoming record or link that could not be applied, kept until it can.
 public struct QuarantineEntry: Hashable, Sendable {
   /// Why it waits.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -10,46 +10,88 @@ public struct QuarantineEntry: Hashable, Sendable {
     case clockSkew = "clock-skew"
   }
 
+  /// What waits, with all that is known of it.
+  public enum Content: Sendable, Hashable {
+    case record(RecordState)
+    case link(LinkChange)
+
+    /// For people: "Item 0190…", or the relationship with both ends.
+    var name: String {
+      switch self {
+      case .record(let state): return "\(state.entity) \(state.id)"
+      case .link(let link):
+        return "\(link.key.relationship) \(link.key.owner) \(link.key.member)"
+      }
+    }
+  }
+
   public let reason: Reason
-  /// What validation said, for people.
+  /// What is wrong, for people.
   public let message: String
   /// The store it came from.
   public let source: StoreID
   /// When it was put here, in milliseconds since 1970.
   public let since: UInt64
-  public let state: RecordState
+  public let content: Content
 
   public init(
-    reason: Reason, message: String, source: StoreID, since: UInt64, state: RecordState
+    reason: Reason, message: String, source: StoreID, since: UInt64, content: Content
   ) {
     self.reason = reason
     self.message = message
     self.source = source
     self.since = since
-    self.state = state
+    self.content = content
   }
 
-  // Bytes: version 1 · reason string · message string · source 16 · since 8 · record
+  /// The record that waits; nil for a link.
+  public var state: RecordState? {
+    if case .record(let state) = content { return state }
+    return nil
+  }
+
+  /// The link that waits; nil for a record.
+  public var link: LinkChange? {
+    if case .link(let link) = content { return link }
+    return nil
+  }
+
+  /// Whether it has news from further in the future than is believed.
+  func isAhead(of time: CredibleTime, in ledger: Ledger) throws -> Bool {
+    switch content {
+    case .record(let state):
+      return try state.reading(beyond: time, newTo: ledger.record(state.id)) != nil
+    case .link(let link):
+      return try link.state.reading(beyond: time, newTo: ledger.link(link.key)?.state) != nil
+    }
+  }
+
+  // Bytes: version (1 record, 2 link) · reason string · message string · source 16 · since 8 ·
+  // record or link
   var encoded: Data {
     var writer = ByteWriter()
-    writer.byte(1)
+    writer.byte(link == nil ? 1 : 2)
     writer.string(reason.rawValue)
     writer.string(message)
     writer.identity(source)
     writer.fixed(since)
-    writer.record(state)
+    switch content {
+    case .record(let state): writer.record(state)
+    case .link(let link): writer.link(link)
+    }
     return writer.data
   }
 
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    guard try reader.byte() == 1, let reason = Reason(rawValue: try reader.string()) else {
+    let version = try reader.byte()
+    guard version == 1 || version == 2, let reason = Reason(rawValue: try reader.string()) else {
       throw ByteReader.damaged
     }
     self.reason = reason
     message = try reader.string()
     source = try reader.identity(StoreID.self)
     since = try reader.fixed()
-    state = try reader.record()
+    content = version == 1 ? .record(try reader.record()) : .link(try reader.link())
   }
 }

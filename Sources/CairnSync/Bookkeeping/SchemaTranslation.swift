@@ -93,6 +93,15 @@ struct SchemaTranslation {
     return state
   }
 
+  func content(_ old: QuarantineEntry.Content) -> QuarantineEntry.Content {
+    switch old {
+    case .record(let state): return .record(self.state(state))
+    case .link(let change):
+      let (key, state) = link(change.key, change.state)
+      return .link(LinkChange(key: key, state: state))
+    }
+  }
+
   private func keys<Value>(of values: [String: Value], _ entity: String) -> [String: Value] {
     guard properties[entity] != nil else { return values }
     return Dictionary(

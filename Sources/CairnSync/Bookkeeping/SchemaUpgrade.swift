@@ -88,14 +88,13 @@ struct SchemaUpgrade {
     }
     try sidecar.visitEntries(of: .quarantine) { key, value in
       let entry = try QuarantineEntry(decoding: value)
-      let state = translation.state(entry.state)
-      if state == entry.state { return }
-      ledger.put(
-        SyncMap.quarantine.key(key),
-        QuarantineEntry(
-          reason: entry.reason, message: entry.message, source: entry.source, since: entry.since,
-          state: state
-        ).encoded)
+      let content = translation.content(entry.content)
+      if content == entry.content { return }
+      let new = QuarantineEntry(
+        reason: entry.reason, message: entry.message, source: entry.source, since: entry.since,
+        content: content)
+      let newKey = new.link.map { SyncKey.quarantine($0.key) } ?? SyncMap.quarantine.key(key)
+      move(SyncMap.quarantine.key(key), to: newKey, new.encoded)
     }
     for entry in moved { ledger.put(entry.old, nil) }
     for entry in moved { ledger.put(entry.new, entry.value) }

@@ -9,6 +9,7 @@ import Foundation
 /// | `sync_meta` | `head` | ``SyncHead`` |
 /// | | `names` | ``SchemaNames`` |
 /// | | `additions` | ``SchemaAdditions`` |
+/// | | `accepted` | what a ``CredibleTime`` accepts |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
@@ -16,8 +17,9 @@ import Foundation
 /// | `sync_changes` | number 8, kind, what changed | the store it came from, or the number it moved to |
 /// | `sync_cursors` | source store | ``SyncCursor`` |
 /// | `sync_parked` | missing target, owner, property | nothing |
-/// | `sync_quarantine` | record ID | ``QuarantineEntry`` |
+/// | `sync_quarantine` | record ID, or a link's key | ``QuarantineEntry`` |
 /// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
+/// | `sync_readers` | a store that is served from here | the greatest reading that it may see, 8 |
 /// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
 /// | `sync_own` | number of a history transaction that sync wrote and nobody captured yet | nothing |
 ///
@@ -38,6 +40,7 @@ enum SyncMap: String, CaseIterable {
   case journal = "sync_journal"
   case own = "sync_own"
   case marks = "sync_marks"
+  case readers = "sync_readers"
 
   func key(_ data: Data) -> SidecarKey { SidecarKey(map: rawValue, key: data) }
 }
@@ -46,14 +49,17 @@ enum SyncKey {
   static let head = SyncMap.meta.key(Data("head".utf8))
   static let names = SyncMap.meta.key(Data("names".utf8))
   static let additions = SyncMap.meta.key(Data("additions".utf8))
+  static let accepted = SyncMap.meta.key(Data("accepted".utf8))
 
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }
   static func own(_ transaction: Int64) -> SidecarKey {
     SidecarKey(map: SyncMap.own.rawValue, transaction: transaction)
   }
+  static func reader(_ store: StoreID) -> SidecarKey { SyncMap.readers.key(bytes(store)) }
   static func mark(_ sequence: UInt64) -> SidecarKey { SyncMap.marks.key(number(sequence)) }
   static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(bytes(id)) }
+  static func quarantine(_ key: LinkKey) -> SidecarKey { SyncMap.quarantine.key(link(key).key) }
 
   static func object(_ id: ManagedObjectID) -> SidecarKey? {
     var writer = ByteWriter()

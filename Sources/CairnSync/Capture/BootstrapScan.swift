@@ -47,7 +47,7 @@ struct BootstrapScan {
       var work = CaptureWork(access: access, ledger: ledger)
       ledger.head.sequence += 1
       let stamp = Stamp(clock: .beforeSync, store: ledger.storeID)
-      ledger.head.clock.receive(stamp.clock)
+      ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
       for object in chunk where try ledger.recordID(for: object.id) == nil {
         try work.insert(object.id, stamp)
       }

@@ -252,7 +252,8 @@ struct CaptureWork {
   private func bury(_ id: RecordID, _ entry: inout RecordEntry, _ stamp: Stamp) throws {
     var seen = entry.deletion?.seen ?? SeenWrites()
     if let old = entry.deletion { seen.insert(old.stamp) }
-    for write in [entry.base].compactMap({ $0 }) + Array(entry.writes.values) {
+    let writes = [entry.base].compactMap { $0 } + Array(entry.writes.values)
+    for write in writes {
       seen.insert(write.stamp)
       seen.formUnion(write.seen)
     }
@@ -260,7 +261,10 @@ struct CaptureWork {
     for (name, value) in entry.overlay {
       if let target = value.reference { ledger.unpark(target, owner: id, property: name) }
     }
-    entry.deletion = Deletion(stamp: stamp, seen: seen)
+    // Whoever deletes has seen all there was.
+    let known = writes.map(\.stamp) + [entry.deletion?.stamp].compactMap { $0 }
+    let later = known.reduce(stamp) { $0.after($1) }
+    entry.deletion = Deletion(stamp: later, seen: seen)
     entry.key = nil
     entry.base = nil
     entry.writes = [:]

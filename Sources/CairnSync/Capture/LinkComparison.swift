@@ -98,7 +98,6 @@ struct LinkComparison {
   private func set(
     _ key: LinkKey, _ isMember: Bool, _ known: LinkEntry?, _ task: Task, _ ledger: Ledger
   ) throws {
-    if let known, known.state.stamp >= task.stamp { return }
     let write =
       known?.state.write.overwritten(at: task.stamp) ?? PropertyWrite(stamp: task.stamp)
     let state = LinkState(

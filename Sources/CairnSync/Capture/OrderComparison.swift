@@ -87,7 +87,6 @@ struct OrderComparison {
     let keys = zip(ids, old).map { (record: $0, key: $1.flatMap(MemberPlaces.position)) }
     for (index, key) in PositionKey.assign(keys) {
       let before = old[index]
-      if let before, before.write.stamp >= task.stamp { continue }
       let write =
         before?.write.overwritten(at: task.stamp) ?? PropertyWrite(stamp: task.stamp)
       try places.set(

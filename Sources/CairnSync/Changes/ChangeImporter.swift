@@ -18,7 +18,8 @@ struct ChangeImporter {
     var records = 0
     var links = 0
     var conflicts = 0
-    var quarantined: [RecordID] = []
+    /// What was put into quarantine.
+    var held: [QuarantineEntry.Content] = []
     /// How often it was planned again because of other writers.
     var replans = 0
     /// Whether the destination was not where the set begins: somebody else served it.
@@ -30,7 +31,7 @@ struct ChangeImporter {
       links += part.links
       conflicts += part.conflicts
       replans += part.replans
-      quarantined = part.quarantined + quarantined
+      held = part.held + held
     }
   }
 
@@ -75,13 +76,13 @@ struct ChangeImporter {
       let application = ImportApplication(plan: plan, context: context)
       do {
         let left = trial.left.reduce(into: refused) { $0[$1] = $0[$1] ?? reason }
-        let sorted = try sort(set, left, ledger)
-        try plan.merge(sorted.accepted, sorted.links)
+        let incoming = try IncomingChanges(set, refused: left, access: access, ledger: ledger)
+        try plan.merge(incoming.records, incoming.links)
         for id in reconsidered { try plan.load(id) }
         try access.environment.reach(.afterPlan)
         try application.changeObjects()
         try application.keepBooks(plan: plan, context: context)
-        try quarantine(sorted.held, set.source, ledger)
+        try incoming.keep(from: set.source)
         if let cursor { ledger.setCursor(cursor, for: set.source) }
         let conflicts = try ledger.journal(plan.conflicts, time: access.environment.now())
         try access.environment.reach(.beforeImportCommit)
@@ -92,11 +93,14 @@ struct ChangeImporter {
         outcome.records = plan.items.values.count { $0.isNews }
         outcome.links = plan.links.values.count { $0.isNews }
         outcome.conflicts = conflicts
-        outcome.quarantined = sorted.held.map(\.state.id)
+        outcome.held = incoming.held.map(\.content)
         context.reset()
         try access.environment.reach(.afterImportCommit)
         for part in trial.parts {
-          outcome.quarantined.removeAll(where: part.contains)
+          outcome.held.removeAll { content in
+            if case .record(let state) = content { return part.contains(state.id) }
+            return false
+          }
           outcome.take(try retry(part, of: set))
         }
         return outcome
@@ -155,63 +159,6 @@ struct ChangeImporter {
     touched.formUnion(context.updatedObjects.map(\.objectID))
     touched.formUnion(context.deletedObjects.map(\.objectID))
     return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
-  }
-
-  // MARK: What may come in
-
-  private struct Held {
-    let state: RecordState
-    let reason: QuarantineEntry.Reason
-    let message: String
-  }
-
-  /// Divides the incoming records into those to merge and those to hold; what was held before and
-  /// is touched again joins in.
-  private func sort(
-    _ set: ChangeSet, _ refused: [RecordID: String], _ ledger: Ledger
-  ) throws -> (accepted: [RecordState], links: [LinkChange], held: [Held]) {
-    var accepted: [RecordState] = []
-    var held: [Held] = []
-    try ledger.prefetch(set.records.map { SyncKey.quarantine($0.id) })
-    for incoming in set.records {
-      var state = incoming
-      let key = SyncKey.quarantine(state.id)
-      if let waiting = try ledger.value(key).map(QuarantineEntry.init(decoding:)) {
-        state = state.joined(with: waiting.state)
-      }
-      let isAhead = HybridLogicalClock.isTooFarAhead(
-        state.latestReading, now: access.environment.now(),
-        allowedSkew: access.configuration.allowedClockSkew)
-      if isAhead {
-        held.append(
-          Held(
-            state: state, reason: .clockSkew,
-            message: "written \(ahead(state)) s in the future by this machine's clock"))
-      } else if let message = refused[state.id] {
-        held.append(Held(state: state, reason: .validation, message: message))
-      } else {
-        accepted.append(state)
-        if try ledger.value(key) != nil { ledger.put(key, nil) }
-      }
-    }
-    return (accepted, set.links, held)
-  }
-
-  private func ahead(_ state: RecordState) -> UInt64 {
-    let now = access.environment.now()
-    let reading = state.latestReading.milliseconds
-    return reading > now ? (reading - now) / 1000 : 0
-  }
-
-  private func quarantine(_ held: [Held], _ source: StoreID, _ ledger: Ledger) throws {
-    for item in held {
-      let key = SyncKey.quarantine(item.state.id)
-      let old = try ledger.value(key).map(QuarantineEntry.init(decoding:))
-      let entry = QuarantineEntry(
-        reason: item.reason, message: item.message, source: source,
-        since: old?.since ?? access.environment.now(), state: item.state)
-      if entry != old { ledger.put(key, entry.encoded) }
-    }
   }
 
   // MARK: Commit

@@ -15,8 +15,13 @@ extension ImportApplication {
     let follows = try consequences(plan, context)
     let hasNews = plan.hasNews || !follows.deleted.isEmpty
     if hasNews { ledger.head.sequence += 1 }
-    for state in plan.items.values { ledger.head.clock.receive(state.after.latestReading) }
-    for link in plan.links.values { ledger.head.clock.receive(link.state.latestReading) }
+    let limit = plan.access.latestCredibleTime
+    for item in plan.items.values {
+      ledger.head.clock.receive(item.after.latestReading, limit: limit)
+    }
+    for link in plan.links.values {
+      ledger.head.clock.receive(link.state.latestReading, limit: limit)
+    }
 
     for id in planned {
       guard let item = plan.items[id], follows.deleted[id] == nil else { continue }
@@ -78,7 +83,9 @@ extension ImportApplication {
       seen.formUnion(register.write.seen)
     }
     seen.remove(ledger.storeID)
-    let deletion = Deletion(stamp: Stamp(clock: reading, store: ledger.storeID), seen: seen)
+    let stamp = state.registers.values.map(\.write.stamp)
+      .reduce(Stamp(clock: reading, store: ledger.storeID)) { $0.after($1) }
+    let deletion = Deletion(stamp: stamp, seen: seen)
     var after = state
     after.deletion = after.deletion?.joined(with: deletion) ?? deletion
     guard var item = plan.items[id] else { return }

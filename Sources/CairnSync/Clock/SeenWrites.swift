@@ -42,10 +42,12 @@ public struct PropertyWrite: Hashable, Sendable {
   /// The last write of the property that somebody meant.
   public var meant: Stamp { lastMeant ?? stamp }
 
-  /// A write at `stamp` by someone who saw this write as the current one.
+  /// A write at `stamp`, or as soon after it as it takes, by someone who saw this write as the current
+  /// one.
   ///
   /// - Parameter byRule: Whether a delete rule made the write.
   public func overwritten(at stamp: Stamp, byRule: Bool = false) -> PropertyWrite {
+    let stamp = stamp.after(self.stamp)
     var seen = self.seen
     seen.insert(self.stamp)
     seen.remove(stamp.store)

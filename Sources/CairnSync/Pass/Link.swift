@@ -20,6 +20,8 @@ final class Link: Sendable {
 
   private struct Waiter {
     let ticket: Int
+    /// Whether it waits for a replica that cannot be reached.
+    let isPatient: Bool
     let continuation: CheckedContinuation<Void, any Error>
   }
   private struct State {
@@ -119,7 +121,10 @@ final class Link: Sendable {
   }
 
   /// The same, whatever the pass could not make visible.
-  func completePass(timeout: Duration?) async throws {
+  ///
+  /// - Parameter isPatient: Whether to wait for a replica that cannot be reached now. Otherwise it is
+  ///   tried once, at once.
+  func completePass(timeout: Duration?, isPatient: Bool = true) async throws {
     let (id, ticket) = state.withLock { state -> (Int, Int) in
       state.nextWaiter += 1
       return (state.nextWaiter, state.life.request())
@@ -135,10 +140,12 @@ final class Link: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let refusal = state.withLock { state -> SyncError? in
           if let refusal = self.refusal(state.life) { return refusal }
-          state.waiters[id] = Waiter(ticket: ticket, continuation: continuation)
+          state.waiters[id] = Waiter(
+            ticket: ticket, isPatient: isPatient, continuation: continuation)
           return nil
         }
         if let refusal { continuation.resume(throwing: refusal) }
+        if !isPatient, case .waiting = life.phase { change { $0.retry() } }
         wakeup.call()
       }
     } onCancel: {
@@ -261,7 +268,7 @@ final class Link: Sendable {
       case .identify, .captureLocal, .captureReplica: break
       }
       state.life.counters.conflicts += report.conflicts
-      state.life.counters.quarantined += report.quarantined.count
+      state.life.counters.quarantined += report.held.count
       state.life.counters.replans += report.replans
       if case .move(.push) = step {
         state.life.pushedTo = report.position
@@ -277,8 +284,11 @@ final class Link: Sendable {
     for path in report.gaps {
       self.report(.historyLost(replica: configuration.name, path: path))
     }
-    for id in report.quarantined {
-      self.report(.quarantined(replica: configuration.name, record: id))
+    for (path, ahead) in report.fallenBack.sorted(by: { $0.key < $1.key }) {
+      self.report(.clockFellBack(replica: configuration.name, path: path, milliseconds: ahead))
+    }
+    for content in report.held {
+      self.report(.quarantined(replica: configuration.name, content.name))
     }
   }
 
@@ -298,7 +308,11 @@ final class Link: Sendable {
       }
     }
     report(.passFailed(replica: configuration.name, described))
-    if described.recovery == .person { failWaiters(described) }
+    switch described.recovery {
+    case .person: failWaiters(described)
+    case .wait: failWaiters(described) { !$0 }
+    case .retry: break
+    }
   }
 
   /// Closes a store whose file no name leads to, so that the next attempt opens what is there.
@@ -325,10 +339,13 @@ final class Link: Sendable {
     waiter?.continuation.resume(with: result)
   }
 
-  private func failWaiters(_ error: SyncError) {
+  private func failWaiters(
+    _ error: SyncError, where concerns: (_ isPatient: Bool) -> Bool = { _ in true }
+  ) {
     let waiters = state.withLock { state -> [Waiter] in
-      defer { state.waiters = [:] }
-      return Array(state.waiters.values)
+      let failed = state.waiters.filter { concerns($0.value.isPatient) }
+      for id in failed.keys { state.waiters[id] = nil }
+      return Array(failed.values)
     }
     for waiter in waiters { waiter.continuation.resume(throwing: error) }
   }

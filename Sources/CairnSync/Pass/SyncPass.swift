@@ -20,7 +20,8 @@ struct SyncPass: @unchecked Sendable {
     var records = 0
     var links = 0
     var conflicts = 0
-    var quarantined: [RecordID] = []
+    /// What was put into quarantine.
+    var held: [QuarantineEntry.Content] = []
     var replans = 0
     /// Where the destination's cursor is now, after a move.
     var position: UInt64?
@@ -28,6 +29,8 @@ struct SyncPass: @unchecked Sendable {
     var progress: Double?
     /// The stores that were found to have gone back in time, by their paths.
     var restored: [String] = []
+    /// The stores whose clock had run ahead of this machine's, by their paths, in milliseconds.
+    var fallenBack: [String: UInt64] = [:]
     /// The stores whose history was gone before it was captured.
     var gaps: [String] = []
 
@@ -35,7 +38,7 @@ struct SyncPass: @unchecked Sendable {
       records += outcome.records
       links += outcome.links
       conflicts += outcome.conflicts
-      quarantined += outcome.quarantined
+      held += outcome.held
       replans += outcome.replans
     }
   }
@@ -82,6 +85,11 @@ struct SyncPass: @unchecked Sendable {
     where try store.renewIfRestored(asSeenBy: reader) {
       report.restored.append(Self.place(of: store))
     }
+    for store in [local, replica] {
+      if let ahead = try ClockRestart(access: store).runIfNeeded() {
+        report.fallenBack[Self.place(of: store)] = ahead
+      }
+    }
     return report
   }
 
@@ -104,6 +112,7 @@ struct SyncPass: @unchecked Sendable {
     let exporter = ChangeExporter(access: source, destination: served.storeID)
     var cursor = try served.cursor(for: try source.ledger().storeID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
+    try source.offer(to: served.storeID)
     guard let set = try exporter.next(after: cursor) else {
       var report = Report(event: .drained)
       report.position = cursor.position
@@ -128,13 +137,11 @@ struct SyncPass: @unchecked Sendable {
   private func retryHeld(_ access: StoreAccess) throws -> Report {
     var report = Report(event: .retried)
     guard let sidecar = access.store as? any SidecarKeeping else { return report }
-    let held = try sidecar.sidecarEntries(
-      of: SyncMap.quarantine.rawValue, from: nil, to: nil, limit: 256)
-    let entries = try held.map { try QuarantineEntry(decoding: $0.value) }
+    let entries = try due(access, sidecar)
     for (source, entries) in Dictionary(grouping: entries, by: \.source) {
-      let due = entries.filter { $0.reason == .validation || !isAhead($0, access) }
-      if due.isEmpty { continue }
-      let set = ChangeSet(source: source, after: 0, upTo: 0, records: due.map(\.state))
+      let set = ChangeSet(
+        source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
+        links: entries.compactMap(\.link))
       report.take(try ChangeImporter(access: access, context: context).apply(set, cursor: nil))
     }
     let waiting = try claimants(access, sidecar)
@@ -146,8 +153,33 @@ struct SyncPass: @unchecked Sendable {
           .apply(set, cursor: nil, reconsidering: waiting))
     }
     // They were reported when they were put there.
-    report.quarantined = []
+    report.held = []
     return report
+  }
+
+  /// What is to be tried now: all that time has caught up with, and of what validation refuses a part
+  /// that is another each time, so that what stays refused keeps nothing waiting.
+  private func due(
+    _ access: StoreAccess, _ sidecar: any SidecarKeeping
+  ) throws -> [QuarantineEntry] {
+    let ledger = try access.ledger()
+    let time = try ledger.credibleTime(limit: access.latestCredibleTime)
+    var arrived: [QuarantineEntry] = []
+    var refused: [QuarantineEntry] = []
+    try sidecar.visitEntries(of: .quarantine) { _, value in
+      let entry = try QuarantineEntry(decoding: value)
+      if entry.reason == .validation {
+        refused.append(entry)
+      } else if try !entry.isAhead(of: time, in: ledger) {
+        arrived.append(entry)
+      }
+    }
+    let part = 256
+    if refused.count > part {
+      let start = Int(access.environment.random() % UInt64(refused.count))
+      refused = Array((refused[start...] + refused[..<start]).prefix(part))
+    }
+    return arrived + refused
   }
 
   /// Records whose reference waits although its target is here: another record has the target for
@@ -171,11 +203,5 @@ struct SyncPass: @unchecked Sendable {
       ledger = try access.ledger()
     }
     return found
-  }
-
-  private func isAhead(_ entry: QuarantineEntry, _ access: StoreAccess) -> Bool {
-    HybridLogicalClock.isTooFarAhead(
-      entry.state.latestReading, now: access.environment.now(),
-      allowedSkew: access.configuration.allowedClockSkew)
   }
 }

@@ -74,15 +74,20 @@ struct ChangeSetCodingTests {
     }
   }
 
-  @Test func clocksFollowTimeNeverGoBackAndDoNotBelieveTheFarFuture() {
+  @Test func clocksFollowTimeAndDoNotBelieveTheFarFuture() {
     var clock = HybridLogicalClock()
     let first = clock.tick(milliseconds: 1000, limit: 2000)
     #expect(first == ClockReading(milliseconds: 1000))
     let again = clock.tick(milliseconds: 900, limit: 2000)
     #expect(again > first && again.milliseconds == 1000)
-    clock.receive(ClockReading(milliseconds: 1500))
+    clock.receive(ClockReading(milliseconds: 1500), limit: 2000)
     #expect(clock.tick(milliseconds: 1400, limit: 2000).milliseconds == 1500)
     #expect(clock.tick(milliseconds: 99_000, limit: 2000).milliseconds == 2000)
+    clock.receive(ClockReading(milliseconds: 2001), limit: 2000)
+    #expect(!clock.isAhead(of: 2000))
+    // The machine's clock has fallen back.
+    #expect(clock.isAhead(of: 1900))
+    #expect(clock.tick(milliseconds: 1890, limit: 1900).milliseconds == 1890)
     let id = RecordID(milliseconds: 1234, random: (.max, .max))
     #expect(id.milliseconds == 1234 && id.uuid.uuidString.dropFirst(14).first == "7")
     #expect(RecordID(id.description) == id)

@@ -19,7 +19,7 @@ struct SyncEngineTests {
 
     init(
       _ name: String, in scratch: Scratch, model: ManagedObjectModel = SampleModel.make(),
-      kinds: [any StoreKind] = []
+      kinds: [any StoreKind] = [], environment: SyncEnvironment = .live
     ) throws {
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: model,
@@ -35,14 +35,15 @@ struct SyncEngineTests {
       configuration.pollInterval = .milliseconds(50)
       configuration.backoff = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
       engine = try SyncEngine(
-        coordinator: coordinator, local: store, configuration: configuration)
+        coordinator: coordinator, local: store, configuration: configuration,
+        environment: environment)
       site = Fleet.Site(
         name: name,
         access: StoreAccess(
           store: store,
           schema: try SyncSchema(
             model: coordinator.managedObjectModel, defaultPolicy: .lastWriter, policies: [:]),
-          environment: .live, configuration: configuration),
+          environment: environment, configuration: configuration),
         coordinator: coordinator)
     }
 

@@ -66,7 +66,7 @@ struct CulpritTests {
     #expect(try values(b) == (0..<count).map { $0 == 13 ? "old" : "new" })
     let held = try ReplicationTests().quarantine(b)
     #expect(held.count == 1)
-    #expect(held.first?.state.registers["value"]?.value == .string("bad"))
+    #expect(held.first?.state?.registers["value"]?.value == .string("bad"))
     #expect(held.first?.message.contains("Refusal") == true)
     // Later changes of others pass, and the record itself when it is put right.
     fleet.advance(5)

@@ -1,0 +1,157 @@
+import CairnStore
+import Foundation
+
+/// What to do when the machine's clock has fallen back behind a store's own stamps: it was wrong for a
+/// while, and what was stamped meanwhile lies in the future.
+///
+/// The store's clock begins anew, and what no other store has seen is stamped anew. What others may
+/// have seen stays as it is: given an earlier stamp, it would lose against itself.
+struct ClockRestart {
+  let access: StoreAccess
+
+  /// - Returns: How far in the future the clock was, in milliseconds; nil when it was right.
+  func runIfNeeded() throws -> UInt64? {
+    let now = access.environment.now()
+    let limit = access.latestCredibleTime
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      guard ledger.head.clock.isAhead(of: limit) else { return nil }
+      let ahead = ledger.head.clock.last.milliseconds - now
+      let offered = try access.lastOffered()
+      // Later than what anybody has seen, which may be a little later than now.
+      let start = max(ClockReading(milliseconds: now), offered)
+      if start.milliseconds <= limit + access.configuration.allowedClockSkew {
+        let seen = max(ClockReading(milliseconds: limit), offered)
+        let wrong = try stamps(ledger).map(\.clock).filter { $0 > seen }
+        try restamp(FreshStamps(wrong, of: ledger.storeID, after: start), ledger)
+      }
+      ledger.head.clock = HybridLogicalClock(last: ClockReading(milliseconds: now))
+      if try access.commit(ledger) { return ahead }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
+  /// The stamps that this store gave to what it still has.
+  private func stamps(_ ledger: Ledger) throws -> Set<Stamp> {
+    var found: Set<Stamp> = []
+    try visit(
+      record: { _, entry in found.formUnion(entry.ownStamps(of: ledger.storeID)) },
+      link: { _, entry in
+        found.formUnion(entry.state.stamps(newTo: nil).filter { $0.store == ledger.storeID })
+      })
+    return found
+  }
+
+  private func restamp(_ fresh: FreshStamps, _ ledger: Ledger) throws {
+    if fresh.isEmpty { return }
+    ledger.head.sequence += 1
+    try visit(
+      record: { id, entry in
+        let new = entry.restamped(fresh)
+        if new != entry { ledger.setRecord(id, new) }
+      },
+      link: { key, entry in
+        let new = entry.state.restamped(fresh)
+        if new != entry.state { try ledger.setLink(key, new) }
+      })
+  }
+
+  private func visit(
+    record: (RecordID, RecordEntry) throws -> Void, link: (LinkKey, LinkEntry) throws -> Void
+  ) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    try sidecar.visitEntries(of: .records) { key, value in
+      try record(SyncKey.identity(RecordID.self, in: key), RecordEntry(decoding: value))
+    }
+    try sidecar.visitEntries(of: .links) { key, value in
+      try link(SyncKey.linkKey(from: key), LinkEntry(decoding: value))
+    }
+  }
+}
+
+/// New stamps for old ones, in their order.
+struct FreshStamps {
+  private var readings: [ClockReading: ClockReading] = [:]
+  private let store: StoreID
+
+  init(_ old: some Sequence<ClockReading>, of store: StoreID, after start: ClockReading) {
+    self.store = store
+    var last = start
+    for reading in Set(old).sorted() {
+      last = last.next
+      readings[reading] = last
+    }
+  }
+
+  var isEmpty: Bool { readings.isEmpty }
+
+  func callAsFunction(_ stamp: Stamp) -> Stamp {
+    guard stamp.store == store, let reading = readings[stamp.clock] else { return stamp }
+    return Stamp(clock: reading, store: store)
+  }
+
+  func callAsFunction(_ write: PropertyWrite) -> PropertyWrite {
+    PropertyWrite(
+      stamp: self(write.stamp), seen: write.seen, lastMeant: write.lastMeant.map { self($0) })
+  }
+
+  func callAsFunction(_ register: Register) -> Register {
+    Register(value: register.value, write: self(register.write))
+  }
+}
+
+extension RecordEntry {
+  fileprivate func ownStamps(of store: StoreID) -> [Stamp] {
+    let writes = [base].compactMap { $0 } + Array(writes.values)
+    let stamps = writes.map(\.stamp) + writes.compactMap(\.lastMeant)
+    return (stamps + [deletion?.stamp].compactMap { $0 }).filter { $0.store == store }
+  }
+
+  fileprivate func restamped(_ fresh: FreshStamps) -> RecordEntry {
+    var entry = self
+    entry.base = base.map { fresh($0) }
+    entry.writes = writes.mapValues { fresh($0) }
+    entry.deletion = deletion.map { Deletion(stamp: fresh($0.stamp), seen: $0.seen) }
+    return entry
+  }
+}
+
+extension LinkState {
+  fileprivate func restamped(_ fresh: FreshStamps) -> LinkState {
+    LinkState(
+      write: fresh(write), isMember: isMember, memberPosition: memberPosition.map { fresh($0) },
+      ownerPosition: ownerPosition.map { fresh($0) })
+  }
+}
+
+extension StoreAccess {
+  /// Notes in this store, before anything is read for another, what stamps that one may see.
+  ///
+  /// A tenth of the allowed skew ahead, so that it is seldom written.
+  func offer(to reader: StoreID) throws {
+    for _ in 0..<Self.attempts {
+      let ledger = try ledger()
+      let key = SyncKey.reader(reader)
+      let offered = try ledger.value(key).map(Self.reading) ?? ClockReading(bits: 0)
+      let last = ledger.head.clock.last
+      if last <= offered { return }
+      let ahead = last.advanced(milliseconds: configuration.allowedClockSkew / 10)
+      ledger.put(key, SyncKey.number(ahead.bits))
+      if try commit(ledger) { return }
+    }
+    throw Self.contention(store)
+  }
+
+  /// The greatest reading of this store that another may have seen.
+  fileprivate func lastOffered() throws -> ClockReading {
+    guard let sidecar = store as? any SidecarKeeping else { return ClockReading(bits: 0) }
+    var last = ClockReading(bits: 0)
+    try sidecar.visitEntries(of: .readers) { _, value in last = max(last, try Self.reading(value)) }
+    return last
+  }
+
+  private static func reading(_ data: Data) throws -> ClockReading {
+    var reader = ByteReader(data)
+    return ClockReading(bits: try reader.fixed())
+  }
+}
