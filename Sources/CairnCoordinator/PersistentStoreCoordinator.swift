@@ -56,6 +56,12 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     try? model.prepareForUse()
   }
 
+  /// A coordinator that knows the same kinds of store, for another version of the model.
+  package func sibling(for model: ManagedObjectModel) -> PersistentStoreCoordinator {
+    PersistentStoreCoordinator(
+      managedObjectModel: model, storeKinds: builtInKinds, migrator: migrator)
+  }
+
   deinit { reference.clear() }
 
   /// A name for people, such as in logs.

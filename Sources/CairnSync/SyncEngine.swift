@@ -7,7 +7,7 @@ import Synchronization
 
 /// Keeps one group of stores in step: the local store with each of its replicas.
 ///
-/// The stores share one coordinator; objects of the local store are read and written through
+/// The stores share one coordinator, but for replicas at a newer version of the model; objects of the local store are read and written through
 /// ordinary contexts while the engine works. All methods may be called from anywhere. Replicas open,
 /// migrate and catch up in the background; none of them can delay another or the local store.
 ///
@@ -61,9 +61,9 @@ public final class SyncEngine: Sendable {
   /// - Parameter isPaused: Whether the link rests from the start, until it is resumed.
   /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
   public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
-    let link = Link(configuration: replica, local: local, coordinator: coordinator) {
-      [weak self] event in self?.publish(event)
-    }
+    let link = Link(
+      configuration: replica, local: local, coordinator: coordinator, observer: watch
+    ) { [weak self] event in self?.publish(event) }
     let isNew = try state.withLock { state -> Bool in
       if state.isStopped {
         throw SyncError(.cancelled, "the engine is stopping", recovery: .wait)
@@ -90,7 +90,7 @@ public final class SyncEngine: Sendable {
     let link = try self.link(name)
     state.withLock { $0.links[name] = nil }
     await link.stop()
-    if let store = link.store { try coordinator.remove(store) }
+    link.close()
   }
 
   /// Ends all links after the steps that are running, and closes the replicas' stores.
@@ -103,9 +103,7 @@ public final class SyncEngine: Sendable {
     await withTaskGroup(of: Void.self) { group in
       for link in links { group.addTask { await link.stop() } }
     }
-    for link in links {
-      if let store = link.store { try? coordinator.remove(store) }
-    }
+    for link in links { link.close() }
     let listeners = state.withLock { state in
       defer { state.listeners = [:] }
       return Array(state.listeners.values)

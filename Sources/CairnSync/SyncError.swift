@@ -20,6 +20,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case storeReadOnly = "store-read-only"
     /// The store's model cannot be brought to this one.
     case incompatibleModel = "incompatible-model"
+    /// Another program has brought the store to another version of the model while it was open.
+    case modelChanged = "model-changed"
     /// Sync's own tables hold something that cannot be read.
     case damagedBookkeeping = "damaged-bookkeeping"
     /// Other writers kept changing the same records for longer than the attempts allowed.

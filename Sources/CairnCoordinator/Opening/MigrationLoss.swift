@@ -1,15 +1,15 @@
 import CairnModel
 
 /// What a migration would drop, or might give to something else.
-struct MigrationLoss {
+package struct MigrationLoss {
   /// Entities (`Person`) and properties (`Person.name`) of the source whose values the migration
   /// does not take over; sorted.
-  let names: [String]
+  package let names: [String]
   /// Entities and properties of the destination of which names and renaming identifiers say
   /// different things: the values could go to another one; sorted.
-  let uncertain: [String]
+  package let uncertain: [String]
 
-  init(_ difference: ModelDifference) {
+  package init(_ difference: ModelDifference) {
     var lost = Set(difference.removedEntities.map { $0.name ?? "?" })
     for change in difference.entities {
       guard let source = change.source else { continue }

@@ -61,6 +61,8 @@ extension Ledger {
 
   /// Writes what concerns this store alone, such as which references are parked.
   func setRecordQuietly(_ id: RecordID, _ entry: RecordEntry) {
+    var entry = entry
+    additions.settle(&entry)
     put(SyncKey.record(id), entry.encoded)
   }
 

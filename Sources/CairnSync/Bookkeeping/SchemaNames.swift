@@ -108,6 +108,16 @@ struct SchemaAdditions: Hashable, Sendable {
     }
   }
 
+  /// Says of an entry that stays at its place what the writes of its additions are, so that they are
+  /// not taken for filled in.
+  func settle(_ entry: inout RecordEntry) {
+    guard let added = byEntity[entry.entity], let base = entry.base else { return }
+    for addition in added where entry.sequence <= addition.sequence {
+      let name = addition.property
+      if entry.writes[name] == nil, entry.overlay[name] == nil { entry.writes[name] = base }
+    }
+  }
+
   // Bytes: version 1 · entities (name, additions (property, sequence 8))
   var encoded: Data {
     var writer = ByteWriter()

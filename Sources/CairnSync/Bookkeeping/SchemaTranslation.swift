@@ -102,6 +102,16 @@ struct SchemaTranslation {
     }
   }
 
+  func changes(_ old: ChangeSet) -> ChangeSet {
+    var set = old
+    set.records = old.records.map(state)
+    set.links = old.links.map { change in
+      let (key, state) = link(change.key, change.state)
+      return LinkChange(key: key, state: state)
+    }
+    return set
+  }
+
   private func keys<Value>(of values: [String: Value], _ entity: String) -> [String: Value] {
     guard properties[entity] != nil else { return values }
     return Dictionary(

@@ -17,6 +17,7 @@ struct SchemaUpgrade {
           from: try SchemaNames(decoding: stored), to: access.schema)
         if translation.renames { try rename(translation, ledger) }
         try add(translation, ledger)
+        ledger.put(SyncKey.reconsider, Data())
       }
       ledger.put(SyncKey.names, names.encoded)
       ledger.head.names = access.schema.namesDigest

@@ -9,6 +9,7 @@ import Foundation
 /// | `sync_meta` | `head` | ``SyncHead`` |
 /// | | `names` | ``SchemaNames`` |
 /// | | `additions` | ``SchemaAdditions`` |
+/// | | `reconsider` | nothing, while rows may have to show more since the model changed |
 /// | | `accepted` | what a ``CredibleTime`` accepts |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
@@ -49,6 +50,7 @@ enum SyncKey {
   static let head = SyncMap.meta.key(Data("head".utf8))
   static let names = SyncMap.meta.key(Data("names".utf8))
   static let additions = SyncMap.meta.key(Data("additions".utf8))
+  static let reconsider = SyncMap.meta.key(Data("reconsider".utf8))
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
 
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }

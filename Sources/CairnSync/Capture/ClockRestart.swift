@@ -35,6 +35,7 @@ struct ClockRestart {
   private func stamps(_ ledger: Ledger) throws -> Set<Stamp> {
     var found: Set<Stamp> = []
     try visit(
+      ledger,
       record: { _, entry in found.formUnion(entry.ownStamps(of: ledger.storeID)) },
       link: { _, entry in
         found.formUnion(entry.state.stamps(newTo: nil).filter { $0.store == ledger.storeID })
@@ -46,6 +47,7 @@ struct ClockRestart {
     if fresh.isEmpty { return }
     ledger.head.sequence += 1
     try visit(
+      ledger,
       record: { id, entry in
         let new = entry.restamped(fresh)
         if new != entry { ledger.setRecord(id, new) }
@@ -57,11 +59,12 @@ struct ClockRestart {
   }
 
   private func visit(
-    record: (RecordID, RecordEntry) throws -> Void, link: (LinkKey, LinkEntry) throws -> Void
+    _ ledger: Ledger, record: (RecordID, RecordEntry) throws -> Void,
+    link: (LinkKey, LinkEntry) throws -> Void
   ) throws {
     guard let sidecar = access.store as? any SidecarKeeping else { return }
     try sidecar.visitEntries(of: .records) { key, value in
-      try record(SyncKey.identity(RecordID.self, in: key), RecordEntry(decoding: value))
+      try record(SyncKey.identity(RecordID.self, in: key), ledger.entry(decoding: value))
     }
     try sidecar.visitEntries(of: .links) { key, value in
       try link(SyncKey.linkKey(from: key), LinkEntry(decoding: value))

@@ -77,8 +77,7 @@ struct ChangeImporter {
       do {
         let left = trial.left.reduce(into: refused) { $0[$1] = $0[$1] ?? reason }
         let incoming = try IncomingChanges(set, refused: left, access: access, ledger: ledger)
-        try plan.merge(incoming.records, incoming.links)
-        for id in reconsidered { try plan.load(id) }
+        try plan.merge(incoming.records, incoming.links, reconsidering: reconsidered)
         try access.environment.reach(.afterPlan)
         try application.changeObjects()
         try application.keepBooks(plan: plan, context: context)

@@ -110,7 +110,8 @@ final class ImportApplication {
         continue
       }
       guard let value = RowReading.attributeValue(register.value) else { continue }
-      if item.object != nil,
+      // What the row shows is not what was kept beside it.
+      if item.object != nil, item.entry?.overlay[column.name] == nil,
         item.before?.registers[column.name]?.value.isSame(as: register.value) == true
       {
         continue

@@ -62,12 +62,20 @@ final class ImportPlan {
   // MARK: Merging
 
   /// Merges incoming states, then settles collisions and what they bring about.
-  func merge(_ records: [RecordState], _ changes: [LinkChange]) throws {
+  ///
+  /// - Parameter reconsidered: Records of which the store may be able to show more now.
+  func merge(
+    _ records: [RecordState], _ changes: [LinkChange], reconsidering reconsidered: Set<RecordID>
+  ) throws {
     try prefetch(records, changes)
     for record in records { try merge(record) }
     var uniqueness = UniquenessSettling(plan: self)
     try uniqueness.run()
     for link in changes { try merge(link) }
+    try ledger.prefetch(records: reconsidered)
+    for id in reconsidered.sorted() {
+      if let state = try load(id) { try lookAtLinks(of: id, state) }
+    }
     try completeArrivals()
     try ledger.prefetch(
       records: items.values.flatMap { $0.after.registers.values.compactMap(\.value.reference) })

@@ -53,10 +53,23 @@ public struct VerifyReport: Sendable, Hashable {
 
 /// Compares two stores as they are now: digests over record IDs, stamps and the values in the rows,
 /// in buckets, and property by property only where the digests differ.
+///
+/// Stores of two versions of the model are compared in what both have, and in what the older one keeps
+/// for the newer; in the names of the local store.
 struct StoreComparison {
   let local: StoreAccess
   let replica: StoreAccess
+  /// From the replica's names to those of the local store; nil for one version.
+  private let translation: SchemaTranslation?
   static let page = 512
+
+  init(local: StoreAccess, replica: StoreAccess) {
+    self.local = local
+    self.replica = replica
+    translation =
+      local.schema === replica.schema
+      ? nil : SchemaTranslation(from: replica.schema.names, to: local.schema)
+  }
 
   /// A live record with what its row holds.
   private struct Entry {
@@ -134,6 +147,7 @@ struct StoreComparison {
     for name in names.sorted() {
       let mine = a.state.registers[name]
       let theirs = b.state.registers[name]
+      if mine == nil, let theirs, isUnwritten(name, theirs, of: a.state) { continue }
       if mine?.value.canonicalBytes != theirs?.value.canonicalBytes {
         found.append(difference(.value, name))
       } else if mine?.write.stamp != theirs?.write.stamp {
@@ -145,6 +159,17 @@ struct StoreComparison {
       found.append(difference(.members, name))
     }
     return found
+  }
+
+  /// Whether a value of the replica is what a new row has in a property that the local store's model,
+  /// which is an older one, does not know: nobody wrote it.
+  private func isUnwritten(_ name: String, _ register: Register, of mine: RecordState) -> Bool {
+    guard translation != nil, let plan = local.schema.entities[mine.entity],
+      plan.columnByName[name] == nil
+    else { return false }
+    let stamp = register.write.stamp
+    return stamp == PropertyWrite.filledIn.stamp
+      || mine.registers.values.contains { $0.write.stamp == stamp }
   }
 
   /// The rows without a record ID: what was written past history, or lost from the bookkeeping.
@@ -198,6 +223,28 @@ struct StoreComparison {
     return found
   }
 
+  /// The names of what a store calls otherwise.
+  private func translation(of access: StoreAccess) -> SchemaTranslation? {
+    access.store === replica.store ? translation : nil
+  }
+
+  /// The relationships whose members are compared: those that both versions have.
+  private func comparedRelationships(of access: StoreAccess) -> [RelationshipDescription] {
+    let own = access.schema.comparedRelationships
+    if translation == nil { return own }
+    func names(_ access: StoreAccess) -> [String: RelationshipDescription] {
+      let translation = self.translation(of: access)
+      let pairs = access.schema.comparedRelationships.map { relationship in
+        let entity = relationship.entity?.name ?? ""
+        let name = translation?.property(relationship.name, of: entity) ?? relationship.name
+        return ((translation?.entity(entity) ?? entity) + "." + name, relationship)
+      }
+      return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+    let other = Set(names(access.store === local.store ? replica : local).keys)
+    return names(access).filter { other.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+  }
+
   /// Visits all live records in the order of their IDs.
   private func walk(
     _ access: StoreAccess, in buckets: Set<Int>?, _ visit: (RecordID, Entry) throws -> Void
@@ -214,12 +261,41 @@ struct StoreComparison {
         let id = try SyncKey.identity(RecordID.self, in: key)
         if let buckets, !buckets.contains(Self.bucket(of: id)) { continue }
         let entry = try ledger.entry(decoding: value)
-        if let object = ledger.objectID(for: entry) { live.append((id, entry, object)) }
+        if let object = ledger.objectID(for: entry) {
+          live.append((id, entry, object))
+        } else if access.schema.entities[entry.entity] == nil {
+          try visitUnknown(id, entry, access, ledger, visit)
+        }
       }
       try visitPage(live, access, ledger, visit)
       guard page.count == Self.page, let last = page.last else { return }
       next = last.key + Data([0])
     }
+  }
+
+  /// Visits a record of an entity that only a newer version of the model has.
+  private func visitUnknown(
+    _ id: RecordID, _ entry: RecordEntry, _ access: StoreAccess, _ ledger: Ledger,
+    _ visit: (RecordID, Entry) throws -> Void
+  ) throws {
+    let state = entry.state(id: id, row: nil)
+    guard state.isAlive(under: access.configuration.deleteConflicts) else { return }
+    try visit(id, Entry(state: try comparable(state, access, ledger), members: [:]))
+  }
+
+  /// The state in the local store's names, without what may differ between equal stores.
+  private func comparable(
+    _ state: RecordState, _ access: StoreAccess, _ ledger: Ledger
+  ) throws -> RecordState {
+    var state = translation(of: access)?.state(state) ?? state
+    state.deletion = nil
+    for (name, register) in state.registers {
+      let write = PropertyWrite(stamp: register.write.stamp)
+      var value = register.value
+      if let target = value.reference { value = .reference(try ledger.resolve(target)) }
+      state.registers[name] = Register(value: value, write: write)
+    }
+    return state
   }
 
   private func visitPage(
@@ -233,15 +309,11 @@ struct StoreComparison {
     for (item, row) in zip(live, rows) {
       // A row that is gone without history telling: not there.
       guard let row else { continue }
-      var state = item.entry.state(id: item.id, row: try reading.values(of: row))
-      state.deletion = nil
-      for (name, register) in state.registers {
-        let write = PropertyWrite(stamp: register.write.stamp)
-        var value = register.value
-        if let target = value.reference { value = .reference(try ledger.resolve(target)) }
-        state.registers[name] = Register(value: value, write: write)
-      }
-      try visit(item.id, Entry(state: state, members: members[item.id] ?? [:]))
+      let state = item.entry.state(id: item.id, row: try reading.values(of: row))
+      try visit(
+        item.id,
+        Entry(
+          state: try comparable(state, access, ledger), members: members[item.id] ?? [:]))
     }
   }
 
@@ -251,15 +323,18 @@ struct StoreComparison {
     _ ledger: Ledger
   ) throws -> [RecordID: [String: [RecordID]]] {
     var result: [RecordID: [String: [RecordID]]] = [:]
-    for relationship in access.schema.comparedRelationships {
+    for relationship in comparedRelationships(of: access) {
       guard let owner = relationship.entity else { continue }
+      let name =
+        translation(of: access)?.property(relationship.name, of: owner.name ?? "")
+        ?? relationship.name
       let owners = records.filter { $0.object.entity.isKindOf(entity: owner) }
       if owners.isEmpty { continue }
       let lists = try access.store.members(of: relationship, owners: owners.map(\.object))
       try ledger.prefetch(lists.joined().compactMap(SyncKey.object))
       for (item, list) in zip(owners, lists) where !list.isEmpty {
         let ids = try list.compactMap { try ledger.recordID(for: $0) }
-        result[item.id, default: [:]][relationship.name] =
+        result[item.id, default: [:]][name] =
           relationship.isOrdered ? ids : ids.sorted()
       }
     }

@@ -14,6 +14,8 @@ final class Link: Sendable {
   let configuration: ReplicaConfiguration
   let local: StoreAccess
   private let coordinator: PersistentStoreCoordinator
+  /// Hears of commits.
+  private let observer: any CoordinatorObserver
   private let context: ManagedObjectContext
   private let wakeup = Wakeup()
   private let report: @Sendable (SyncEvent) -> Void
@@ -26,7 +28,7 @@ final class Link: Sendable {
   }
   private struct State {
     var life = LinkLife()
-    var store: PersistentStore?
+    var replica: OpenReplica?
     /// The identifier of the store that was open last under the replica's name.
     var identifier: String?
     var waiters: [Int: Waiter] = [:]
@@ -37,11 +39,13 @@ final class Link: Sendable {
 
   init(
     configuration: ReplicaConfiguration, local: StoreAccess,
-    coordinator: PersistentStoreCoordinator, report: @escaping @Sendable (SyncEvent) -> Void
+    coordinator: PersistentStoreCoordinator, observer: any CoordinatorObserver,
+    report: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.configuration = configuration
     self.local = local
     self.coordinator = coordinator
+    self.observer = observer
     self.report = report
     context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
@@ -50,17 +54,13 @@ final class Link: Sendable {
   }
 
   private var environment: SyncEnvironment { local.environment }
-  var store: PersistentStore? { state.withLock { $0.store } }
+  /// Nil until the replica is open.
+  var openReplica: OpenReplica? { state.withLock { $0.replica } }
+  var store: PersistentStore? { openReplica?.store }
   var life: LinkLife { state.withLock { $0.life } }
 
   /// The replica as the steps of sync take it; nil until it is open.
-  var replica: StoreAccess? {
-    store.map { store in
-      StoreAccess(
-        store: store, schema: local.schema, environment: environment,
-        configuration: local.configuration)
-    }
-  }
+  var replica: StoreAccess? { openReplica?.access }
 
   // MARK: Driving
 
@@ -179,7 +179,7 @@ final class Link: Sendable {
   private func run() async {
     while !Task.isCancelled {
       let now = environment.now()
-      switch state.withLock({ $0.life.next(isOpen: $0.store != nil, now: now) }) {
+      switch state.withLock({ $0.life.next(isOpen: $0.replica != nil, now: now) }) {
       case .stop: return
       case .open: await open()
       case .sleep(let milliseconds):
@@ -202,9 +202,12 @@ final class Link: Sendable {
       expectedIdentifier: state.withLock { $0.identifier }
     ) { [weak self] progress in self?.change { $0.migrate(progress) } }
     do {
-      let store = try await opening.open()
+      let (store, coordinator) = try await opening.open()
+      let replica = try OpenReplica(
+        store: store, coordinator: coordinator, local: local, name: configuration.name)
+      if replica.context != nil { coordinator.addObserver(observer) }
       state.withLock { state in
-        state.store = store
+        state.replica = replica
         state.identifier = store.identifier
       }
       change { $0.opened() }
@@ -214,11 +217,12 @@ final class Link: Sendable {
   }
 
   private func pass() async {
-    guard let replica else { return }
+    guard let replica = openReplica else { return }
     change { $0.beginPass() }
     let began = environment.now()
     let before = life.counters
-    let pass = SyncPass(local: local, replica: replica, context: context)
+    let pass = SyncPass(
+      local: local, replica: replica.access, context: context, replicaContext: replica.context)
     do {
       var machine = PassState(direction: configuration.direction)
       while let step = machine.step {
@@ -297,8 +301,11 @@ final class Link: Sendable {
   private func fail(_ error: any Error) {
     let life = self.life
     if error is CancellationError, life.isPaused || life.isRemoved { return }
-    let described = ReplicaOpening.describe(error, at: configuration.url)
-    if described.code == .fileMoved { letGo() }
+    let described =
+      Self.modelChange(error, openReplica)
+      ?? ReplicaOpening.describe(
+        error, at: configuration.url)
+    if described.code == .fileMoved || described.code == .modelChanged { close() }
     let backoff = local.configuration.backoff
     let random = environment.random()
     let now = environment.now()
@@ -315,14 +322,26 @@ final class Link: Sendable {
     }
   }
 
-  /// Closes a store whose file no name leads to, so that the next attempt opens what is there.
-  private func letGo() {
-    let store = state.withLock { state -> PersistentStore? in
-      defer { state.store = nil }
-      return state.store
+  /// What it means that a store is of another version than when it was opened: the replica is opened
+  /// anew, and for the local store the program has to be.
+  private static func modelChange(_ error: any Error, _ replica: OpenReplica?) -> SyncError? {
+    guard let replica, let error = error as? CoreDataError,
+      error.code == .persistentStoreIncompatibleSchema
+    else { return nil }
+    let path = error.userInfo[NSFilePathErrorKey] as? String
+    let isReplica = path == replica.store.url?.path
+    return SyncError(.modelChanged, error.message, recovery: isReplica ? .retry : .person)
+  }
+
+  /// Closes the replica's store; also one whose file no name leads to, or that is of another version
+  /// now, so that the next attempt opens what is there.
+  func close() {
+    let replica = state.withLock { state -> OpenReplica? in
+      defer { state.replica = nil }
+      return state.replica
     }
-    // What closing it reports changes nothing: nobody finds the file.
-    if let store { try? coordinator.remove(store) }
+    // What closing it reports changes nothing: all that was done is committed.
+    try? replica?.close()
   }
 
   private func change(_ body: (inout LinkLife) -> Void) {

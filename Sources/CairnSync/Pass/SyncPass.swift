@@ -12,6 +12,8 @@ struct SyncPass: @unchecked Sendable {
   let local: StoreAccess
   let replica: StoreAccess
   let context: ManagedObjectContext
+  /// Where what the replica is given is merged, for one with a model of its own; nil for `context`.
+  var replicaContext: ManagedObjectContext?
 
   /// What a step did.
   struct Report: Sendable {
@@ -107,6 +109,18 @@ struct SyncPass: @unchecked Sendable {
     return result
   }
 
+  /// Runs work on the queue on which objects of a store are merged.
+  private func importing<Value>(
+    to access: StoreAccess, _ work: (ChangeImporter) throws -> Value
+  ) throws -> Value {
+    guard let replicaContext, access.store === replica.store else {
+      return try work(ChangeImporter(access: access, context: context))
+    }
+    return try replicaContext.performAndWait {
+      try work(ChangeImporter(access: access, context: replicaContext))
+    }
+  }
+
   private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
     let served = try destination.ledger()
     let exporter = ChangeExporter(access: source, destination: served.storeID)
@@ -121,8 +135,11 @@ struct SyncPass: @unchecked Sendable {
     let next = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
-    let outcome = try ChangeImporter(access: destination, context: context)
-      .apply(set, cursor: next)
+    let isOfOneVersion = source.schema === destination.schema
+    let translated =
+      isOfOneVersion
+      ? set : SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
+    let outcome = try importing(to: destination) { try $0.apply(translated, cursor: next) }
     var report = Report(event: .moved)
     report.take(outcome)
     report.position = next.position
@@ -137,20 +154,23 @@ struct SyncPass: @unchecked Sendable {
   private func retryHeld(_ access: StoreAccess) throws -> Report {
     var report = Report(event: .retried)
     guard let sidecar = access.store as? any SidecarKeeping else { return report }
+    let revealed = try importing(to: access) { importer in
+      try Reconsideration(access: access, context: importer.context).runIfNeeded()
+    }
+    for outcome in revealed ?? [] { report.take(outcome) }
     let entries = try due(access, sidecar)
     for (source, entries) in Dictionary(grouping: entries, by: \.source) {
       let set = ChangeSet(
         source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
         links: entries.compactMap(\.link))
-      report.take(try ChangeImporter(access: access, context: context).apply(set, cursor: nil))
+      report.take(try importing(to: access) { try $0.apply(set, cursor: nil) })
     }
     let waiting = try claimants(access, sidecar)
     if !waiting.isEmpty {
       let set = ChangeSet(
         source: try access.ledger().storeID, after: 0, upTo: 0)
       report.take(
-        try ChangeImporter(access: access, context: context)
-          .apply(set, cursor: nil, reconsidering: waiting))
+        try importing(to: access) { try $0.apply(set, cursor: nil, reconsidering: waiting) })
     }
     // They were reported when they were put there.
     report.held = []

@@ -13,8 +13,13 @@ struct ReplicaOpening: Sendable {
   let expectedIdentifier: String?
   let progress: @Sendable (Double) -> Void
 
+  /// Opens the store in the group's coordinator; one at a version of the model that has all of the
+  /// group's and more in a coordinator with that version.
+  ///
+  /// Such a store is left at its version: others use it.
+  ///
   /// - Throws: ``SyncError``, with who has to do something.
-  func open() async throws -> PersistentStore {
+  func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
     if let store = coordinator.persistentStore(for: configuration.url) {
       throw SyncError(
         .duplicateReplica,
@@ -22,18 +27,17 @@ struct ReplicaOpening: Sendable {
         recovery: .person)
     }
     // Reading a file that is locked or far away blocks; Swift's own threads are not for that.
-    let objection: (any Error)? = await withCheckedContinuation { continuation in
+    let newer: ManagedObjectModel? = try await withCheckedThrowingContinuation { continuation in
       // A queue of its own: a mount that hangs must not take a thread from other replicas.
       DispatchQueue(label: "cairn.sync.opening.\(configuration.name)").async {
         do {
-          try checkIdentity()
-          continuation.resume(returning: nil)
+          continuation.resume(returning: try checkIdentity())
         } catch {
-          continuation.resume(returning: Self.describe(error, at: configuration.url))
+          continuation.resume(throwing: Self.describe(error, at: configuration.url))
         }
       }
     }
-    if let objection { throw objection }
+    let coordinator = newer.map { self.coordinator.sibling(for: $0) } ?? self.coordinator
     let failure: (any Error)? = await withCheckedContinuation { continuation in
       coordinator.addPersistentStore(with: description()) { _, error in
         continuation.resume(returning: error.map { Self.describe($0, at: configuration.url) })
@@ -45,16 +49,18 @@ struct ReplicaOpening: Sendable {
         .storeUnavailable, "\(configuration.url.path) was opened and removed at once",
         recovery: .retry)
     }
-    return store
+    return (store, coordinator)
   }
 
   /// Whether the file is what belongs there: neither a copy of the local store, nor another store or
   /// none where the replica was a moment ago.
-  private func checkIdentity() throws {
-    guard let kind = try? coordinator.kind(ofType: configuration.type) else { return }
+  ///
+  /// - Returns: The store's model, if that has all of the group's and more.
+  private func checkIdentity() throws -> ManagedObjectModel? {
+    guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
     let url = configuration.url
     if url.isFileURL, !FileManager.default.fileExists(atPath: url.path) {
-      guard expectedIdentifier != nil else { return }
+      guard expectedIdentifier != nil else { return nil }
       throw SyncError(
         .storeUnavailable,
         "\(url.path) was removed or moved away while it was in use; put it back, or remove the "
@@ -62,7 +68,7 @@ struct ReplicaOpening: Sendable {
     }
     let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
     let metadata = try kind.metadata(at: url, options: options)
-    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return }
+    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
     if identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame {
       throw SyncError(
         .sameStore,
@@ -78,6 +84,22 @@ struct ReplicaOpening: Sendable {
           + "(\(expectedIdentifier)); put the replica's file back, or remove the replica and add it "
           + "again to join the two", recovery: .person)
     }
+    return newerModel(kind, metadata, options)
+  }
+
+  private func newerModel(
+    _ kind: any StoreKind, _ metadata: [String: Any], _ options: StoreOptions
+  ) -> ManagedObjectModel? {
+    let model = coordinator.managedObjectModel
+    guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
+      let type = kind.storeClass as? any InPlaceMigrating.Type,
+      // A model that cannot be read is said when the store is opened.
+      let stored = (try? type.cachedModel(at: configuration.url, options: options)) ?? nil,
+      stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
+      let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:]),
+      schema.isContained(in: stored)
+    else { return nil }
+    return stored
   }
 
   func description() -> PersistentStoreDescription {

@@ -6,6 +6,8 @@ enum SampleModel {
   /// Versions of the model: what is there of `Item.other`, and whether there is more.
   enum Version {
     case older, current, newer, otherType
+    /// With an attribute and an entity more, linked with what there was, and an attribute renamed.
+    case muchNewer
   }
 
   static func make(_ version: Version = .current) -> ManagedObjectModel {
@@ -28,6 +30,13 @@ enum SampleModel {
       a.inverseRelationship = b
       b.inverseRelationship = a
     }
+    let fresh = EntityDescription(name: "Fresh")
+    let freshItem = relationship("item", to: item, many: false)
+    let itemFresh = relationship("freshes", to: fresh, many: true)
+    let freshTags = relationship("tags", to: tag, many: true)
+    let tagFresh = relationship("freshes", to: fresh, many: true)
+    pair(freshItem, itemFresh)
+    pair(freshTags, tagFresh)
     let parent = relationship("parent", to: item, many: false)
     let children = relationship("children", to: item, many: true)
     let tags = relationship("tags", to: tag, many: true)
@@ -58,6 +67,14 @@ enum SampleModel {
     case .current: break
     case .older: item.properties.removeAll { $0.name == "other" }
     case .newer: item.properties.append(AttributeDescription(name: "extra", type: .string))
+    case .muchNewer:
+      short.name = "text"
+      short.renamingIdentifier = "value"
+      item.properties.append(AttributeDescription(name: "extra", type: .string))
+      fresh.properties = [
+        AttributeDescription(name: "title", type: .string), freshItem, freshTags,
+      ]
+      item.properties.append(itemFresh)
     case .otherType:
       item.properties.removeAll { $0.name == "other" }
       item.properties.append(AttributeDescription(name: "other", type: .uuid))
@@ -67,13 +84,14 @@ enum SampleModel {
       AttributeDescription(name: "note", type: .string), items,
       pickedBy, labelled,
     ]
+    if version == .muchNewer { tag.properties.append(tagFresh) }
     tag.uniquenessConstraints = [["name"]]
     part.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       owner,
     ]
     let model = ManagedObjectModel()
-    model.entities = [item, tag, part]
+    model.entities = [item, tag, part] + (version == .muchNewer ? [fresh] : [])
     return model
   }
 }
