@@ -103,6 +103,8 @@ struct MappingValues {
             + "leads to \(relationship.destinationEntity?.name ?? "?").")
       }
     }
+    // Their inverses are changed: together they are read in one go.
+    if members.count > 1 { try manager.destinationContext.fill(members) }
     switch (relationship.isToMany, relationship.isOrdered) {
     case (false, _):
       guard members.count <= 1 else {
