@@ -23,7 +23,8 @@ struct InstanceColumn {
     guard let key = id.rowKey, let home = home(of: id, adding: id.rowHome) else { return false }
     if runs.last?.home != home { runs.append(Run(start: keys.count, home: home)) }
     if index == nil, homes.count > 1 || keys.last ?? key > key { makeIndex() }
-    index?.add(keys.count, of: key, home, keys: keys, homeAt: homeIndex)
+    let runs = runs
+    index?.add(keys.count, of: key, home, keys: keys) { Self.home(at: $0, in: runs) }
     keys.append(key)
     return true
   }
@@ -65,7 +66,9 @@ struct InstanceColumn {
     return homes.count - 1
   }
 
-  private func homeIndex(_ place: Int) -> Int {
+  private func homeIndex(_ place: Int) -> Int { Self.home(at: place, in: runs) }
+
+  private static func home(at place: Int, in runs: [Run]) -> Int {
     if runs.count == 1 { return runs[0].home }
     var (low, high) = (0, runs.count)
     while high - low > 1 {

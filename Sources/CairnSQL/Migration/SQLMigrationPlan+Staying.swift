@@ -38,8 +38,8 @@ extension SQLMigrationPlan {
       }
       if changed.isEmpty { return nil }
       let cases = changed.map { "WHEN \($0.old) THEN \($0.new)" }.joined(separator: " ")
-      let numbers = changed.map { "\($0.old)" }.joined(separator: ", ")
-      return "UPDATE \(table.name) SET Z_ENT = CASE Z_ENT \(cases) END WHERE Z_ENT IN (\(numbers))"
+      let old = changed.map { "\($0.old)" }.joined(separator: ", ")
+      return "UPDATE \(table.name) SET Z_ENT = CASE Z_ENT \(cases) END WHERE Z_ENT IN (\(old))"
     }
   }
 
