@@ -39,10 +39,10 @@ import Testing
     try body(url)
   }
 
-  /// Where the table of items begins in the file: elsewhere once it was made anew.
-  private func page(_ url: URL) throws -> Int? {
+  /// The place of the table of items in the schema: another one once it was made anew.
+  private func place(_ url: URL) throws -> Int? {
     try DatabaseQueue(path: url.path).read {
-      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZITEM'")
+      try Int.fetchOne($0, sql: "SELECT rowid FROM sqlite_master WHERE name = 'ZITEM'")
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
 
   @Test func anOptionalAttributeAnIndexAndAnEntityAreAddedToTablesThatStay() throws {
     try withStore { url in
-      let before = try page(url)
+      let before = try place(url)
       let next = model { item in
         item.properties.append(AttributeDescription(name: "added", type: .string))
         item.indexes = [
@@ -79,7 +79,7 @@ import Testing
           name: "Other", properties: [AttributeDescription(name: "x", type: .string)]))
       let store = try migrate(url, to: next)
       defer { try? store.close() }
-      #expect(try page(url) == before)
+      #expect(try place(url) == before)
       #expect(try values(store, "added") == Array(repeating: .null, count: 50))
       #expect(try values(store, "title").first == .string("t1"))
       #expect(try store.verifyIntegrity().isEmpty)
@@ -188,12 +188,12 @@ import Testing
     try body(url, queue)
   }
 
-  private func pages(_ queue: DatabaseQueue) throws -> [String: Int] {
+  private func places(_ queue: DatabaseQueue) throws -> [String: Int] {
     try queue.read { database in
       let rows = try Row.fetchAll(
         database,
-        sql: "SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0")
-      return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["rootpage"]) })
+        sql: "SELECT name, rowid FROM sqlite_master")
+      return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["rowid"]) })
     }
   }
 
@@ -204,10 +204,10 @@ import Testing
 
   @Test func aTableBesideOneThatMovesStaysWithItsIndexes() throws {
     try withPair { url, queue in
-      let before = try pages(queue)
+      let before = try places(queue)
       let store = try migratePair(url, to: pair(rename))
       defer { try? store.close() }
-      let after = try pages(queue)
+      let after = try places(queue)
       for name in ["ZITEM", "mine", "Z_RT_Item_place_node"] {
         #expect(before[name] != nil && after[name] == before[name], "\(name)")
       }
@@ -253,10 +253,10 @@ import Testing
       next.entities.append(
         EntityDescription(
           name: "Bee", properties: [AttributeDescription(name: "b", type: .string)]))
-      let before = try pages(queue)
+      let before = try places(queue)
       let store = try migratePair(url, to: next)
       defer { try? store.close() }
-      #expect(try pages(queue)["ZITEM"] == before["ZITEM"])
+      #expect(try places(queue)["ZITEM"] == before["ZITEM"])
       let (seen, triggers, numbers) = try queue.read { database in
         try (
           Int.fetchOne(database, sql: "SELECT count(*) FROM SEEN"),

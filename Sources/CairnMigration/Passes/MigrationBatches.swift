@@ -9,9 +9,11 @@ import CairnStore
 /// A policy does not notice. New objects have their permanent IDs as soon as they are associated, and
 /// objects that it holds stay objects of their contexts.
 struct MigrationBatches {
-  /// How many objects a batch has.
+  /// How many objects a batch has by default.
   static let size = 1000
 
+  /// How many objects a batch has.
+  let size: Int
   let source: ManagedObjectContext
   let destination: ManagedObjectContext
   private var keys = RowKeysAhead()
@@ -21,7 +23,11 @@ struct MigrationBatches {
   private var left = (source: 0, destination: 0)
 
   /// - Parameter mayDiscard: Whether the destination store goes if the migration fails.
-  init(source: ManagedObjectContext, destination: ManagedObjectContext, mayDiscard: Bool) {
+  init(
+    of size: Int, source: ManagedObjectContext, destination: ManagedObjectContext,
+    mayDiscard: Bool
+  ) {
+    self.size = size
     self.source = source
     self.destination = destination
     // A store that is one file as a whole is in memory in any case, and written as a whole each time.
@@ -38,15 +44,15 @@ struct MigrationBatches {
   }
 
   /// Whether there is more to save than a batch should have.
-  var isFull: Bool { isSaving && destination.pendingCount >= 4 * Self.size }
+  var isFull: Bool { isSaving && destination.pendingCount >= 4 * size }
 
   /// Saves what there is and lets go of what nobody uses.
   mutating func end(_ associations: inout InstanceAssociations) throws {
     guard isSaving, destination.reportsConflicts else { return }
     guard try save() else { return }
     associations.settle()
-    Self.letGo(in: source, &left.source)
-    Self.letGo(in: destination, &left.destination)
+    Self.letGo(in: source, size, &left.source)
+    Self.letGo(in: destination, size, &left.destination)
   }
 
   /// False, and nothing was saved, when objects are not unique that must be in the end: a policy may
@@ -65,7 +71,9 @@ struct MigrationBatches {
   /// Objects go by themselves, but for those that refer to each other. They are looked for once there
   /// are twice as many as were in use before, so that a policy that holds all its objects does not
   /// have each of them looked at after each batch.
-  private static func letGo(in context: ManagedObjectContext, _ left: inout Int) {
+  private static func letGo(
+    in context: ManagedObjectContext, _ size: Int, _ left: inout Int
+  ) {
     guard context.registeredCount > 2 * max(left, size) else { return }
     context.turnUnchangedObjectsIntoFaults()
     left = context.registeredCount

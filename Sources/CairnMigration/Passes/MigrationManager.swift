@@ -30,6 +30,9 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   /// Cairn's own: called whenever ``migrationProgress`` changes, on the thread that migrates.
   public var progressHandler: ((Float) -> Void)?
 
+  /// How many objects are in memory at a time; tests have small batches.
+  package final var batchSize = MigrationBatches.size
+
   private var mapping: MappingModel?
   private var current: EntityMapping?
   private var contexts: (source: ManagedObjectContext, destination: ManagedObjectContext)?
@@ -203,7 +206,8 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     try contexts.source.setQueryGenerationFrom(.current)
     contexts.destination.persistentStoreCoordinator = destination
     batches = MigrationBatches(
-      source: contexts.source, destination: contexts.destination, mayDiscard: mayDiscard)
+      of: batchSize, source: contexts.source, destination: contexts.destination,
+      mayDiscard: mayDiscard)
     defer {
       current = nil
       self.contexts = nil

@@ -85,7 +85,7 @@ struct MigrationPasses {
   ) throws {
     var place = 0
     while place < count {
-      let end = min(place + MigrationBatches.size, count)
+      let end = min(place + manager.batchSize, count)
       try work(place..<end)
       try manager.endBatch()
       place = end
