@@ -68,10 +68,11 @@ struct MigrationPasses {
     }
     try inBatches(of: made.settled, report) { places in
       let (sources, destinations) = try manager.settled(places, by: mapping)
+      // What a policy has deleted has no row any more.
+      let present = destinations.filter { !$0.isFault }
       // The policy asks for the sources, whose rows were read along.
       try withExtendedLifetime(sources) {
-        // What it has deleted meanwhile has no row any more.
-        for destination in destinations where !destination.isFault { try relate(destination) }
+        for destination in present { try relate(destination) }
       }
     }
     for destination in made.live { try relate(destination) }
