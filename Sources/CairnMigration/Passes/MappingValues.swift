@@ -103,8 +103,10 @@ struct MappingValues {
             + "leads to \(relationship.destinationEntity?.name ?? "?").")
       }
     }
-    // Their inverses are changed: together they are read in one go.
-    if members.count > 1 { try manager.destinationContext.fill(members) }
+    // Their inverses are changed: together they are read in one go. What a policy has deleted is not
+    // there any more.
+    try manager.destinationContext.fill(members)
+    members = members.filter { !$0.isFault && !$0.isDeleted }
     switch (relationship.isToMany, relationship.isOrdered) {
     case (false, _):
       guard members.count <= 1 else {

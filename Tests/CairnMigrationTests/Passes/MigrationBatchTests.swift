@@ -346,6 +346,28 @@ private final class LatePolicy: EntityMigrationPolicy {
     #expect(try books(new, "title", model) == ["Book 0", "Book 1", "Book 2"])
   }
 
+  @Test func whatAPolicyDeletesIsRelatedToNothing() throws {
+    defer { remove() }
+    let source = try store(books: 40)
+    try Shelf.with(Shelf.first(), "SQLite", source) { context throws in
+      for book in try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")) {
+        book.setValue("Book \((book.value(forKey: "pages") as? Int ?? 0))", forKey: "title")
+      }
+      try context.save()
+    }
+    let new = try migrate(source, with: UniquingPolicy.self, manager(batch: 5))
+    try Shelf.with(Shelf.grown(), "SQLite", new) { context throws in
+      #expect(
+        try Shelf.lines(context, "Book") {
+          "\($0.value(forKey: "title") ?? "") \($0.value(forKeyPath: "author.books.@count") ?? "")"
+        } == ["Book 0 1", "Book 1 1", "Book 2 1"])
+      let counts = try context.fetch(FetchRequest<ManagedObject>(entityName: "Author")).map {
+        ($0.value(forKey: "books") as? Set<ManagedObject>)?.count ?? -1
+      }
+      #expect(counts.reduce(0, +) == 3)
+    }
+  }
+
   @Test func memoryHoldsABatchOfObjects() throws {
     defer { remove() }
     let source = try store(books: 600)
