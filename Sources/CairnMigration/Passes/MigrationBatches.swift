@@ -68,9 +68,10 @@ struct MigrationBatches {
     }
   }
 
-  /// Objects go by themselves, but for those that refer to each other. They are looked for once there
-  /// are twice as many as were in use before, so that a policy that holds all its objects does not
-  /// have each of them looked at after each batch.
+  /// Lets go of objects that refer to each other; all others go by themselves.
+  ///
+  /// They are looked for once there are twice as many as were in use before, so that a policy that
+  /// holds all its objects does not have each of them looked at after each batch.
   private static func letGo(
     in context: ManagedObjectContext, _ size: Int, _ left: inout Int
   ) {

@@ -12,8 +12,10 @@ struct MigrationSources {
 
   init(_ objects: [ManagedObject]) { content = .objects(objects) }
 
-  /// What a request finds; only the keys are read. Nil where that is not the same as running the
-  /// request: it finds something else than rows of a store.
+  /// What a request finds; only the keys are read.
+  ///
+  /// Nil where that is not the same as running the request: it finds something else than rows of a
+  /// store.
   init?(_ request: AnyFetchRequest, in context: ManagedObjectContext) throws {
     guard request.resultType == .managedObjectResultType, !context.hasChanges else { return nil }
     let ids = request.forIDs()

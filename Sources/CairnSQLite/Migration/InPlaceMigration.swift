@@ -130,8 +130,9 @@ struct InPlaceMigration {
     return result
   }
 
-  /// Drops what keeps derived values and location indexes, also of tables that stay: a trigger names
-  /// tables and numbers that may be others now. Location indexes that stay are kept.
+  /// Drops what keeps derived values and location indexes, also of tables that stay.
+  ///
+  /// A trigger names tables and numbers that may be others now. Location indexes that stay are kept.
   private func dropTriggers(_ connection: SQLiteConnection) throws {
     let tables = Set(plan.sourceTables)
     let staying = plan.stayingLocationIndexes
