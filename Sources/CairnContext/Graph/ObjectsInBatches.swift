@@ -8,6 +8,8 @@ extension ManagedObjectContext {
   ///
   /// An object whose row is gone stays a fault.
   package final func filledObjects(with ids: [ManagedObjectID]) throws -> [ManagedObject] {
+    // Those of the batch before.
+    releaseAbandonedRows()
     let objects = ids.map { object(with: $0) }
     try fill(objects)
     return objects
