@@ -3,6 +3,7 @@
 #include "FaultVFS.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ int fault_strikes(Folder *folder, unsigned kind) {
   if (folder->nth == 0 || folder->seen < folder->nth) return 0;
   if (folder->seen > folder->nth && !folder->lasting) return 0;
   folder->injected++;
+  if (folder->outcome == CFAULT_KILLS) raise(SIGKILL);
   return 1;
 }
 

@@ -39,10 +39,10 @@ import Testing
     try body(url)
   }
 
-  /// Where the table of items begins in the file: elsewhere once it was made anew.
-  private func page(_ url: URL) throws -> Int? {
+  /// The place of the table of items in the schema: another one once it was made anew.
+  private func place(_ url: URL) throws -> Int? {
     try DatabaseQueue(path: url.path).read {
-      try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'ZITEM'")
+      try Int.fetchOne($0, sql: "SELECT rowid FROM sqlite_master WHERE name = 'ZITEM'")
     }
   }
 
@@ -63,7 +63,7 @@ import Testing
 
   @Test func anOptionalAttributeAnIndexAndAnEntityAreAddedToTablesThatStay() throws {
     try withStore { url in
-      let before = try page(url)
+      let before = try place(url)
       let next = model { item in
         item.properties.append(AttributeDescription(name: "added", type: .string))
         item.indexes = [
@@ -79,7 +79,7 @@ import Testing
           name: "Other", properties: [AttributeDescription(name: "x", type: .string)]))
       let store = try migrate(url, to: next)
       defer { try? store.close() }
-      #expect(try page(url) == before)
+      #expect(try place(url) == before)
       #expect(try values(store, "added") == Array(repeating: .null, count: 50))
       #expect(try values(store, "title").first == .string("t1"))
       #expect(try store.verifyIntegrity().isEmpty)
@@ -135,6 +135,139 @@ import Testing
         .source(ofProperty: "title")
       #expect(titles.first == (same == nil ? .null : .string("t1")))
       #expect(titles.count == 50)
+    }
+  }
+
+  // MARK: Beside tables that move
+
+  /// Items have numbers behind those of `Ant`, and a place each that a location index holds.
+  private func pair(_ change: ([EntityDescription]) -> Void = { _ in }) -> ManagedObjectModel {
+    let ant = EntityDescription(
+      name: "Ant", properties: [AttributeDescription(name: "legs", type: .integer64)])
+    let item = EntityDescription(
+      name: "Item",
+      properties: ["x", "y"].map { AttributeDescription(name: $0, type: .double) })
+    item.indexes = [
+      FetchIndexDescription(
+        name: "place",
+        elements: item.properties.map {
+          FetchIndexElementDescription(property: $0, collationType: .rTree)
+        })
+    ]
+    change([ant, item])
+    let model = ManagedObjectModel()
+    model.entities = [ant, item]
+    return model
+  }
+
+  private func rename(_ entities: [EntityDescription]) {
+    entities[0].attributesByName["legs"]?.renamingIdentifier = "legs"
+    entities[0].attributesByName["legs"]?.name = "feet"
+  }
+
+  private func withPair(_ body: (URL, DatabaseQueue) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("UnmovedRows-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appendingPathComponent("Store.sqlite")
+    try StoreFixture.open(url, pair()).close()
+    let queue = try DatabaseQueue(path: url.path)
+    defer { try? queue.close() }
+    try queue.write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZX, ZY) VALUES (1, 2, 1, 3, 4), (2, 2, 1, 5, 6);
+          INSERT INTO ZANT (Z_PK, Z_ENT, Z_OPT, ZLEGS) VALUES (1, 1, 1, 6);
+          CREATE INDEX mine ON ZITEM (ZX);
+          CREATE INDEX yours ON ZANT (Z_OPT);
+          CREATE TABLE SEEN (x);
+          CREATE TRIGGER watch AFTER UPDATE ON ZITEM BEGIN INSERT INTO SEEN VALUES (1); END
+          """)
+    }
+    try body(url, queue)
+  }
+
+  private func places(_ queue: DatabaseQueue) throws -> [String: Int] {
+    try queue.read { database in
+      let rows = try Row.fetchAll(
+        database,
+        sql: "SELECT name, rowid FROM sqlite_master")
+      return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["rowid"]) })
+    }
+  }
+
+  private func migratePair(_ url: URL, to next: ManagedObjectModel) throws -> SQLiteStore {
+    try SQLiteStore.migrateInPlace(at: url, from: pair(), to: next, options: StoreOptions())
+    return try StoreFixture.open(url, next)
+  }
+
+  @Test func aTableBesideOneThatMovesStaysWithItsIndexes() throws {
+    try withPair { url, queue in
+      let before = try places(queue)
+      let store = try migratePair(url, to: pair(rename))
+      defer { try? store.close() }
+      let after = try places(queue)
+      for name in ["ZITEM", "mine", "Z_RT_Item_place_node"] {
+        #expect(before[name] != nil && after[name] == before[name], "\(name)")
+      }
+      #expect(after["ZANT"] != before["ZANT"])
+      #expect(after["yours"] != nil)
+      let facts = try queue.read { database in
+        try (
+          Int.fetchOne(database, sql: "SELECT ZFEET FROM ZANT"),
+          Int.fetchOne(database, sql: "SELECT count(*) FROM SEEN")
+        )
+      }
+      #expect(facts == (6, 0))
+    }
+  }
+
+  @Test func aLocationIndexThatStaysGoesOnBeingKept() throws {
+    try withPair { url, queue in
+      let next = pair { entities in
+        rename(entities)
+        let first = EntityDescription(
+          name: "Aa", properties: [AttributeDescription(name: "a", type: .string)])
+        entities[0].subentities = [first]
+      }
+      next.entities += next.entities.flatMap(\.subentities)
+      let store = try migratePair(url, to: next)
+      defer { try? store.close() }
+      let (number, places) = try queue.write { database in
+        // Items have another number, which the index's triggers must know.
+        let number = try Int.fetchOne(database, sql: "SELECT Z_ENT FROM ZITEM WHERE Z_PK = 1")
+        try database.execute(sql: "UPDATE ZITEM SET ZX = 30 WHERE Z_PK = 1")
+        let places = try Double.fetchAll(
+          database, sql: "SELECT ZX_MIN FROM Z_RT_Item_place ORDER BY Z_PK")
+        return (number, places)
+      }
+      #expect(number == 3)
+      #expect(places == [30, 5])
+    }
+  }
+
+  @Test func othersTriggersDoNotSeeNewNumbersBeingWritten() throws {
+    try withPair { url, queue in
+      let next = pair()
+      next.entities.append(
+        EntityDescription(
+          name: "Bee", properties: [AttributeDescription(name: "b", type: .string)]))
+      let before = try places(queue)
+      let store = try migratePair(url, to: next)
+      defer { try? store.close() }
+      #expect(try places(queue)["ZITEM"] == before["ZITEM"])
+      let (seen, triggers, numbers) = try queue.read { database in
+        try (
+          Int.fetchOne(database, sql: "SELECT count(*) FROM SEEN"),
+          Int.fetchOne(
+            database, sql: "SELECT count(*) FROM sqlite_master WHERE name = 'watch'"),
+          Int.fetchAll(database, sql: "SELECT Z_ENT FROM ZITEM")
+        )
+      }
+      #expect(seen == 0)
+      #expect(triggers == 1)
+      #expect(numbers == [3, 3])
     }
   }
 }

@@ -5,8 +5,9 @@ import Foundation
 
 /// The sample model, built in code, and the objects it makes.
 enum SampleModel {
-  static func make(isIndexed: Bool = false) -> ManagedObjectModel {
+  static func make(isIndexed: Bool = false, className: String? = nil) -> ManagedObjectModel {
     let item = EntityDescription(name: "Item", properties: attributes)
+    if let className { item.managedObjectClassName = className }
     if isIndexed, let group = item.attributesByName["group"] {
       item.indexes = [
         FetchIndexDescription(
@@ -110,11 +111,16 @@ final class CairnStack {
   let store: PersistentStore
   let file: URL
 
-  /// - Parameter rowSums: Whether the store keeps a sum of each row, as the daemon's does.
-  init(_ file: URL, history: Bool, isIndexed: Bool = false, rowSums: Bool = false) throws {
+  /// - Parameters:
+  ///   - rowSums: Whether the store keeps a sum of each row, as the daemon's does.
+  ///   - className: The class that the model says items have.
+  init(
+    _ file: URL, history: Bool, isIndexed: Bool = false, rowSums: Bool = false,
+    className: String? = nil
+  ) throws {
     self.file = file
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(isIndexed: isIndexed))
+      managedObjectModel: SampleModel.make(isIndexed: isIndexed, className: className))
     store = try coordinator.addPersistentStore(
       ofType: "SQLite", configurationName: nil, at: file,
       options: [

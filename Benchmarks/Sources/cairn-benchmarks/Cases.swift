@@ -30,7 +30,7 @@ struct Cases {
       ("width 10", { try wide(10) }), ("width 100", { try wide(100) }),
       ("width 1000", { try wide(1000) }), ("open", openLarge),
     ]
-    let all = cases + rowSumCases + migrationCases
+    let all = cases + rowSumCases + migrationCases + classCases
     guard let only else { return try all.map { try $0.run() } }
     let named = all.filter { $0.name == only }
     return try (named.isEmpty ? all.filter { $0.name.contains(only) } : named).map { try $0.run() }

@@ -74,6 +74,9 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { $0.objects.all.compactMap(ObjectTables.object) }
   }
 
+  /// How many objects are registered.
+  var count: Int { state.withLock { $0.objects.count } }
+
   // MARK: Changes
 
   func add(_ object: ManagedObject) {

@@ -58,6 +58,13 @@ struct ObjectTables {
     return addresses
   }
 
+  /// How many addresses there are.
+  var count: Int {
+    tables.reduce(temporary.count + table.rows.count + table.references.count) {
+      $0 + $1.rows.count + $1.references.count
+    }
+  }
+
   /// The address of the object with an ID, 0 when there is none.
   @inline(__always)
   mutating func address(of id: ManagedObjectID) -> UInt {

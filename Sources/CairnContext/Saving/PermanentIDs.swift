@@ -144,7 +144,7 @@ struct PermanentIDs {
   /// Changed objects refer to the new IDs.
   ///
   /// Unchanged ones cannot refer to a temporary ID.
-  private func replaceReferences() {
+  func replaceReferences() {
     guard context.pending.traits.contains(.toOnes) else { return }
     for object in context.pending.objects where object.flags.contains(.ownsSlots) {
       guard let slots = object.slots else { continue }

@@ -46,7 +46,8 @@ package struct StoreMigration {
     do {
       if !isLaterPass, try runInStore(mapping, from: source, to: destination) { return }
       try runWithObjects(
-        mapping, from: source, to: destination, configurationName: configurationName)
+        mapping, from: source, to: destination, configurationName: configurationName,
+        isLaterPass: isLaterPass)
     } catch {
       // One transaction adds the objects of a pass, so that those of the passes before are whole.
       if !isLaterPass { destination.removeFiles() }
@@ -118,7 +119,7 @@ package struct StoreMigration {
 
   private func runWithObjects(
     _ mapping: MappingModel, from source: MigrationStore, to destination: MigrationStore,
-    configurationName: String?
+    configurationName: String?, isLaterPass: Bool
   ) throws {
     var readOnly = source.options.dictionary
     readOnly[StoreOptionKey.readOnly] = NSNumber(value: true)
@@ -133,7 +134,7 @@ package struct StoreMigration {
       destination, manager.destinationModel, destination.options.dictionary, configurationName,
       .migrationManagerDestinationStore, "be made")
     do {
-      try manager.run(mapping, from: from, to: to)
+      try manager.run(mapping, from: from, to: to, mayDiscard: !isLaterPass)
     } catch {
       close(to)
       throw error

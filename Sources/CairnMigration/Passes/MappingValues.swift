@@ -19,7 +19,7 @@ struct MappingValues {
   ) throws {
     let name = property.name ?? ""
     let layout: EntityLayout = object.entity.layout
-    guard let attribute = object.entity.attributesByName[name] else {
+    guard let attribute = Self.attribute(name, of: object.entity) else {
       throw failure(property, "\(object.entity.name ?? "") has no attribute \(name).")
     }
     guard let expression = property.valueExpression else {
@@ -53,6 +53,29 @@ struct MappingValues {
     }
   }
 
+  // The layout knows most properties by name; an entity makes a dictionary of them each time.
+
+  private static func attribute(
+    _ name: String, of entity: EntityDescription
+  ) -> AttributeDescription? {
+    let layout: EntityLayout = entity.layout
+    if let slot = layout.slotByName[name], let attribute = layout.slots[slot].attribute,
+      attribute.name == name
+    {
+      return attribute
+    }
+    return entity.attributesByName[name]
+  }
+
+  private static func relationship(
+    _ name: String, of entity: EntityDescription
+  ) -> RelationshipDescription? {
+    let layout: EntityLayout = entity.layout
+    if let slot = layout.slotByName[name] { return layout.slots[slot].relationship }
+    if let index = layout.toManyByName[name] { return layout.toManys[index] }
+    return entity.relationshipsByName[name]
+  }
+
   private static func isMandatory(_ attribute: AttributeDescription) -> Bool {
     !attribute.isOptional && !attribute.isTransient
   }
@@ -84,7 +107,7 @@ struct MappingValues {
     _ property: PropertyMapping, of object: ManagedObject, source: ManagedObject?
   ) throws {
     let name = property.name ?? ""
-    guard let relationship = object.entity.relationshipsByName[name] else {
+    guard let relationship = Self.relationship(name, of: object.entity) else {
       throw failure(property, "\(object.entity.name ?? "") has no relationship \(name).")
     }
     guard let expression = property.valueExpression else { return }
@@ -103,6 +126,10 @@ struct MappingValues {
             + "leads to \(relationship.destinationEntity?.name ?? "?").")
       }
     }
+    // Their inverses are changed: together they are read in one go. What a policy has deleted is not
+    // there any more.
+    try manager.destinationContext.fill(members)
+    members = members.filter { !$0.isFault && !$0.isDeleted }
     switch (relationship.isToMany, relationship.isOrdered) {
     case (false, _):
       guard members.count <= 1 else {
@@ -127,6 +154,14 @@ struct MappingValues {
     of expression: ObjectExpression, _ property: PropertyMapping, _ object: ManagedObject,
     _ source: ManagedObject?
   ) throws -> Any? {
+    // Nearly all are that, and need none of the other variables.
+    if case .keyPathOf(.variable(MigrationKey.sourceObject), let path) = expression.node {
+      do {
+        return try KeyPathReading.value(of: PredicateValue(source), keyPath: path).anyValue
+      } catch let error as PredicateEvaluationError {
+        throw failure(property, error.reason, error)
+      }
+    }
     let variables = NSMutableDictionary()
     variables[MigrationKey.manager] = manager
     variables[MigrationKey.sourceObject] = source ?? NSNull()

@@ -30,10 +30,14 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   /// Cairn's own: called whenever ``migrationProgress`` changes, on the thread that migrates.
   public var progressHandler: ((Float) -> Void)?
 
+  /// How many objects are in memory at a time; tests have small batches.
+  package final var batchSize = MigrationBatches.size
+
   private var mapping: MappingModel?
   private var current: EntityMapping?
   private var contexts: (source: ManagedObjectContext, destination: ManagedObjectContext)?
   private var associations = InstanceAssociations()
+  private var batches: MigrationBatches?
   private var cancellation: (any Error)?
 
   /// A manager for migrations from one model version to another.
@@ -90,6 +94,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   open func reset() {
     contexts = nil
     associations = InstanceAssociations()
+    batches = nil
     mapping = nil
     current = nil
     cancellation = nil
@@ -116,6 +121,12 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     sourceInstance: ManagedObject, withDestinationInstance destinationInstance: ManagedObject,
     for entityMapping: EntityMapping
   ) {
+    do {
+      try batches?.identify(destinationInstance)
+    } catch {
+      // The store takes nothing: the next save says so, too.
+      cancellation = cancellation ?? error
+    }
     associations.associate(
       sourceInstance, with: destinationInstance, mapping: entityMapping.title)
   }
@@ -124,14 +135,14 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   open func destinationInstances(
     forEntityMappingName mappingName: String, sourceInstances: [ManagedObject]?
   ) -> [ManagedObject] {
-    associations.destinations(mapping: mappingName, of: sourceInstances)
+    associations.destinations(mapping: mappingName, of: sourceInstances, in: openContexts())
   }
 
   /// What destination objects were made of, in their order; of all of them when nil.
   open func sourceInstances(
     forEntityMappingName mappingName: String, destinationInstances: [ManagedObject]?
   ) -> [ManagedObject] {
-    associations.sources(mapping: mappingName, of: destinationInstances)
+    associations.sources(mapping: mappingName, of: destinationInstances, in: openContexts())
   }
 
   // MARK: What expressions may ask
@@ -164,7 +175,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     case ManagerMessage.sourceInstancesByMapping:
       return sourceInstances(forEntityMappingName: text(0), destinationInstances: objects(1))
     case ManagerMessage.destinationInstancesByRelationship:
-      return associations.destinations(of: objects(1))
+      return associations.destinations(of: objects(1), in: openContexts())
     case ManagerMessage.sourceFetchRequest:
       let request = FetchRequest<ManagedObject>(entityName: text(0))
       request.predicate = try ObjectPredicate.parse(text(1))
@@ -178,13 +189,15 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
 
   // MARK: Migrating
 
-  /// Migrates with opened stores; saves the destination at the end.
+  /// Migrates with opened stores; saves the destination at the end at the latest.
   ///
+  /// - Parameter mayDiscard: Whether the destination goes if the migration fails; otherwise it gets
+  ///   all in one transaction.
   /// - Throws: What a policy threw, 134170 for a mapping that cannot be followed, what saving
   ///   throws, or the error of ``cancelMigrationWithError(_:)``.
   func run(
     _ mapping: MappingModel, from source: PersistentStoreCoordinator,
-    to destination: PersistentStoreCoordinator
+    to destination: PersistentStoreCoordinator, mayDiscard: Bool
   ) throws {
     mapping.deriveExpressions(from: sourceModel)
     self.mapping = mapping
@@ -192,15 +205,46 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     contexts.source.persistentStoreCoordinator = source
     try contexts.source.setQueryGenerationFrom(.current)
     contexts.destination.persistentStoreCoordinator = destination
+    batches = MigrationBatches(
+      of: batchSize, source: contexts.source, destination: contexts.destination,
+      mayDiscard: mayDiscard)
     defer {
       current = nil
       self.contexts = nil
       associations = InstanceAssociations()
+      batches = nil
     }
     try MigrationPasses(manager: self, mappings: mapping.entityMappings ?? []).run()
     contexts.destination.processPendingChanges()
+    contexts.destination.settleReferences()
     try contexts.destination.save()
     advance(to: 1)
+  }
+
+  // MARK: Batches
+
+  /// Whether what was made is saved batch by batch.
+  var worksInBatches: Bool { batches?.isSaving ?? false }
+
+  /// Ends a batch, or only one that has become large.
+  func endBatch(onlyIfFull: Bool = false) throws {
+    if onlyIfFull, batches?.isFull != true { return }
+    try batches?.end(&associations)
+  }
+
+  /// How many pairs of a mapping are read from the stores, and the destination objects of the others.
+  func made(by mapping: EntityMapping) -> (settled: Int, live: [ManagedObject]) {
+    (
+      associations.settledCount(mapping: mapping.title),
+      associations.liveDestinations(mapping: mapping.title)
+    )
+  }
+
+  /// Pairs of a mapping that are in the stores.
+  func settled(
+    _ places: Range<Int>, by mapping: EntityMapping
+  ) throws -> (sources: [ManagedObject], destinations: [ManagedObject]) {
+    try associations.settled(places, mapping: mapping.title, in: openContexts())
   }
 
   func begin(_ mapping: EntityMapping) { current = mapping }

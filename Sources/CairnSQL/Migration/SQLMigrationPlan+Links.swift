@@ -155,14 +155,23 @@ extension SQLMigrationPlan {
 
   /// The statements that bring links to another place than their rows; run after all rows are in
   /// place.
-  package func linkStatements() -> [String] { keyStatements() + joins().flatMap(\.statements) }
+  package func linkStatements() -> [String] {
+    keyStatements().map(\.sql)
+      + joins().filter { !stayingJoinTables.contains($0.table) }.flatMap(\.statements)
+  }
 
   /// A join table of the destination and what fills it.
   struct Join {
     let table: String
-    let ownerColumn: String
-    let sources: [FormerLinks]
+    /// Whether all that fills it is the table of that name itself, each link as it is.
+    let continuesItself: Bool
     let statements: [String]
+  }
+
+  /// A statement that writes keys into the rows of a table.
+  struct KeyStatement {
+    let table: String
+    let sql: String
   }
 
   func joins() -> [Join] {
@@ -192,7 +201,13 @@ extension SQLMigrationPlan {
             positions: [(order, links.memberPosition), (other, links.ownerPosition)])
         }
         return Join(
-          table: table, ownerColumn: ownerColumn, sources: sources, statements: statements)
+          table: table,
+          continuesItself: sources.count == 1
+            && sources.allSatisfy {
+              $0.isWhole && $0.table == table && $0.owner == "f.\(ownerColumn)"
+                && $0.memberPosition == order.map { "f.\($0)" }
+                && $0.ownerPosition == other.map { "f.\($0)" }
+            }, statements: statements)
       }
     }
   }
@@ -208,7 +223,7 @@ extension SQLMigrationPlan {
     let columns = (keys + kept.map(\.new)).joined(separator: ", ")
     return "INSERT OR IGNORE INTO \(table) (\(columns)) SELECT * FROM (SELECT \(links.owner) AS o, "
       + "\(links.member) AS m" + kept.map { ", \($0.old)" }.joined()
-      + " FROM \(Self.oldName(of: links.table)) f WHERE \(links.owner) IS NOT NULL "
+      + " FROM \(place(of: links.table)) f WHERE \(links.owner) IS NOT NULL "
       + "AND \(links.member) IS NOT NULL) WHERE \(isThere("o", owners)) AND \(isThere("m", members))"
   }
 
@@ -222,8 +237,8 @@ extension SQLMigrationPlan {
 
   /// The statements that write keys into rows: of members whose owners were written down elsewhere,
   /// and of the other side of a one-to-one relationship that had none.
-  func keyStatements() -> [String] {
-    var statements: [String] = []
+  func keyStatements() -> [KeyStatement] {
+    var statements: [KeyStatement] = []
     var paired: Set<ObjectIdentifier> = []
     for change in difference.entities {
       let entity = destination.entity(change.destination)
@@ -277,15 +292,17 @@ extension SQLMigrationPlan {
 
   /// Writes down the owner of each member that has none; the last one where it was a member of
   /// several.
-  private func take(_ links: FormerLinks, into key: Key) -> String {
+  private func take(_ links: FormerLinks, into key: Key) -> KeyStatement {
     let position = key.order.flatMap { order in links.memberPosition.map { (order, $0) } }
-    return "UPDATE \(key.members.table) AS t SET \(key.column) = s.o"
+    let sql =
+      "UPDATE \(key.members.table) AS t SET \(key.column) = s.o"
       + companion(of: key) + (position.map { ", \($0.0) = s.p" } ?? "")
       + " FROM (SELECT \(links.member) AS m, MAX(\(links.owner)) AS o"
       + (position.map { ", \($0.1) AS p" } ?? "")
-      + " FROM \(Self.oldName(of: links.table)) f WHERE \(links.member) IS NOT NULL "
+      + " FROM \(place(of: links.table)) f WHERE \(links.member) IS NOT NULL "
       + "AND \(isThere(links.owner, key.owners)) GROUP BY 1) AS s WHERE t.Z_PK = s.m "
       + "AND t.\(key.column) IS NULL" + isMember(key, "t")
+    return KeyStatement(table: key.members.table, sql: sql)
   }
 
   private func companion(of key: Key) -> String {
@@ -297,17 +314,19 @@ extension SQLMigrationPlan {
     key.members.numberCondition(alias: alias, includingSubentities: true).map { " AND \($0)" } ?? ""
   }
 
-  private func clean(_ key: Key) -> String {
-    "UPDATE \(key.members.table) AS t SET "
-      + key.columns.map { "\($0) = NULL" }.joined(separator: ", ")
-      + " WHERE t.\(key.column) IS NOT NULL AND NOT \(isThere("t.\(key.column)", key.owners))"
+  private func clean(_ key: Key) -> KeyStatement {
+    KeyStatement(
+      table: key.members.table,
+      sql: "UPDATE \(key.members.table) AS t SET "
+        + key.columns.map { "\($0) = NULL" }.joined(separator: ", ")
+        + " WHERE t.\(key.column) IS NOT NULL AND NOT \(isThere("t.\(key.column)", key.owners))")
   }
 
   /// Two to-one relationships that are each other's inverse and were not before: each gets the keys
   /// that only the other one had, and gives up those that the other one contradicts.
   private func pairing(
     _ one: RelationshipDescription, _ other: RelationshipDescription
-  ) -> [String] {
+  ) -> [KeyStatement] {
     let (own, foreign) = (formers(of: one), formers(of: other))
     func continues(
       _ a: [RelationshipDescription], _ b: [RelationshipDescription]
@@ -316,17 +335,21 @@ extension SQLMigrationPlan {
     }
     if continues(own, foreign), continues(foreign, own) { return [] }
     guard let first = key(of: one), let second = key(of: other) else { return [] }
-    func fill(_ key: Key, from other: Key) -> String {
-      "UPDATE \(key.members.table) AS t SET \(key.column) = s.o" + companion(of: key)
-        + " FROM (SELECT f.\(other.column) AS m, MAX(f.Z_PK) AS o FROM \(other.members.table) f "
-        + "WHERE f.\(other.column) IS NOT NULL GROUP BY 1) AS s WHERE t.Z_PK = s.m "
-        + "AND t.\(key.column) IS NULL" + isMember(key, "t")
+    func fill(_ key: Key, from other: Key) -> KeyStatement {
+      KeyStatement(
+        table: key.members.table,
+        sql: "UPDATE \(key.members.table) AS t SET \(key.column) = s.o" + companion(of: key)
+          + " FROM (SELECT f.\(other.column) AS m, MAX(f.Z_PK) AS o FROM \(other.members.table) f "
+          + "WHERE f.\(other.column) IS NOT NULL GROUP BY 1) AS s WHERE t.Z_PK = s.m "
+          + "AND t.\(key.column) IS NULL" + isMember(key, "t"))
     }
-    func settle(_ key: Key, by other: Key) -> String {
-      "UPDATE \(key.members.table) AS t SET "
-        + key.columns.map { "\($0) = NULL" }.joined(separator: ", ")
-        + " WHERE t.\(key.column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(other.members.table) x "
-        + "WHERE x.Z_PK = t.\(key.column) AND x.\(other.column) = t.Z_PK)"
+    func settle(_ key: Key, by other: Key) -> KeyStatement {
+      KeyStatement(
+        table: key.members.table,
+        sql: "UPDATE \(key.members.table) AS t SET "
+          + key.columns.map { "\($0) = NULL" }.joined(separator: ", ")
+          + " WHERE t.\(key.column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(other.members.table) x "
+          + "WHERE x.Z_PK = t.\(key.column) AND x.\(other.column) = t.Z_PK)")
     }
     return [
       fill(first, from: second), settle(second, by: first), fill(second, from: first),

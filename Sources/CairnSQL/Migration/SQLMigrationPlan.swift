@@ -2,7 +2,8 @@ import CairnModel
 
 /// The statements that bring the rows of one model version into the tables of another.
 ///
-/// The old tables have been renamed out of the way (``oldName(of:)``) and the new ones are empty.
+/// A table stays where it is if all that it holds stays as it is, or it only gets more columns. The
+/// others have been renamed out of the way (``oldName(of:)``), and those in their place are empty.
 /// Pure: made from the two schemas and their difference.
 package struct SQLMigrationPlan {
   package let source: SQLSchema
@@ -17,8 +18,19 @@ package struct SQLMigrationPlan {
   let formerRoots: [ObjectIdentifier: EntityDescription]
   /// The to-many relationships of the destination that have something in their members' rows.
   let memberLinks: [(relationship: RelationshipDescription, link: MemberLink)]
+  /// Those of the source.
+  let formerMemberLinks: [(relationship: RelationshipDescription, link: MemberLink)]
+  /// The tables of entities whose rows stay where they are.
+  package private(set) var stayingTables: Set<String> = []
+  /// The tables of links that stay as they are.
+  package private(set) var stayingJoinTables: Set<String> = []
+  let catalog: SQLCatalog?
 
-  package init(source: SQLSchema, destination: SQLSchema, difference: ModelDifference) {
+  /// - Parameter catalog: What is in the file, where that may be more than the source's schema says.
+  package init(
+    source: SQLSchema, destination: SQLSchema, difference: ModelDifference,
+    catalog: SQLCatalog? = nil
+  ) {
     self.source = source
     self.destination = destination
     self.difference = difference
@@ -43,6 +55,10 @@ package struct SQLMigrationPlan {
     self.formers = formers
     formerRoots = roots
     memberLinks = destination.memberLinks
+    formerMemberLinks = source.memberLinks
+    self.catalog = catalog
+    stayingTables = findStayingTables()
+    stayingJoinTables = findStayingJoinTables()
   }
 
   /// The name under which a table of the source waits while its rows are copied.
@@ -53,13 +69,26 @@ package struct SQLMigrationPlan {
     source.tables.map(\.name) + source.joinTables.values.flatMap { $0 }.map(\.name).sorted()
   }
 
+  /// The tables of the source that are renamed and dropped once all that stays has been copied.
+  package var movedTables: [String] {
+    sourceTables.filter { !stayingTables.contains($0) && !stayingJoinTables.contains($0) }
+  }
+
+  /// Where a table of the source is while links are copied.
+  func place(of table: String) -> String {
+    stayingTables.contains(table) || stayingJoinTables.contains(table)
+      ? table : Self.oldName(of: table)
+  }
+
   // MARK: Rows
 
-  /// One statement an entity that continues another.
+  /// One statement an entity that continues another in a table that does not stay.
   package func rowStatements() -> [SQLFragment] {
     difference.entities.compactMap { change in
-      guard let old = change.source else { return nil }
-      return rows(of: change, from: source.entity(old), to: destination.entity(change.destination))
+      guard let former = change.source else { return nil }
+      let old = source.entity(former)
+      if stayingTables.contains(old.table) { return nil }
+      return rows(of: change, from: old, to: destination.entity(change.destination))
     }
   }
 
@@ -122,10 +151,10 @@ package struct SQLMigrationPlan {
           result += [column, companion].compactMap { $0 }.map { ($0, "NULL") }
           continue
         }
-        // Numbers are told by the caller to stay as they are.
         let stays =
           (companion == nil) == (formerCompanion == nil)
           && leadsOn(from: formerDestination, to: destination)
+          && (companion == nil || keepsNumbers(from: formerDestination, to: destination))
         result.append((column, stays ? was : ""))
         if let companion { result.append((companion, formerCompanion ?? "")) }
       }
@@ -192,6 +221,12 @@ package struct SQLMigrationPlan {
     return former.subtree.allSatisfy { number in
       numbers[number].map(next.subtree.contains) ?? false
     }
+  }
+
+  /// Whether the entities that a relationship leads to have the numbers that rows say.
+  private func keepsNumbers(from old: Int, to new: Int) -> Bool {
+    guard old == new, let former = source.entity(number: old) else { return false }
+    return former.subtree.allSatisfy { numbers[$0] == $0 }
   }
 
   /// The new number of an entity whose old number an expression gives.

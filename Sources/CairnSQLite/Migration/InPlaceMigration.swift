@@ -28,36 +28,43 @@ struct InPlaceMigration {
     try checkMandatoryAttributes(connection)
     registerFunctions(connection)
     let maxima = try keyMaxima(connection)
-    if let additions = plan.additions() {
-      for statement in additions { try connection.execute(statement) }
-      // Who has the store open looks for the schema's number, which is to change in any case.
-      try connection.execute("CREATE TABLE CAIRN_MIGRATED (x); DROP TABLE CAIRN_MIGRATED")
-      try IndexRenewal(schema: plan.destination).run(connection)
-    } else {
-      try rebuild(connection, pulse)
-    }
+    try changeTables(connection, pulse)
     try renumber(maxima, connection)
     try HistoryMigration.apply(plan, connection)
     try writeFacts(connection)
     pulse.advance(to: 1)
   }
 
-  /// Makes the tables of the new version and copies all rows.
-  private func rebuild(_ connection: SQLiteConnection, _ pulse: MigrationPulse) throws {
-    let foreign = try ForeignObjects.take(from: connection)
-    try moveOldTables(connection)
-    for statement in plan.destination.tableStatements() { try connection.execute(statement) }
+  /// Makes the tables of the new version and copies the rows of those that do not stay.
+  private func changeTables(_ connection: SQLiteConnection, _ pulse: MigrationPulse) throws {
+    let moved = plan.movedTables
+    let numbers = plan.numberStatements()
+    // No trigger of others may see what is written here, nor an index or a view be lost with a table.
+    let foreign =
+      moved.isEmpty && numbers.isEmpty
+      ? nil : try ForeignObjects.take(from: connection, inTables: Set(moved))
+    try dropTriggers(connection)
+    for table in moved where try connection.hasTable(table) {
+      try connection.execute(
+        "ALTER TABLE \"\(table)\" RENAME TO \(SQLMigrationPlan.oldName(of: table))")
+    }
+    for statement in plan.additionStatements() + plan.creationStatements() {
+      try connection.execute(statement)
+    }
+    // Who has the store open looks for the schema's number, which is to change in any case.
+    try connection.execute("CREATE TABLE CAIRN_MIGRATED (x); DROP TABLE CAIRN_MIGRATED")
     pulse.advance(to: 0.2)
+    for statement in numbers { try connection.execute(statement) }
     for statement in plan.rowStatements() { try run(statement, connection) }
     for statement in plan.linkStatements() { try connection.execute(statement) }
     pulse.advance(to: 0.7)
-    for table in plan.sourceTables {
+    for table in moved {
       try connection.execute("DROP TABLE IF EXISTS \(SQLMigrationPlan.oldName(of: table))")
     }
     for statement in plan.derivationStatements() { try connection.execute(statement) }
-    for statement in plan.destination.indexStatements() { try connection.execute(statement) }
-    for statement in plan.destination.indexFillStatements() { try connection.execute(statement) }
-    try foreign.putBack(into: connection)
+    try IndexRenewal(schema: plan.destination, statements: plan.indexStatements()).run(connection)
+    for statement in plan.indexFillStatements() { try connection.execute(statement) }
+    try foreign?.putBack(into: connection)
   }
 
   private func run(_ fragment: SQLFragment, _ connection: SQLiteConnection) throws {
@@ -123,27 +130,28 @@ struct InPlaceMigration {
     return result
   }
 
-  private func moveOldTables(_ connection: SQLiteConnection) throws {
+  /// Drops what keeps derived values and location indexes, also of tables that stay.
+  ///
+  /// A trigger names tables and numbers that may be others now. Location indexes that stay are kept.
+  private func dropTriggers(_ connection: SQLiteConnection) throws {
     let tables = Set(plan.sourceTables)
+    let staying = plan.stayingLocationIndexes
     let select = try connection.statement(
-      "SELECT type, name, tbl_name FROM sqlite_master WHERE (type = 'trigger') "
+      "SELECT type, name, tbl_name FROM sqlite_master WHERE (type = 'trigger' "
+        + "AND (name GLOB 'Z_DA_*' OR name GLOB 'Z_RT_*')) "
         + "OR (type = 'table' AND name LIKE 'Z\\_RT\\_%' ESCAPE '\\' AND sql LIKE 'CREATE VIRTUAL%')"
     )
     var drops: [String] = []
     while try select.step() {
       let name = select.string(1).quotedAsName
       if select.string(0) == "table" {
-        drops.append("DROP TABLE \(name)")
+        if !staying.contains(select.string(1)) { drops.append("DROP TABLE \(name)") }
       } else if tables.contains(select.string(2)) {
         drops.insert("DROP TRIGGER \(name)", at: 0)
       }
     }
     select.reset()
     for drop in drops { try connection.execute(drop) }
-    for table in plan.sourceTables where try connection.hasTable(table) {
-      try connection.execute(
-        "ALTER TABLE \"\(table)\" RENAME TO \(SQLMigrationPlan.oldName(of: table))")
-    }
   }
 
   /// Rows of `Z_PRIMARYKEY` for the new entities; those of other owners stay.

@@ -1,13 +1,15 @@
 import CairnSQL
 import Foundation
 
-/// Brings the indexes of tables that stay to those of a model: makes what is missing, drops what the
-/// model does not have any more, and leaves the others, whose making costs time for each row.
+/// Brings the indexes of a file to those of a model: makes what is missing, drops what the model does
+/// not have any more, and leaves the others, whose making costs time for each row.
 struct IndexRenewal {
   let schema: SQLSchema
+  /// What makes all indexes of the schema.
+  let statements: [String]
 
   func run(_ connection: SQLiteConnection) throws {
-    var wanted = schema.indexStatements()
+    var wanted = statements
     for index in try existing(connection) {
       if let place = wanted.firstIndex(where: { Self.plain($0) == Self.plain(index.sql) }) {
         wanted.remove(at: place)

@@ -39,7 +39,8 @@ extension SQLiteStore: InPlaceMigrating {
           url: url,
           plan: SQLMigrationPlan(
             source: SQLSchema(model: source, catalog: facts.catalog),
-            destination: SQLSchema(model: destination), difference: difference),
+            destination: SQLSchema(model: destination), difference: difference,
+            catalog: facts.catalog),
           metadata: metadata, files: ExternalDataFiles(store: url, options: options),
           progress: options.dictionary[StoreOptionKey.migrationProgress]
             as? @Sendable (Double) -> Void

@@ -14,7 +14,7 @@ enum {
   CFAULT_READ = 32
 };
 
-/// How a write goes wrong; everything else has one way only.
+/// How a write goes wrong; everything else has one way only, unless the process is killed.
 enum {
   /// Nothing goes wrong.
   CFAULT_WORKS = -1,
@@ -23,7 +23,9 @@ enum {
   /// The first half is written, and SQLite is told of an error.
   CFAULT_TEARS = 1,
   /// Nothing is written, because there is no room.
-  CFAULT_FULL = 2
+  CFAULT_FULL = 2,
+  /// The process is killed (SIGKILL) before anything is done, whatever the operation.
+  CFAULT_KILLS = 3
 };
 
 /// Makes the layer the process's default, once. Returns SQLite's result code.

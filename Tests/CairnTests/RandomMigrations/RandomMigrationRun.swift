@@ -3,7 +3,6 @@
 import Cairn
 import CairnTesting
 import Foundation
-import Synchronization
 import Testing
 
 /// How a store gets to the next version.
@@ -24,11 +23,14 @@ final class RandomMigrationRun {
   private var random: ParityRandom
   private let shapes: [MigrationShape]
   private let folder: URL
-  private(set) var wasKilled = false
+  private let ownsFolder: Bool
+  /// The versions that stores were left at by processes that were killed, counted from that which the
+  /// process began with.
+  private(set) var deaths: [Int] = []
   private var url: URL { folder.appendingPathComponent("live/Store.data") }
-  private var killed: URL { folder.appendingPathComponent("killed") }
 
-  init(seed: UInt64) throws {
+  /// - Parameter given: A folder with the store of another run of this seed.
+  init(seed: UInt64, in given: URL? = nil) throws {
     self.seed = seed
     random = ParityRandom(state: seed == 0 ? 1 : seed)
     for _ in 0..<8 { _ = random.below(2) }
@@ -36,15 +38,18 @@ final class RandomMigrationRun {
     let first = MigrationShape(&random)
     let second = first.next(&random)
     shapes = [first, second, second.next(&random)]
-    folder = FileManager.default.temporaryDirectory
+    ownsFolder = given == nil
+    folder =
+      given
+      ?? FileManager.default.temporaryDirectory
       .appendingPathComponent("cairn-migration-\(UUID().uuidString)", isDirectory: true)
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("live"), withIntermediateDirectories: true)
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  deinit { if ownsFolder { try? FileManager.default.removeItem(at: folder) } }
 
-  func run() throws {
+  func run() async throws {
     try fill()
     var contents = try read(url, shapes[0], [:])
     let steps = way == .staged ? [(0, 2)] : [(0, 1), (1, 2)]
@@ -53,7 +58,7 @@ final class RandomMigrationRun {
       for index in from..<to {
         wanted = wanted.migrated(from: shapes[index], to: shapes[index + 1])
       }
-      try migrate(from: from, to: to, before: contents, wanted: wanted)
+      try await migrate(from: from, to: to, before: contents, wanted: wanted)
       let after = try read(url, shapes[to], [:])
       compare(after, with: wanted, from: from, to: to, "")
       // What is free in order has one now.
@@ -100,38 +105,27 @@ final class RandomMigrationRun {
 
   private func migrate(
     from: Int, to: Int, before: MigratedContents, wanted: MigratedContents
-  ) throws {
-    let stop = random.below(10) == 0 ? 1 + random.below(6) : nil
-    let reports = Mutex(0)
-    let (live, killed) = (url.deletingLastPathComponent(), killed)
-    // The files as they are at some step are what a program leaves that is killed there: nothing
-    // else runs while it reports.
-    let report: @Sendable (Double) -> Void = { _ in
-      let count = reports.withLock { count in
-        count += 1
-        return count
-      }
-      if count == stop { Self.copy(live, to: killed) }
-    }
-    let options = options(from: from, to: to, report)
-    if way == .withObjects {
-      try withObjects(from: from, to: to, report)
-    } else {
-      try with(url, shapes[to], options) { _ in }
-    }
-    guard FileManager.default.fileExists(atPath: killed.path) else { return }
-    wasKilled = true
-    try checkKilled(from: from, to: to, before: before, wanted: wanted)
-    try FileManager.default.removeItem(at: killed)
+  ) async throws {
+    if random.below(10) == 0 { try await die(from: from, to: to, before: before, wanted: wanted) }
+    try migrateStore(from: from, to: to)
   }
 
-  private func options(
-    from: Int, to: Int, _ report: @escaping @Sendable (Double) -> Void
-  ) -> [AnyHashable: Any] {
+  /// Brings the store from one version to another.
+  ///
+  /// - Parameter report: Is told of progress where the store reports it.
+  func migrateStore(
+    from: Int, to: Int, report: (@Sendable (Double) -> Void)? = nil
+  ) throws {
+    if way == .withObjects { return try withObjects(from: from, to: to) }
+    var options = options(from: from, to: to)
+    if let report { options[StoreOptionKey.migrationProgress] = report }
+    try with(url, shapes[to], options) { _ in }
+  }
+
+  private func options(from: Int, to: Int) -> [AnyHashable: Any] {
     var options: [AnyHashable: Any] = [
       StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.migrationSourceModels: shapes[from...to].map { $0.make() },
-      StoreOptionKey.migrationProgress: report,
     ]
     if way == .staged {
       options[StoreOptionKey.stagedMigrationManager] = StagedMigrationManager([
@@ -141,13 +135,12 @@ final class RandomMigrationRun {
     return options
   }
 
-  private func withObjects(
-    from: Int, to: Int, _ report: @escaping @Sendable (Double) -> Void
-  ) throws {
+  private func withObjects(from: Int, to: Int) throws {
     let manager = MigrationManager(
       sourceModel: shapes[from].make(), destinationModel: shapes[to].make())
     manager.usesStoreSpecificMigrationManager = false
-    manager.progressHandler = { report(Double($0)) }
+    // Links lead from batch to batch.
+    manager.batchSize = 1 + Int(seed % 7)
     let new = folder.appendingPathComponent("new-\(to).data")
     try manager.migrateStore(
       from: url, sourceType: "SQLite", options: nil, with: nil, toDestinationURL: new,
@@ -157,35 +150,61 @@ final class RandomMigrationRun {
       at: url, withPersistentStoreFrom: new, sourceOptions: nil, ofType: "SQLite")
   }
 
+  // MARK: Killed
+
+  /// Lets another process migrate a copy of the store, which does not live to see the end.
+  private func die(
+    from: Int, to: Int, before: MigratedContents, wanted: MigratedContents
+  ) async throws {
+    let copy = folder.appendingPathComponent("killed", isDirectory: true)
+    try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: copy) }
+    try FileManager.default.copyItem(
+      at: url.deletingLastPathComponent(), to: copy.appendingPathComponent("live"))
+    // Few operations more often than many, as there are.
+    let operation = 1 + random.below(1 << (1 + random.below(9)))
+    await MigrationDeath(
+      seed: seed, from: from, to: to, operation: operation, folder: copy.path
+    ).happen()
+    let killed = try RandomMigrationRun(seed: seed, in: copy)
+    deaths.append(
+      try killed.check(from: from, to: to, before: before, wanted: wanted, "killed at \(operation)")
+    )
+  }
+
   /// The files that a killed program left open as the old version or as a later one, whole, and
   /// migrate on to what they would have become.
-  private func checkKilled(
-    from: Int, to: Int, before: MigratedContents, wanted: MigratedContents
-  ) throws {
-    let url = killed.appendingPathComponent("Store.data")
+  ///
+  /// - Returns: How many versions the store had got on.
+  private func check(
+    from: Int, to: Int, before: MigratedContents, wanted: MigratedContents, _ moment: String
+  ) throws -> Int {
     let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
       ofType: way.storeType, at: url)
     let version = (from...to).first {
       shapes[$0].make().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
     guard let version else {
-      fail("killed: the store is of no version")
-      return
+      fail("\(moment): the store is of no version")
+      return 0
     }
     if version == from, try read(url, shapes[from], [:]) != before {
-      fail("killed: the old version has changed")
+      fail("\(moment): the old version has changed")
     }
-    if way == .withObjects { return }
-    let after = try read(url, shapes[to], options(from: from, to: to) { _ in })
-    compare(after, with: wanted, from: from, to: to, "killed at \(version), then ")
-    let left = try FileManager.default.contentsOfDirectory(atPath: killed.path)
-    if left.contains(where: { $0.contains("migrating") }) { fail("killed: \(left) is left") }
-  }
-
-  private static func copy(_ live: URL, to killed: URL) {
-    try? FileManager.default.copyItem(at: live, to: killed)
-    // The log's index is of the process.
-    try? FileManager.default.removeItem(at: killed.appendingPathComponent("Store.data-shm"))
+    if way == .withObjects {
+      // Whoever migrates to a place of its own takes away what was left there.
+      for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      where file.hasPrefix("new-") {
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(file))
+      }
+      if version == from { try withObjects(from: from, to: to) }
+    }
+    let after = try read(url, shapes[to], options(from: from, to: to))
+    compare(after, with: wanted, from: from, to: to, "\(moment) with version \(version), then ")
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: url.deletingLastPathComponent().path)
+    if left.contains(where: { $0.contains("migrating") }) { fail("\(moment): \(left) is left") }
+    return version - from
   }
 
   // MARK: Stores
