@@ -44,7 +44,8 @@ struct ClassGenerator {
         ? classText(entity) + "\n" + extensionText(entity) : extensionText(entity)
     }
     let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
-    let registration = RegistrationText(name: source, statements: entities.flatMap(registrations)).lines
+    let registration = RegistrationText(name: source, statements: entities.flatMap(registrations))
+      .lines
     let imports = ["import Foundation"] + ImportText.framework(module)
     let heads = imports.map { ImportText.lines($0) + "\n" }
     return ([head + "\n" + heads.joined()] + parts).joined(separator: "\n")

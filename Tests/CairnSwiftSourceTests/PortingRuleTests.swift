@@ -111,8 +111,6 @@ import Testing
     try check(
       "import Combine\nimport Foundation\nlet a = 1\n",
       "#if canImport(Combine)\nimport Combine\n#endif\nimport Foundation\nlet a = 1\n")
-    let remarks = try port("import Combine\nvar a: Set<AnyCancellable> = []\n").remarks
-    #expect(remarks.map(\.line) == [1])
   }
 
   @Test func aMissingInitializerIsAdded() throws {

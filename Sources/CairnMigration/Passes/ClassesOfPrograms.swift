@@ -25,7 +25,8 @@ extension MigrationManager {
 
   /// A manager of a class.
   static func make(
-    _ type: MigrationManager.Type, from source: ManagedObjectModel, to destination: ManagedObjectModel
+    _ type: MigrationManager.Type, from source: ManagedObjectModel,
+    to destination: ManagedObjectModel
   ) -> MigrationManager {
     type.madeByFramework(source, destination)
   }
