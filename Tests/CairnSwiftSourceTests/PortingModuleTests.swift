@@ -31,7 +31,9 @@ import Testing
   @Test(arguments: [
     ("UIKit", "let a: CGFloat = 1\nlet b = NSAttributedString(string: \"\")\n"),
     ("SwiftUI", "let a = StateMachine()\n"), ("os", "let a = 1\n"), ("HealthKit", "let a = 1\n"),
-    ("GameplayKit", "let a = CGMManager()\n"), ("WebKit", "let a = \"WKWebView\"\n"),
+    ("GameplayKit", "let a = CGMManager()\n"),
+    ("SwiftUI", "class A {\n  let a: State\n  enum State { case b }\n}\n"),
+    ("WebKit", "let a = \"WKWebView\"\n"),
   ])
   func aModuleOfWhichNothingIsNamedIsImportedWhereItIs(_ module: String, _ rest: String) throws {
     try check(

@@ -49,7 +49,8 @@ import Testing
       "public class Item {\nfunc f(_ a: Int) {}\n}\n"
     ),
     (
-      "extension UIView {\n@objc var a: Int { 1 }\n}\n", "extension UIView {\nvar a: Int { 1 }\n}\n"
+      "extension NSCache {\n@objc var a: Int { 1 }\n}\n",
+      "extension NSCache {\nvar a: Int { 1 }\n}\n"
     ),
   ])
   func objcLeavesASignForKeyValueAccess(_ before: String, _ after: String) throws {

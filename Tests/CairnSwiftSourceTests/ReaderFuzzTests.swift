@@ -61,7 +61,7 @@ import Testing
       "override ", "#if ", "#endif", "<", "extension ", "import ", "class A: ", "\u{0}", "é",
     ]
     var refused = 0
-    for _ in 0..<1_000 {
+    for _ in 0..<300 {
       var bytes = Self.files[Int.random(in: 0..<Self.files.count, using: &random)]
       for _ in 0..<Int.random(in: 1...5, using: &random) where !bytes.isEmpty {
         let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -79,7 +79,7 @@ import Testing
         refused += 1
       }
     }
-    #expect(refused > 50, "the damage is too small")
+    #expect(refused > 20, "the damage is too small")
   }
 
   /// Numbers that a seed repeats.

@@ -68,6 +68,8 @@ package struct ClassNames {
   }
 
   private var parents: [String: String?] = [:]
+  /// All types that the sources declare, without those around them.
+  private var types: Set<String> = []
   /// Classes whose own `fetchRequest()` says what it finds.
   private(set) var typedRequests: Set<String> = []
 
@@ -81,6 +83,7 @@ package struct ClassNames {
       if let scope = Scope(source.tokens, at: index) {
         opening = scope
         if scope.kind == "class" { parents[scope.name] = scope.parent }
+        if scope.kind != "extension" { types.insert(scope.name) }
       }
       if token.isSymbol("{") {
         scopes.append(opening)
@@ -131,4 +134,7 @@ package struct ClassNames {
 
   /// Whether the sources declare a class.
   func declares(_ name: String) -> Bool { parents[name] != nil }
+
+  /// Whether the sources declare a type, be it inside another one.
+  func declaresType(_ name: String) -> Bool { types.contains(name) }
 }

@@ -47,7 +47,8 @@ extension SourcePorting {
       if token.kind == .identifier {
         return module == "Combine"
           ? Self.beginnings.contains { token.text.hasPrefix($0) }
-          : AppleModules.has(token.text, in: module) ?? true
+          : !classes.declaresType(token.text)
+            && AppleModules.has(token.text, in: module) ?? true
       }
       return token.inner.contains(where: uses)
     }

@@ -18,7 +18,7 @@ extension SourcePorting {
     if firstOfUIKit == nil, isOfUIKit(token), self.token(-1)?.isSymbol(".") != true {
       firstOfUIKit = token
     }
-    if Self.combine.contains(token.text), !classes.declares(token.text),
+    if Self.combine.contains(token.text), !classes.declaresType(token.text),
       self.token(-1)?.isSymbol(".") != true
     {
       namesCombine = true

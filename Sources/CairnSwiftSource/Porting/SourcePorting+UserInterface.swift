@@ -37,7 +37,7 @@ extension SourcePorting {
   /// Whether a name is one of UIKit's that no class of the sources has.
   func isOfUIKit(_ token: SwiftToken) -> Bool {
     token.kind == .identifier && token.text.hasPrefix("UI") && token.text != "UIKit"
-      && AppleModules.has(token.text, in: "UIKit") == true && !classes.declares(token.text)
+      && AppleModules.has(token.text, in: "UIKit") == true && !classes.declaresType(token.text)
   }
 
   /// Remarks on the first name of UIKit in a file that does not import it: another module brings it.
