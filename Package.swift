@@ -63,22 +63,27 @@ let package = Package(
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnPlatform",
       ]),
+    // Operators that Cairn and CoreData both have under their own names.
+    .target(name: "CairnIdentity", dependencies: ["CairnContext"]),
     // Container and built-in store types: what Cairn and CoreData share.
     .target(
       name: "CairnStack",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
-        "CairnSQLite", "CairnAtomicStores",
+        "CairnSQLite", "CairnAtomicStores", "CairnIdentity",
       ]),
     // All of it under Cairn's names, and what Cairn adds to Core Data's types.
     .target(
       name: "Cairn",
-      dependencies: ["CairnStack", "CairnModel", "CairnStore", "CairnMigration", "CairnSQLite"]),
+      dependencies: [
+        "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnMigration", "CairnSQLite",
+      ]),
     .target(
       name: "CoreData",
       dependencies: [
         "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnMigration",
+        "CairnMigration", "CairnIdentity",
       ], exclude: ["LEDGER.md"]),
     .target(
       name: "CairnTesting",
@@ -152,7 +157,7 @@ let package = Package(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting", "CConcurrencyDebug",
+        "CairnSQLite", "CairnTesting", "CConcurrencyDebug", "CairnIdentity",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",

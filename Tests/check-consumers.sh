@@ -9,7 +9,8 @@
 #   built plain and as a release build compiles them, because accessors are found by the linker. (A
 #   whole release build would compile all of Cairn once more.) PortedKit depends on CoreData itself,
 #   Ported only through PortedKit; the plugin serves both under Apple's names. They have types that are
-#   called as Cairn's are, and are built once more with MemberImportVisibility.
+#   called as Cairn's are, and are built once more with MemberImportVisibility and with
+#   InternalImportsByDefault. Unreadable does not compile; the build must say why.
 set -eu
 root="$(cd "$(dirname "$0")/.." && pwd)"
 swift="${SWIFT:-swift}"
@@ -49,11 +50,17 @@ fi
   sed -e "s|path: \"..\"|path: \"$root\"|" "$root/Examples/Package.swift"
   sed -e "s|@RESOURCES@|$resources|" "$root/Tests/consumers/Targets.swift.in"
 } > "$work/Package.swift"
-for name in Ported PortedKit; do for suffix in Optimized Strict; do
+for name in Ported PortedKit; do for suffix in Optimized Strict Internal; do
   copy="$work/Sources/${name}${suffix}"
   cp -Rp "$work/Sources/$name" "$copy"
   find "$copy" -type f -exec sed -i "s/PortedKit/PortedKit$suffix/" {} +
 done; done
+# Their own public declarations use what they import.
+find "$work/Sources/PortedInternal" "$work/Sources/PortedKitInternal" -name '*.swift' \
+  -exec sed -i 's/^import /public import /' {} +
+
+mkdir "$work/Sources/Unreadable"
+printf 'import CoreData\n\nlet title = "no end\n' > "$work/Sources/Unreadable/Text.swift"
 
 # Product by product: what is built as a whole contains the plugin's tool with all it needs once more.
 build() {
@@ -61,7 +68,7 @@ build() {
     || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
 }
 examples="$(cd "$root/Examples/Sources" && ls | grep -v '^Checks$')"
-for name in TenLines Sample Ported PortedOptimized PortedStrict $examples; do build "$name"; done
+for name in TenLines Sample Ported PortedOptimized PortedStrict PortedInternal $examples; do build "$name"; done
 bin="$("$swift" build --package-path "$work" --scratch-path "$scratch" --show-bin-path)"
 
 for name in $examples; do
@@ -76,7 +83,16 @@ echo "A program that imports only Cairn runs and links neither NIO nor libsystem
 "$bin/Sample" || { echo "a program with generated classes does not work"; exit 1; }
 echo "The plugin generates classes that compile, save and fetch."
 
-for name in Ported PortedOptimized PortedStrict; do
+for name in Ported PortedOptimized PortedStrict PortedInternal; do
   "$bin/$name" || { echo "$name, a program with @NSManaged properties, does not work"; exit 1; }
 done
 echo "Programs with @NSManaged properties link and run: plain, optimized, with strict imports."
+
+# The build that fails says where and why, though builds swallow what a plugin's tool prints.
+if "$swift" build --package-path "$work" --scratch-path "$scratch" --target Unreadable \
+  >"$work/log" 2>&1; then
+  echo "a file that cannot be read is compiled"; exit 1
+fi
+grep -q "Unreadable/Text.swift:3:.*error: this string has no end" "$work/log" \
+  || { cat "$work/log"; echo "the build does not say what cannot be read"; exit 1; }
+echo "A file that the plugin cannot read is reported with its line and the reason."

@@ -1,6 +1,6 @@
 // One member of a row, read from an object.
 
-import Cairn
+@_spi(Generated) import Cairn
 import CairnControl
 import Foundation
 

@@ -1,6 +1,6 @@
 // Finding records by attribute values, with few queries.
 
-import Cairn
+@_spi(Generated) import Cairn
 import CairnControl
 import Foundation
 

@@ -1,6 +1,6 @@
 // Setting the properties of an object from a row.
 
-import Cairn
+@_spi(Generated) import Cairn
 import CairnControl
 import Foundation
 

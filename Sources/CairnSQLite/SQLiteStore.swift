@@ -50,7 +50,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   /// Behind a store at `/dev/null`.
   let transientFile: TransientFile?
 
-  public required init(configuration: StoreConfiguration) {
+  public override init(configuration: StoreConfiguration) {
     let url = configuration.url ?? URL(fileURLWithPath: "/")
     transientFile = TransientFile(for: url)
     path = transientFile?.path ?? url.path

@@ -2,6 +2,7 @@
 // ship. Files that the build plugin generates import it, since they name what CoreData does not.
 @_exported import CairnContext
 @_exported import CairnCoordinator
+@_exported import CairnIdentity
 @_exported import CairnMigration
 @_exported import CairnModel
 @_exported import CairnStore

@@ -55,7 +55,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   public let identity: StoreIdentity
 
   /// Makes the store without touching its file; ``loadMetadata()`` opens it.
-  public required init(configuration: StoreConfiguration) {
+  public init(configuration: StoreConfiguration) {
     self.configuration = configuration.opened(by: nil)
     identity = StoreIdentity(
       identifier: UUID().uuidString, model: configuration.model)

@@ -21,7 +21,8 @@ final class StoreProbe {
     self.options = StoreOptions(dictionary)
     model = ConformanceModel.make()
     try model.prepareForUse()
-    store = kind.storeClass.init(
+    store = PersistentStore.make(
+      kind.storeClass,
       configuration: StoreConfiguration(
         model: model, configurationName: nil, url: url, options: self.options))
     try store.openStore()
@@ -33,7 +34,8 @@ final class StoreProbe {
   /// Closes the store and opens it again.
   func reopen() throws {
     try store.close()
-    store = kind.storeClass.init(
+    store = PersistentStore.make(
+      kind.storeClass,
       configuration: StoreConfiguration(
         model: model, configurationName: nil, url: url, options: options))
     try store.openStore()

@@ -6,6 +6,7 @@
 // `MemberImportVisibility`, and no name of a type.
 @_exported import enum CairnContext.CairnContextMembers
 @_exported import enum CairnCoordinator.CairnCoordinatorMembers
+@_exported import CairnIdentity
 @_exported import enum CairnMigration.CairnMigrationMembers
 @_exported import enum CairnModel.CairnModelMembers
 @_exported import enum CairnStack.CairnStackMembers

@@ -8,6 +8,7 @@ struct AccessorText {
   let attribute: AttributeDescription
   /// Nil for a composite, which has a slot for each element.
   let slot: Int?
+  let names: FrameworkNames
 
   /// How a stored value becomes a Swift one and back: what the value is read with, the expression
   /// it is read by, the stored case and the expression that it is made of.
@@ -99,7 +100,7 @@ struct AccessorText {
     case .binaryData: return plain("Data", "storedData", "data")
     case .uuid: return plain("UUID", "storedUUID", "uuid")
     case .uri: return plain("URL", "storedURL", "url")
-    case .objectID: return plain("ManagedObjectID", "storedObjectID", "object")
+    case .objectID: return plain(names.managedObjectID, "storedObjectID", "object")
     case .composite: return .keyed(type: "[String: Any]")
     case .undefined: return .keyed(type: "Any")
     case .transformable:

@@ -12,9 +12,11 @@ struct ClassGenerator {
   /// Whether the entities' own settings are passed over.
   let generatesAll: Bool
 
+  private var names: FrameworkNames { FrameworkNames(importing: module) }
+
   /// The entities for which something is generated, by name.
   private var entities: [EntityDescription] {
-    model.entities.filter { EntityClass(entity: $0).isNamed && kind(of: $0) != nil }
+    model.entities.filter { EntityClass(entity: $0, names: names).isNamed && kind(of: $0) != nil }
       .sorted { ($0.name ?? "") < ($1.name ?? "") }
   }
 
@@ -28,7 +30,7 @@ struct ClassGenerator {
 
   /// Why nothing can be generated; empty when it can.
   func problems() -> [String] {
-    Dictionary(grouping: entities, by: { EntityClass(entity: $0).name })
+    Dictionary(grouping: entities, by: { EntityClass(entity: $0, names: names).name })
       .filter { $0.value.count > 1 }.sorted { $0.key < $1.key }
       .map { name, entities in
         "Entities \(entities.compactMap(\.name).joined(separator: ", ")) share the class \(name); "
@@ -42,33 +44,18 @@ struct ClassGenerator {
         ? classText(entity) + "\n" + extensionText(entity) : extensionText(entity)
     }
     let head = "// Generated from \(source) by cairn-modelgen. Changes are overwritten.\n"
-    let registration = RegistrationText(name: source, statements: entities.flatMap(names)).lines
-    // CairnStack has what generated code needs and programs that import CoreData do not see.
-    let imports = ["Foundation", module] + (module == "CoreData" ? ["CairnStack"] : [])
-    let heads = imports.map { ImportText.lines("import " + $0) + "\n" }
-    let text =
-      ([head + "\n" + heads.joined()] + parts).joined(separator: "\n")
+    let registration = RegistrationText(name: source, statements: entities.flatMap(registrations))
+      .lines
+    let imports = ["import Foundation"] + ImportText.framework(module)
+    let heads = imports.map { ImportText.lines($0) + "\n" }
+    return ([head + "\n" + heads.joined()] + parts).joined(separator: "\n")
       + registration.map { $0 + "\n" }.joined()
-    return module == "CoreData" ? withAppleNames(text) : text
-  }
-
-  /// The text with the types that it names called as CoreData calls them, because a program may have
-  /// types of Cairn's names.
-  private func withAppleNames(_ text: String) -> String {
-    let own = Set(entities.map { EntityClass(entity: $0).name })
-    return ["ManagedObjectID", "ManagedObject", "FetchRequest"].filter { !own.contains($0) }
-      .reduce(text) { text, name in
-        // Names of entities and properties end in a quote.
-        text.replacingOccurrences(
-          of: "(?<![A-Za-z0-9_\"])\(name)(?![A-Za-z0-9_\"])", with: "NS\(name)",
-          options: .regularExpression)
-      }
   }
 
   /// What the class and its properties, and those of objects it leads to, are called.
-  private func names(of entity: EntityDescription) -> [String] {
-    let type = escaped(EntityClass(entity: entity).name)
-    var lines = ["ManagedObject.registerClass(\(type).self, named: \(quoted(type)))"]
+  private func registrations(of entity: EntityDescription) -> [String] {
+    let type = escaped(EntityClass(entity: entity, names: names).name)
+    var lines = ["\(names.managedObject).registerClass(\(type).self, named: \(quoted(type)))"]
     for property in generatedProperties(of: entity) {
       let path = "\\\(type).\(escaped(property.name))"
       lines.append("names[\(path)] = \(quoted(property.name))")
@@ -92,7 +79,7 @@ struct ClassGenerator {
     var next: EntityDescription? = entity
     while let one = next {
       if entities.contains(where: { $0 === one }) {
-        found += EntityClass(entity: one).properties
+        found += EntityClass(entity: one, names: names).properties
           .filter { property in !found.contains { $0.name == property.name } }
       }
       next = one.superentity
@@ -101,7 +88,7 @@ struct ClassGenerator {
   }
 
   private func classText(_ entity: EntityDescription) -> String {
-    let type = EntityClass(entity: entity)
+    let type = EntityClass(entity: entity, names: names)
     return """
       /// An object of entity \(entity.name ?? "").
       open class \(escaped(type.name)): \(escaped(type.parentName)) {
@@ -111,18 +98,18 @@ struct ClassGenerator {
   }
 
   private func extensionText(_ entity: EntityDescription) -> String {
-    let type = EntityClass(entity: entity)
+    let type = EntityClass(entity: entity, names: names)
     let name = escaped(type.name)
     var lines = ["extension \(name) {"]
     lines += [
       "  /// A request for all objects of the entity.",
-      "  public class func fetchRequest() -> FetchRequest<\(name)> {",
-      "    FetchRequest<\(name)>(entityName: \(quoted(entity.name ?? "")))", "  }",
+      "  public class func fetchRequest() -> \(names.fetchRequest)<\(name)> {",
+      "    \(names.fetchRequest)<\(name)>(entityName: \(quoted(entity.name ?? "")))", "  }",
     ]
     for property in type.properties { lines += self.lines(for: property, of: entity) }
     lines.append("}")
     // Subclasses inherit the conformance.
-    if type.parentName == EntityClass.baseName, canIdentify(entity) {
+    if !type.hasNamedParent, canIdentify(entity) {
       lines += ["", "extension \(name): Identifiable {", "}"]
     }
     return lines.joined(separator: "\n") + "\n"
@@ -132,15 +119,17 @@ struct ClassGenerator {
     let layout: EntityLayout = entity.layout
     switch property {
     case let attribute as AttributeDescription:
-      return AccessorText(attribute: attribute, slot: layout.slotByName[attribute.name]).lines
+      return AccessorText(
+        attribute: attribute, slot: layout.slotByName[attribute.name], names: names
+      ).lines
     case let relationship as RelationshipDescription:
       let numbers = relationship.isToMany ? layout.toManyByName : layout.slotByName
       guard let number = numbers[relationship.name] else { return [] }
-      return RelationshipText(relationship: relationship, number: number).lines
+      return RelationshipText(relationship: relationship, number: number, names: names).lines
     case let fetched as FetchedPropertyDescription:
       let type =
         fetched.template.flatMap { model.entitiesByName[$0.entityName] }
-        .map { escaped(EntityClass(entity: $0).name) } ?? EntityClass.baseName
+        .map { escaped(EntityClass(entity: $0, names: names).name) } ?? names.managedObject
       return [
         "", "  public var \(escaped(fetched.name)): [\(type)] {",
         "    value(forKey: \(quoted(fetched.name))) as? [\(type)] ?? []", "  }",
@@ -152,6 +141,6 @@ struct ClassGenerator {
   /// Whether a property called `id`, if there is one, can be the identity.
   private func canIdentify(_ entity: EntityDescription) -> Bool {
     guard let attribute = entity.attributesByName["id"] else { return true }
-    return AccessorText(attribute: attribute, slot: 0).isHashable
+    return AccessorText(attribute: attribute, slot: 0, names: names).isHashable
   }
 }

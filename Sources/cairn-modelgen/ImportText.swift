@@ -1,11 +1,20 @@
 /// An import of a generated file, whose public declarations use what it brings.
 enum ImportText {
+  /// Brings the members that only generated code calls.
+  private static let hooks = "@_spi(Generated) "
+
+  /// The imports of the module under whose names code is generated.
+  static func framework(_ module: String) -> [String] {
+    // CairnStack has what programs that import CoreData do not see.
+    module == "CoreData"
+      ? ["import CoreData", "\(hooks)import CairnStack"] : ["\(hooks)import \(module)"]
+  }
+
   /// Public also where imports are internal unless they say otherwise.
   static func lines(_ text: String) -> String {
     guard !text.hasPrefix("@testable") else { return text }
-    let isPreconcurrent = text.hasPrefix("@preconcurrency ")
-    let plain = isPreconcurrent ? String(text.dropFirst("@preconcurrency ".count)) : text
-    let attribute = isPreconcurrent ? "@preconcurrency " : ""
+    let attribute = ["@preconcurrency ", hooks].first { text.hasPrefix($0) } ?? ""
+    let plain = String(text.dropFirst(attribute.count))
     return [
       "#if hasFeature(InternalImportsByDefault)", "\(attribute)public \(plain)", "#else", text,
       "#endif",

@@ -5,10 +5,11 @@ struct RelationshipText {
   let relationship: RelationshipDescription
   /// The slot of a relationship to one object, the index of one to many.
   let number: Int
+  let names: FrameworkNames
 
   private var destination: String {
-    relationship.destinationEntity.map { escaped(EntityClass(entity: $0).name) }
-      ?? EntityClass.baseName
+    relationship.destinationEntity.map { escaped(EntityClass(entity: $0, names: names).name) }
+      ?? names.managedObject
   }
 
   private var name: String { escaped(relationship.name) }
@@ -27,7 +28,7 @@ struct RelationshipText {
     let read = "destination(at: \(number))"
     return [
       "", "  public var \(name): \(destination)? {",
-      "    get { \(read)\(destination == EntityClass.baseName ? "" : " as? \(destination)") }",
+      "    get { \(read)\(destination == names.managedObject ? "" : " as? \(destination)") }",
       "    set { setDestination(newValue, at: \(number)) }", "  }",
     ]
   }
@@ -80,7 +81,7 @@ struct RelationshipText {
         + sets.flatMap { set in
           let values =
             set.hasPrefix("NS")
-            ? "values.lazy.compactMap { $0 as? ManagedObject }" : "values.lazy.map { $0 }"
+            ? "values.lazy.compactMap { $0 as? \(names.managedObject) }" : "values.lazy.map { $0 }"
           return method(
             "\(prefix)\(suffix)(_ values: \(set))", "\(change)(\(values), toMany: \(number))")
         }

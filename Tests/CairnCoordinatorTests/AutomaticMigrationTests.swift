@@ -51,7 +51,7 @@ import Testing
     let reports = Mutex<[Double]>([])
     let description = PersistentStoreDescription(url: url)
     description.type = FileStoreKind.typeName
-    description.migrationProgress = { fraction in reports.withLock { $0.append(fraction) } }
+    description.progressReport = { fraction in reports.withLock { $0.append(fraction) } }
     Fixture.coordinator(Fixture.noteModel(version: 2), migrates: true)
       .addPersistentStore(with: description) { _, error in #expect(error == nil) }
     #expect(reports.withLock { $0.first } == 0)

@@ -78,7 +78,7 @@ struct MigratingFileStoreKind: StoreKind {
 class FileStore: PersistentStore, @unchecked Sendable {
   private let rows: InMemoryStore
 
-  required init(configuration: StoreConfiguration) {
+  override init(configuration: StoreConfiguration) {
     rows = InMemoryStore(configuration: configuration)
     super.init(configuration: configuration)
   }

@@ -38,6 +38,29 @@ import Testing
     #expect(!text.contains("other") && !text.contains("hidden"))
   }
 
+  @Test func lazyAndObservedPropertiesAreRegisteredThoseOfActorsAreNot() async throws {
+    let text = try await companion([
+      "a.swift": """
+      import CoreData
+      class Item: NSManagedObject {
+      \(mark)lazy var title = "a"
+      \(mark)var count = 1 { didSet { count = max(count, 0) } }
+      \(mark)private(set) var read = 2
+      \(mark)@MainActor var shown: String { "b" }
+      \(mark)@MainActor nonisolated var free: String { "c" }
+      \(mark)static var shared = 3
+      }
+      @MainActor extension Item {
+      \(mark)var color: String { "d" }
+      }
+      """
+    ])
+    for name in ["title", "count", "read", "free"] {
+      #expect(text.contains("ClassProperties.add(\"\(name)\", \\Item.\(name))"), "\(name): \(text)")
+    }
+    for name in ["shown", "shared", "color"] { #expect(!text.contains(name)) }
+  }
+
   @Test func whatCannotBeReadIsAnErrorOfItsLine() async throws {
     let text = try await companion(["bad.swift": "let a = 1\nlet b = \"no end\n"])
     #expect(text.contains("bad.swift\", line: 2)\n#error(\"this string has no end\")"))

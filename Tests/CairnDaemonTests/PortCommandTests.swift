@@ -41,14 +41,22 @@ import Testing
     #expect(second.code == 0 && second.output == "" && second.errors == "")
   }
 
+  @Test func aPackageThatThePortedSourcesNeedIsNamed() async throws {
+    try write("import Combine\nvar a: Set<AnyCancellable> = []\n", to: "A.swift")
+    let outcome = try await port("--write", folder.path)
+    #expect(outcome.code == 0 && (outcome.output + outcome.errors).contains("package OpenCombine"))
+    #expect(try read("A.swift").contains("#else\nimport OpenCombineShim\n#endif"))
+    #expect(try await port(folder.path).errors == "", "asked for once")
+  }
+
   @Test func whatIsLeftAndWhatCannotBeReadIsListedWithTheCode1() async throws {
-    try write("import SwiftUI\n@objc class A: NSObject {}\n", to: "A.swift")
+    try write("import SwiftUI\n@objc class A: NSObject { var c: Color? }\n", to: "A.swift")
     try write("@objc class B {}\nlet text = \"no end\n", to: "B.swift")
     let outcome = try await port("--write", folder.path)
     #expect(outcome.code == 1)
     #expect(outcome.errors.contains("A.swift:1:8: there is no SwiftUI on Linux"))
     #expect(outcome.errors.contains("B.swift:2:12: this string has no end"))
-    #expect(try read("A.swift") == "import SwiftUI\nclass A: NSObject {}\n")
+    #expect(try read("A.swift") == "import SwiftUI\nclass A: NSObject { var c: Color? }\n")
     #expect(try read("B.swift").hasPrefix("@objc"), "a file that cannot be read is left alone")
     #expect(try await port("/no/such/folder").code == 1)
   }

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("import Foundation\nimport SwiftUI\n", 2, "there is no SwiftUI on Linux"),
+    ("import Foundation\nimport SwiftUI\nvar a: Color?\n", 2, "there is no SwiftUI on Linux"),
     ("nc.addObserver(self, selector: #selector(f(_:)), name: n, object: nil)\n", 1, "closure"),
     ("protocol P {\n  @objc optional func f()\n}\n", 2, "optional requirements"),
     ("let k = #keyPath(Outer.Inner)\n", 1, "where the type ends"),

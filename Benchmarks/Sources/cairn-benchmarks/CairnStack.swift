@@ -1,6 +1,6 @@
 // The contestant: Cairn's whole stack, objects and all.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 
 /// The sample model, built in code, and the objects it makes.

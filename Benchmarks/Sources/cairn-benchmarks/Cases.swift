@@ -1,6 +1,6 @@
 // The cases: what each contestant does, and the targets it is held to.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 
 /// Builds and runs every case with `rows` rows.

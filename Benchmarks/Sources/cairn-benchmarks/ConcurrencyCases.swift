@@ -1,6 +1,6 @@
 // Contexts that read while one writes: what waiting for each other costs.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 import Synchronization
 

@@ -1,7 +1,7 @@
 // What objects cost once they are there: reading, writing, and a save among many.
 
 import CHeap
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 
 /// As the class that the build plugin generates for the entity.

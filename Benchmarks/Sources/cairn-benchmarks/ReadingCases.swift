@@ -1,6 +1,6 @@
 // Reading by an index and along relationships.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 
 extension Cases {

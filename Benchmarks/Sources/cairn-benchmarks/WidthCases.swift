@@ -1,6 +1,6 @@
 // Entities of ten, a hundred and a thousand attributes, with as many values in all.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 import GRDBSQLite
 

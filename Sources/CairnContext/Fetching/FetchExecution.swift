@@ -71,8 +71,8 @@ struct FetchExecution {
     default: form = plan.rowForm
     }
     guard let coordinator = context.persistentStoreCoordinator else { throw Self.noCoordinator }
-    var explanation = try coordinator.explain(
-      overlay == nil ? plan.storeRequest(form) : plan.unlimited(form), in: plan.stores)
+    var explanation = try coordinator.explanation(
+      of: overlay == nil ? plan.storeRequest(form) : plan.unlimited(form), in: plan.stores)
     explanation.pendingObjectCount = overlay?.count ?? 0
     explanation.batchSize = plan.batchSize
     if request.resultType == .managedObjectResultType {
@@ -285,7 +285,7 @@ extension ManagedObjectContext {
   /// stores.
   ///
   /// - Throws: What ``fetch(_:)`` would throw before it reads a row.
-  public func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
+  package func explanation(of request: AnyFetchRequest) throws -> FetchExplanation {
     try CoreDataError.bridging { try FetchExecution(context: self).explain(request) }
   }
 }

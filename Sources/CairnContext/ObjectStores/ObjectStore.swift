@@ -28,7 +28,8 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
 
   /// Makes the store without touching what is behind its URL.
   ///
-  /// This is the only designated initialiser, for subclasses to override.
+  /// This is the only designated initialiser. The framework makes stores through it, so that a
+  /// subclass that adds another one overrides this too, or is made by the program alone.
   public init(
     persistentStoreCoordinator root: PersistentStoreCoordinator?,
     configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
@@ -41,7 +42,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
   }
 
   /// How the framework makes the store; ends in the designated initialiser.
-  public required convenience init(configuration: StoreConfiguration) {
+  public override convenience init(configuration: StoreConfiguration) {
     let given = configuration.coordinator?.target as? PersistentStoreCoordinator
     let coordinator =
       given ?? PersistentStoreCoordinator(managedObjectModel: configuration.model, storeKinds: [])

@@ -6,6 +6,7 @@ import Foundation
 // properties first.
 extension ManagedObject {
   /// The object a to-one relationship leads to, by the slot of the layout; fires the fault.
+  @_spi(Generated)
   public final func destination(at slot: Int) -> ManagedObject? {
     guard let id = storedObjectID(at: slot) else { return nil }
     // Without a context, after a save deleted the object, there is nowhere to find others.
@@ -13,6 +14,7 @@ extension ManagedObject {
   }
 
   /// Sets the object a to-one relationship leads to; the inverse follows.
+  @_spi(Generated)
   public final func setDestination(_ destination: ManagedObject?, at slot: Int) {
     // Slot numbers come from generated code; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount && layout.isToOneSlot[slot], "not a to-one slot")
@@ -23,11 +25,13 @@ extension ManagedObject {
   /// loads it.
   ///
   /// The quickest way over the members: no set of Foundation is made.
+  @_spi(Generated)
   public final func members(ofToMany index: Int) -> [ManagedObject] {
     loadedToMany(index).current
   }
 
   /// The members of a to-many relationship by its index in the layout; loads it.
+  @_spi(Generated)
   public final func memberSet(ofToMany index: Int) -> NSSet {
     // As they are: a conversion to `[Any]` would look at each member several times. A reference to
     // an instance of a class is stored like one to any object.
@@ -39,6 +43,7 @@ extension ManagedObject {
   }
 
   /// The members of an ordered relationship, in order, by its index in the layout; loads it.
+  @_spi(Generated)
   public final func orderedMemberSet(ofToMany index: Int) -> NSOrderedSet {
     NSOrderedSet(array: loadedToMany(index).order)
   }
@@ -46,6 +51,7 @@ extension ManagedObject {
   /// Makes the members of the to-many relationship exactly those of a set; nil empties it.
   ///
   /// Traps for members that are no managed objects, as Core Data does.
+  @_spi(Generated)
   public final func setMemberSet(_ members: NSSet?, ofToMany index: Int) {
     setMembers(managedObjects(in: members?.allObjects, index), toMany: index)
   }
@@ -53,6 +59,7 @@ extension ManagedObject {
   /// Makes the members of the ordered relationship exactly these, in this order; nil empties it.
   ///
   /// Traps for members that are no managed objects, as Core Data does.
+  @_spi(Generated)
   public final func setOrderedMemberSet(_ members: NSOrderedSet?, ofToMany index: Int) {
     setMembers(managedObjects(in: members?.array, index), toMany: index)
   }

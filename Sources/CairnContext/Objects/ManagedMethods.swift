@@ -71,6 +71,7 @@ struct ManagedMethods {
 
 extension ManagedObject {
   /// Runs a collection method declared with `@NSManaged`, for generated code.
+  @_spi(Generated)
   public final func performManagedMethod(_ name: String, _ arguments: Any...) {
     ManagedMethods(object: self).perform(name, arguments)
   }

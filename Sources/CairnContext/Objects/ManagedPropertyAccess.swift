@@ -9,10 +9,12 @@ extension ManagedObject {
   /// A key `primitiveName` that is no property of the entity reads the property `name` without
   /// announcements, as Core Data's dynamic accessors do. Nil reads as zero, false, and the empty
   /// string, data or collection where the declared type has no nil; other types trap then.
+  @_spi(Generated)
   public final func managedValue<Value>(_ key: String) -> Value {
     ManagedValue.converted(anyManagedValue(key), for: key, of: self)
   }
 
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> String? {
     guard case .string(let text) = plainValue(key) else {
       return ManagedValue.converted(anyManagedValue(key), for: key, of: self)
@@ -20,11 +22,16 @@ extension ManagedObject {
     return text
   }
 
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Int64 { integer(key) }
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Int32 { integer(key) }
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Int16 { integer(key) }
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Int { integer(key) }
 
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Bool {
     guard case .boolean(let flag) = plainValue(key) else {
       return ManagedValue.converted(anyManagedValue(key), for: key, of: self)
@@ -32,6 +39,7 @@ extension ManagedObject {
     return flag
   }
 
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Double {
     switch plainValue(key) {
     case .double(let number): return number
@@ -41,6 +49,7 @@ extension ManagedObject {
     }
   }
 
+  @_spi(Generated)
   public final func managedValue(_ key: String) -> Date? {
     guard case .date(let date) = plainValue(key) else {
       return ManagedValue.converted(anyManagedValue(key), for: key, of: self)
@@ -49,6 +58,7 @@ extension ManagedObject {
   }
 
   /// Sets a property as its accessor does: with change tracking, the inverse included.
+  @_spi(Generated)
   public final func setManagedValue<Value>(_ value: Value, _ key: String) {
     let value = AttributeCoding.unwrapped(value).map(ManagedValue.assignable)
     if let property = primitiveProperty(key) {
@@ -62,16 +72,23 @@ extension ManagedObject {
     }
   }
 
+  @_spi(Generated)
   public final func setManagedValue(_ value: String?, _ key: String) {
     set(value.map { .string($0) }, key, where: { $0 == .string }, value)
   }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Int64, _ key: String) { setInteger(value, key) }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Int32, _ key: String) { setInteger(value, key) }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Int16, _ key: String) { setInteger(value, key) }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Int, _ key: String) { setInteger(value, key) }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Bool, _ key: String) {
     set(.boolean(value), key, where: { $0 == .boolean }, NSNumber(value: value))
   }
+  @_spi(Generated)
   public final func setManagedValue(_ value: Date?, _ key: String) {
     set(value.map { .date($0) }, key, where: { $0 == .date }, value)
   }

@@ -9,6 +9,7 @@ extension ManagedObject {
   /// For generated accessors: slot numbers are those of `entity.layout`. Where the type of the
   /// attribute is known, ``storedInteger(at:)`` and its sisters are quicker.
   @inlinable
+  @_spi(Generated)
   public final func storedValue(at slot: Int) -> AttributeValue {
     (readSlots(with: slot) ?? firedSlots(with: slot))[slot]
   }
@@ -16,6 +17,7 @@ extension ManagedObject {
   /// Sets the value in a slot; change tracking and, for a to-one relationship, the inverse are
   /// taken care of.
   @inlinable @inline(__always)
+  @_spi(Generated)
   public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
     // Most values are set right after an object was made, and nobody need be told of those.
     if flags.takeValuesQuietly, let slots = readSlots(with: slot), isAmongFirstAttributes(slot) {
@@ -75,6 +77,7 @@ extension ManagedObject {
   }
 
   /// The members of a to-many relationship by its index in the layout; loads it.
+  @_spi(Generated)
   public final func memberIDs(ofToMany index: Int) -> [ManagedObjectID] {
     loadedToMany(index).current.map(\.objectID)
   }

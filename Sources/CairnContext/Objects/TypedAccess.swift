@@ -13,6 +13,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedBoolean(at slot: Int) -> Bool? {
     guard let slots = readSlots(with: slot) else { return firedBoolean(at: slot) }
     guard case .boolean(let value) = slots[slot] else { return nil }
@@ -23,6 +24,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedInteger(at slot: Int) -> Int64? {
     guard let slots = readSlots(with: slot) else { return firedInteger(at: slot) }
     guard case .integer(let value) = slots[slot] else { return nil }
@@ -33,6 +35,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedFloat(at slot: Int) -> Float? {
     guard let slots = readSlots(with: slot) else { return firedFloat(at: slot) }
     guard case .float(let value) = slots[slot] else { return nil }
@@ -43,6 +46,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedDouble(at slot: Int) -> Double? {
     guard let slots = readSlots(with: slot) else { return firedDouble(at: slot) }
     guard case .double(let value) = slots[slot] else { return nil }
@@ -53,6 +57,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedDecimal(at slot: Int) -> Decimal? {
     guard let slots = readSlots(with: slot) else { return firedDecimal(at: slot) }
     guard case .decimal(let value) = slots[slot] else { return nil }
@@ -63,6 +68,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedString(at slot: Int) -> String? {
     guard let slots = readSlots(with: slot) else { return firedString(at: slot) }
     guard case .string(let value) = slots[slot] else { return nil }
@@ -73,6 +79,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedDate(at slot: Int) -> Date? {
     guard let slots = readSlots(with: slot) else { return firedDate(at: slot) }
     guard case .date(let value) = slots[slot] else { return nil }
@@ -84,6 +91,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedData(at slot: Int) -> Data? {
     guard let slots = readSlots(with: slot) else { return firedData(at: slot) }
     guard case .data(let value) = slots[slot] else { return nil }
@@ -94,6 +102,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedUUID(at slot: Int) -> UUID? {
     guard let slots = readSlots(with: slot) else { return firedUUID(at: slot) }
     guard case .uuid(let value) = slots[slot] else { return nil }
@@ -104,6 +113,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedURL(at slot: Int) -> URL? {
     guard let slots = readSlots(with: slot) else { return firedURL(at: slot) }
     guard case .url(let value) = slots[slot] else { return nil }
@@ -114,6 +124,7 @@ extension ManagedObject {
   ///
   /// Fires the fault.
   @inlinable
+  @_spi(Generated)
   public final func storedObjectID(at slot: Int) -> ManagedObjectID? {
     guard let slots = readSlots(with: slot) else { return firedObjectID(at: slot) }
     guard case .object(let value) = slots[slot] else { return nil }

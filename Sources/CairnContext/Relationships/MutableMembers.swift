@@ -14,6 +14,7 @@ extension ManagedObject {
   }
 
   /// An ordered relationship to be changed in place, by its index in the layout.
+  @_spi(Generated)
   public final func orderedMembers(ofToMany index: Int) -> ManagedObjectOrderedSet {
     precondition(layout.toManys[index].isOrdered, "the relationship has no order")
     // Keeping one equal to the members costs as much as copying them, so there is one an event.
@@ -60,6 +61,7 @@ extension ManagedObject {
   // MARK: For generated accessors
 
   /// Adds members to the to-many relationship with an index of the layout.
+  @_spi(Generated)
   public final func addMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
     let members = Array(members)
     announcing(.union, members, toMany: index) {
@@ -70,6 +72,7 @@ extension ManagedObject {
   }
 
   /// Removes members from the to-many relationship with an index of the layout.
+  @_spi(Generated)
   public final func removeMembers(_ members: some Sequence<ManagedObject>, toMany index: Int) {
     let members = Array(members)
     announcing(.minus, members, toMany: index) {
@@ -80,6 +83,7 @@ extension ManagedObject {
   }
 
   /// Makes the members of the to-many relationship with an index of the layout exactly these.
+  @_spi(Generated)
   public final func setMembers(_ members: [ManagedObject], toMany index: Int) {
     changeMembers(members, toMany: index)
   }

@@ -17,11 +17,14 @@ public protocol CoordinatorMember: PersistentStore {
 ///
 /// Methods of a protocol, because the class that all stores have in common is below coordinators
 /// and knows none; those of subclasses that can be overridden have the same names.
-public protocol CoordinatorStore: AnyObject {}
+///
+/// Not bound to classes, so that its initializer may give back what ``PersistentStore`` makes; stores
+/// alone adopt it.
+public protocol CoordinatorStore {}
 
 extension PersistentStore: CoordinatorStore {}
 
-extension CoordinatorStore where Self: PersistentStore {
+extension CoordinatorStore {
   /// A store object for a coordinator, not yet opened nor added.
   ///
   /// Only ``PersistentStoreCoordinator`` opens and adds stores. Classes of a program's own are made
@@ -31,11 +34,14 @@ extension CoordinatorStore where Self: PersistentStore {
     configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
   ) {
     let isDefault = name == ManagedObjectModel.defaultConfigurationName
-    self.init(
-      configuration: StoreConfiguration(
-        model: root?.managedObjectModel ?? ManagedObjectModel(),
-        configurationName: isDefault ? nil : name, url: url, options: StoreOptions(options)
-      ).opened(by: root?.reference))
+    let configuration = StoreConfiguration(
+      model: root?.managedObjectModel ?? ManagedObjectModel(),
+      configurationName: isDefault ? nil : name, url: url, options: StoreOptions(options)
+    ).opened(by: root?.reference)
+    guard let type = Self.self as? PersistentStore.Type,
+      let store = PersistentStore.make(type, configuration: configuration) as? Self
+    else { fatalError("\(Self.self) is no class of stores") }
+    self = store
   }
 }
 

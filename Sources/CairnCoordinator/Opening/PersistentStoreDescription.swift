@@ -27,9 +27,9 @@ open class PersistentStoreDescription: NSObject, NSCopying {
   /// Default false.
   open var shouldAddStoreAsynchronously = false
   /// Cairn's own: models that may describe the store as it is now, for automatic migration.
-  public var migrationSourceModels: [ManagedObjectModel] = []
+  package var sourceModels: [ManagedObjectModel] = []
   /// Cairn's own: called during a migration with 0…1, on the thread that migrates.
-  public var migrationProgress: (@Sendable (Double) -> Void)?
+  package var progressReport: (@Sendable (Double) -> Void)?
 
   public override init() {
     super.init()
@@ -106,10 +106,10 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     if !sqlitePragmas.isEmpty {
       result[StoreOptionKey.sqlitePragmas] = sqlitePragmas.mapValues { "\($0)" }
     }
-    if !migrationSourceModels.isEmpty {
-      result[StoreOptionKey.migrationSourceModels] = migrationSourceModels
+    if !sourceModels.isEmpty {
+      result[StoreOptionKey.migrationSourceModels] = sourceModels
     }
-    if let migrationProgress { result[StoreOptionKey.migrationProgress] = migrationProgress }
+    if let progressReport { result[StoreOptionKey.migrationProgress] = progressReport }
     return result
   }
 
@@ -121,8 +121,8 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     copy.url = url
     copy.options = options
     copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
-    copy.migrationSourceModels = migrationSourceModels
-    copy.migrationProgress = migrationProgress
+    copy.sourceModels = sourceModels
+    copy.progressReport = progressReport
     return copy
   }
 

@@ -25,7 +25,8 @@ struct StoreOpening {
     try model.prepareForUse()
     try checkConfiguration()
     if kind.keepsFiles { try checkFile() } else { try migrateOwnKind() }
-    let store = kind.storeClass.init(
+    let store = PersistentStore.make(
+      kind.storeClass,
       configuration: StoreConfiguration(
         model: model, configurationName: namedConfiguration, url: url, options: options
       ).opened(by: coordinator?.reference))

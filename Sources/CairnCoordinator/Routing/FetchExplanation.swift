@@ -44,8 +44,8 @@ extension PersistentStoreCoordinator {
   ///
   /// - Throws: What the fetch itself would throw before it reads a row: 134060 for a key path that
   ///   leads nowhere, for example.
-  public func explain(
-    _ request: StoreFetchRequest, in stores: [PersistentStore]? = nil
+  package func explanation(
+    of request: StoreFetchRequest, in stores: [PersistentStore]? = nil
   ) throws -> FetchExplanation {
     let targets = routing.stores(
       holding: request.entity, includesSubentities: request.includesSubentities,

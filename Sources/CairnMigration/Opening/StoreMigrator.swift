@@ -82,7 +82,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
     let manager = try manager(of: request, from: source)
     let report = request.options.dictionary[StoreOptionKey.migrationProgress]
     if let report = report as? @Sendable (Double) -> Void {
-      manager.progressHandler = { report(Double($0)) }
+      manager.progressReport = { report(Double($0)) }
     }
     defer { temporary.removeFiles() }
     let hold = try (request.kind as? any StoreHolding)?.hold(
@@ -119,7 +119,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
         "migrationManagerClass() of \(request.kind.storeClass) gives \(asked), which is no subclass "
           + "of MigrationManager.")
     }
-    return type.init(from: source, to: request.model)
+    return MigrationManager.make(type, from: source, to: request.model)
   }
 
   /// Whether the store class wants its migrations done by a class of its own.

@@ -16,7 +16,7 @@ import Foundation
 /// ``performCustomValidation(forMapping:manager:)`` and ``end(_:manager:)``. What a method throws
 /// ends the migration, and both stores stay as they were.
 open class EntityMigrationPolicy: NSObject, MessageAnswering {
-  public override required init() { super.init() }
+  public override init() { super.init() }
 
   /// Called once before anything else.
   open func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
@@ -102,7 +102,7 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
           + "program. Write it as Module.Class, or register it with "
           + "EntityMigrationPolicy.registerClass(_:forName:).")
     }
-    return type.init()
+    return EntityMigrationPolicy.make(type)
   }
 
   /// Lets mappings find a class under a name; needed where the mapping's name does not say the

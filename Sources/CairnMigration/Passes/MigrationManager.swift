@@ -28,7 +28,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   /// How much is done, 0…1.
   open private(set) var migrationProgress: Float = 0
   /// Cairn's own: called whenever ``migrationProgress`` changes, on the thread that migrates.
-  public var progressHandler: ((Float) -> Void)?
+  package var progressReport: ((Float) -> Void)?
 
   /// How many objects are in memory at a time; tests have small batches.
   package final var batchSize = MigrationBatches.size
@@ -42,19 +42,12 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
 
   /// A manager for migrations from one model version to another.
   ///
-  /// This is the only designated initialiser, for subclasses to override.
+  /// This is the only designated initialiser. The framework makes managers through it, so that a
+  /// subclass that adds another one overrides this too, or is made by the program alone.
   public init(sourceModel: ManagedObjectModel, destinationModel: ManagedObjectModel) {
     self.sourceModel = sourceModel
     self.destinationModel = destinationModel
     super.init()
-  }
-
-  /// How the framework makes the manager that a store class names; ends in the designated
-  /// initialiser.
-  public required convenience init(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel
-  ) {
-    self.init(sourceModel: source, destinationModel: destination)
   }
 
   /// The mapping that is worked off, an empty one before.
@@ -251,7 +244,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
 
   func advance(to fraction: Float) {
     migrationProgress = fraction
-    progressHandler?(fraction)
+    progressReport?(fraction)
   }
 
   /// - Throws: The error the migration was cancelled with.

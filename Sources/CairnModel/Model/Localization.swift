@@ -36,7 +36,7 @@ extension ManagedObjectModel {
   /// A request from a template, with the values of all its variables; nil for an unknown name.
   ///
   /// To compare with nil give `NSNull`.
-  public func template(
+  package func template(
     named name: String, substitutionVariables variables: [String: Any]
   ) -> FetchRequestTemplate? {
     guard var template = templatesByName[name] else { return nil }

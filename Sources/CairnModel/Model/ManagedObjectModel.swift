@@ -60,7 +60,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
   /// Localized names and messages; keys such as `Property/name/Entity/Person`.
   open var localizationDictionary: [String: String]? { willSet { willChange() } }
   /// Fetch requests kept in the model, by name.
-  public var templatesByName: [String: FetchRequestTemplate] = [:] { willSet { willChange() } }
+  package var templatesByName: [String: FetchRequestTemplate] = [:] { willSet { willChange() } }
 
   /// What the entities refer to the model with; there once it has some.
   private var looseReference: LooseReference<ManagedObjectModel> {

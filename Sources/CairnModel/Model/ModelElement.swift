@@ -7,7 +7,7 @@ import Foundation
 // computed lazily afterwards is guarded by mutexes.
 open class ModelElement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// Whether the model is in use and can no longer be changed.
-  public private(set) var isFrozen = false
+  package private(set) var isFrozen = false
 
   package override init() { super.init() }
 

@@ -17,7 +17,7 @@ extension EntityDescription {
 extension ManagedObjectModel {
   /// What stores do not make of the model though the model says it: a line for each fetch index
   /// that has the name of another one with different elements.
-  public var indexRemarks: [String] {
+  package var indexRemarks: [String] {
     entities.flatMap { entity -> [String] in
       let made = entity.indexesToMake
       return entity.indexes.compactMap { index in

@@ -4,8 +4,10 @@ package struct ClassNames {
   struct Scope: Equatable {
     let kind: String
     let name: String
-    /// What stands first after the colon.
-    let parent: String?
+    /// What stands after the colon.
+    let inherited: [String]
+    /// What stands first there.
+    var parent: String? { inherited.first }
     /// Where its declaration begins, as a token.
     let start: Int
 
@@ -33,14 +35,26 @@ package struct ClassNames {
         if tokens[next].isSymbol(">") { depth -= 1 }
         next += 1
       }
-      guard next + 1 < tokens.count, tokens[next].isSymbol(":") else {
-        parent = nil
+      guard next < tokens.count, tokens[next].isSymbol(":") else {
+        inherited = []
         return
       }
-      next += 1
-      // `CoreData.NSManagedObject`
-      while next + 2 < tokens.count, tokens[next + 1].isSymbol(".") { next += 2 }
-      parent = next < tokens.count ? tokens[next].text : nil
+      inherited = Self.list(tokens, after: next)
+    }
+
+    /// The last names of the types that a list has, up to the brace or a `where`.
+    private static func list(_ tokens: [SwiftToken], after colon: Int) -> [String] {
+      var found: [String] = []
+      var depth = 0
+      for token in tokens.dropFirst(colon + 1) {
+        if token.isSymbol("{") || token.isWord("where") { break }
+        if token.isSymbol("<") { depth += 1 }
+        if token.isSymbol(">") { depth -= 1 }
+        // `CoreData.NSManagedObject`
+        if depth == 0, token.isSymbol(".") { found = found.dropLast() }
+        if depth == 0, token.kind == .identifier, token.text != "any" { found.append(token.text) }
+      }
+      return found
     }
 
     private static let kinds: Set<String> = [
@@ -54,6 +68,8 @@ package struct ClassNames {
   }
 
   private var parents: [String: String?] = [:]
+  /// All types that the sources declare, without those around them.
+  private var types: Set<String> = []
   /// Classes whose own `fetchRequest()` says what it finds.
   private(set) var typedRequests: Set<String> = []
 
@@ -67,6 +83,7 @@ package struct ClassNames {
       if let scope = Scope(source.tokens, at: index) {
         opening = scope
         if scope.kind == "class" { parents[scope.name] = scope.parent }
+        if scope.kind != "extension" { types.insert(scope.name) }
       }
       if token.isSymbol("{") {
         scopes.append(opening)
@@ -100,6 +117,24 @@ package struct ClassNames {
     return .unknown
   }
 
+  /// Whether a class is one of views or of controllers of views.
+  func isOfInterface(_ name: String) -> Bool {
+    var (name, steps) = (name, 0)
+    while let parent = parents[name], let parent, steps < 32 { (name, steps) = (parent, steps + 1) }
+    let isApples = ["UI", "NS", "AV", "MK", "WK", "SF", "QL"].contains { name.hasPrefix($0) }
+    if name.hasPrefix("UI"), name.dropFirst(2).first?.isUppercase == true {
+      return !["UIImage", "UIColor", "UIFont", "UIDevice"].contains(name)
+    }
+    // Those of frameworks, and of packages that are not at hand.
+    let endings = [
+      "ViewController", "View", "Cell", "Window", "Button", "Responder", "TabBarController",
+    ]
+    return (isApples || parents[name] == nil) && endings.contains { name.hasSuffix($0) }
+  }
+
   /// Whether the sources declare a class.
   func declares(_ name: String) -> Bool { parents[name] != nil }
+
+  /// Whether the sources declare a type, be it inside another one.
+  func declaresType(_ name: String) -> Bool { types.contains(name) }
 }

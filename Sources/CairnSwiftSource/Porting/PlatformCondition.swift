@@ -57,31 +57,9 @@ struct PlatformCondition {
     while index < words.count, !take(")") { index += 1 }
     switch name {
     case "os": return argument == "Linux"
-    case "canImport": return UnavailableModules.reason(argument) == nil
+    case "canImport": return !AppleModules.isMissing(argument)
     case "targetEnvironment": return false
     default: return nil
     }
   }
-}
-
-/// Modules of Apple's platforms that Linux lacks.
-enum UnavailableModules {
-  static func reason(_ module: String) -> String? {
-    if let other = replacements[module] { return "there is no \(module) on Linux; \(other)" }
-    return names.contains(module)
-      ? "there is no \(module) on Linux; move what needs it behind #if canImport(\(module))" : nil
-  }
-
-  private static let replacements = [
-    "Combine": "use NotificationCenter, or a package such as OpenCombine",
-    "os": "use the package swift-log", "OSLog": "use the package swift-log",
-    "ObjectiveC": "nothing replaces the Objective-C runtime",
-    "CryptoKit": "use the package swift-crypto",
-  ]
-  private static let names: Set<String> = [
-    "UIKit", "AppKit", "Cocoa", "SwiftUI", "CloudKit", "SwiftData", "CoreSpotlight", "WidgetKit",
-    "WatchKit", "WatchConnectivity", "CoreGraphics", "CoreLocation", "MapKit", "Photos", "PhotosUI",
-    "AVFoundation", "QuartzCore", "CoreImage", "UserNotifications", "MobileCoreServices",
-    "UniformTypeIdentifiers", "Security", "StoreKit", "Darwin",
-  ]
 }

@@ -15,6 +15,11 @@ package struct PortedSource {
   /// The file with the edits made.
   package var bytes: [UInt8] { Self.apply(edits, to: source.bytes[...]) }
 
+  /// Whether the target must depend on the package OpenCombine now.
+  package var needsOpenCombine: Bool {
+    edits.contains { $0.replacement.contains("import OpenCombineShim") }
+  }
+
   static func apply(_ edits: [SourceEdit], to bytes: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     var position = bytes.startIndex

@@ -9,10 +9,13 @@ extension SourcePorting {
       last = close
     }
     switch name.text {
+    case "Published":
+      namesCombine = true
+      index += 2
     case "objc", "objcMembers": objc(at, last)
     case "IBOutlet", "IBInspectable", "IBDesignable", "NSApplicationMain", "UIApplicationMain",
-      "IBSegueAction", "GKInspectable", "FetchRequest", "SectionedFetchRequest", "Published",
-      "ObservedObject", "StateObject":
+      "IBSegueAction", "GKInspectable", "FetchRequest", "SectionedFetchRequest", "ObservedObject",
+      "StateObject", "EnvironmentObject", "AppStorage", "SceneStorage":
       remark(
         at,
         "@\(name.text) belongs to the user interface of Apple's platforms; move the declaration "
@@ -26,6 +29,9 @@ extension SourcePorting {
   /// a class by which models know it, and that key-value access finds a property.
   private mutating func objc(_ at: SwiftToken, _ last: Int) {
     guard leavesSign(last) else { return remove(index...last) }
+    if ["var", "let", "func"].contains(declaration(after: last + 1)?.word ?? "") {
+      if let reason = obstacleForKeys(last) { remark(at, reason) }
+    }
     let text = source.text(at.range.lowerBound..<source.tokens[last].range.upperBound)
       .filter { !$0.isWhitespace }
     if at.startsLine {
@@ -89,6 +95,49 @@ extension SourcePorting {
     guard let scope = scopes.last, let scope else { return false }
     if !["class", "extension"].contains(scope.kind) { return false }
     return classes.nature(of: scope.name) != .other
+  }
+
+  /// Why the plugin cannot register the member here, so that key-value access does not find it.
+  private func obstacleForKeys(_ last: Int) -> String? {
+    var words =
+      attributes(before: index)
+      + (scopes.last.flatMap { $0 }.map { attributes(before: $0.start) } ?? [])
+    var next = last + 1
+    while next < source.tokens.count, !["var", "let", "func"].contains(source.tokens[next].text) {
+      // `private(set)` says nothing of reading.
+      if next + 1 < source.tokens.count, !source.tokens[next + 1].isSymbol("(") {
+        words.append(source.tokens[next].text)
+      }
+      next += 1
+    }
+    if words.contains("nonisolated") { words.removeAll { $0.hasSuffix("Actor") } }
+    if words.contains("private") || words.contains("fileprivate") {
+      return "key-value access on Linux finds no private property; make it internal"
+    }
+    if words.contains(where: { $0.hasSuffix("Actor") }) {
+      return
+        "key-value access on Linux finds no property that belongs to an actor; make it nonisolated"
+    }
+    return nil
+  }
+
+  /// The modifiers, and names of attributes, that stand directly before a token.
+  private func attributes(before position: Int) -> [String] {
+    var found: [String] = []
+    var next = position - 1
+    while next >= 0 {
+      let token = source.tokens[next]
+      if token.kind == .identifier,
+        Self.declarations.contains(token.text) || token.text == "nonisolated"
+          || (next > 0 && source.tokens[next - 1].isSymbol("@"))
+      {
+        found.append(token.text)
+      } else if !token.isSymbol("@") {
+        break
+      }
+      next -= 1
+    }
+    return found
   }
 
   private struct Declared {

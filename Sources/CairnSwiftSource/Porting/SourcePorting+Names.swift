@@ -15,19 +15,43 @@ extension SourcePorting {
       edits.append(
         SourceEdit(range: token.range.lowerBound..<name.range.lowerBound, replacement: ""))
     }
+    if firstOfUIKit == nil, isOfUIKit(token), self.token(-1)?.isSymbol(".") != true {
+      firstOfUIKit = token
+    }
+    if Self.combine.contains(token.text), !classes.declaresType(token.text),
+      self.token(-1)?.isSymbol(".") != true
+    {
+      namesCombine = true
+    }
+    if let reason = Self.lacking[token.text], self.token(-1)?.isWord("func") != true {
+      remark(token, reason)
+    }
     if token.text == "NSClassFromString", follows?.isSymbol("(") == true {
       remark(
         token,
         "on Linux NSClassFromString finds Swift classes only, by the name with the module; name "
           + "the class itself")
     }
-    if token.text == "override", let scope = scopes.last, let scope, scope.kind == "extension" {
-      remark(
-        token,
-        "without Objective-C an extension cannot override; move this into the class")
+    if token.text == "override", isModifier, let scope = scopes.last, let scope,
+      scope.kind == "extension"
+    {
+      overrideInExtension(token, of: scope)
     }
     if token.text == "fetchRequest" { untypedRequest(token) }
   }
+
+  /// What Apple's modules that Linux has in part lack there.
+  private static let lacking = [
+    "forSecurityApplicationGroupIdentifier":
+      "there are no application groups on Linux; say the folder yourself",
+    "NSPersistentCloudKitContainer":
+      "there is no CloudKit on Linux; use NSPersistentContainer, and cairnd for replicas",
+    "NSPersistentCloudKitContainerOptions": "there is no CloudKit on Linux; leave the options out",
+    "NSCoreDataCoreSpotlightDelegate": "there is no Spotlight on Linux",
+    "NSUbiquitousKeyValueStore": "there is no iCloud on Linux; use UserDefaults",
+    "NSFileCoordinator": "there is no file coordination on Linux; lock the file, or leave it out",
+    "NSMetadataQuery": "there is no Spotlight on Linux",
+  ]
 
   /// A request whose result nobody says: of a class that declares no `fetchRequest()` of its own.
   private mutating func untypedRequest(_ token: SwiftToken) {
@@ -83,35 +107,10 @@ extension SourcePorting {
     return false
   }
 
-  /// Whether a file imports a module of Apple's and names nothing that it has.
-  func isUnused(_ module: String) -> Bool {
-    guard let prefixes = Self.beginnings[module] else { return false }
-    return !source.tokens.contains { token in
-      ([token] + token.inner).contains { one in
-        one.kind == .identifier && prefixes.contains { one.text.hasPrefix($0) }
-      }
-    }
-  }
-
-  /// How the names of modules begin that sources often import without need.
-  private static let beginnings: [String: [String]] = [
-    "Combine": [
-      "PassthroughSubject", "CurrentValueSubject", "AnyCancellable", "Cancellable", "AnyPublisher",
-      "Publisher", "Published", "ObservableObject", "objectWillChange", "Just", "Future",
-      "Deferred",
-      "Subject", "AnySubject", "Record", "Subscri", "sink", "publisher",
-    ],
-    "os": ["Logger", "os_", "OS"], "OSLog": ["Logger", "os_", "OS"],
-    "UIKit": [
-      "UI", "CG", "CA", "NSLayout", "NSDiffable", "NSCollection", "NSText", "NSParagraph",
-      "NSMutableParagraph", "NSItemProvider", "NSDirectional", "NSShadow", "NSDataAsset",
-      "NSAttributedString", "NSMutableAttributedString", "NSStringDrawing", "NSValue",
-    ],
-  ]
-
   // MARK: What is missing
 
   mutating func addMissing() {
+    addCombine()
     addImport()
     for index in source.tokens.indices {
       guard let scope = ClassNames.Scope(source.tokens, at: index), scope.kind == "class",
@@ -121,20 +120,36 @@ extension SourcePorting {
     }
   }
 
+  /// On Apple's platforms Foundation brings Combine along.
+  private mutating func addCombine() {
+    guard namesCombine, !importsCombine, let place = firstLine else { return }
+    edits.append(
+      SourceEdit(
+        range: place..<place,
+        replacement:
+          "#if canImport(Combine)\nimport Combine\n#else\nimport OpenCombineShim\n#endif\n"))
+  }
+
+  /// Where the line of the first token begins.
+  private var firstLine: Int? {
+    source.tokens.first.map { source.lineStart($0.range.lowerBound) }
+  }
+
+  private static let combine: Set<String> = [
+    "ObservableObject", "Published", "PassthroughSubject", "CurrentValueSubject", "AnyCancellable",
+    "AnyPublisher",
+  ]
+
   private mutating func addImport() {
-    guard let first = source.tokens.first,
-      source.tokens.contains(where: { Self.coreData.contains($0.text) })
-    else { return }
+    guard let place = firstLine, namesCoreData else { return }
     for (index, token) in source.tokens.enumerated() where token.isWord("import") {
       let names = source.tokens.dropFirst(index + 1).prefix(2).map(\.text)
       if names.contains("CoreData") || names.first == "Cairn" { return }
     }
-    var place = first.range.lowerBound
-    while place > 0, [32, 9].contains(source.bytes[place - 1]) { place -= 1 }
     edits.append(SourceEdit(range: place..<place, replacement: "import CoreData\n"))
   }
 
-  private static let coreData: Set<String> = [
+  static let coreData: Set<String> = [
     "NSManagedObject", "NSManagedObjectContext", "NSManagedObjectID", "NSManagedObjectModel",
     "NSPersistentContainer", "NSPersistentStoreCoordinator", "NSPersistentStore",
     "NSPersistentStoreDescription", "NSFetchRequest", "NSFetchRequestResult",

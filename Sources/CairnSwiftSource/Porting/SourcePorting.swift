@@ -10,6 +10,16 @@ package struct SourcePorting {
   /// For each open `#if`: whether its code is compiled on Linux, and what its branches before said.
   private var conditionals: [(now: Bool?, before: [Bool?])] = []
 
+  /// Declarations that go into their class.
+  var moves: [Move] = []
+  /// Whether code that Linux compiles names something of Core Data's.
+  var namesCoreData = false
+
+  /// Whether code that Linux compiles names something of Combine's, and whether it imports that.
+  var (namesCombine, importsCombine) = (false, false)
+  /// The first name of UIKit in code that Linux compiles.
+  var firstOfUIKit: SwiftToken?
+
   /// The classes of the sources.
   let classes: ClassNames
   /// What stands around the place: nil for a brace of another kind.
@@ -28,8 +38,12 @@ package struct SourcePorting {
     var classes = classes
     classes.add(source)
     var porting = SourcePorting(source, classes: classes)
-    while porting.index < source.tokens.count { porting.step() }
-    porting.addMissing()
+    if !porting.wrapUserInterface() {
+      while porting.index < source.tokens.count { porting.step() }
+      porting.addMissing()
+      porting.remarkOnInterface()
+      porting.makeMoves()
+    }
     return PortedSource(
       source: source,
       edits: porting.edits.sorted {
@@ -42,7 +56,7 @@ package struct SourcePorting {
     let position = index + offset
     return position >= 0 && position < source.tokens.count ? source.tokens[position] : nil
   }
-  private var isForLinux: Bool { !conditionals.contains { $0.now == false } }
+  var isForLinux: Bool { !conditionals.contains { $0.now == false } }
 
   mutating func remark(_ token: SwiftToken, _ reason: String) {
     remarks.append(source.problem(at: token.range.lowerBound, reason))
@@ -66,6 +80,7 @@ package struct SourcePorting {
       if token.isWord("import"), isStatement { return importDeclaration() }
       if token.isWord("as") { requestCast(token) }
       if token.kind == .identifier { name(token) }
+      if Self.coreData.contains(token.text) { namesCoreData = true }
       if token.isWord("optional"),
         self.token(1).map({ $0.isWord("func") || $0.isWord("var") }) == true
       {
@@ -145,8 +160,8 @@ package struct SourcePorting {
     switch token.text {
     case "#if":
       let value = PlatformCondition.holdsOnLinux(text)
+      if isForLinux { lackingBranch(token) }
       conditionals.append((value, [value]))
-      lackingBranch(token)
     case "#elseif", "#else":
       guard var last = conditionals.popLast() else { break }
       let value = token.text == "#else" ? true : PlatformCondition.holdsOnLinux(text)
@@ -188,7 +203,7 @@ package struct SourcePorting {
   ]
 
   /// Whether the word here is a modifier of a declaration.
-  private var isModifier: Bool {
+  var isModifier: Bool {
     guard let next = token(1), Self.declarations.contains(next.text) || next.isSymbol("@") else {
       return false
     }
@@ -197,44 +212,10 @@ package struct SourcePorting {
       && !before.isWord("case") && !before.isSymbol("(") && !before.isSymbol(",")
   }
 
-  private var isStatement: Bool {
+  var isStatement: Bool {
     guard let token = token() else { return false }
     return token.startsLine || self.token(-1)?.isSymbol(";") == true
       || self.token(-1)?.kind == .identifier
-  }
-
-  // MARK: Imports
-
-  private mutating func importDeclaration() {
-    let kinds = ["struct", "class", "enum", "protocol", "func", "let", "var", "typealias"]
-    var position = index + 1
-    if let kind = token(1), kinds.contains(kind.text) { position += 1 }
-    guard position < source.tokens.count else { return index += 1 }
-    let module = source.tokens[position]
-    var last = position
-    while last + 2 < source.tokens.count, source.tokens[last + 1].isSymbol("."),
-      source.tokens[last + 1].range.lowerBound == source.tokens[last].range.upperBound
-    {
-      last += 2
-    }
-    if module.text == "CoreData", last > position {
-      // The names are aliases there, and there are no submodules.
-      edits.append(
-        SourceEdit(
-          range: source.tokens[index + 1].range.lowerBound..<source.tokens[last].range.upperBound,
-          replacement: "CoreData"))
-    } else if let reason = UnavailableModules.reason(module.text) {
-      if isUnused(module.text), source.tokens[index].startsLine {
-        let range = source.tokens[index].range.lowerBound..<source.tokens[last].range.upperBound
-        edits.append(
-          SourceEdit(
-            range: range,
-            replacement: "#if canImport(\(module.text))\n\(source.text(range))\n#endif"))
-      } else {
-        remark(module, reason)
-      }
-    }
-    index = last + 1
   }
 
   // MARK: Key paths and selectors

@@ -25,6 +25,7 @@ package struct DeclarationReader {
     var objectiveCName: String?
     var access: AccessLevel?
     var isStatic = false
+    var isNonisolated = false
     var start: Int?
     var isEmpty: Bool { start == nil }
   }
@@ -140,6 +141,7 @@ package struct DeclarationReader {
     if Self.modifiers.contains(token.text) {
       noteStart()
       if token.text == "static" { prefix.isStatic = true }
+      if token.text == "nonisolated" { prefix.isNonisolated = true }
       index += 1
       if self.token()?.isSymbol("(") == true, let close = source.closing(index) {
         index = close + 1
@@ -299,7 +301,11 @@ package struct DeclarationReader {
     let access = prefix.access ?? inherited
     if isManaged, word == "func" { return try readMethod(type, access) }
     if isManaged, word == "var" { return try readProperties(type, access) }
-    guard !prefix.isStatic, let name = token(1), name.kind == .identifier else {
+    // Key paths to what belongs to an actor cannot be made outside of it.
+    let isIsolated =
+      !prefix.isNonisolated
+      && (prefix.attributes + owner.attributes).contains { $0.hasSuffix("Actor") }
+    guard !prefix.isStatic, !isIsolated, let name = token(1), name.kind == .identifier else {
       index += 1
       return
     }

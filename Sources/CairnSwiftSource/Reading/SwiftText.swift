@@ -65,6 +65,13 @@ package struct SwiftText {
     return nil
   }
 
+  /// Where the line begins that a byte is on.
+  package func lineStart(_ offset: Int) -> Int {
+    var start = offset
+    while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+    return start
+  }
+
   /// The end of the line that a byte is on, without its line feed.
   package func endOfLine(_ offset: Int) -> Int {
     var end = offset

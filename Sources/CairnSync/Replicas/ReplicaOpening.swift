@@ -115,7 +115,7 @@ struct ReplicaOpening: Sendable {
     description.timeout = configuration.timeout
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.historyTracking)
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.remoteChangeNotification)
-    description.migrationProgress = progress
+    description.progressReport = progress
     return description
   }
 

@@ -23,6 +23,7 @@ struct ModelPortCommand: ParsableCommand {
   func run() throws {
     var left = 0
     var changed = 0
+    var needsOpenCombine = false
     let files = try files()
     var classes = ClassNames()
     for path in files {
@@ -41,6 +42,7 @@ struct ModelPortCommand: ParsableCommand {
         left += ported.remarks.count
         if ported.edits.isEmpty { continue }
         changed += 1
+        if ported.needsOpenCombine { needsOpenCombine = true }
         if write {
           try replace(path, with: ported.bytes)
           let count = Readable.count(ported.edits.count, "edit")
@@ -55,6 +57,9 @@ struct ModelPortCommand: ParsableCommand {
     }
     if !write, changed > 0 {
       Output.note("\(Readable.count(changed, "file")) would change; --write makes the edits")
+    }
+    if needsOpenCombine {
+      Output.note("files use Combine; make OpenCombineShim of the package OpenCombine a dependency")
     }
     if left > 0 { throw ExitCode(1) }
   }

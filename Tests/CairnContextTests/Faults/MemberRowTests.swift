@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CairnContext
+@_spi(Generated) @testable import CairnContext
 
 /// Listing the members of a relationship brings their rows along, and is otherwise as if each
 /// member's fault had been fired (core-data-semantics.md, chapter 5).

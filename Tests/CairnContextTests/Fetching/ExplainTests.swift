@@ -12,7 +12,7 @@ import Testing
     let stack = try CountingStack()
     return try stack.use { context in
       defer { #expect(stack.takeTraffic().fetches == 0, "nothing is fetched") }
-      return try context.explain(request)
+      return try context.explanation(of: request)
     }
   }
 
@@ -71,7 +71,7 @@ import Testing
     let stack = try CountingStack(stores: 2)
     try stack.use { context in
       context.make("Book")
-      let explanation = try context.explain(FetchRequest<ManagedObject>(entityName: "Book"))
+      let explanation = try context.explanation(of: FetchRequest<ManagedObject>(entityName: "Book"))
       #expect(explanation.pendingObjectCount == 1 && explanation.mergesStores)
       #expect(explanation.description.contains("1 unsaved"))
     }
@@ -79,8 +79,8 @@ import Testing
 
   @Test func aStoreWithoutDatabaseDoesEverythingInMemory() throws {
     try Stack(in: .memory).use { context in
-      let explanation = try context.explain(
-        FetchRequest<ManagedObject>("Book", where: "pages > 3", by: "title"))
+      let explanation = try context.explanation(
+        of: FetchRequest<ManagedObject>("Book", where: "pages > 3", by: "title"))
       let store = try #require(explanation.stores.first)
       #expect(store.statements.isEmpty && store.predicateInMemory == "pages > 3")
       #expect(store.sortInMemory.count == 1 && !explanation.isCompleteInDatabase)

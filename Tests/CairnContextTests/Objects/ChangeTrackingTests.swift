@@ -1,5 +1,5 @@
 // What an object says about its changes.
-import CairnContext
+@_spi(Generated) import CairnContext
 import CairnModel
 import CairnStore
 import Foundation

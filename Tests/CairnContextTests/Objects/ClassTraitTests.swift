@@ -2,7 +2,7 @@
 import CairnModel
 import Testing
 
-@testable import CairnContext
+@_spi(Generated) @testable import CairnContext
 
 private final class Plain: ManagedObject {
   var note = ""

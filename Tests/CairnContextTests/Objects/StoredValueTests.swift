@@ -1,5 +1,5 @@
 // Values by slot: what generated accessors call.
-import CairnContext
+@_spi(Generated) import CairnContext
 import CairnModel
 import CairnStore
 import Foundation

@@ -1,5 +1,5 @@
 // Chapters 5 and 8.3 of the specification.
-import CairnContext
+@_spi(Generated) import CairnContext
 import CairnModel
 import CairnStore
 import Foundation

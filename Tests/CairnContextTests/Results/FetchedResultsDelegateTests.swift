@@ -1,5 +1,6 @@
 // Fetched results: what delegates are told, and when.
 import CairnContext
+import CairnIdentity
 import CairnModel
 import CairnStore
 import Foundation

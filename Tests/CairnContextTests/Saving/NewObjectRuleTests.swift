@@ -4,7 +4,7 @@ import CairnStore
 import Foundation
 import Testing
 
-@testable import CairnContext
+@_spi(Generated) @testable import CairnContext
 
 /// Chapters 3.2 and 11: what a new object keeps when it is saved, and when that fails.
 @Suite struct NewObjectRuleTests {

@@ -67,6 +67,21 @@ import Testing
     #expect(attributes?["no"]?.defaultValue as? NSNumber == 0)
   }
 
+  @Test(
+    "What is left of a string's default is none of an identifier or a URL",
+    arguments: ["UUID"])
+  func textThatIsNoIdentifierIsNoDefault(_ type: String) throws {
+    let text = """
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+        <entity name="E" representedClassName="E">
+          <attribute name="id" optional="YES" attributeType="\(type)" defaultValueString="em py"/>
+        </entity>
+      </model>
+      """
+    let model = try ModelDocumentReader.read(Data(text.utf8), file: "contents")
+    #expect(model.entitiesByName["E"]?.attributesByName["id"]?.defaultValue == nil)
+  }
+
   @Test("Bounds become predicates with the codes that Core Data reports")
   func bounds() throws {
     func codes(_ name: String) throws -> [Int] {

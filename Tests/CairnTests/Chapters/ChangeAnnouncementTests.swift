@@ -1,5 +1,6 @@
 // Classes that override the announcements of reads and changes hear of them.
 
+@_spi(Generated) import CairnStack
 import CoreData
 import Testing
 

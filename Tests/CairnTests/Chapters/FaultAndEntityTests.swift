@@ -1,5 +1,6 @@
 // Faults without rows, entities by name, transformable values: what contexts answer.
 
+@_spi(Generated) import CairnStack
 import CoreData
 import Testing
 

@@ -1,6 +1,7 @@
 // Classes that keep their own house: time stamps, identifiers, rules over several properties; objects
 // made from JSON; values of a program's own class.
 
+@_spi(Generated) import CairnStack
 import CoreData
 import Testing
 

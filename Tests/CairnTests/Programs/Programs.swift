@@ -1,6 +1,7 @@
 // What the programs of this folder share: a library of authors and books, with classes as applications
 // have them. Their accessors are written by hand, because this target has no build plugin.
 
+@_spi(Generated) import CairnStack
 import CoreData
 
 class ProgramAuthor: NSManagedObject {

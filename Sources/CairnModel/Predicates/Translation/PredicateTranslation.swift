@@ -17,7 +17,7 @@ extension ObjectPredicate {
   /// let adults = try ObjectPredicate.translating(#Predicate<Person> { $0.age >= 18 })
   /// ```
   /// - Throws: ``PredicateTranslationError`` for what Core Data's language cannot say.
-  public static func translating<Input>(_ predicate: Predicate<Input>) throws -> ObjectPredicate {
+  package static func translating<Input>(_ predicate: Predicate<Input>) throws -> ObjectPredicate {
     var translation = PredicateTranslation()
     translation.bindings[predicate.variable.key] = .evaluatedObject
     return make(try translation.predicate(predicate.expression))

@@ -106,6 +106,7 @@ if let item = found.first {
 expect(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).count == 1, "other modules")
 
 try checkShapes(in: context)
+try checkOwnMembers(item, in: context)
 
 // Properties that the model lacks answer to their keys.
 item.name = "Zero"
