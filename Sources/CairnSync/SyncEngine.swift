@@ -283,6 +283,16 @@ public final class SyncEngine: Sendable {
 
   // MARK: Records
 
+  /// The store of a replica with its coordinator, which is another than the group's for a store at a
+  /// newer version of the model; nil while it is not open.
+  ///
+  /// - Throws: ``SyncError`` with `noSuchReplica`.
+  public func openStore(
+    ofReplica name: String
+  ) throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator)? {
+    try link(name).openReplica.map { ($0.store, $0.coordinator) }
+  }
+
   /// The record ID of an object of the local store.
   ///
   /// Captures what is new first, so that an object that was just saved has one.
@@ -299,16 +309,19 @@ public final class SyncEngine: Sendable {
     return ledger.objectID(for: entry)
   }
 
-  /// The record IDs of many objects of the local store, in their order.
+  /// The record IDs of many objects of one store of the group, in their order.
   public func recordIDs(for objects: [ManagedObjectID]) throws -> [RecordID?] {
+    let store = objects.first?.persistentStore
+    let links = state.withLock { Array($0.links.values) }
+    let access = links.compactMap(\.replica).first { $0.store === store } ?? local
     func look() throws -> [RecordID?] {
-      let ledger = try local.ledger()
+      let ledger = try access.ledger()
       try ledger.prefetch(objects.compactMap(SyncKey.object))
       return try objects.map { try ledger.recordID(for: $0) }
     }
     let known = try look()
     if !known.contains(nil) { return known }
-    try HistoryCapture(access: local).run()
+    try HistoryCapture(access: access).run()
     return try look()
   }
 

@@ -77,7 +77,8 @@ extension ControlError {
     case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
     case .timedOut: self = .waitTimedOut(behind: [replica])
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
-    case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged, .notAStore,
+    case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged,
+      .notAStore,
       .storeLocked, .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
       .recordsHeld, .notSyncing,
       .invalidConfiguration, .failed:

@@ -18,11 +18,12 @@ extension GroupEngine {
     rows: @escaping @Sendable (FetchRecords.Reply) async throws -> Void
   ) async throws {
     let running = try await current()
-    let store = try await store(named: parameters.store)
+    let (store, coordinator) = try await store(named: parameters.store)
     let fetch = try RecordFetch(
-      parameters, model: running.coordinator.managedObjectModel,
+      parameters, model: coordinator.managedObjectModel,
       naming: RecordIDNaming(engine: running.engine))
     let context = running.newContext(named: "cairnctl")
+    context.persistentStoreCoordinator = coordinator
     let cursor = try await context.perform { try fetch.start(in: context, stores: [store]) }
     do {
       while let batch = try await context.perform({ try cursor.next() }) {
@@ -79,19 +80,18 @@ extension GroupEngine {
     return try await context.perform { try batch.run(in: context, store: running.local) }
   }
 
-  /// The open store of that name; the local one for nil.
-  private func store(named name: String?) throws -> PersistentStore {
+  /// The open store of that name, with its coordinator; the local one for nil.
+  private func store(
+    named name: String?
+  ) throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
     let running = try current()
-    guard let name, name != "local" else { return running.local }
+    guard let name, name != "local" else { return (running.local, running.coordinator) }
     guard let replica = try running.engine.status().replicas.first(where: { $0.name == name })
     else { throw ControlError.storeNotFound(name: name) }
-    let store = running.coordinator.persistentStores.first {
-      $0.identifier == replica.storeID
-    }
-    guard let store else {
+    guard let open = try running.engine.openStore(ofReplica: name) else {
       throw ControlError.storeUnavailable(
         name: name, code: replica.phase.word, reason: "the replica is not open")
     }
-    return store
+    return open
   }
 }
