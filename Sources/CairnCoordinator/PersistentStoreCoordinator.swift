@@ -26,8 +26,8 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   package let reference = LooseReference<AnyObject>()
   let rows = RowCache()
   let remoteChanges = RemoteChangePosting()
-  private let builtInKinds: [any StoreKind]
-  private let migrator: (any StoreMigrating)?
+  let builtInKinds: [any StoreKind]
+  let migrator: (any StoreMigrating)?
   private let queue = DispatchQueue(label: "cairn.coordinator")
   private let queueKey = DispatchSpecificKey<Bool>()
   private let externalLock = NSRecursiveLock()
@@ -54,12 +54,6 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
     queue.setSpecific(key: queueKey, value: true)
     // The error is thrown by the first `addPersistentStore`; an initialiser has no way to.
     try? model.prepareForUse()
-  }
-
-  /// A coordinator that knows the same kinds of store, for another version of the model.
-  package func sibling(for model: ManagedObjectModel) -> PersistentStoreCoordinator {
-    PersistentStoreCoordinator(
-      managedObjectModel: model, storeKinds: builtInKinds, migrator: migrator)
   }
 
   deinit { reference.clear() }

@@ -156,8 +156,10 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
       do {
         return try database.unsafeRead {
           let connection = SQLiteConnection(database: $0)
-          return try versions.guarding(connection) {
-            try reader.lookUp(connection, lost: lost, body)
+          // One snapshot for both: two would double the moments in which the log cannot start anew.
+          return try connection.snapshot {
+            try versions.check(connection)
+            return try reader.lookUp(connection, lost: lost, body)
           }
         }
       } catch {

@@ -49,6 +49,20 @@ struct SQLiteConnection {
     }
   }
 
+  /// Runs reads that all see the same commit.
+  func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+    if database.isInsideTransaction { return try body() }
+    try statement("BEGIN").run()
+    do {
+      let result = try body()
+      try statement("COMMIT").run()
+      return result
+    } catch {
+      if database.isInsideTransaction { try? statement("ROLLBACK").run() }
+      throw error
+    }
+  }
+
   /// Runs statements that give no rows and are not worth caching.
   func execute(_ sql: String) throws {
     try database.execute(sql: sql)

@@ -2,17 +2,25 @@ import CairnStore
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// Looks after the write-ahead log of one writing connection: moves it into the database when it has
 /// grown, as SQLite would by itself, but hears when that fails; and sees to it that there is always
 /// room to move it.
-// Unchecked: everything is immutable; `onFailure` may be called from any thread.
-final class LogCare: @unchecked Sendable {
+final class LogCare: Sendable {
   /// The log is moved after a commit that leaves it with at least so many pages; 0 for never.
   private let threshold: Int32
+  /// May be called from any thread.
   private let onFailure: @Sendable (SQLiteFailure) -> Void
+  /// How long the connection waits for locks, in milliseconds.
+  private let timeout: Int32
+  /// The number of pages in the log at which readers are waited for next.
+  private let nextWait: Atomic<Int32>
   /// In bytes; a file with a log keeps it.
   private let pageSize: Int64
+
+  /// How long a commit waits for readers to leave the log, in milliseconds.
+  private static let longestWait: Int32 = 10
 
   /// The database file grows by so many bytes at a time.
   private static let growth: Int32 = 65_536
@@ -26,6 +34,8 @@ final class LogCare: @unchecked Sendable {
     threshold = Int32(
       truncatingIfNeeded: try connection.integer("PRAGMA wal_autocheckpoint") ?? 1000)
     pageSize = try connection.integer("PRAGMA page_size") ?? 4096
+    timeout = Int32(truncatingIfNeeded: try connection.integer("PRAGMA busy_timeout") ?? 0)
+    nextWait = Atomic(threshold.multipliedReportingOverflow(by: 2).partialValue)
     guard let handle = database.sqliteConnection else { return }
     var growth = Self.growth
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &growth)
@@ -46,10 +56,31 @@ final class LogCare: @unchecked Sendable {
   ) {
     guard threshold > 0, pages >= threshold else { return }
     switch sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) {
+    case SQLITE_OK: startAnew(connection, name, pages)
     // Locked or busy: the next commit tries again.
-    case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return
+    case SQLITE_BUSY, SQLITE_LOCKED: return
     default: onFailure(SQLiteFailure(connection: connection))
     }
+  }
+
+  /// Waits a moment for those who read in the log, where it has grown although it is being moved:
+  /// SQLite begins it anew only when a commit meets no reader by chance, and readers that never pause
+  /// would let it grow without end.
+  ///
+  /// The wait is as long as the reads that run. One that takes longer, such as a context that is pinned
+  /// to a generation, costs a wait each time the log has grown by the threshold.
+  private func startAnew(
+    _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32
+  ) {
+    let next = nextWait.load(ordering: .relaxed)
+    let usual = threshold &* 2
+    // It has begun anew by itself.
+    if pages < usual { return nextWait.store(usual, ordering: .relaxed) }
+    guard pages >= next else { return }
+    sqlite3_busy_timeout(connection, min(timeout, Self.longestWait))
+    let code = sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_RESTART, nil, nil)
+    sqlite3_busy_timeout(connection, timeout)
+    nextWait.store(code == SQLITE_OK ? usual : pages &+ threshold, ordering: .relaxed)
   }
 
   /// Makes the commits that are in the write-ahead log durable.

@@ -35,21 +35,4 @@ final class VersionWatch: Sendable {
     }
     known.store(number, ordering: .relaxed)
   }
-
-  /// Runs statements of which each may see another state of the store.
-  ///
-  /// - Throws: 134020 when the store was of another version at the end.
-  func guarding<T>(_ connection: SQLiteConnection, _ body: () throws -> T) throws -> T {
-    let result = Result(catching: body)
-    // A statement that fails may do so because of the other version.
-    do {
-      try check(connection)
-    } catch let error as CoreDataError where error.code == .persistentStoreIncompatibleSchema {
-      throw error
-    } catch {
-      _ = try result.get()
-      throw error
-    }
-    return try result.get()
-  }
 }

@@ -11,6 +11,10 @@ enum TroubledFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case readOnly
   case locked
   case newerModel
+  case otherTypes
+
+  /// As a replica; one at a newer version of the model is none.
+  static let replicas = allCases.filter { $0 != .newerModel }
 
   var testDescription: String { rawValue }
 
@@ -20,7 +24,7 @@ enum TroubledFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case .notSQLite, .otherApplication: "not-a-store"
     case .readOnly: "store-read-only"
     case .locked: "store-locked"
-    case .newerModel: "incompatible-model"
+    case .newerModel, .otherTypes: "incompatible-model"
     }
   }
 
@@ -31,7 +35,7 @@ enum TroubledFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case .otherApplication: "another application"
     case .readOnly: "may not be written"
     case .locked: "locked"
-    case .newerModel: "model"
+    case .newerModel, .otherTypes: "model"
     }
   }
 
@@ -72,6 +76,11 @@ enum TroubledFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
           "Box": [("label", "String")],
         ])
       try Self.makeStore(at: path, model: newer)
+      return nil
+    case .otherTypes:
+      let other = try TestModel.write(
+        "Other", in: folder, entities: ["Item": [("name", "String"), ("count", "Binary")]])
+      try Self.makeStore(at: path, model: other)
       return nil
     }
   }

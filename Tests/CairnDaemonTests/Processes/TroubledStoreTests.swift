@@ -55,7 +55,26 @@ import Testing
     }
   }
 
-  @Test(arguments: TroubledFile.allCases)
+  @Test func aReplicaOfANewerVersionIsServedAndReadAtThatVersion() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("replica.sqlite")
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(model: try TroubledFile.model(in: folder), replicas: [("newer", path)]))
+    _ = try TroubledFile.newerModel.make(at: path, in: folder)
+    try await daemon.start()
+    try await daemon.ctl("insert", "Item", "name=bolt")
+    #expect(try await daemon.ctl("wait", "--for", "newer", "--timeout", "60").code == 0)
+    #expect(try await daemon.values("Item", "name").sorted() == ["bolt", "nut"])
+    let theirs = try await daemon.ctl(
+      "fetch", "Item", "--store", "newer", "--properties", "name,weight", "--format", "jsonl")
+    #expect(theirs.code == 0 && theirs.output.contains("weight"), "\(theirs)")
+    #expect(theirs.output.split(separator: "\n").count == 2)
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test(arguments: TroubledFile.replicas)
   func aTroubledReplicaDelaysNobodyAndStaysAsItWas(_ trouble: TroubledFile) async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("replica.sqlite")
