@@ -15,7 +15,7 @@ import Synchronization
 public final class SyncEngine: Sendable {
   public let coordinator: PersistentStoreCoordinator
   public let configuration: SyncConfiguration
-  private let local: StoreAccess
+  let local: StoreAccess
 
   private struct State {
     var links: [String: Link] = [:]
@@ -62,7 +62,8 @@ public final class SyncEngine: Sendable {
   /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
   public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
     let link = Link(
-      configuration: replica, local: local, coordinator: coordinator, observer: watch
+      configuration: replica, local: local, coordinator: coordinator, observer: watch,
+      neighbours: { [weak self] in self?.neighbours(of: replica.name) ?? [] }
     ) { [weak self] event in self?.publish(event) }
     let isNew = try state.withLock { state -> Bool in
       if state.isStopped {
@@ -81,6 +82,35 @@ public final class SyncEngine: Sendable {
     guard isNew else { return }
     if isPaused { link.pause() }
     link.start()
+  }
+
+  /// Looks whether a replica can be added, before it is.
+  ///
+  /// - Throws: ``SyncError`` for what a person has to mend: a folder, a pipe or a device, a file of
+  ///   something else, another model's store, a file or copy of another store of the group. Trouble
+  ///   that may mend itself, such as a lock or a folder that is not mounted yet, is none.
+  public func check(_ replica: ReplicaConfiguration) async throws {
+    let opening = ReplicaOpening(
+      coordinator: coordinator, configuration: replica, neighbours: neighbours(of: replica.name),
+      expectedIdentifier: nil, progress: { _ in })
+    do {
+      try await opening.inspect()
+    } catch let error as SyncError where error.recovery != .person {
+      return
+    }
+  }
+
+  private func neighbours(of name: String) -> [ReplicaInspection.Neighbour] {
+    let links = state.withLock { $0.links.values.filter { $0.configuration.name != name } }
+    let store = local.store
+    return [
+      .init(name: "local", url: store.url, identifier: store.identifier, isLocal: true)
+    ]
+      + links.map {
+        .init(
+          name: $0.configuration.name, url: $0.configuration.url,
+          identifier: $0.store?.identifier)
+      }
   }
 
   /// Ends a link after the step that is running, and closes the replica's store.
@@ -111,7 +141,7 @@ public final class SyncEngine: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  private func link(_ name: String) throws -> Link {
+  func link(_ name: String) throws -> Link {
     guard let link = state.withLock({ $0.links[name] }) else {
       let known = state.withLock { $0.links.keys.sorted() }.joined(separator: ", ")
       throw SyncError(
@@ -122,7 +152,7 @@ public final class SyncEngine: Sendable {
     return link
   }
 
-  private func links(_ names: [String]?) throws -> [Link] {
+  func links(_ names: [String]?) throws -> [Link] {
     guard let names else {
       return state.withLock {
         $0.links.values.sorted { $0.configuration.name < $1.configuration.name }
@@ -279,87 +309,6 @@ public final class SyncEngine: Sendable {
       throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
     }
     return report
-  }
-
-  // MARK: Records
-
-  /// The store of a replica with its coordinator, which is another than the group's for a store at a
-  /// newer version of the model; nil while it is not open.
-  ///
-  /// - Throws: ``SyncError`` with `noSuchReplica`.
-  public func openStore(
-    ofReplica name: String
-  ) throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator)? {
-    try link(name).openReplica.map { ($0.store, $0.coordinator) }
-  }
-
-  /// The record ID of an object of the local store.
-  ///
-  /// Captures what is new first, so that an object that was just saved has one.
-  public func recordID(for object: ManagedObjectID) throws -> RecordID? {
-    if let id = try local.ledger().recordID(for: object) { return id }
-    try HistoryCapture(access: local).run()
-    return try local.ledger().recordID(for: object)
-  }
-
-  /// The object of the local store that a record ID stands for; nil when there is none.
-  public func objectID(for record: RecordID) throws -> ManagedObjectID? {
-    let ledger = try local.ledger()
-    guard let entry = try ledger.record(ledger.resolve(record)) else { return nil }
-    return ledger.objectID(for: entry)
-  }
-
-  /// The record IDs of many objects of one store of the group, in their order.
-  public func recordIDs(for objects: [ManagedObjectID]) throws -> [RecordID?] {
-    let store = objects.first?.persistentStore
-    let links = state.withLock { Array($0.links.values) }
-    let access = links.compactMap(\.replica).first { $0.store === store } ?? local
-    func look() throws -> [RecordID?] {
-      let ledger = try access.ledger()
-      try ledger.prefetch(objects.compactMap(SyncKey.object))
-      return try objects.map { try ledger.recordID(for: $0) }
-    }
-    let known = try look()
-    if !known.contains(nil) { return known }
-    try HistoryCapture(access: access).run()
-    return try look()
-  }
-
-  /// Believes what waits because it was written in the future by this machine's clock, in the local
-  /// store and in the replicas; nil means all of them.
-  ///
-  /// Later writes of the same stores wait again if they are as far ahead.
-  ///
-  /// - Returns: How many records and links waited. They are merged at once, see ``wait(for:timeout:)``.
-  /// - Throws: ``SyncError``; a replica that is not open is left alone.
-  @discardableResult
-  public func acceptHeld(names: [String]? = nil) async throws -> Int {
-    let local = self.local
-    var count = try local.acceptHeld()
-    let links = try links(names)
-    for link in links {
-      guard let replica = link.replica else { continue }
-      count += try await link.perform { try replica.acceptHeld() }
-    }
-    for link in links { link.poke() }
-    return count
-  }
-
-  /// What waits in quarantine: in the local store, or in a replica.
-  public func quarantine(of name: String? = nil) throws -> [QuarantineEntry] {
-    try entries(.quarantine, of: name).map { try QuarantineEntry(decoding: $0) }
-  }
-
-  /// The conflict journal of the local store, or of a replica, oldest first.
-  public func conflicts(of name: String? = nil) throws -> [JournalEntry] {
-    try entries(.journal, of: name).map { try JournalEntry(decoding: $0) }
-  }
-
-  private func entries(_ map: SyncMap, of name: String?) throws -> [Data] {
-    let access = try name.map { try link($0).replica } ?? local
-    guard let sidecar = access?.store as? any SidecarKeeping else { return [] }
-    return try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 0)
-      .map(\.value)
   }
 }
 

@@ -169,6 +169,7 @@ public actor GroupEngine: DaemonEngine {
 
   public func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
     let section = try ReplicaSection(parameters, local: configuration.local)
+    if replicas[section.name] == nil { try await check(section) }
     let isNew = replicas[section.name] == nil
     if let old = replicas[section.name] {
       guard old.section.store == section.store, old.section.direction == section.direction else {
@@ -190,6 +191,23 @@ public actor GroupEngine: DaemonEngine {
       throw ControlError.storeNotFound(name: section.name)
     }
     return AddStore.Reply(store: store, added: isNew)
+  }
+
+  /// Refuses what can never be a replica, before anything is written down; a file that hangs is the
+  /// link's business.
+  private func check(_ section: ReplicaSection) async throws {
+    let engine = try current().engine
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await engine.check(section.replicaConfiguration) }
+        group.addTask { try await Task.sleep(for: .seconds(5)) }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+    } catch let error as SyncError {
+      throw ControlError.storeInvalid(
+        name: section.name, field: "location", reason: error.message)
+    }
   }
 
   public func removeStore(named name: String) async throws {

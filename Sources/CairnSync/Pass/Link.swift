@@ -14,6 +14,8 @@ final class Link: Sendable {
   let configuration: ReplicaConfiguration
   let local: StoreAccess
   private let coordinator: PersistentStoreCoordinator
+  /// The other stores of the group.
+  private let neighbours: @Sendable () -> [ReplicaInspection.Neighbour]
   /// Hears of commits.
   private let observer: any CoordinatorObserver
   private let context: ManagedObjectContext
@@ -40,8 +42,10 @@ final class Link: Sendable {
   init(
     configuration: ReplicaConfiguration, local: StoreAccess,
     coordinator: PersistentStoreCoordinator, observer: any CoordinatorObserver,
+    neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
     report: @escaping @Sendable (SyncEvent) -> Void
   ) {
+    self.neighbours = neighbours
     self.configuration = configuration
     self.local = local
     self.coordinator = coordinator
@@ -197,8 +201,7 @@ final class Link: Sendable {
   private func open() async {
     change { $0.beginOpening() }
     let opening = ReplicaOpening(
-      coordinator: coordinator, configuration: configuration,
-      localIdentifier: local.store.identifier ?? "",
+      coordinator: coordinator, configuration: configuration, neighbours: neighbours(),
       expectedIdentifier: state.withLock { $0.identifier }
     ) { [weak self] progress in self?.change { $0.migrate(progress) } }
     do {

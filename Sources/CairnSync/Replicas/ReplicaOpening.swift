@@ -7,8 +7,8 @@ import Foundation
 struct ReplicaOpening: Sendable {
   let coordinator: PersistentStoreCoordinator
   let configuration: ReplicaConfiguration
-  /// The UUID of the local store; a byte copy of it is no replica.
-  let localIdentifier: String
+  /// The other stores of the group.
+  let neighbours: [ReplicaInspection.Neighbour]
   /// The UUID that the replica had while it was open before; nil for one that never was.
   let expectedIdentifier: String?
   let progress: @Sendable (Double) -> Void
@@ -16,7 +16,8 @@ struct ReplicaOpening: Sendable {
   /// Opens the store in the group's coordinator; one at a version of the model that has all of the
   /// group's and more in a coordinator with that version.
   ///
-  /// Such a store is left at its version: others use it.
+  /// Such a store is left at its version: others use it. When the task is cancelled, it waits for a
+  /// file that hangs no longer; a store that is opened afterwards is closed again.
   ///
   /// - Throws: ``SyncError``, with who has to do something.
   func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
@@ -26,80 +27,40 @@ struct ReplicaOpening: Sendable {
         "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
         recovery: .person)
     }
-    // Reading a file that is locked or far away blocks; Swift's own threads are not for that.
-    let newer: ManagedObjectModel? = try await withCheckedThrowingContinuation { continuation in
-      // A queue of its own: a mount that hangs must not take a thread from other replicas.
-      DispatchQueue(label: "cairn.sync.opening.\(configuration.name)").async {
-        do {
-          continuation.resume(returning: try checkIdentity())
-        } catch {
-          continuation.resume(throwing: Self.describe(error, at: configuration.url))
-        }
-      }
-    }
+    let newer = try await inspect()
     let coordinator = newer.map { self.coordinator.sibling(for: $0) } ?? self.coordinator
-    let failure: (any Error)? = await withCheckedContinuation { continuation in
+    let url = configuration.url
+    try await Abandonable.run { (end: @escaping @Sendable (Result<Void, any Error>) -> Bool) in
       coordinator.addPersistentStore(with: description()) { _, error in
-        continuation.resume(returning: error.map { Self.describe($0, at: configuration.url) })
+        let result: Result<Void, any Error> =
+          error.map { .failure(Self.describe($0, at: url)) } ?? .success(())
+        if end(result) { return }
+        // Nobody waits for it any more.
+        if let late = coordinator.persistentStore(for: url) { try? coordinator.remove(late) }
       }
     }
-    if let failure { throw failure }
-    guard let store = coordinator.persistentStore(for: configuration.url) else {
+    guard let store = coordinator.persistentStore(for: url) else {
       throw SyncError(
-        .storeUnavailable, "\(configuration.url.path) was opened and removed at once",
-        recovery: .retry)
+        .storeUnavailable, "\(url.path) was opened and removed at once", recovery: .retry)
     }
     return (store, coordinator)
   }
 
-  /// Whether the file is what belongs there: neither a copy of the local store, nor another store or
-  /// none where the replica was a moment ago.
-  ///
-  /// - Returns: The store's model, if that has all of the group's and more.
-  private func checkIdentity() throws -> ManagedObjectModel? {
-    guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
+  /// Whether what lies there can be the replica; see ``ReplicaInspection``.
+  @discardableResult
+  func inspect() async throws -> ManagedObjectModel? {
+    let inspection = ReplicaInspection(
+      coordinator: coordinator, configuration: configuration, neighbours: neighbours,
+      expectedIdentifier: expectedIdentifier)
     let url = configuration.url
-    if url.isFileURL, !FileManager.default.fileExists(atPath: url.path) {
-      guard expectedIdentifier != nil else { return nil }
-      throw SyncError(
-        .storeUnavailable,
-        "\(url.path) was removed or moved away while it was in use; put it back, or remove the "
-          + "replica and add it again to have it made anew", recovery: .wait)
+    // A queue of its own: a mount that hangs must not take a thread from other replicas.
+    let queue = DispatchQueue(label: "cairn.sync.opening.\(configuration.name)")
+    return try await Abandonable.run {
+      (end: @escaping @Sendable (Result<ManagedObjectModel?, any Error>) -> Bool) in
+      queue.async {
+        _ = end(Result { try inspection.run() }.mapError { Self.describe($0, at: url) })
+      }
     }
-    let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
-    let metadata = try kind.metadata(at: url, options: options)
-    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
-    if identifier.caseInsensitiveCompare(localIdentifier) == .orderedSame {
-      throw SyncError(
-        .sameStore,
-        "\(url.path) is a copy of the local store, with the same UUID; remove it and "
-          + "add an empty replica", recovery: .person)
-    }
-    if let expectedIdentifier,
-      identifier.caseInsensitiveCompare(expectedIdentifier) != .orderedSame
-    {
-      throw SyncError(
-        .anotherStore,
-        "\(url.path) is another store now (\(identifier)) than the replica was "
-          + "(\(expectedIdentifier)); put the replica's file back, or remove the replica and add it "
-          + "again to join the two", recovery: .person)
-    }
-    return newerModel(kind, metadata, options)
-  }
-
-  private func newerModel(
-    _ kind: any StoreKind, _ metadata: [String: Any], _ options: StoreOptions
-  ) -> ManagedObjectModel? {
-    let model = coordinator.managedObjectModel
-    guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
-      let type = kind.storeClass as? any InPlaceMigrating.Type,
-      // A model that cannot be read is said when the store is opened.
-      let stored = (try? type.cachedModel(at: configuration.url, options: options)) ?? nil,
-      stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
-      let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:]),
-      schema.isContained(in: stored)
-    else { return nil }
-    return stored
   }
 
   func description() -> PersistentStoreDescription {

@@ -1,0 +1,123 @@
+import CairnCoordinator
+import CairnModel
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// Looks at what lies where a replica is to be, before anything opens it: only what can be one is
+/// opened, so that nothing else hangs the link or is written to.
+struct ReplicaInspection: Sendable {
+  /// Another store of the group, whose file is no replica again.
+  struct Neighbour: Sendable {
+    let name: String
+    let url: URL?
+    /// Nil while it is not open.
+    let identifier: String?
+    var isLocal = false
+  }
+
+  let coordinator: PersistentStoreCoordinator
+  let configuration: ReplicaConfiguration
+  let neighbours: [Neighbour]
+  /// The UUID that the replica had while it was open before; nil for one that never was.
+  let expectedIdentifier: String?
+  private var url: URL { configuration.url }
+
+  /// - Returns: The store's model, if that has all of the group's and more; nil otherwise, and where
+  ///   there is nothing yet.
+  /// - Throws: ``SyncError``, with who has to do something, or what reading the file throws.
+  func run() throws -> ManagedObjectModel? {
+    guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
+    if url.isFileURL {
+      guard let facts = try? FileFacts(path: url.path) else {
+        try checkIsNotMissing()
+        return nil
+      }
+      try checkPlace(facts)
+    }
+    let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
+    let metadata = try kind.metadata(at: url, options: options)
+    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
+    try checkIdentity(identifier)
+    return try newerModel(kind, metadata, options)
+  }
+
+  // MARK: The file
+
+  private func checkIsNotMissing() throws {
+    guard expectedIdentifier != nil else { return }
+    throw SyncError(
+      .storeUnavailable,
+      "\(url.path) was removed or moved away while it was in use; put it back, or remove the "
+        + "replica and add it again to have it made anew", recovery: .wait)
+  }
+
+  private func checkPlace(_ facts: FileFacts) throws {
+    guard facts.isRegularFile else {
+      let what = facts.isFolder ? "a folder" : "a device, a pipe or a socket"
+      throw SyncError(
+        .notAStore, "\(url.path) is \(what); give the path of a file, which may be a new one",
+        recovery: .person)
+    }
+    for neighbour in neighbours {
+      guard let other = neighbour.url, other.isFileURL,
+        let its = try? FileFacts(path: other.path), its.device == facts.device,
+        its.inode == facts.inode
+      else { continue }
+      throw SyncError(
+        neighbour.isLocal ? .sameStore : .duplicateReplica,
+        "\(url.path) is the file of \(Self.words(neighbour)) under another name (a link); give the "
+          + "path of a file of its own", recovery: .person)
+    }
+  }
+
+  private static func words(_ neighbour: Neighbour) -> String {
+    neighbour.isLocal ? "the local store" : "the replica \(neighbour.name)"
+  }
+
+  // MARK: The store
+
+  private func checkIdentity(_ identifier: String) throws {
+    func isSame(_ other: String) -> Bool {
+      identifier.caseInsensitiveCompare(other) == .orderedSame
+    }
+    for neighbour in neighbours where neighbour.identifier.map(isSame) == true {
+      throw SyncError(
+        neighbour.isLocal ? .sameStore : .duplicateReplica,
+        "\(url.path) is a copy of \(Self.words(neighbour)), with the same UUID; remove it and "
+          + "add an empty replica", recovery: .person)
+    }
+    if let expectedIdentifier, !isSame(expectedIdentifier) {
+      throw SyncError(
+        .anotherStore,
+        "\(url.path) is another store now (\(identifier)) than the replica was "
+          + "(\(expectedIdentifier)); put the replica's file back, or remove the replica and add it "
+          + "again to join the two", recovery: .person)
+    }
+  }
+
+  private func newerModel(
+    _ kind: any StoreKind, _ metadata: [String: Any], _ options: StoreOptions
+  ) throws -> ManagedObjectModel? {
+    let model = coordinator.managedObjectModel
+    guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
+      let type = kind.storeClass as? any InPlaceMigrating.Type,
+      // A model that cannot be read is said when the store is opened.
+      let stored = (try? type.cachedModel(at: url, options: options)) ?? nil,
+      stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
+      let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
+    else { return nil }
+    if schema.isContained(in: stored) { return stored }
+    let difference = ModelDifference(from: stored, to: model)
+    let lost = MigrationLoss(difference).names
+    if difference.isInferable, lost.isEmpty { return nil }
+    let list = lost.prefix(8).joined(separator: ", ") + (lost.count > 8 ? " and more" : "")
+    throw SyncError(
+      .incompatibleModel,
+      "The store at \(url.path) is of another model, "
+        + (lost.isEmpty
+          ? "which cannot be brought to this one. " : "with \(list), which this one lacks. ")
+        + "Give a file of its own, or run with a version of the model that has all of both.",
+      recovery: .person)
+  }
+}

@@ -1,0 +1,111 @@
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnSync
+
+/// What can never be a replica is refused when it is added, and nothing is written to it.
+struct ReplicaInspectionTests {
+  typealias Daemon = SyncEngineTests.Daemon
+  private let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  private func url(_ name: String) -> URL { scratch.url.appendingPathComponent(name) }
+
+  /// Something that is no replica, with what the refusal says.
+  enum Thing: String, CaseIterable, Sendable {
+    case folder, pipe, device, socket, text, otherApplication, otherModel
+    case hardLinkToLocal, linkToLocal, hardLinkToReplica, copyOfLocal, copyOfReplica
+
+    var code: SyncError.Code {
+      switch self {
+      case .folder, .pipe, .device, .socket, .text, .otherApplication: .notAStore
+      case .otherModel: .incompatibleModel
+      case .hardLinkToLocal, .linkToLocal, .copyOfLocal: .sameStore
+      case .hardLinkToReplica, .copyOfReplica: .duplicateReplica
+      }
+    }
+
+    var words: String {
+      switch self {
+      case .folder: "is a folder"
+      case .pipe, .device, .socket: "a device, a pipe or a socket"
+      case .text: "not an SQLite database"
+      case .otherApplication: "another application"
+      case .otherModel: "another model"
+      case .hardLinkToLocal, .linkToLocal: "the file of the local store under another name"
+      case .hardLinkToReplica: "the file of the replica nas under another name"
+      case .copyOfLocal: "a copy of the local store"
+      case .copyOfReplica: "a copy of the replica nas"
+      }
+    }
+  }
+
+  private func make(_ thing: Thing) async throws -> URL {
+    let place = url("thing")
+    let manager = FileManager.default
+    switch thing {
+    case .folder: try manager.createDirectory(at: place, withIntermediateDirectories: false)
+    case .pipe: try #require(mkfifo(place.path, 0o600) == 0)
+    case .device: return URL(fileURLWithPath: "/dev/null")
+    case .socket: try #require(mknod(place.path, S_IFSOCK | 0o600, 0) == 0)
+    case .text: try Data("name,count\n".utf8).write(to: place)
+    case .otherApplication:
+      let queue = try DatabaseQueue(path: place.path)
+      try await queue.write { try $0.execute(sql: "CREATE TABLE note (body TEXT)") }
+      try queue.close()
+    case .otherModel:
+      let other = try Daemon("thing", in: scratch, model: SampleModel.make(.otherType))
+      try await other.close()
+      return url("thing.sqlite")
+    case .hardLinkToLocal: try manager.linkItem(at: url("local.sqlite"), to: place)
+    case .linkToLocal:
+      try manager.createSymbolicLink(at: place, withDestinationURL: url("local.sqlite"))
+    case .hardLinkToReplica: try manager.linkItem(at: url("nas.sqlite"), to: place)
+    case .copyOfLocal, .copyOfReplica:
+      let source = thing == .copyOfLocal ? "local.sqlite" : "nas.sqlite"
+      let queue = try DatabaseQueue(path: url(source).path)
+      try await queue.vacuum(into: place.path)
+      try queue.close()
+    }
+    return place
+  }
+
+  @Test(arguments: Thing.allCases)
+  func whatCanNeverBeAReplicaIsRefused(_ thing: Thing) async throws {
+    let daemon = try Daemon("local", in: scratch)
+    try daemon.insert(["a"])
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url("nas.sqlite")))
+    try await daemon.engine.wait(timeout: .patience)
+    let place = try await make(thing)
+    let isReadable = ![.folder, .pipe, .device, .socket].contains(thing)
+    let before = isReadable ? try Data(contentsOf: place) : nil
+    let replica = ReplicaConfiguration(name: "thing", url: place)
+    let refusal = await #expect(throws: SyncError.self) { try await daemon.engine.check(replica) }
+    let message = refusal?.message ?? ""
+    #expect(refusal?.code == thing.code && refusal?.recovery == .person, "\(message)")
+    #expect(message.contains(thing.words) && message.contains(place.path), "\(message)")
+    // Named in a configuration it stops its own link, and can be taken out.
+    try daemon.engine.addReplica(replica)
+    await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["thing"], timeout: .patience)
+    }
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
+    try await daemon.engine.removeReplica(named: "thing")
+    if let before, ![.hardLinkToLocal, .linkToLocal, .hardLinkToReplica].contains(thing) {
+      #expect(try Data(contentsOf: place) == before)
+    }
+    try await daemon.close()
+  }
+
+  @Test func whatMayMendItselfIsAdded() async throws {
+    let daemon = try Daemon("local", in: scratch)
+    let unmounted = url("mount").appendingPathComponent("nas.sqlite")
+    try await daemon.engine.check(ReplicaConfiguration(name: "nas", url: unmounted))
+    try await daemon.engine.check(ReplicaConfiguration(name: "new", url: url("new.sqlite")))
+    try await daemon.close()
+  }
+}
