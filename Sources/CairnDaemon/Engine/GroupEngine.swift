@@ -169,18 +169,13 @@ public actor GroupEngine: DaemonEngine {
 
   public func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
     let section = try ReplicaSection(parameters, local: configuration.local)
-    if replicas[section.name] == nil { try await check(section) }
-    let isNew = replicas[section.name] == nil
-    if let old = replicas[section.name] {
-      guard old.section.store == section.store, old.section.direction == section.direction else {
-        throw ControlError.storeExists(
-          name: section.name, reason: "it has another location or direction; remove it first")
-      }
-    } else {
-      if let other = replicas.values.first(where: { $0.section.store == section.store }) {
-        throw ControlError.storeExists(
-          name: other.section.name, reason: "the same file is a replica under this name")
-      }
+    var isNew = try isNew(section)
+    if isNew {
+      try await check(section)
+      // Another client may have added it meanwhile.
+      isNew = try self.isNew(section)
+    }
+    if isNew {
       try remember(commanded + [section], paused: paused)
       try add(section, origin: .command)
       logger.event(
@@ -191,6 +186,22 @@ public actor GroupEngine: DaemonEngine {
       throw ControlError.storeNotFound(name: section.name)
     }
     return AddStore.Reply(store: store, added: isNew)
+  }
+
+  /// - Throws: ``ControlError`` when the name or the file is taken by another replica.
+  private func isNew(_ section: ReplicaSection) throws -> Bool {
+    if let old = replicas[section.name] {
+      guard old.section.store == section.store, old.section.direction == section.direction else {
+        throw ControlError.storeExists(
+          name: section.name, reason: "it has another location or direction; remove it first")
+      }
+      return false
+    }
+    if let other = replicas.values.first(where: { $0.section.store == section.store }) {
+      throw ControlError.storeExists(
+        name: other.section.name, reason: "the same file is a replica under this name")
+    }
+    return true
   }
 
   /// Refuses what can never be a replica, before anything is written down; a file that hangs is the

@@ -1,6 +1,5 @@
 import CairnCoordinator
 import CairnModel
-import CairnPlatform
 import CairnStore
 import Foundation
 
@@ -29,11 +28,11 @@ struct ReplicaInspection: Sendable {
   func run() throws -> ManagedObjectModel? {
     guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
     if url.isFileURL {
-      guard let facts = try? FileFacts(path: url.path) else {
+      guard let place = Place(of: url) else {
         try checkIsNotMissing()
         return nil
       }
-      try checkPlace(facts)
+      try check(place)
     }
     let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
     let metadata = try kind.metadata(at: url, options: options)
@@ -52,22 +51,35 @@ struct ReplicaInspection: Sendable {
         + "replica and add it again to have it made anew", recovery: .wait)
   }
 
-  private func checkPlace(_ facts: FileFacts) throws {
-    guard facts.isRegularFile else {
-      let what = facts.isFolder ? "a folder" : "a device, a pipe or a socket"
+  private func check(_ place: Place) throws {
+    guard place.type == .typeRegular else {
+      let what = place.type == .typeDirectory ? "a folder" : "a device, a pipe or a socket"
       throw SyncError(
         .notAStore, "\(url.path) is \(what); give the path of a file, which may be a new one",
         recovery: .person)
     }
     for neighbour in neighbours {
-      guard let other = neighbour.url, other.isFileURL,
-        let its = try? FileFacts(path: other.path), its.device == facts.device,
-        its.inode == facts.inode
-      else { continue }
+      guard let other = neighbour.url, other.isFileURL, Place(of: other) == place else { continue }
       throw SyncError(
         neighbour.isLocal ? .sameStore : .duplicateReplica,
         "\(url.path) is the file of \(Self.words(neighbour)) under another name (a link); give the "
           + "path of a file of its own", recovery: .person)
+    }
+  }
+
+  /// What lies under a name, links followed.
+  private struct Place: Equatable {
+    let type: FileAttributeType?
+    let device: Int?
+    let number: UInt64?
+
+    /// Nil when there is nothing, or nothing that can be looked at.
+    init?(of url: URL) {
+      let path = url.resolvingSymlinksInPath().path
+      guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+      type = facts[.type] as? FileAttributeType
+      device = (facts[.systemNumber] as? NSNumber)?.intValue
+      number = (facts[.systemFileNumber] as? NSNumber)?.uint64Value
     }
   }
 
