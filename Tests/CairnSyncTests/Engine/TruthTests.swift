@@ -72,6 +72,27 @@ struct TruthTests {
     }
   }
 
+  @Test func verifyDoesNotWaitForAReplicaThatIsAwayAndAWaitNamesThoseInTrouble() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    let folder = scratch.url.appendingPathComponent("unmounted")
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "away", url: folder.appendingPathComponent("away.sqlite")))
+    let away = await #expect(throws: SyncError.self) {
+      try await daemon.engine.verify(name: "away", timeout: .patience)
+    }
+    #expect(away?.code == .storeUnavailable, "\(away?.message ?? "")")
+    try await daemon.engine.removeReplica(named: "away")
+    let text = scratch.url.appendingPathComponent("text")
+    try Data("name,count\n".utf8).write(to: text)
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "bad", url: text))
+    let troubled = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    #expect(troubled?.replicas == ["bad"] && troubled?.code == .notAStore)
+    await daemon.engine.stop()
+  }
+
   @Test func aWaitTellsWhatArrivedAndIsNotVisible() async throws {
     let scratch = try Scratch()
     let (daemon, _) = try await pair(in: scratch)
