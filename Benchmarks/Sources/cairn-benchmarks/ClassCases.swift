@@ -1,6 +1,6 @@
 // What it costs that a model names a class which the program does not have.
 
-import Cairn
+@_spi(Generated) import Cairn
 import Foundation
 
 extension Cases {
