@@ -96,3 +96,10 @@ fi
 grep -q "Unreadable/Text.swift:3:.*error: this string has no end" "$work/log" \
   || { cat "$work/log"; echo "the build does not say what cannot be read"; exit 1; }
 echo "A file that the plugin cannot read is reported with its line and the reason."
+
+# The benchmarks are a package of their own, which nothing else compiles.
+forget_plan
+if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$root/Benchmarks/"; fi
+"$swift" build --package-path "$root/Benchmarks" --scratch-path "$scratch" --product cairn-benchmarks \
+  >"$work/log" 2>&1 || { grep -v '^\[[0-9]*/[0-9]*\]' "$work/log"; exit 1; }
+echo "The benchmarks compile."
