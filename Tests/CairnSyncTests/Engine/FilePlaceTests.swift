@@ -38,7 +38,7 @@ struct FilePlaceTests {
     for file in files(url) { try FileManager.default.removeItem(atPath: file) }
     try daemon.insert(["late"])
     let error = await #expect(throws: SyncError.self) {
-      try await daemon.engine.wait(timeout: .seconds(2))
+      try await daemon.engine.verify(name: "nas", timeout: .patience)
     }
     #expect(error?.message.contains("was removed or moved away") == true, "\(error?.message ?? "")")
     #expect(files(url) == [])
