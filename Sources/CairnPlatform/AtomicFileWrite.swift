@@ -42,7 +42,7 @@ public enum AtomicFileWrite {
         if code == ENOENT {
           guard try isKnown(nil) else { return false }
           if cplatform_rename_new(beside, path) == 0 { return true }
-          // Somebody has made one.
+          // Another program has made a file of that name.
           if errno == EEXIST { continue }
           throw failure
         }

@@ -37,9 +37,9 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     var watch: CommitWatch?
     /// Sums of rows; nil when the file has none.
     var checksums: ChecksumKeeping?
-    /// Notices a migration by somebody else; nil until the store is opened.
+    /// Notices that another program has migrated the file; nil until the store is open.
     var versions: VersionWatch?
-    /// The file that was opened; nil for one that nobody is to find.
+    /// The file that the store opened; nil for a file without a name.
     var place: FilePlace?
     /// Looks after the write-ahead log; nil without one.
     var logCare: LogCare?

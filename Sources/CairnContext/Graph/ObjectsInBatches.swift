@@ -27,8 +27,8 @@ extension ManagedObjectContext {
   /// Turns all objects without changes into faults, so that those go that only others of them refer
   /// to.
   ///
-  /// Objects that somebody holds stay usable: they read their rows once more. Unlike
-  /// ``refreshAllObjects()`` it tells nobody.
+  /// Objects that a program holds stay usable: they read their rows once more. Unlike
+  /// ``refreshAllObjects()`` the context posts no notification.
   package final func turnUnchangedObjectsIntoFaults() {
     confinement.check()
     processPendingChanges()

@@ -67,7 +67,7 @@ extension GroupEngine {
     return try await importOnce(batch, author: parameters.author, running: running)
   }
 
-  /// People read in the history who wrote what; nobody from outside writes under sync's name.
+  /// Refuses the author name of sync: an operator reads in the history which program wrote what.
   private static func checkAuthor(_ author: String?) throws {
     if author == SyncConfiguration.author { throw ControlError.invalidParameter("author") }
   }

@@ -1,13 +1,8 @@
-// Managers and policies of programs' classes, made of a class that is known only while the program
-// runs.
+// Makes migration managers and policies of programs' classes, which Cairn knows only while the program
+// runs, in the way that `StoreMaking.swift` in CairnStore explains.
 //
-// Swift makes objects of such a class through required initializers alone, and a subclass that has a
-// designated initializer of its own would have to write those out, which no program for Apple's
-// platforms does. A convenience initializer, though, is handed the class that it makes an object of
-// and asks it for the designated one, as it does for a subclass that inherits both. Here it is called
-// by its symbol with the class at hand. A class that does not have the designated initializer stops
-// the program with the message that it stops with on Apple's platforms ("Use of unimplemented
-// initializer").
+// A mapping model names policy classes, and Cairn makes those only that the program has registered or
+// linked as subclasses of the policy: what stops the program is its own class without `init()`.
 import CairnModel
 
 extension MigrationManager {

@@ -4,7 +4,8 @@ import CairnModel
 /// Which destination objects came of which source objects, by mapping.
 ///
 /// Objects whose rows both are in their stores are kept as the keys of these rows, and made again as
-/// faults when somebody asks for them; the others are kept themselves. Belongs to the manager's queue.
+/// faults when a policy asks for them; of the others the table keeps the objects. Belongs to the
+/// manager's queue.
 struct InstanceAssociations {
   /// The contexts of a migration.
   typealias Contexts = (source: ManagedObjectContext, destination: ManagedObjectContext)

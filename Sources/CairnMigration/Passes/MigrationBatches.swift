@@ -4,7 +4,7 @@ import CairnModel
 import CairnStore
 
 /// Keeps what a migration has in memory at so many objects: what was made is saved from time to time,
-/// and objects that nobody uses go.
+/// and objects that neither a policy nor the manager uses go.
 ///
 /// A policy does not notice. New objects have their permanent IDs as soon as they are associated, and
 /// objects that it holds stay objects of their contexts.
@@ -46,7 +46,7 @@ struct MigrationBatches {
   /// Whether there is more to save than a batch should have.
   var isFull: Bool { isSaving && destination.pendingCount >= 4 * size }
 
-  /// Saves what there is and lets go of what nobody uses.
+  /// Saves what the destination context holds, and frees objects that no policy uses.
   mutating func end(_ associations: inout InstanceAssociations) throws {
     guard isSaving, destination.reportsConflicts else { return }
     guard try save() else { return }

@@ -3,7 +3,7 @@ import CairnStore
 import Foundation
 import Synchronization
 
-/// Notices that somebody else has brought the store to another version of the model since it was
+/// Notices that another program has brought the store to another version of the model since it was
 /// opened here, so that rows of one version do not get into tables of another.
 ///
 /// Each migration changes SQLite's number of the schema, which costs little to ask for; only where it

@@ -58,13 +58,13 @@ extension SyncSchema {
 }
 
 extension SyncSchema {
-  /// Whether another version of the model has all that this one has, in the same shape: then whoever
-  /// knows this one only can read and write stores of the other, and leaves the rest alone.
+  /// Whether another version of the model, which is in use, has all that this one has, in the same
+  /// shape: then a daemon that knows only this one can read and write stores of the other, and leaves
+  /// the rest alone.
   func isContained(in other: ManagedObjectModel) -> Bool {
     let difference = ModelDifference(from: model, to: other)
     let loss = MigrationLoss(difference)
     guard difference.isInferable, loss.names.isEmpty, loss.uncertain.isEmpty,
-      (try? other.prepareForUse()) != nil,
       let schema = try? SyncSchema(model: other, defaultPolicy: .lastWriter, policies: [:])
     else { return false }
     let translation = SchemaTranslation(from: names, to: schema)

@@ -114,8 +114,10 @@ struct ReplicaInspection: Sendable {
     let model = coordinator.managedObjectModel
     guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
       let type = kind.storeClass as? any InPlaceMigrating.Type,
-      // A model that cannot be read is said when the store is opened.
+      // The opening reports a model that cannot be read or has faults; such a one, out of a file that
+      // others write, is not to be compared.
       let stored = (try? type.cachedModel(at: url, options: options)) ?? nil,
+      (try? stored.prepareForUse()) != nil,
       stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
       let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
     else { return nil }
