@@ -115,7 +115,7 @@ check "stop succeeds" systemctl stop cairnd.service
 equals "cleanly" success "$(property Result)"
 equals "with code 0" 0 "$(property ExecMainStatus)"
 contains "after saying so" "stopping" "$(journalctl -u cairnd -o cat MESSAGE_ID="$(message_id stopping)")"
-equals "and the socket is gone" "" "$(ls /run/cairnd 2> /dev/null)"
+equals "and the socket that it made is gone" "" "$(ls /run/cairnd 2> /dev/null)"
 
 # Socket activation.
 systemctl reset-failed cairnd.service 2> /dev/null
@@ -126,7 +126,34 @@ contains "the first caller starts the service and is answered" "Missing.xcdatamo
   "$(cairnctl status 2>&1)"
 systemctl stop cairnd.service
 equals "the socket outlives the service" active "$(systemctl show -P ActiveState cairnd.socket)"
-systemctl stop cairnd.socket
+contains "and starts it for the next caller" "Missing.xcdatamodeld cannot be used" "$(cairnctl status 2>&1)"
+
+# The socket is there for callers whatever becomes of the daemon behind it.
+is_new() { pid=$(property MainPID) && [ "$pid" -gt 1 ] && [ "$pid" != "$old" ] && cairnctl status > /dev/null; }
+old=$(property MainPID)
+systemctl restart cairnd.service
+if eventually 10 is_new; then ok "callers connect after a restart"; else
+  fail "callers connect after a restart" "$(ls -la /run/cairnd; cairnctl status 2>&1)"
+fi
+old=$pid
+[ "$old" -gt 1 ] && kill -KILL "$old"
+if eventually 10 is_new; then ok "and after a crash"; else
+  fail "and after a crash" "$(ls -la /run/cairnd; cairnctl status 2>&1)"
+fi
+old=$pid
+[ "$old" -gt 1 ] && kill -STOP "$old"
+if eventually 15 is_new; then ok "and after the watchdog"; else
+  fail "and after the watchdog" "$(ls -la /run/cairnd; cairnctl status 2>&1)"
+fi
+for _ in 1 2 3 4 5 6; do
+  old=$pid
+  [ "$old" -gt 1 ] && kill -KILL "$old"
+  eventually 10 is_new || fail "and after one crash after another" "$(systemctl status cairnd cairnd.socket)"
+done
+equals "and after one crash after another" "active active" \
+  "$(systemctl show -P ActiveState cairnd.socket) $(property ActiveState)"
+systemctl stop cairnd.service cairnd.socket
+equals "no socket is left when both units are stopped" "" "$(ls /run/cairnd 2> /dev/null)"
 
 # A wrong configuration.
 printf 'model: /etc/cairn/Missing.xcdatamodeld\nlog: {levl: info}\n' > /etc/cairn/cairnd.yaml
@@ -140,6 +167,17 @@ systemctl reset-failed cairnd.service
 systemctl start cairnd.socket
 cairnctl status > /tmp/out 2>&1
 contains "a waiting caller is told" "log.levl" "$(cat /tmp/out)"
+for _ in $(seq 30); do
+  cairnctl status > /tmp/out 2>&1
+  grep -q log.levl /tmp/out || break
+done
+contains "so are thirty more" "log.levl" "$(cat /tmp/out)"
+equals "whom the socket unit survives" active "$(systemctl show -P ActiveState cairnd.socket)"
+printf 'model: /etc/cairn/Missing.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
+mended() { cairnctl status 2>&1 | grep -q 'Missing.xcdatamodeld cannot be used'; }
+if eventually 20 mended; then ok "a mended configuration is enough"; else
+  fail "a mended configuration is enough" "$(cairnctl status 2>&1; systemctl status cairnd cairnd.socket)"
+fi
 
 # Serving, with the configuration as it is installed: a local store and one replica beside it.
 systemctl stop cairnd.service cairnd.socket 2> /dev/null
