@@ -293,6 +293,7 @@ public final class SyncEngine: Sendable {
       try await link.completePass(timeout: timeout, isPatient: false)
       guard let replica = link.replica else { continue }
       let comparison = StoreComparison(local: local, replica: replica)
+      await local.environment.turn(name, .step)
       let next = try await link.perform { try comparison.run(name: name) }
       guard let last = report else {
         if next.isEqual { return next }

@@ -13,6 +13,14 @@ public struct SyncEnvironment: Sendable {
     case beforeBootstrapCommit, afterBootstrapCommit
   }
 
+  /// What a link is about to do.
+  public enum Turn: Hashable, Sendable {
+    /// One step: a look at what is to be done, the opening of a store, at most one commit.
+    case step
+    /// Nothing, until it is woken or for so long.
+    case rest(Duration?)
+  }
+
   /// Milliseconds since 1970.
   public var now: @Sendable () -> UInt64
   /// 64 random bits.
@@ -21,6 +29,13 @@ public struct SyncEnvironment: Sendable {
   public var sleep: @Sendable (Duration) async throws -> Void
   /// Called at every ``Failpoint``; what it throws ends the pass there.
   public var reach: @Sendable (Failpoint) throws -> Void
+  /// A link, named by its replica, calls this before each turn; a simulation lets one go on at a time.
+  public var turn: @Sendable (_ replica: String, Turn) async -> Void = { _, _ in }
+  /// Passes the news that a store changed on to a link, named by its replica: at once; in a simulation
+  /// late, twice or never.
+  public var wake: @Sendable (_ replica: String, _ call: @escaping @Sendable () -> Void) -> Void = {
+    $1()
+  }
 
   public init(
     now: @escaping @Sendable () -> UInt64,

@@ -74,7 +74,7 @@ final class Link: Sendable {
   }
 
   /// Something changed on one of the sides.
-  func poke() { wakeup.call() }
+  func poke() { environment.wake(configuration.name) { [wakeup] in wakeup.call() } }
 
   func pause() {
     change { $0.pause() }
@@ -150,7 +150,7 @@ final class Link: Sendable {
         }
         if let refusal { continuation.resume(throwing: refusal) }
         if !isPatient, case .waiting = life.phase { change { $0.retry() } }
-        wakeup.call()
+        poke()
       }
     } onCancel: {
       self.resolve(
@@ -182,20 +182,25 @@ final class Link: Sendable {
 
   private func run() async {
     while !Task.isCancelled {
+      await environment.turn(configuration.name, .step)
       let now = environment.now()
       switch state.withLock({ $0.life.next(isOpen: $0.replica != nil, now: now) }) {
       case .stop: return
       case .open: await open()
       case .sleep(let milliseconds):
-        let limit = milliseconds.map { Duration.milliseconds(Int64(clamping: $0)) }
-        await wakeup.wait(atMost: limit, environment)
+        await rest(atMost: milliseconds.map { .milliseconds(Int64(clamping: $0)) })
       case .pass:
         await pass()
         let life = self.life
         guard case .ready = life.phase, life.requested <= life.completed else { continue }
-        await wakeup.wait(atMost: local.configuration.pollInterval, environment)
+        await rest(atMost: local.configuration.pollInterval)
       }
     }
+  }
+
+  private func rest(atMost limit: Duration?) async {
+    await environment.turn(configuration.name, .rest(limit))
+    await wakeup.wait(atMost: limit, environment)
   }
 
   private func open() async {
@@ -233,6 +238,7 @@ final class Link: Sendable {
         let report = try await perform { try pass.perform(step) }
         take(report, of: step)
         machine.take(report.event)
+        await environment.turn(configuration.name, .step)
       }
       let direction = configuration.direction
       let held = try await perform { try pass.held(direction) }
