@@ -35,7 +35,7 @@ struct RecordColumn {
   init(path: String, entity: EntityDescription) throws {
     name = path
     let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    let unknown = ControlError.unknownProperty(entity: entity.name ?? "", property: path)
+    let unknown = ControlError.unknownProperty(path, of: entity)
     if let slot = entity.layout.slotByName[path] {
       source = entity.layout.slots[slot].relationship == nil ? .slot(slot) : .toOne(slot)
       return

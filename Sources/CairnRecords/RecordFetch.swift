@@ -24,7 +24,7 @@ public struct RecordFetch {
     self.parameters = parameters
     self.naming = naming
     guard let entity = model.entitiesByName[parameters.entity] else {
-      throw ControlError.unknownEntity(entity: parameters.entity)
+      throw ControlError.unknownEntity(parameters.entity, in: model)
     }
     self.entity = entity
     columns =

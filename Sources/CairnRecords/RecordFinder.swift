@@ -52,7 +52,7 @@ struct RecordFinder {
   ) throws -> Identity {
     let values = try key.map { name -> AttributeValue in
       guard let attribute = entity.attributesByName[name] else {
-        throw ControlError.unknownProperty(entity: entity.name ?? "", property: name)
+        throw ControlError.unknownProperty(name, of: entity)
       }
       do {
         return try RecordCoding.value(row[name] ?? .null, for: attribute)

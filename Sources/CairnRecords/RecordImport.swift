@@ -20,7 +20,7 @@ public struct RecordImport {
       throw ControlError.invalidParameter("lines")
     }
     for name in parameters.key ?? [] where writing.entity.attributesByName[name] == nil {
-      throw ControlError.unknownProperty(entity: parameters.entity, property: name)
+      throw ControlError.unknownProperty(name, of: writing.entity)
     }
     self.parameters = parameters
     self.naming = naming

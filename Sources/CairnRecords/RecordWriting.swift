@@ -13,7 +13,7 @@ struct RecordWriting {
 
   init(entityNamed name: String, in model: ManagedObjectModel) throws {
     guard let entity = model.entitiesByName[name] else {
-      throw ControlError.unknownEntity(entity: name)
+      throw ControlError.unknownEntity(name, in: model)
     }
     self.entity = entity
   }
@@ -39,7 +39,7 @@ struct RecordWriting {
       } else if let relationship = entity.relationshipsByName[name] {
         try setMembers(json, of: relationship, object: object, resolve: resolve)
       } else if name != "id" && name != "entity" {
-        throw ControlError.unknownProperty(entity: entity.name ?? "", property: name)
+        throw ControlError.unknownProperty(name, of: entity)
       }
     }
   }

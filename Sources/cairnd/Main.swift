@@ -31,11 +31,7 @@ struct CairnDaemonCommand: AsyncParsableCommand {
   var checkConfig = false
 
   mutating func run() async throws {
-    let daemon = DaemonProcess(
-      loader: ConfigurationLoader(path: config, settings: settings),
-      factory: { configuration, logger in
-        GroupEngine(configuration: configuration, logger: logger)
-      })
+    let daemon = DaemonProcess(loader: ConfigurationLoader(path: config, settings: settings))
     let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
     throw ExitCode(status.rawValue)
   }

@@ -11,26 +11,21 @@ import Testing
 
 final class RunningServer: Sendable {
   let folder: TemporaryFolder
-  let services = FakeServices()
   let server: ControlServer
   private let task: Task<Void, any Error>
   var socket: String { folder.file("control") }
 
-  init(configure: (inout ControlServer.Settings) -> Void = { _ in }) async throws {
+  /// - Parameter handlers: What it serves; ``FakeHandlers`` when left out.
+  init(
+    handlers: [ControlHandler] = FakeHandlers().all,
+    configure: (inout ControlServer.Settings) -> Void = { _ in }
+  ) async throws {
     folder = try TemporaryFolder()
     var settings = ControlServer.Settings(path: folder.file("control"))
     configure(&settings)
-    let services = services
     var quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     quiet.logLevel = .critical
-    let dispatcher = ControlDispatcher(
-      handlers: HandlerTable.all(services: services) {
-        let engine = await services.status()
-        return DaemonStatus(
-          version: "1.2.3", pid: 4711,
-          startedAt: WireDate(Date(timeIntervalSince1970: 1_700_000_000)), state: .serving,
-          model: engine.model, local: engine.local, replicas: engine.replicas)
-      }, logger: quiet)
+    let dispatcher = ControlDispatcher(handlers: handlers, logger: quiet)
     let (listening, continuation) = AsyncStream.makeStream(of: Void.self)
     let server = ControlServer(settings: settings, dispatcher: dispatcher, logger: quiet) {
       continuation.finish()

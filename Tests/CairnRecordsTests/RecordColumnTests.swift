@@ -45,9 +45,11 @@ import Testing
       FetchRecords.Parameters(entity: "Team", properties: [path]),
       FetchRecords.Parameters(entity: "Team", sort: [path]),
     ] {
-      #expect(throws: ControlError.unknownProperty(entity: "Team", property: path)) {
+      let error = #expect(throws: ControlError.self) {
         try RecordFetch(parameters, model: model, naming: naming)
       }
+      #expect(error?.name == "io.cairn.Data.UnknownProperty")
+      #expect(error?.fields["property"] == .string(path))
     }
   }
 

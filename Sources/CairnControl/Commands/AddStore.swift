@@ -8,6 +8,19 @@
 public enum AddStore: ControlMethod {
   public static let name = "io.cairn.Store.Add"
   public static let role = ControlRole.control
+  public static let declarations = [
+    StoreDescription.declaration,
+    """
+    # Add a replica and return at once; GetStatus shows how it comes along. Adding a store that
+    # exists with the same settings succeeds with added false. Role: control.
+    method Add(
+      name: string,
+      type: string,
+      location: string,
+      direction: ?(both, push, pull)
+    ) -> (store: Store, added: bool)
+    """,
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// Letters, digits, `.`, `_` and `-`; at most 64.

@@ -8,6 +8,22 @@ public enum FetchRecords: ControlMethod {
   public static let name = "io.cairn.Data.Fetch"
   public static let role = ControlRole.status
   public static let isStreaming = true
+  public static let declarations = [
+    """
+    # Read records. Needs more: rows come in batches, the names of their members with the first.
+    # The predicate is in Core Data's format language; sort keys have a "-" in front for
+    # descending order. Role: status.
+    method Fetch(
+      entity: string,
+      predicate: ?string,
+      sort: ?[]string,
+      properties: ?[]string,
+      limit: ?int,
+      offset: ?int,
+      store: ?string
+    ) -> (properties: ?[]string, rows: [][string]object)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var entity: String

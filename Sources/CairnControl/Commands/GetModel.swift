@@ -4,6 +4,46 @@
 public enum GetModel: ControlMethod {
   public static let name = "io.cairn.Data.GetModel"
   public static let role = ControlRole.status
+  public static let declarations = [
+    """
+    type Attribute (
+      name: string,
+      type: string,
+      isOptional: bool,
+      isTransient: bool,
+      defaultValue: ?object
+    )
+    """,
+    """
+    type Relationship (
+      name: string,
+      destination: string,
+      inverse: ?string,
+      isToMany: bool,
+      isOrdered: bool,
+      isOptional: bool,
+      deleteRule: string
+    )
+    """,
+    """
+    type Entity (
+      name: string,
+      isAbstract: bool,
+      superentity: ?string,
+      attributes: []Attribute,
+      relationships: []Relationship,
+      uniqueness: [][]string,
+      versionHash: ?string
+    )
+    """,
+    """
+    type Model (name: string, versions: []string, entities: []Entity)
+    """,
+    """
+    # The shape of the data. Role: status.
+    method GetModel() -> (model: Model)
+    """,
+  ]
   public typealias Parameters = NoValues
 
   public struct Reply: Codable, Sendable, Hashable {

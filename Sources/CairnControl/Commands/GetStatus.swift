@@ -4,6 +4,58 @@
 public enum GetStatus: ControlMethod {
   public static let name = "io.cairn.Daemon.GetStatus"
   public static let role = ControlRole.status
+  public static let declarations = [
+    StatusProblem.declaration,
+    StatusProgress.declaration,
+    """
+    type StoreStatus (
+      name: string,
+      type: string,
+      location: string,
+      state: (opening, migrating, open, unavailable),
+      lastTransaction: ?int,
+      records: ?int,
+      bytes: ?int,
+      problem: ?Problem
+    )
+    """,
+    """
+    # Dates are ISO 8601 in UTC with a fraction and a Z; lagSeconds is the age of the oldest
+    # transaction that one side lacks.
+    type ReplicaStatus (
+      name: string,
+      type: string,
+      location: string,
+      direction: (both, push, pull),
+      required: bool,
+      state: (opening, migrating, unavailable, firstSync, behind, inSync, paused, stopped),
+      lagTransactions: ?int,
+      lagSeconds: ?float,
+      lastPass: ?string,
+      passes: int,
+      progress: ?Progress,
+      quarantined: int,
+      nextAttempt: ?string,
+      problem: ?Problem
+    )
+    """,
+    """
+    type Status (
+      version: string,
+      pid: int,
+      startedAt: string,
+      state: (starting, serving, degraded, draining, stopped),
+      problems: []Problem,
+      model: ?string,
+      local: ?StoreStatus,
+      replicas: []ReplicaStatus
+    )
+    """,
+    """
+    # Everything on one screen. Role: status.
+    method GetStatus() -> (status: Status)
+    """,
+  ]
   public typealias Parameters = NoValues
 
   public struct Reply: Codable, Sendable, Hashable {
@@ -49,6 +101,12 @@ public struct DaemonStatus: Codable, Sendable, Hashable {
 
 /// Something that is wrong, with a code that stays the same across versions.
 public struct StatusProblem: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = """
+    # Something that is wrong. The code stays the same across versions.
+    type Problem (code: string, message: string)
+    """
+
   public var code: String
   public var message: String
 
@@ -159,6 +217,9 @@ public struct ReplicaStatus: Codable, Sendable, Hashable {
 
 /// How far a long piece of work is.
 public struct StatusProgress: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = "type Progress (done: int, total: ?int)"
+
   public var done: Int
   /// Nil while nobody knows yet.
   public var total: Int?

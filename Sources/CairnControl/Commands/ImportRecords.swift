@@ -10,6 +10,22 @@
 public enum ImportRecords: ControlMethod {
   public static let name = "io.cairn.Data.Import"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # Take one batch of rows, as one transaction. A longer import is a series of calls on one
+    # connection. lines holds the line of each row in its file, for messages. Rows whose key
+    # properties are found update that record. A relationship's value may be an object of
+    # attribute values that names the destination. Role: control.
+    method Import(
+      entity: string,
+      rows: [][string]object,
+      lines: []int,
+      key: ?[]string,
+      createMissing: ?bool,
+      author: ?string
+    ) -> (inserted: int, updated: int, unchanged: int, created: int)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var entity: String

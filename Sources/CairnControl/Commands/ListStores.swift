@@ -4,6 +4,13 @@
 public enum ListStores: ControlMethod {
   public static let name = "io.cairn.Store.List"
   public static let role = ControlRole.status
+  public static let declarations = [
+    StoreDescription.declaration,
+    """
+    # All stores with their settings. Role: status.
+    method List() -> (stores: []Store)
+    """,
+  ]
   public typealias Parameters = NoValues
 
   public struct Reply: Codable, Sendable, Hashable {
@@ -14,6 +21,20 @@ public enum ListStores: ControlMethod {
 
 /// A store's settings and whether it is open.
 public struct StoreDescription: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = """
+    type Store (
+      name: string,
+      role: (local, replica),
+      type: string,
+      location: string,
+      direction: ?(both, push, pull),
+      origin: (configuration, command),
+      state: string,
+      identifier: ?string
+    )
+    """
+
   public enum Role: String, Codable, Sendable, CaseIterable {
     case local, replica
   }

@@ -6,6 +6,12 @@
 public enum PauseSync: ControlMethod {
   public static let name = "io.cairn.Sync.Pause"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # Let links rest after the pass that runs; remembered across restarts. Role: control.
+    method Pause(name: ?string) -> (paused: []string)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica; all of them when nil.

@@ -6,6 +6,12 @@
 public enum RemoveStore: ControlMethod {
   public static let name = "io.cairn.Store.Remove"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # End the link to a replica. Its file stays. Role: control.
+    method Remove(name: string) -> ()
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var name: String

@@ -4,6 +4,12 @@
 public enum ResumeSync: ControlMethod {
   public static let name = "io.cairn.Sync.Resume"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # Let paused links run again and start a pass. Role: control.
+    method Resume(name: ?string) -> (resumed: []string)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica; all of them when nil.

@@ -7,6 +7,27 @@
 public enum SaveRecords: ControlMethod {
   public static let name = "io.cairn.Data.Save"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # A label is a name for references within the same call: "#label" as a relationship's value.
+    type Insert (entity: string, values: [string]object, label: ?string)
+    """,
+    """
+    type Update (entity: string, id: string, values: [string]object)
+    """,
+    """
+    type Delete (entity: string, id: string)
+    """,
+    """
+    # Save one atomic set of changes. Answers the record IDs of the inserts. Role: control.
+    method Save(
+      inserts: ?[]Insert,
+      updates: ?[]Update,
+      deletes: ?[]Delete,
+      author: ?string
+    ) -> (inserted: []string, updated: int, deleted: int)
+    """,
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var inserts: [Insert]?

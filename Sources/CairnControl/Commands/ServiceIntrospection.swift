@@ -4,6 +4,19 @@
 public enum GetInfo: ControlMethod {
   public static let name = "org.varlink.service.GetInfo"
   public static let role = ControlRole.status
+  public static let declarations = [
+    """
+    # Get a list of all the interfaces a service provides and information
+    # about the implementation.
+    method GetInfo() -> (
+      vendor: string,
+      product: string,
+      version: string,
+      url: string,
+      interfaces: []string
+    )
+    """
+  ]
   public typealias Parameters = NoValues
 
   public struct Reply: Codable, Sendable, Hashable {
@@ -28,6 +41,12 @@ public enum GetInfo: ControlMethod {
 public enum GetInterfaceDescription: ControlMethod {
   public static let name = "org.varlink.service.GetInterfaceDescription"
   public static let role = ControlRole.status
+  public static let declarations = [
+    """
+    # Get the description of an interface that is implemented by this service.
+    method GetInterfaceDescription(interface: string) -> (description: string)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var interface: String

@@ -6,6 +6,12 @@
 public enum SyncNow: ControlMethod {
   public static let name = "io.cairn.Sync.SyncNow"
   public static let role = ControlRole.control
+  public static let declarations = [
+    """
+    # Start a pass now, without waiting for it. Role: control.
+    method SyncNow(name: ?string) -> (started: []string)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica; all of them when nil.

@@ -7,6 +7,44 @@ public enum VerifyStores: ControlMethod {
   public static let name = "io.cairn.Store.Verify"
   public static let role = ControlRole.control
   public static let isStreaming = true
+  public static let declarations = [
+    StatusProblem.declaration,
+    """
+    type VerifyProgress (store: string, entity: string, done: int, total: ?int)
+    """,
+    """
+    # What is not as in the local store, or not as it must be. Never holds values of rows.
+    type Difference (
+      store: string,
+      kind: (missing, extra, value, damage),
+      entity: ?string,
+      record: ?string,
+      property: ?string,
+      detail: string
+    )
+    """,
+    """
+    type StoreSummary (
+      store: string,
+      records: int,
+      digest: ?string,
+      differences: int,
+      problem: ?Problem
+    )
+    """,
+    """
+    type VerifySummary (stores: []StoreSummary, isEqual: bool)
+    """,
+    """
+    # Check stores and compare replicas with the local store. Needs more: progress and
+    # differences come as they are found, and a summary last. Role: control.
+    method Verify(name: ?string) -> (
+      progress: ?VerifyProgress,
+      difference: ?Difference,
+      summary: ?VerifySummary
+    )
+    """,
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One store; all of them when nil.

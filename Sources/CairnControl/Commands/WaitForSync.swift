@@ -6,6 +6,13 @@
 public enum WaitForSync: ControlMethod {
   public static let name = "io.cairn.Sync.Wait"
   public static let role = ControlRole.status
+  public static let declarations = [
+    """
+    # Answer when the replicas have everything that was committed locally before the call.
+    # The timeout is in seconds, 60 when left out, at most a day. Role: status.
+    method Wait(name: ?string, timeout: ?float) -> (reached: []string, waited: float)
+    """
+  ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica; all of them when nil.

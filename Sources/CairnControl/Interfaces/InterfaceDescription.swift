@@ -10,6 +10,8 @@ public struct InterfaceDescription: Sendable, Hashable {
   public let methods: [Method]
   /// The short names of the errors and of their fields.
   public let errors: [Declaration]
+  /// The types that methods and errors use.
+  public let types: [Declaration]
 
   /// A name with the names in the parentheses behind it.
   public struct Declaration: Sendable, Hashable {
@@ -24,6 +26,11 @@ public struct InterfaceDescription: Sendable, Hashable {
     public let type: String
     /// Whether it may be left out.
     public var isOptional: Bool { type.hasPrefix("?") }
+
+    public init(name: String, type: String) {
+      self.name = name
+      self.type = type
+    }
   }
 
   /// A method with what goes in and out.
@@ -33,19 +40,18 @@ public struct InterfaceDescription: Sendable, Hashable {
     public let results: [Field]
   }
 
-  /// Every interface of the daemon.
-  public static let all: [InterfaceDescription] = [.varlinkService, .daemon, .store, .sync, .data]
-
-  /// The interface with that name.
-  public static func named(_ name: String) -> InterfaceDescription? {
-    all.first { $0.name == name }
-  }
-
-  /// The method with that full name.
-  public static func method(_ fullName: String) -> Method? {
-    guard let dot = fullName.lastIndex(of: ".") else { return nil }
-    let short = fullName[fullName.index(after: dot)...]
-    return named(String(fullName[..<dot]))?.methods.first { $0.name == short }
+  /// An interface of these methods.
+  ///
+  /// - Parameter methods: Those of other interfaces are left out.
+  public init(_ outline: InterfaceOutline, methods: [any ControlMethod.Type]) {
+    let own = methods.filter { $0.interface == outline.name }
+    var parts = ["\(outline.about)\ninterface \(outline.name)"]
+    // Methods share types; each is declared where it is needed first.
+    for declaration in own.flatMap({ $0.declarations }) + outline.errors
+    where !parts.contains(declaration) {
+      parts.append(declaration)
+    }
+    self.init(text: parts.joined(separator: "\n\n"))
   }
 
   init(text: String) {
@@ -53,12 +59,12 @@ public struct InterfaceDescription: Sendable, Hashable {
     var name = ""
     var methods: [Method] = []
     var errors: [Declaration] = []
+    var types: [Declaration] = []
     while let word = reader.nextWord() {
       switch word {
       case "interface": name = reader.nextWord() ?? ""
       case "type":
-        _ = reader.nextWord()
-        _ = reader.fields()
+        types.append(Declaration(name: reader.nextWord() ?? "", fields: reader.fields()))
       case "error":
         errors.append(Declaration(name: reader.nextWord() ?? "", fields: reader.fields()))
       case "method":
@@ -72,6 +78,28 @@ public struct InterfaceDescription: Sendable, Hashable {
     self.name = name
     self.methods = methods
     self.errors = errors
+    self.types = types
+  }
+}
+
+/// Every interface of the daemon, made of its methods.
+public struct ServiceDescription: Sendable, Hashable {
+  public let interfaces: [InterfaceDescription]
+
+  public init(methods: [any ControlMethod.Type]) {
+    interfaces = InterfaceOutline.all.map { InterfaceDescription($0, methods: methods) }
+  }
+
+  /// The interface with that name.
+  public func interface(named name: String) -> InterfaceDescription? {
+    interfaces.first { $0.name == name }
+  }
+
+  /// The method with that full name.
+  public func method(named fullName: String) -> InterfaceDescription.Method? {
+    guard let dot = fullName.lastIndex(of: ".") else { return nil }
+    let short = fullName[fullName.index(after: dot)...]
+    return interface(named: String(fullName[..<dot]))?.methods.first { $0.name == short }
   }
 }
 

@@ -24,6 +24,11 @@ public struct ValidationProblem: Sendable, Hashable, Codable {
   }
 }
 
+/// A list that an operator looks at.
+public enum EntryKind: String, Sendable, Hashable, Codable, CaseIterable {
+  case conflict, quarantine
+}
+
 /// A declared error of the control protocol.
 public enum ControlError: Error, Sendable, Hashable {
   // org.varlink.service
@@ -48,7 +53,8 @@ public enum ControlError: Error, Sendable, Hashable {
   case internalFailure(reference: String)
 
   // io.cairn.Store
-  case storeNotFound(name: String)
+  /// `nearest` is the name that may have been meant.
+  case storeNotFound(name: String, nearest: String? = nil)
   /// The name is taken by a store with other settings.
   case storeExists(name: String, reason: String)
   /// The store cannot be used now; `code` is stable, `reason` is for people.
@@ -58,12 +64,16 @@ public enum ControlError: Error, Sendable, Hashable {
 
   // io.cairn.Sync
   case waitTimedOut(behind: [String])
+  /// Nothing has that ID in the list of that kind.
+  case entryNotFound(kind: EntryKind, id: String, reason: String)
+  /// What was asked for cannot be done as things are; `code` is stable, `reason` is for people.
+  case notPossible(code: String, reason: String)
 
   // io.cairn.Data
   /// `position` counts characters from 0.
   case invalidPredicate(text: String, position: Int, reason: String)
-  case unknownEntity(entity: String)
-  case unknownProperty(entity: String, property: String)
+  case unknownEntity(entity: String, nearest: String? = nil)
+  case unknownProperty(entity: String, property: String, nearest: String? = nil)
   case invalidValue(entity: String, property: String, reason: String)
   case recordNotFound(entity: String, id: String)
   case validationFailed(problems: [ValidationProblem])

@@ -19,7 +19,8 @@ extension ControlError: CustomStringConvertible {
       "the configuration is not valid:\n" + problems.map { "  \($0)" }.joined(separator: "\n")
     case .internalFailure(let reference):
       "the daemon failed in a way it did not expect (\(reference))"
-    case .storeNotFound(let name): "there is no store called \"\(name)\""
+    case .storeNotFound(let name, let nearest):
+      "there is no store called \"\(name)\"" + Self.guess(nearest)
     case .storeExists(let name, let reason):
       "a store called \"\(name)\" exists already: \(reason)"
     case .storeUnavailable(let name, let code, let reason):
@@ -30,12 +31,15 @@ extension ControlError: CustomStringConvertible {
       "the store \"\(name)\" does not fit the model: \(reason)"
     case .waitTimedOut(let behind):
       "not yet in step: \(behind.isEmpty ? "unknown" : behind.joined(separator: ", "))"
+    case .entryNotFound(_, _, let reason): reason
+    case .notPossible(_, let reason): reason
     case .invalidPredicate(let text, let position, let reason):
       "the predicate is wrong: \(reason)\n  \(text)\n"
         + "  \(String(repeating: " ", count: min(max(0, position), text.count)))^"
-    case .unknownEntity(let entity): "the model has no entity called \"\(entity)\""
-    case .unknownProperty(let entity, let property):
-      "the entity \"\(entity)\" has no property called \"\(property)\""
+    case .unknownEntity(let entity, let nearest):
+      "the model has no entity called \"\(entity)\"" + Self.guess(nearest)
+    case .unknownProperty(let entity, let property, let nearest):
+      "the entity \"\(entity)\" has no property called \"\(property)\"" + Self.guess(nearest)
     case .invalidValue(let entity, let property, let reason):
       "\(entity).\(property) cannot have that value: \(reason)"
     case .recordNotFound(let entity, let id): "there is no \(entity) with the ID \(id)"
@@ -47,6 +51,10 @@ extension ControlError: CustomStringConvertible {
     case .limitExceeded(let limit, let reason): "the limit of \(limit) is exceeded: \(reason)"
     case .other(let name, let fields): "\(name) \(JSONValue.object(fields).text)"
     }
+  }
+
+  private static func guess(_ nearest: String?) -> String {
+    nearest.map { "; did you mean \"\($0)\"?" } ?? ""
   }
 
   /// What to do about it; nil where the sentence says it all.
@@ -66,10 +74,14 @@ extension ControlError: CustomStringConvertible {
     case .internalFailure(let reference): "look for it: journalctl -u cairnd -g \(reference)"
     case .messageTooLarge: "use smaller batches"
     case .waitTimedOut: "wait longer with --timeout, or see `cairnctl status` for what is slow"
+    case .entryNotFound(.conflict, _, _): "`cairnctl conflicts` lists them"
+    case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"
+    case .recordNotFound(let entity, _):
+      "`cairnctl fetch \(entity) --properties id` lists the IDs of what is there"
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
     case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
-      .modelIncompatible, .invalidPredicate, .invalidValue, .recordNotFound, .validationFailed,
-      .limitExceeded:
+      .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed,
+      .limitExceeded, .notPossible:
       nil
     }
   }

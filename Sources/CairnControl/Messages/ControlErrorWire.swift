@@ -22,6 +22,9 @@ extension ControlError {
     }
     func number(_ value: Int) -> JSONValue { .exact(Int64(value)) }
     func texts(_ values: [String]) -> JSONValue { .array(values.map(JSONValue.string)) }
+    func guess(_ nearest: String?) -> [String: JSONValue] {
+      nearest.map { ["nearest": .string($0)] } ?? [:]
+    }
 
     switch self {
     case .interfaceNotFound(let name):
@@ -43,7 +46,8 @@ extension ControlError {
       return daemon("ConfigurationInvalid", ["problems": texts(problems)])
     case .internalFailure(let reference):
       return daemon("InternalFailure", ["reference": .string(reference)])
-    case .storeNotFound(let name): return store("StoreNotFound", ["name": .string(name)])
+    case .storeNotFound(let name, let nearest):
+      return store("StoreNotFound", ["name": .string(name)].merging(guess(nearest)) { $1 })
     case .storeExists(let name, let reason):
       return store("StoreExists", ["name": .string(name), "reason": .string(reason)])
     case .storeUnavailable(let name, let code, let reason):
@@ -57,13 +61,24 @@ extension ControlError {
       return store("ModelIncompatible", ["name": .string(name), "reason": .string(reason)])
     case .waitTimedOut(let behind):
       return ("io.cairn.Sync.WaitTimedOut", ["behind": texts(behind)])
+    case .entryNotFound(let kind, let id, let reason):
+      return (
+        "io.cairn.Sync.EntryNotFound",
+        ["kind": .string(kind.rawValue), "id": .string(id), "reason": .string(reason)]
+      )
+    case .notPossible(let code, let reason):
+      return ("io.cairn.Sync.NotPossible", ["code": .string(code), "reason": .string(reason)])
     case .invalidPredicate(let text, let position, let reason):
       return data(
         "InvalidPredicate",
         ["text": .string(text), "position": number(position), "reason": .string(reason)])
-    case .unknownEntity(let entity): return data("UnknownEntity", ["entity": .string(entity)])
-    case .unknownProperty(let entity, let property):
-      return data("UnknownProperty", ["entity": .string(entity), "property": .string(property)])
+    case .unknownEntity(let entity, let nearest):
+      return data("UnknownEntity", ["entity": .string(entity)].merging(guess(nearest)) { $1 })
+    case .unknownProperty(let entity, let property, let nearest):
+      let fields: [String: JSONValue] = [
+        "entity": .string(entity), "property": .string(property),
+      ]
+      return data("UnknownProperty", fields.merging(guess(nearest)) { $1 })
     case .invalidValue(let entity, let property, let reason):
       return data(
         "InvalidValue",
@@ -107,7 +122,8 @@ extension ControlError {
     case "io.cairn.Daemon.ConfigurationInvalid":
       self = .configurationInvalid(problems: texts("problems"))
     case "io.cairn.Daemon.InternalFailure": self = .internalFailure(reference: text("reference"))
-    case "io.cairn.Store.StoreNotFound": self = .storeNotFound(name: text("name"))
+    case "io.cairn.Store.StoreNotFound":
+      self = .storeNotFound(name: text("name"), nearest: fields["nearest"]?.stringValue)
     case "io.cairn.Store.StoreExists":
       self = .storeExists(name: text("name"), reason: text("reason"))
     case "io.cairn.Store.StoreUnavailable":
@@ -117,12 +133,22 @@ extension ControlError {
     case "io.cairn.Store.ModelIncompatible":
       self = .modelIncompatible(name: text("name"), reason: text("reason"))
     case "io.cairn.Sync.WaitTimedOut": self = .waitTimedOut(behind: texts("behind"))
+    case "io.cairn.Sync.EntryNotFound":
+      self =
+        EntryKind(rawValue: text("kind")).map {
+          .entryNotFound(kind: $0, id: text("id"), reason: text("reason"))
+        } ?? .other(name: name, fields: fields)
+    case "io.cairn.Sync.NotPossible":
+      self = .notPossible(code: text("code"), reason: text("reason"))
     case "io.cairn.Data.InvalidPredicate":
       self = .invalidPredicate(
         text: text("text"), position: number("position"), reason: text("reason"))
-    case "io.cairn.Data.UnknownEntity": self = .unknownEntity(entity: text("entity"))
+    case "io.cairn.Data.UnknownEntity":
+      self = .unknownEntity(entity: text("entity"), nearest: fields["nearest"]?.stringValue)
     case "io.cairn.Data.UnknownProperty":
-      self = .unknownProperty(entity: text("entity"), property: text("property"))
+      self = .unknownProperty(
+        entity: text("entity"), property: text("property"),
+        nearest: fields["nearest"]?.stringValue)
     case "io.cairn.Data.InvalidValue":
       self = .invalidValue(
         entity: text("entity"), property: text("property"), reason: text("reason"))

@@ -13,25 +13,23 @@ public protocol ControlMethod: Sendable {
   static var role: ControlRole { get }
   /// Whether it answers with a stream; then it must be called with `more`.
   static var isStreaming: Bool { get }
+  /// The method in Varlink's language, after the types that it uses, each with its comment.
+  ///
+  /// The description of the interface is put together from these. Types that several methods use
+  /// stand in each of their lists, in the same words.
+  static var declarations: [String] { get }
 }
 
 extension ControlMethod {
   public static var isStreaming: Bool { false }
+
+  /// The name of the interface, `io.cairn.Daemon`.
+  public static var interface: String {
+    String(name[..<(name.lastIndex(of: ".") ?? name.startIndex)])
+  }
 }
 
 /// Parameters or replies without content.
 public struct NoValues: Codable, Sendable, Hashable {
   public init() {}
-}
-
-/// All methods there are, in the order of the interface descriptions.
-public enum ControlMethods {
-  /// One entry a method; a test holds it against the interface descriptions.
-  public static let all: [any ControlMethod.Type] = [
-    GetInfo.self, GetInterfaceDescription.self,
-    GetStatus.self,
-    ListStores.self, AddStore.self, RemoveStore.self, VerifyStores.self,
-    SyncNow.self, WaitForSync.self, PauseSync.self, ResumeSync.self,
-    GetModel.self, FetchRecords.self, SaveRecords.self, ImportRecords.self,
-  ]
 }

@@ -1,4 +1,5 @@
 // Reads the keys of one group of the configuration and collects every problem on the way.
+import CairnControl
 
 /// Where readers put what they find wrong, so that all of it is reported at once.
 final class ProblemCollector {
@@ -42,7 +43,7 @@ final class SectionReader {
   /// Reports keys that are not known here.
   func finish() {
     for entry in entries where !known.contains(entry.key) {
-      let guess = NearestKey.find(entry.key, among: known)
+      let guess = NearestName.find(entry.key, among: known)
       collector.add(
         entry.keyOrigin, fullKey(entry.key), "unknown key",
         remedy: guess.map { "did you mean \"\($0)\"?" }
@@ -138,7 +139,7 @@ final class SectionReader {
     guard let text = text(key) else { return fallback }
     if let value = Value(rawValue: text) { return value }
     let words = Value.allCases.map(\.rawValue)
-    let guess = NearestKey.find(text, among: words).map { "did you mean \"\($0)\"? " } ?? ""
+    let guess = NearestName.find(text, among: words).map { "did you mean \"\($0)\"? " } ?? ""
     report(
       key, "\"\(text)\" is not possible here",
       "\(guess)it is one of \(words.joined(separator: ", "))")

@@ -1,4 +1,5 @@
 // Fills ${NAME} in configuration values from the environment.
+import CairnControl
 
 /// Expands `${NAME}` from a fixed list of variables that systemd sets, with defaults outside of it.
 struct VariableExpansion: Sendable {
@@ -47,7 +48,7 @@ struct VariableExpansion: Sendable {
   private func value(of name: String) throws(Failure) -> String {
     guard let fallback = Self.defaults[name] else {
       let known = Self.defaults.keys.sorted()
-      let guess = NearestKey.find(name, among: known).map { "did you mean ${\($0)}?" }
+      let guess = NearestName.find(name, among: known).map { "did you mean ${\($0)}?" }
       throw Failure(
         problem: "there is no variable ${\(name)}",
         remedy: guess ?? "known are \(known.joined(separator: ", "))")

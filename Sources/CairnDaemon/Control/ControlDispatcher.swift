@@ -6,16 +6,15 @@ import Logging
 ///
 /// Knows no sockets.
 struct ControlDispatcher: Sendable {
-  private let handlers: [String: AnyControlHandler]
+  private let handlers: [String: ControlHandler]
+  private let service: ServiceDescription
   private let logger: Logger
 
-  init(handlers: [AnyControlHandler], logger: Logger) {
-    self.handlers = Dictionary(handlers.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+  init(handlers: [ControlHandler], logger: Logger) {
+    self.handlers = Dictionary(handlers.map { ($0.method.name, $0) }, uniquingKeysWith: { $1 })
+    service = ServiceDescription(methods: handlers.map(\.method))
     self.logger = logger
   }
-
-  /// The methods that have a handler, and the role each needs.
-  var roles: [String: ControlRole] { handlers.mapValues(\.role) }
 
   /// Carries out a call and returns its last answer; interim ones go to `send`.
   func dispatch(
@@ -25,7 +24,7 @@ struct ControlDispatcher: Sendable {
     do {
       let handler = try handler(of: call, caller: caller)
       try checkNames(call)
-      let parameters = try await handler.handle(call.parameters, caller) { interim in
+      let parameters = try await handler.answer(call.parameters) { interim in
         try await send(ControlReply(parameters: interim, continues: true))
       }
       return ControlReply(parameters: parameters)
@@ -43,7 +42,7 @@ struct ControlDispatcher: Sendable {
     }
   }
 
-  private func handler(of call: ControlCall, caller: ControlCaller) throws -> AnyControlHandler {
+  private func handler(of call: ControlCall, caller: ControlCaller) throws -> ControlHandler {
     // Strangers learn nothing, not even which methods there are.
     guard caller.role > .none else { throw ControlError.permissionDenied }
     guard let handler = handlers[call.method] else {
@@ -51,17 +50,17 @@ struct ControlDispatcher: Sendable {
         throw ControlError.methodNotFound(call.method)
       }
       let interface = String(call.method[..<dot])
-      throw InterfaceDescription.named(interface) == nil
+      throw service.interface(named: interface) == nil
         ? ControlError.interfaceNotFound(interface) : .methodNotFound(call.method)
     }
-    guard caller.role >= handler.role else { throw ControlError.permissionDenied }
-    guard !handler.isStreaming || call.more else { throw ControlError.expectedMore }
+    guard caller.role >= handler.method.role else { throw ControlError.permissionDenied }
+    guard !handler.method.isStreaming || call.more else { throw ControlError.expectedMore }
     return handler
   }
 
   /// A parameter that the method does not have is a mistake of the caller, not to be passed over.
   private func checkNames(_ call: ControlCall) throws {
-    guard let method = InterfaceDescription.method(call.method) else { return }
+    guard let method = service.method(named: call.method) else { return }
     let known = Set(method.parameters.map(\.name))
     if let unknown = call.parameters.keys.sorted().first(where: { !known.contains($0) }) {
       throw ControlError.invalidParameter(unknown)

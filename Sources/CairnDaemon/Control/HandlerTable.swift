@@ -1,27 +1,53 @@
-// Which handler serves which method: one line a method.
+// Which handler serves which method.
 import CairnControl
 
-/// All handlers.
-enum HandlerTable {
-  static func all(
-    services: any DaemonServices, status: @escaping @Sendable () async -> DaemonStatus
-  ) -> [AnyControlHandler] {
-    [
-      AnyControlHandler(GetInfoHandler()),
-      AnyControlHandler(GetInterfaceDescriptionHandler()),
-      AnyControlHandler(GetStatusHandler(status: status)),
-      AnyControlHandler(ListStoresHandler(services: services)),
-      AnyControlHandler(AddStoreHandler(services: services)),
-      AnyControlHandler(RemoveStoreHandler(services: services)),
-      AnyControlHandler(VerifyStoresHandler(services: services)),
-      AnyControlHandler(SyncNowHandler(services: services)),
-      AnyControlHandler(WaitForSyncHandler(services: services)),
-      AnyControlHandler(PauseSyncHandler(services: services)),
-      AnyControlHandler(ResumeSyncHandler(services: services)),
-      AnyControlHandler(GetModelHandler(services: services)),
-      AnyControlHandler(FetchRecordsHandler(services: services)),
-      AnyControlHandler(SaveRecordsHandler(services: services)),
-      AnyControlHandler(ImportRecordsHandler(services: services)),
-    ]
+/// The handlers of all methods; each is registered by what it does, in `Handlers`.
+///
+/// A handler may be called at any time from any task, several at once. It reports failure as
+/// ``CairnControl/ControlError`` or an error that `ControlError(describing:store:)` knows; any other
+/// error is logged and shown to the caller as an internal failure. A cancelled task means that the
+/// caller is gone or that the daemon stops: a handler gives up soon and leaves everything consistent.
+struct HandlerTable: Sendable {
+  private(set) var handlers: [ControlHandler] = []
+  private let host: EngineHost
+
+  /// - Parameter status: Gives the daemon's status at every time of its life.
+  init(host: EngineHost, status: @escaping @Sendable () async -> DaemonStatus) {
+    self.host = host
+    serveStatus(status)
+    serveStores()
+    serveLinks()
+    serveRecords()
+    serveIntrospection()
+  }
+
+  /// Registers a handler.
+  mutating func add(_ handler: ControlHandler) { handlers.append(handler) }
+
+  /// Registers the handler of a method that needs the engine; while there is none, calls are refused
+  /// with the reason.
+  mutating func serve<Method: ControlMethod>(
+    _ method: Method.Type,
+    _ answer:
+      @escaping @Sendable (_ parameters: Method.Parameters, _ engine: GroupEngine) async throws ->
+      Method.Reply
+  ) {
+    stream(method) { parameters, engine, _ in try await answer(parameters, engine) }
+  }
+
+  /// The same for a method that answers with a stream: interim answers go to the third argument, the
+  /// last one is returned.
+  mutating func stream<Method: ControlMethod>(
+    _ method: Method.Type,
+    _ answer:
+      @escaping @Sendable (
+        _ parameters: Method.Parameters, _ engine: GroupEngine,
+        _ send: @escaping @Sendable (Method.Reply) async throws -> Void
+      ) async throws -> Method.Reply
+  ) {
+    add(
+      ControlHandler(method) { [host] parameters, send in
+        try await answer(parameters, host.current(), send)
+      })
   }
 }

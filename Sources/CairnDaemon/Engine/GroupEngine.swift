@@ -13,33 +13,28 @@ import Logging
 ///
 /// An actor only to order starting, adding, removing and stopping; reads and writes of records run
 /// on their contexts' own queues and do not hold it.
-public actor GroupEngine: DaemonEngine {
-  /// What there is once the local store is open.
-  struct Running: Sendable {
-    let coordinator: PersistentStoreCoordinator
-    let local: PersistentStore
-    let engine: SyncEngine
-    let modelName: String
-  }
-
+actor GroupEngine {
   let configuration: DaemonConfiguration
   private let logger: Logger
   private let remembered: RememberedReplicas
   private let watches = StoreWatches()
-  private var running: Running?
+  private var running: OpenGroup?
   /// The replicas by name, with where each was named.
   private var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
   /// The names of replicas whose links rest until they are resumed.
   private(set) var paused: Set<String> = []
   private var tasks: [Task<Void, Never>] = []
 
-  public init(configuration: DaemonConfiguration, logger: Logger) {
+  init(configuration: DaemonConfiguration, logger: Logger) {
     self.configuration = configuration
     self.logger = logger
     remembered = RememberedReplicas(localStore: configuration.local.path)
   }
 
-  func current() throws -> Running {
+  /// The open group.
+  ///
+  /// - Throws: ``CairnControl/ControlError`` while the local store is not open.
+  func current() throws(ControlError) -> OpenGroup {
     guard let running else {
       throw ControlError.notReady(state: "starting", reason: "the local store is not open yet")
     }
@@ -48,7 +43,14 @@ public actor GroupEngine: DaemonEngine {
 
   // MARK: Life
 
-  public func start(reporter: EngineReporter) async throws {
+  /// Opens the local store and the required replicas, and begins to serve and to sync.
+  ///
+  /// Returns when the daemon may call itself ready; other replicas go on opening by themselves.
+  /// Long work reports progress at least every ten seconds.
+  ///
+  /// - Throws: ``EngineFailure`` when it cannot start now; the daemon stays up, degraded, and tries
+  ///   again with a new engine if that may help.
+  func start(reporter: EngineReporter) async throws {
     let opening = LocalStoreOpening(configuration: configuration, reporter: reporter)
     let model = try opening.model()
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
@@ -62,7 +64,7 @@ public actor GroupEngine: DaemonEngine {
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
-    running = Running(
+    running = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName)
     watches.watch("local", path: configuration.local.path) { engine.poke() }
     // Listening begins before the first replica, so that no event is missed.
@@ -130,7 +132,12 @@ public actor GroupEngine: DaemonEngine {
     }
   }
 
-  public func stop() async {
+  /// Finishes what runs, closes the stores.
+  ///
+  /// Called once, also after a failed start.
+  ///
+  /// Cancelled when the daemon must stop at once: it rolls back and returns.
+  func stop() async {
     watches.stopAll()
     for task in tasks { task.cancel() }
     tasks = []
@@ -140,7 +147,9 @@ public actor GroupEngine: DaemonEngine {
     try? running.coordinator.remove(running.local)
   }
 
-  public func probe() async {
+  /// Completes a small piece of real work through the same queues and stores as any caller's: its
+  /// return feeds the watchdog.
+  func probe() async {
     guard let running = try? current() else { return }
     // The same way as any caller's read: a context, its queue, the coordinator, the store.
     let context = running.newContext(named: "watchdog")
@@ -153,21 +162,25 @@ public actor GroupEngine: DaemonEngine {
 
   // MARK: Status and stores
 
-  public func status() async -> EngineStatus {
+  /// The model's name, the local store and the replicas.
+  ///
+  /// Never waits for a store.
+  func status() -> EngineStatus {
     guard let running else { return EngineStatus() }
     return StatusReport(
       running: running, configuration: configuration, replicas: replicas.mapValues(\.section)
     ).status()
   }
 
-  public func stores() async throws -> [StoreDescription] {
+  func stores() throws -> [StoreDescription] {
     let running = try current()
     let report = StatusReport(
       running: running, configuration: configuration, replicas: replicas.mapValues(\.section))
     return report.stores(origins: replicas.mapValues(\.origin))
   }
 
-  public func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
+  /// Returns once the replica is remembered, without waiting for it to open.
+  func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
     let section = try ReplicaSection(parameters, local: configuration.local)
     var isNew = try isNew(section)
     if isNew {
@@ -182,7 +195,7 @@ public actor GroupEngine: DaemonEngine {
         .storeAdded, "replica \(section.name) added",
         metadata: ["replica": .string(section.name)])
     }
-    guard let store = try await stores().first(where: { $0.name == section.name }) else {
+    guard let store = try stores().first(where: { $0.name == section.name }) else {
       throw ControlError.storeNotFound(name: section.name)
     }
     return AddStore.Reply(store: store, added: isNew)
@@ -221,8 +234,10 @@ public actor GroupEngine: DaemonEngine {
     }
   }
 
-  public func removeStore(named name: String) async throws {
-    guard let replica = replicas[name] else { throw ControlError.storeNotFound(name: name) }
+  func removeStore(named name: String) async throws {
+    guard let replica = replicas[name] else {
+      throw OpenGroup.unknownStore(name, among: Array(replicas.keys))
+    }
     guard replica.origin == .command else {
       throw ControlError.storeInvalid(
         name: name, field: "name",
@@ -258,16 +273,6 @@ public actor GroupEngine: DaemonEngine {
   private func remember(_ sections: [ReplicaSection], paused: Set<String>) throws {
     try remembered.save(replicas: sections.sorted { $0.name < $1.name }, paused: paused)
     self.paused = paused
-  }
-}
-
-extension GroupEngine.Running {
-  /// A background context on the local store.
-  func newContext(named name: String) -> ManagedObjectContext {
-    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    context.name = name
-    return context
   }
 }
 

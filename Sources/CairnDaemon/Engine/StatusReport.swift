@@ -9,7 +9,7 @@ import Foundation
 
 /// Puts together what the engine knows at one moment.
 struct StatusReport {
-  let running: GroupEngine.Running
+  let running: OpenGroup
   let configuration: DaemonConfiguration
   let replicas: [String: ReplicaSection]
 

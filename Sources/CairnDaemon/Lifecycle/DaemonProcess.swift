@@ -9,22 +9,17 @@ import ServiceLifecycle
 /// Runs the daemon: configuration, socket, engine, watchdog, signals.
 public struct DaemonProcess: Sendable {
   private let loader: ConfigurationLoader
-  private let factory: EngineFactory
   private let environment: [String: String]
   private let notifier: ServiceNotifier
 
   /// Prepares a daemon.
-  ///
-  /// - Parameter factory: Makes the engine; called again after a failed start.
   public init(
     loader: ConfigurationLoader, notifier: ServiceNotifier = .system,
-    environment: [String: String] = ProcessInfo.processInfo.environment,
-    factory: @escaping EngineFactory
+    environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     self.loader = loader
     self.notifier = notifier
     self.environment = environment
-    self.factory = factory
   }
 
   /// Checks the configuration and writes all problems to standard error.
@@ -73,15 +68,15 @@ public struct DaemonProcess: Sendable {
     let host = EngineHost()
     let conductor = DaemonConductor(notifier: notifier, logger: logger, loader: loader)
     let dispatcher = ControlDispatcher(
-      handlers: HandlerTable.all(services: host) {
+      handlers: HandlerTable(host: host) {
         await conductor.status(engine: await host.status())
-      }, logger: destination.logger("control"))
+      }.handlers, logger: destination.logger("control"))
     let server = ControlServer(
       settings: Self.settings(configuration.control), passed: activation.control,
       dispatcher: dispatcher, logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(
-      configuration: configuration, factory: factory, host: host, conductor: conductor,
+      configuration: configuration, host: host, conductor: conductor,
       logger: destination.logger("engine"))
     var services: [any Service] = [engine, server]
     if let interval = WatchdogInterval.requested() {

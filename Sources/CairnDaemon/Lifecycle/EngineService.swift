@@ -6,7 +6,6 @@ import ServiceLifecycle
 /// Runs the engine inside the service group.
 struct EngineService: Service {
   let configuration: DaemonConfiguration
-  let factory: EngineFactory
   let host: EngineHost
   let conductor: DaemonConductor
   let logger: Logger
@@ -32,16 +31,15 @@ struct EngineService: Service {
   ///
   /// - Returns: whether one runs now.
   private func startOnce() async -> Bool {
-    var engine: (any DaemonEngine)?
+    // A new engine for each attempt.
+    let engine = GroupEngine(configuration: configuration, logger: logger)
     do {
-      let made = try await factory(configuration, logger)
-      engine = made
-      try await made.start(reporter: reporter())
-      await host.install(made)
+      try await engine.start(reporter: reporter())
+      await host.install(engine)
       await conductor.handle(.engineStarted)
       return true
     } catch {
-      await engine?.stop()
+      await engine.stop()
       guard !Task.isCancelled else { return false }
       let failure = Self.failure(of: error)
       _ = await host.withdraw(state: "degraded", reason: failure.reason)

@@ -13,8 +13,7 @@ struct ModelShowCommand: ParsableCommand {
 
   func run() throws {
     let model = try shared.connect().call(GetModel.self, NoValues()).model
-    let entities = model.entities.filter { entity == nil || $0.name == entity }
-    if let entity, entities.isEmpty { throw ControlError.unknownEntity(entity: entity) }
+    let entities = try entity.map { [try model.entity(named: $0)] } ?? model.entities
     if shared.json {
       var shown = model
       shown.entities = entities

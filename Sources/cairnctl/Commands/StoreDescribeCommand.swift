@@ -15,7 +15,8 @@ struct StoreDescribeCommand: ParsableCommand {
     let client = try shared.connect()
     let stores = try client.call(ListStores.self, NoValues()).stores
     guard let store = stores.first(where: { $0.name == name }) else {
-      throw ControlError.storeNotFound(name: name)
+      throw ControlError.storeNotFound(
+        name: name, nearest: NearestName.find(name, among: stores.map(\.name)))
     }
     if shared.json { return try Output.json(store) }
     let status = try client.call(GetStatus.self, NoValues()).status

@@ -7,10 +7,7 @@ struct TypedValues {
 
   /// Finds the entity in the daemon's model.
   init(entity name: String, model: ModelSummary) throws {
-    guard let entity = model.entities.first(where: { $0.name == name }) else {
-      throw ControlError.unknownEntity(entity: name)
-    }
-    self.entity = entity
+    entity = try model.entity(named: name)
   }
 
   /// The value of `property` that `text` stands for; no text means null.
@@ -23,7 +20,9 @@ struct TypedValues {
       guard relationship.isToMany else { return .string(text) }
       return .array(text.split(separator: ",").map { .string($0.trimmed) })
     }
-    throw ControlError.unknownProperty(entity: entity.name, property: property)
+    let known = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    throw ControlError.unknownProperty(
+      entity: entity.name, property: property, nearest: NearestName.find(property, among: known))
   }
 
   /// Reads `key=value` arguments.
@@ -61,5 +60,16 @@ struct TypedValues {
       }
     default: return .string(text)
     }
+  }
+}
+
+extension ModelSummary {
+  /// - Throws: ``CairnControl/ControlError/unknownEntity(entity:nearest:)``.
+  func entity(named name: String) throws -> EntitySummary {
+    guard let entity = entities.first(where: { $0.name == name }) else {
+      throw ControlError.unknownEntity(
+        entity: name, nearest: NearestName.find(name, among: entities.map(\.name)))
+    }
+    return entity
   }
 }

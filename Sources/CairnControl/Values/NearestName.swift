@@ -1,9 +1,9 @@
-// Guesses which key a mistyped one was meant to be.
+// Guesses which name a mistyped one was meant to be.
 
 /// Finds the known word that is closest to a mistyped one.
-enum NearestKey {
+public enum NearestName {
   /// The word with the fewest edits away, if that is close enough to be a guess worth showing.
-  static func find(_ word: String, among known: [String]) -> String? {
+  public static func find(_ word: String, among known: [String]) -> String? {
     let best = known.map { ($0, distance(word.lowercased(), $0.lowercased())) }
       .min { ($0.1, $0.0) < ($1.1, $1.0) }
     guard let best, best.1 <= max(2, word.count / 2), best.1 < best.0.count else { return nil }

@@ -1,0 +1,27 @@
+// Serves io.cairn.Daemon and org.varlink.service.
+import CairnControl
+
+extension HandlerTable {
+  mutating func serveStatus(_ status: @escaping @Sendable () async -> DaemonStatus) {
+    add(ControlHandler(GetStatus.self) { _, _ in .init(status: await status()) })
+  }
+
+  /// Registers what tells of all others, those that are registered later excepted.
+  mutating func serveIntrospection() {
+    let own: [any ControlMethod.Type] = [GetInfo.self, GetInterfaceDescription.self]
+    let service = ServiceDescription(methods: own + handlers.map(\.method))
+    add(
+      ControlHandler(GetInfo.self) { _, _ in
+        .init(
+          vendor: "Cairn", product: "cairnd", version: CairnVersion.text, url: "",
+          interfaces: service.interfaces.map(\.name))
+      })
+    add(
+      ControlHandler(GetInterfaceDescription.self) { parameters, _ in
+        guard let interface = service.interface(named: parameters.interface) else {
+          throw ControlError.interfaceNotFound(parameters.interface)
+        }
+        return .init(description: interface.text)
+      })
+  }
+}

@@ -1,0 +1,91 @@
+// Compares replicas with the local store, all at once.
+
+import CairnControl
+import CairnStore
+import CairnSync
+
+/// One verification of a group.
+struct Verification: Sendable {
+  let group: OpenGroup
+  /// The replicas to compare.
+  let names: [String]
+
+  /// Reports differences as they are found; returns the summary.
+  func run(
+    report: @Sendable (VerifyStores.Reply) async throws -> Void
+  ) async throws -> VerifyStores.Summary {
+    let engine = group.engine
+    // All at once, so that none waits for another; told of in the order in which they are done.
+    let summaries = try await withThrowingTaskGroup(of: Comparison.self) { tasks in
+      for replica in names {
+        tasks.addTask { await Comparison(of: replica, by: engine) }
+      }
+      var summaries: [VerifyStores.StoreSummary] = []
+      for try await comparison in tasks {
+        try Task.checkCancellation()
+        summaries.append(try await summary(of: comparison, report: report))
+      }
+      return summaries
+    }.sorted { $0.store < $1.store }
+    let damage = try await damage(report: report)
+    var stores = summaries
+    if damage > 0 || stores.isEmpty {
+      stores.insert(
+        VerifyStores.StoreSummary(store: "local", records: 0, differences: damage), at: 0)
+    }
+    return VerifyStores.Summary(
+      stores: stores, isEqual: stores.allSatisfy { $0.differences == 0 && $0.problem == nil })
+  }
+
+  /// What came of comparing one replica.
+  private struct Comparison: Sendable {
+    let replica: String
+    let result: Result<VerifyReport, any Error>
+
+    init(of replica: String, by engine: SyncEngine) async {
+      self.replica = replica
+      do {
+        let report = try await engine.verify(name: replica, timeout: .seconds(300))
+        result = .success(report)
+      } catch {
+        result = .failure(error)
+      }
+    }
+  }
+
+  /// Tells what a comparison found.
+  private func summary(
+    of comparison: Comparison, report: @Sendable (VerifyStores.Reply) async throws -> Void
+  ) async throws -> VerifyStores.StoreSummary {
+    let replica = comparison.replica
+    switch comparison.result {
+    case .success(let found):
+      for difference in found.differences {
+        try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
+      }
+      return VerifyStores.StoreSummary(
+        store: replica, records: found.records, differences: found.differences.count)
+    case .failure(let error as SyncError):
+      return VerifyStores.StoreSummary(
+        store: replica, records: 0, differences: 0,
+        problem: StatusProblem(code: error.code.rawValue, message: error.message))
+    case .failure(let error): throw error
+    }
+  }
+
+  /// Asks SQLite whether the local file is whole.
+  private func damage(
+    report: @Sendable (VerifyStores.Reply) async throws -> Void
+  ) async throws -> Int {
+    let local = group.local
+    let findings = try await Blocking.run {
+      try (local as? any IntegrityChecking)?.verifyIntegrity() ?? []
+    }
+    for finding in findings {
+      try await report(
+        VerifyStores.Reply(
+          difference: VerifyStores.Difference(store: "local", kind: .damage, detail: finding)))
+    }
+    return findings.count
+  }
+}

@@ -1,0 +1,45 @@
+// What the engine tells the daemon about itself.
+import CairnControl
+
+/// The engine's part of the status.
+struct EngineStatus: Sendable, Hashable {
+  var model: String?
+  var local: StoreStatus?
+  var replicas: [ReplicaStatus] = []
+  /// What is wrong although the engine runs.
+  var problems: [StatusProblem] = []
+}
+
+/// Why an engine cannot start.
+struct EngineFailure: Error, Sendable, CustomStringConvertible {
+  /// A stable code: `store-locked`, `model-missing` and so on.
+  let code: String
+  /// What is wrong and what to do, for people.
+  let reason: String
+  /// Whether trying again without any change may help.
+  let isTransient: Bool
+
+  var description: String { "\(reason) (\(code))" }
+}
+
+/// How the engine tells the daemon about itself.
+struct EngineReporter: Sendable {
+  private let onProgress: @Sendable (String) -> Void
+  private let onSummary: @Sendable (String, [StatusProblem]) -> Void
+
+  init(
+    onProgress: @escaping @Sendable (String) -> Void,
+    onSummary: @escaping @Sendable (String, [StatusProblem]) -> Void
+  ) {
+    self.onProgress = onProgress
+    self.onSummary = onSummary
+  }
+
+  /// A long start or stop is getting on: "Migrating local store, 40 %".
+  ///
+  /// Buys more time.
+  func progress(_ text: String) { onProgress(text) }
+
+  /// One line on how things are ("3 replicas, 1 behind"), and what is wrong; none means all well.
+  func summary(_ text: String, problems: [StatusProblem] = []) { onSummary(text, problems) }
+}
