@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check sanitize lint format install deps check-consumers check-crashes faults fuzz migrations clean
+.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -31,9 +31,14 @@ build: deps
 bench: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks
 
-## The same, and fails where a ratio misses its target.
+## Measures the daemon of this build: imports, sync, what it needs and what applications notice.
+bench-service: deps
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --service
+
+## Both, and fails where a figure misses its target.
 bench-check: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --service --check
 
 ## Runs the tests under ThreadSanitizer and AddressSanitizer; takes long, see Tests/README.md.
 sanitize: deps

@@ -19,6 +19,9 @@ let package = Package(
         "CHeap",
         .product(name: "Cairn", package: "Cairn"),
         .product(name: "CairnSync", package: "Cairn"),
+        // Programs, not modules: built with this one, so that they lie beside it.
+        .product(name: "cairnd", package: "Cairn"),
+        .product(name: "cairnctl", package: "Cairn"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

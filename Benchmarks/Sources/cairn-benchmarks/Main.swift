@@ -18,6 +18,12 @@ struct BenchmarkCommand: ParsableCommand {
   @Flag(help: "Shows instead how costs grow from a tenth of the rows to all of them.")
   var growth = false
 
+  @Flag(help: "Measures instead the daemon: imports, sync, what it needs and what others notice.")
+  var service = false
+
+  @Option(help: "The folder of cairnd and cairnctl; that of this program when left out.")
+  var programs: String?
+
   @Flag(help: "Counts the processor time of the process: steadier where others work as well.")
   var processorTime = false
 
@@ -25,12 +31,14 @@ struct BenchmarkCommand: ParsableCommand {
     BenchmarkClock.countsProcessorTime = processorTime
     let workspace = try Workspace()
     if growth { return try runGrowth(workspace) }
-    var results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
-    if only.map("sync".contains) ?? true {
-      let rate = SyncRate(rows: rows / 10, rounds: rounds, workspace: workspace)
-      results.append(try rate.measureRate())
-    }
+    if service { return try runService(workspace) }
+    let results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
     Report(results: results).printTable()
+    try finish(results)
+  }
+
+  /// Writes the figures where that is wanted, and holds them against the targets.
+  private func finish(_ results: [CaseResult]) throws {
     if let json { try Report(results: results).writeJSON(to: URL(fileURLWithPath: json)) }
     let missed = results.filter { result in
       guard let must = result.must, let figure = result.figure else { return false }
@@ -40,6 +48,22 @@ struct BenchmarkCommand: ParsableCommand {
       for result in missed { print("missed: \(result.name)") }
       throw ExitCode.failure
     }
+  }
+
+  private func runService(_ workspace: Workspace) throws {
+    let folder =
+      programs.map { URL(fileURLWithPath: $0) }
+      ?? Bundle.main.executableURL?.deletingLastPathComponent()
+    guard let folder else { throw ValidationError("say with --programs where cairnd is") }
+    let cases = try ServiceCases(
+      rows: rows, rounds: rounds, workspace: workspace, programs: folder)
+    var results: [CaseResult] = []
+    Report.printHeading()
+    try cases.all(only: only) { found in
+      Report(results: found).printLines()
+      results += found
+    }
+    try finish(results)
   }
 
   private func runGrowth(_ workspace: Workspace) throws {

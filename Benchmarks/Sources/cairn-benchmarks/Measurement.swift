@@ -85,7 +85,7 @@ func timed(_ block: () throws -> Void) rethrows -> Double {
 }
 
 /// The time that all threads of the process have used.
-private func processorSeconds() -> Double {
+func processorSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9

@@ -7,8 +7,16 @@ struct Report {
   let results: [CaseResult]
 
   func printTable() {
+    Self.printHeading()
+    printLines()
+  }
+
+  static func printHeading() {
     print("| case | raw ns | GRDB × | Cairn × | must | aim |")
     print("|---|---:|---:|---:|---:|---:|")
+  }
+
+  func printLines() {
     for result in results {
       let raw = result.median(result.base).map {
         String(format: "%.0f", $0 / Double(max(result.units, 1)) * 1e9)
@@ -21,6 +29,8 @@ struct Report {
         "| \(result.name) | \(raw ?? "–") | \(factor(result.ratio("GRDB"))) "
           + "| \(text(result.figure)) | \(text(result.must)) | \(text(result.aim)) |")
     }
+    // A reader of a file sees each case when it has ended.
+    fflush(nil)
   }
 
   private func factor(_ value: Double?) -> String {
