@@ -33,6 +33,12 @@ public struct SyncConfiguration: Sendable, Hashable {
   ///
   /// Nothing is decided by it: a program may use the same name.
   public static let author = "cairn.sync"
+
+  /// The author in history of what ``SyncEngine/restore(_:as:)`` writes, unless the caller gives another.
+  public static let restoringAuthor = "cairn.restore"
+
+  /// The author in history of what ``SyncEngine/revert(_:as:)`` writes, unless the caller gives another.
+  public static let revertingAuthor = "cairn.revert"
 }
 
 /// Waits that double with each failure, up to a limit, and are spread so that many daemons do not

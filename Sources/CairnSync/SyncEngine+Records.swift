@@ -46,41 +46,4 @@ extension SyncEngine {
     try HistoryCapture(access: access).run()
     return try look()
   }
-
-  /// Believes what waits because it was written in the future by this machine's clock, in the local
-  /// store and in the replicas; nil means all of them.
-  ///
-  /// Later writes of the same stores wait again if they are as far ahead.
-  ///
-  /// - Returns: How many records and links waited. They are merged at once, see ``wait(for:timeout:)``.
-  /// - Throws: ``SyncError``; a replica that is not open is left alone.
-  @discardableResult
-  public func acceptHeld(names: [String]? = nil) async throws -> Int {
-    let local = self.local
-    var count = try local.acceptHeld()
-    let links = try links(names)
-    for link in links {
-      guard let replica = link.replica else { continue }
-      count += try await link.perform { try replica.acceptHeld() }
-    }
-    for link in links { link.poke() }
-    return count
-  }
-
-  /// What waits in quarantine: in the local store, or in a replica.
-  public func quarantine(of name: String? = nil) throws -> [QuarantineEntry] {
-    try entries(.quarantine, of: name).map { try QuarantineEntry(decoding: $0) }
-  }
-
-  /// The conflict journal of the local store, or of a replica, oldest first.
-  public func conflicts(of name: String? = nil) throws -> [JournalEntry] {
-    try entries(.journal, of: name).map { try JournalEntry(decoding: $0) }
-  }
-
-  private func entries(_ map: SyncMap, of name: String?) throws -> [Data] {
-    let access = try name.map { try link($0).replica } ?? local
-    guard let sidecar = access?.store as? any SidecarKeeping else { return [] }
-    return try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 0)
-      .map(\.value)
-  }
 }

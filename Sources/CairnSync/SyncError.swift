@@ -44,6 +44,24 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case cancelled = "cancelled"
     /// The configuration does not fit the model.
     case invalidConfiguration = "invalid-configuration"
+    /// There is no record with that ID, or it has no object where one is needed.
+    case noSuchRecord = "no-such-record"
+    /// The model has no such property in the record's entity.
+    case noSuchProperty = "no-such-property"
+    /// No journal has a conflict with that ID.
+    case noSuchConflict = "no-such-conflict"
+    /// Nothing with that name waits in quarantine.
+    case notQuarantined = "not-quarantined"
+    /// The merge rules rule out what was asked for.
+    case notAllowed = "not-allowed"
+    /// Another record has the values of a uniqueness constraint.
+    case valueTaken = "value-taken"
+    /// What is there has changed since the plan was made.
+    case planChanged = "plan-changed"
+    /// A pass would delete more than is configured; see `SyncEngine.approve`.
+    case awaitingApproval = "awaiting-approval"
+    /// Nothing waits for an approval.
+    case nothingToApprove = "nothing-to-approve"
     /// Something else failed while saving or reading.
     case failed = "failed"
   }

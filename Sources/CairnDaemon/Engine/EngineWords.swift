@@ -81,7 +81,9 @@ extension ControlError {
       .notAStore,
       .storeLocked, .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
       .recordsHeld, .notSyncing,
-      .invalidConfiguration, .failed:
+      .invalidConfiguration, .failed, .noSuchRecord, .noSuchProperty, .noSuchConflict,
+      .notQuarantined, .notAllowed, .valueTaken, .planChanged, .awaitingApproval,
+      .nothingToApprove:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     }

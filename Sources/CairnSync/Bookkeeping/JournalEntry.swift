@@ -1,3 +1,4 @@
+import CairnStore
 import Crypto
 import Foundation
 
@@ -16,15 +17,10 @@ public struct JournalEntry: Hashable, Sendable {
     writer.stamp(conflict.losingStamp)
     writer.stamp(conflict.winningStamp)
     if let member = conflict.member { writer.identity(member) }
-    var words: (UInt64, UInt64) = (0, 0)
-    for (index, byte) in SHA256.hash(data: writer.data).prefix(16).enumerated() {
-      if index < 8 {
-        words.0 = words.0 << 8 | UInt64(byte)
-      } else {
-        words.1 = words.1 << 8 | UInt64(byte)
-      }
-    }
-    id = RecordID(high: words.0, low: words.1)
+    var digest: UInt64 = 0
+    for byte in SHA256.hash(data: writer.data).prefix(8) { digest = digest << 8 | UInt64(byte) }
+    // The clock first, so that the ID leads to the entry's place among millions.
+    id = RecordID(high: conflict.winningStamp.clock.bits, low: digest)
     self.time = time
     self.conflict = conflict
   }
@@ -37,6 +33,23 @@ public struct JournalEntry: Hashable, Sendable {
 
   var key: Data {
     SyncKey.number(conflict.winningStamp.clock.bits) + SyncKey.bytes(id)
+  }
+
+  /// Where an entry with the ID is, unless an older version of the journal gave it.
+  static func key(of id: RecordID) -> SidecarKey {
+    SyncMap.journal.key(SyncKey.number(id.high) + SyncKey.bytes(id))
+  }
+
+  /// The entry in the names of another version of the model.
+  func translated(by translation: SchemaTranslation) -> JournalEntry {
+    JournalEntry(
+      id: id, time: time,
+      conflict: Conflict(
+        record: conflict.record, entity: translation.entity(conflict.entity),
+        property: conflict.property.map { translation.property($0, of: conflict.entity) },
+        losingValue: conflict.losingValue, losingStamp: conflict.losingStamp,
+        winningValue: conflict.winningValue, winningStamp: conflict.winningStamp,
+        rule: conflict.rule, member: conflict.member))
   }
 
   // Bytes: version 1 · ID 16 · time 8 · record 16 · entity · property (empty: none) · losing value,

@@ -97,6 +97,10 @@ struct SchemaUpgrade {
       let newKey = new.link.map { SyncKey.quarantine($0.key) } ?? SyncMap.quarantine.key(key)
       move(SyncMap.quarantine.key(key), to: newKey, new.encoded)
     }
+    try sidecar.visitEntries(of: .journal) { key, value in
+      let encoded = try JournalEntry(decoding: value).translated(by: translation).encoded
+      if encoded != value { ledger.put(SyncMap.journal.key(key), encoded) }
+    }
     for entry in moved { ledger.put(entry.old, nil) }
     for entry in moved { ledger.put(entry.new, entry.value) }
   }

@@ -10,7 +10,7 @@ import Foundation
 /// | | `names` | ``SchemaNames`` |
 /// | | `additions` | ``SchemaAdditions`` |
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
-/// | | `accepted` | what a ``CredibleTime`` accepts |
+/// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
@@ -52,6 +52,7 @@ enum SyncKey {
   static let additions = SyncMap.meta.key(Data("additions".utf8))
   static let reconsider = SyncMap.meta.key(Data("reconsider".utf8))
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
+  static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
 
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }

@@ -7,11 +7,19 @@ struct CredibleTime: Hashable, Sendable {
   /// The latest time to believe, in milliseconds since 1970.
   let limit: UInt64
   /// By store, the greatest of its readings that was accepted.
-  var accepted: [StoreID: ClockReading] = [:]
+  private(set) var accepted: [StoreID: ClockReading] = [:]
+  /// Single readings that were accepted, and none before them.
+  private(set) var acceptedAlone: Set<Stamp> = []
+
+  init(limit: UInt64) { self.limit = limit }
 
   func covers(_ stamp: Stamp) -> Bool {
     stamp.clock.milliseconds <= limit || accepted[stamp.store].map { $0 >= stamp.clock } ?? false
+      || acceptedAlone.contains(stamp)
   }
+
+  /// Accepts this one reading.
+  mutating func accept(exactly stamp: Stamp) { acceptedAlone.insert(stamp) }
 
   /// Accepts all readings of the stamp's store up to it.
   mutating func accept(_ stamp: Stamp) {
@@ -60,52 +68,33 @@ extension LinkState {
   }
 }
 
-extension StoreAccess {
-  /// Believes what waits here because it was written in the future by this machine's clock, and all
-  /// that the same stores wrote before.
-  ///
-  /// - Returns: How many records and links waited; the next pass makes them visible.
-  func acceptHeld() throws -> Int {
-    guard let sidecar = store as? any SidecarKeeping else { return 0 }
-    for _ in 0..<Self.attempts {
-      let ledger = try ledger()
-      var time = try ledger.credibleTime(limit: latestCredibleTime)
-      var count = 0
-      try sidecar.visitEntries(of: .quarantine) { _, value in
-        let entry = try QuarantineEntry(decoding: value)
-        guard entry.reason == .clockSkew else { return }
-        count += 1
-        let stamps: [Stamp]
-        switch entry.content {
-        case .record(let state): stamps = state.stamps(newTo: nil)
-        case .link(let link): stamps = link.state.stamps(newTo: nil)
-        }
-        for stamp in stamps where !time.covers(stamp) { time.accept(stamp) }
-      }
-      if count == 0 { return 0 }
-      ledger.setAccepted(time)
-      if try commit(ledger) { return count }
-    }
-    throw Self.contention(store)
-  }
-}
-
 extension Ledger {
   /// - Parameter limit: The latest time to believe.
   func credibleTime(limit: UInt64) throws -> CredibleTime {
     var time = CredibleTime(limit: limit)
-    guard let data = try value(SyncKey.accepted) else { return time }
     // Bytes: stamps, one after the other
-    var reader = ByteReader(data)
-    while !reader.isAtEnd { time.accept(try reader.stamp()) }
+    if let data = try value(SyncKey.accepted) {
+      var reader = ByteReader(data)
+      while !reader.isAtEnd { time.accept(try reader.stamp()) }
+    }
+    if let data = try value(SyncKey.acceptedAlone) {
+      var reader = ByteReader(data)
+      while !reader.isAtEnd { time.accept(exactly: try reader.stamp()) }
+    }
     return time
   }
 
-  func setAccepted(_ time: CredibleTime) {
+  func setAccepted(_ time: CredibleTime) throws {
     var writer = ByteWriter()
     for (store, clock) in time.accepted.sorted(by: { $0.key < $1.key }) {
       writer.stamp(Stamp(clock: clock, store: store))
     }
     put(SyncKey.accepted, writer.data)
+    // Those that time has caught up with need no acceptance any more.
+    let alone = time.acceptedAlone.filter { $0.clock.milliseconds > time.limit }
+    if alone.isEmpty, try value(SyncKey.acceptedAlone) == nil { return }
+    var aloneWriter = ByteWriter()
+    for stamp in alone.sorted() { aloneWriter.stamp(stamp) }
+    put(SyncKey.acceptedAlone, alone.isEmpty ? nil : aloneWriter.data)
   }
 }

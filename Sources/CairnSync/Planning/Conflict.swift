@@ -3,6 +3,10 @@ public struct Conflict: Hashable, Sendable {
   /// Why it lost.
   public enum Rule: String, Sendable, Hashable, CaseIterable {
     case lastWriter, deleteWon, writeWon, united
+    /// An operator discarded what was quarantined.
+    case discarded
+    /// An operator took a write back.
+    case reverted
   }
 
   public let record: RecordID

@@ -19,7 +19,9 @@ struct SyncEngineTests {
 
     init(
       _ name: String, in scratch: Scratch, model: ManagedObjectModel = SampleModel.make(),
-      kinds: [any StoreKind] = [], environment: SyncEnvironment = .live
+      kinds: [any StoreKind] = [], environment: SyncEnvironment = .live,
+      policy: DeleteConflictPolicy = .lastWriter,
+      configure: (inout SyncConfiguration) -> Void = { _ in }
     ) throws {
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: model,
@@ -34,6 +36,8 @@ struct SyncEngineTests {
       var configuration = SyncConfiguration()
       configuration.pollInterval = .milliseconds(50)
       configuration.backoff = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
+      configuration.deleteConflicts = policy
+      configure(&configuration)
       engine = try SyncEngine(
         coordinator: coordinator, local: store, configuration: configuration,
         environment: environment)
@@ -42,7 +46,7 @@ struct SyncEngineTests {
         access: StoreAccess(
           store: store,
           schema: try SyncSchema(
-            model: coordinator.managedObjectModel, defaultPolicy: .lastWriter, policies: [:]),
+            model: coordinator.managedObjectModel, defaultPolicy: policy, policies: [:]),
           environment: environment, configuration: configuration),
         coordinator: coordinator)
     }

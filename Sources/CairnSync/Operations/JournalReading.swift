@@ -1,0 +1,91 @@
+import CairnStore
+import Foundation
+
+/// Reads the conflict journals of several stores as one, in the order of their keys, a page at a time.
+struct JournalReading {
+  private struct Source {
+    let member: GroupStores.Member
+    let sidecar: any SidecarKeeping
+    var buffer: ArraySlice<(key: Data, value: Data)> = []
+    var next: Data?
+    var isRead = false
+
+    mutating func first() throws -> Data? {
+      if buffer.isEmpty, !isRead {
+        let page = 500
+        buffer = try sidecar.sidecarEntries(
+          of: SyncMap.journal.rawValue, from: next, to: nil, limit: page)[...]
+        isRead = buffer.count < page
+        if let last = buffer.last { next = last.key + Data([0]) }
+      }
+      return buffer.first?.key
+    }
+  }
+
+  /// What several journals have under one key.
+  struct Item {
+    let key: Data
+    /// Nil when it cannot be read.
+    let entry: JournalEntry?
+    let journals: [StoreReference]
+  }
+
+  private var sources: [Source]
+
+  /// - Parameter after: Only what comes after this key.
+  init(_ members: [GroupStores.Member], after: Data? = nil) {
+    sources = members.compactMap { member in
+      (member.access.store as? any SidecarKeeping).map {
+        Source(member: member, sidecar: $0, next: after.map { $0 + Data([0]) })
+      }
+    }
+  }
+
+  /// The next entry; nil at the end.
+  mutating func next() throws -> Item? {
+    var keys: [Data] = []
+    for index in sources.indices {
+      if let key = try sources[index].first() { keys.append(key) }
+    }
+    guard let key = keys.min(by: { $0.lexicographicallyPrecedes($1) }) else { return nil }
+    var entry: JournalEntry?
+    var journals: [StoreReference] = []
+    for index in sources.indices where try sources[index].first() == key {
+      guard let value = sources[index].buffer.popFirst()?.value else { continue }
+      let member = sources[index].member
+      journals.append(member.reference)
+      guard let found = try? JournalEntry(decoding: value) else { continue }
+      let translated = member.translation.map(found.translated) ?? found
+      if entry.map({ translated.time < $0.time }) ?? true { entry = translated }
+    }
+    return Item(key: key, entry: entry, journals: journals)
+  }
+
+  /// The entry with an ID: at once where the ID tells its place, otherwise by looking at all.
+  static func find(_ id: RecordID, in members: [GroupStores.Member]) throws -> Item? {
+    let key = JournalEntry.key(of: id)
+    for member in members {
+      guard let sidecar = member.access.store as? any SidecarKeeping,
+        try sidecar.sidecarValues(for: [key]).first ?? nil != nil
+      else { continue }
+      var reading = JournalReading(members)
+      for index in reading.sources.indices { reading.sources[index].next = key.key }
+      return try reading.next()
+    }
+    var reading = JournalReading(members)
+    while let item = try reading.next() {
+      if item.entry?.id == id { return item }
+    }
+    return nil
+  }
+}
+
+extension GroupStores {
+  func conflict(_ item: JournalReading.Item) -> JournaledConflict? {
+    guard let entry = item.entry else { return nil }
+    return JournaledConflict(
+      entry: entry, journals: item.journals,
+      losingStore: reference(entry.conflict.losingStamp.store),
+      winningStore: reference(entry.conflict.winningStamp.store))
+  }
+}

@@ -1,0 +1,111 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Writes an operator's edits to a group's local store: one save, as a program would make it, with
+/// validation, delete rules and history, so that it travels like any other.
+///
+/// Whoever writes meanwhile makes it decide again.
+struct OperatorSave {
+  let access: StoreAccess
+  let coordinator: PersistentStoreCoordinator
+  /// The author in history.
+  let author: String
+
+  /// - Parameter decide: What to do, given the bookkeeping of what is there now; called again when
+  ///   others write in between.
+  /// - Returns: How many of the edits changed something.
+  /// - Throws: ``SyncError``: `invalidRecord` and `valueTaken` name the property, `contention` when
+  ///   others never stop writing.
+  @discardableResult
+  func run(_ decide: (Ledger) throws -> OperatorDecision) throws -> Int {
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    context.transactionAuthor = author
+    return try context.performAndWait {
+      for _ in 0..<StoreAccess.attempts {
+        context.reset()
+        try HistoryCapture(access: access).run()
+        let ledger = try access.ledger()
+        if let count = try attempt(decide(ledger), ledger, context) { return count }
+      }
+      throw StoreAccess.contention(access.store)
+    }
+  }
+
+  /// - Returns: Nil when others wrote in between.
+  private func attempt(
+    _ decision: OperatorDecision, _ ledger: Ledger, _ context: ManagedObjectContext
+  ) throws -> Int? {
+    let application = OperatorApplication(access: access, ledger: ledger, context: context)
+    let count = try application.run(decision.edits)
+    if !context.hasChanges { return 0 }
+    _ = try ledger.journal(decision.journal, time: access.environment.now())
+    context.addSidecarOperations(
+      Self.operations(ledger, isBound: application.hasRevived), for: access.store)
+    do {
+      try context.save()
+      return count
+    } catch let error as CoreDataError {
+      switch error.code {
+      case .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity:
+        return nil
+      default: throw SyncError(rejecting: error)
+      }
+    } catch {
+      // A rule of the application's own, with an error of its own.
+      throw SyncError(.invalidRecord, "\(error)", recovery: .person)
+    }
+  }
+
+  /// What the save writes into the bookkeeping.
+  ///
+  /// Without the mark of sync's own commits: the rows are captured as anybody's.
+  ///
+  /// - Parameter isBound: Whether it rests on the bookkeeping as it was read.
+  private static func operations(_ ledger: Ledger, isBound: Bool) -> [SidecarOperation] {
+    if ledger.isUnchanged { return [] }
+    return ledger.operations().filter { operation in
+      switch operation {
+      case .putAtTransaction: false
+      case .require: isBound
+      case .put, .remove: true
+      }
+    }
+  }
+}
+
+extension SyncError {
+  /// Why a save of an operator's was refused, with the properties.
+  init(rejecting error: CoreDataError) {
+    if error.code == .managedObjectConstraintMerge {
+      let conflicts = error.userInfo["conflictList"] as? [ConstraintConflict] ?? []
+      let parts = conflicts.map { conflict in
+        let entity = conflict.conflictingObjects.first?.entity.name ?? "?"
+        let values = conflict.constraint.map { name in
+          "\(entity).\(name) \(conflict.constraintValues[name] ?? "nil")"
+        }
+        return values.joined(separator: ", ")
+      }
+      self.init(
+        .valueTaken,
+        "another record has \(parts.joined(separator: "; ")) already; change that one first",
+        recovery: .person)
+      return
+    }
+    let errors = (error.userInfo[CoreDataErrorKey.detailedErrors] as? [any Error]) ?? [error]
+    let parts = errors.compactMap { $0 as? CoreDataError }.map { item -> String in
+      guard let key = item.userInfo["NSValidationErrorKey"] as? String,
+        let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject
+      else { return item.message }
+      return "\(object.entity.name ?? "?").\(key): \(item.message)"
+    }
+    guard (1550..<1700).contains(error.code.rawValue) else {
+      self.init(describing: error, at: nil)
+      return
+    }
+    self.init(.invalidRecord, parts.joined(separator: "; "), recovery: .person)
+  }
+}

@@ -1,0 +1,92 @@
+/// What becomes of a quarantined state that is discarded: the store's own state is written anew over
+/// it, by a writer who had seen it, so that it wins in every store.
+struct QuarantineDiscard {
+  /// What the store has; nil when it never knew the record.
+  let mine: RecordState?
+  let held: RecordState
+  let policy: DeleteConflictPolicy
+
+  private var isMineAlive: Bool { mine?.isAlive(under: policy) ?? false }
+
+  /// The properties that the held state would change.
+  private var news: [String: Register] {
+    held.registers.filter { name, register in
+      mine?.registers[name].map { $0.write.stamp < register.write.stamp } ?? true
+    }
+  }
+
+  private var isDeleteNews: Bool {
+    guard let deletion = held.deletion else { return false }
+    return mine?.deletion.map { $0.stamp < deletion.stamp } ?? true
+  }
+
+  var effect: DiscardEffect {
+    if held.survivor != nil, mine?.survivor == nil {
+      return .impossible("the record was united with another, which cannot be taken back")
+    }
+    if mine?.survivor != nil { return .keepsValues([]) }
+    guard isMineAlive else { return .deletesRecord }
+    if isDeleteNews {
+      return policy == .deleteWins
+        ? .impossible("deletes win for \(held.entity): the delete cannot be taken back")
+        : .keepsRecord
+    }
+    return .keepsValues(news.keys.filter { mine?.registers[$0] != nil }.sorted())
+  }
+
+  /// - Parameter stamp: When the operator discards it, by the store's clock.
+  /// - Returns: The state that the store has from then on, and what is lost by that.
+  func decide(at stamp: Stamp) -> (state: RecordState, lost: [Conflict]) {
+    let joined = mine?.joined(with: held) ?? held
+    let latest = (joined.registers.values.map(\.write.stamp) + [joined.deletion?.stamp])
+      .compactMap { $0 }
+      .reduce(stamp) { $0 > $1 ? $0 : Stamp(clock: $1.clock.next, store: stamp.store) }
+    return isMineAlive ? keep(joined, at: latest) : delete(joined, at: latest)
+  }
+
+  private func keep(_ joined: RecordState, at stamp: Stamp) -> (RecordState, [Conflict]) {
+    var state = joined
+    var lost: [Conflict] = []
+    for (name, own) in mine?.registers ?? [:] {
+      guard let register = joined.registers[name] else { continue }
+      let isNew = own.write.stamp < register.write.stamp
+      guard isNew || isDeleteNews else { continue }
+      state.registers[name] = Register(
+        value: own.value, write: register.write.overwritten(at: stamp))
+      if isNew, !own.value.isSame(as: register.value) {
+        lost.append(conflict(name, register, winner: own.value, at: stamp))
+      }
+    }
+    if isDeleteNews, let deletion = held.deletion {
+      lost.append(
+        Conflict(
+          record: joined.id, entity: joined.entity, property: nil, losingValue: .null,
+          losingStamp: deletion.stamp, winningValue: .null, winningStamp: stamp,
+          rule: .discarded))
+    }
+    return (state, lost)
+  }
+
+  private func delete(_ joined: RecordState, at stamp: Stamp) -> (RecordState, [Conflict]) {
+    var state = joined
+    var seen = joined.deletion?.seen ?? SeenWrites()
+    if let old = joined.deletion { seen.insert(old.stamp) }
+    for register in joined.registers.values {
+      seen.insert(register.write.stamp)
+      seen.formUnion(register.write.seen)
+    }
+    seen.remove(stamp.store)
+    state.deletion = Deletion(stamp: stamp, seen: seen)
+    let lost = news.map { conflict($0.key, $0.value, winner: .null, at: stamp) }
+    return (state, lost)
+  }
+
+  private func conflict(
+    _ name: String, _ register: Register, winner: WireValue, at stamp: Stamp
+  ) -> Conflict {
+    Conflict(
+      record: held.id, entity: held.entity, property: name, losingValue: register.value,
+      losingStamp: register.write.stamp, winningValue: winner, winningStamp: stamp,
+      rule: .discarded)
+  }
+}
