@@ -24,6 +24,8 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var batchSize = 1000
   /// How often a link looks for changes when nobody tells it of any.
   public var pollInterval = Duration.seconds(5)
+  /// How much a pass may delete without asking.
+  public var deletionLimit = DeletionLimit()
   /// The first and the longest wait between attempts on a replica in trouble.
   public var backoff = Backoff()
 
@@ -37,7 +39,7 @@ public struct SyncConfiguration: Sendable, Hashable {
   /// The author in history of what ``SyncEngine/restore(_:as:)`` writes, unless the caller gives another.
   public static let restoringAuthor = "cairn.restore"
 
-  /// The author in history of what ``SyncEngine/revert(_:as:)`` writes, unless the caller gives another.
+  /// The author in history of what ``SyncEngine/revert(_:plan:as:)`` writes, unless the caller gives another.
   public static let revertingAuthor = "cairn.revert"
 }
 

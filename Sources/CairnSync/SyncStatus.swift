@@ -9,6 +9,9 @@ public enum ReplicaPhase: Sendable, Hashable {
   /// In trouble that mends itself; tried again at the given time (milliseconds since 1970).
   case waiting(until: UInt64, reason: SyncError)
   case paused
+  /// A pass would delete more than is configured; nothing is tried until that is approved, or is not so
+  /// any more.
+  case awaitingApproval(DeletionPlan)
   /// A person has to do something; nothing is tried until told to.
   case failed(SyncError)
   case removed
@@ -22,6 +25,7 @@ public enum ReplicaPhase: Sendable, Hashable {
     case .syncing: return "syncing"
     case .waiting: return "waiting"
     case .paused: return "paused"
+    case .awaitingApproval: return "awaiting-approval"
     case .failed: return "failed"
     case .removed: return "removed"
     }

@@ -40,6 +40,14 @@ struct EngineEventLog {
         logger.event(
           .linkStopped, "\(replica) is stopped and needs a person: \(error.message)",
           metadata: metadata.merging(["errorCode": .string(error.code.rawValue)]) { $1 })
+      case .awaitingApproval(let plan):
+        // The same question again is not news.
+        guard troubles.updateValue(.awaitingApproval, forKey: replica) != .awaitingApproval else {
+          return
+        }
+        logger.event(
+          .linkStopped, "\(replica) is stopped, \(plan.message)",
+          metadata: metadata.merging(["errorCode": .string(plan.error.code.rawValue)]) { $1 })
       case .ready:
         onReady(replica)
         if troubles.removeValue(forKey: replica) != nil {
@@ -90,7 +98,7 @@ struct EngineEventLog {
     let behind = status.replicas.count { ($0.lagTransactions ?? 0) > 0 }
     let troubled = status.replicas.count {
       switch $0.phase {
-      case .waiting, .failed: true
+      case .waiting, .failed, .awaitingApproval: true
       case .opening, .ready, .syncing: $0.lastError != nil
       case .migrating, .paused, .removed: false
       }

@@ -63,6 +63,10 @@ extension DaemonConfiguration {
     result.deleteConflictsByEntity = sync.entityConflicts.mapValues(policy)
     result.allowedClockSkew = UInt64(max(0, sync.maxClockSkew.components.seconds)) * 1000
     result.pollInterval = sync.pollInterval
+    result.deletionLimit = DeletionLimit(
+      count: sync.mostDeletions == 0 ? nil : sync.mostDeletions,
+      share: sync.deletionShare >= 100 ? nil : Double(sync.deletionShare) / 100,
+      smallest: sync.smallestEntity)
     result.backoff = Backoff(first: .milliseconds(500), longest: sync.maxRetryDelay)
     return result
   }

@@ -96,6 +96,9 @@ struct StatusReport {
     case .failed(let error):
       line.state = .stopped
       line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
+    case .awaitingApproval(let plan):
+      line.state = .stopped
+      line.problem = StatusProblem(code: plan.error.code.rawValue, message: plan.message)
     case .removed: line.state = .stopped
     }
     if let progress = replica.firstSyncProgress,
@@ -118,7 +121,7 @@ struct StatusReport {
   private static func isTryingAgain(_ phase: ReplicaPhase) -> Bool {
     switch phase {
     case .opening, .ready, .syncing: true
-    case .migrating, .waiting, .paused, .failed, .removed: false
+    case .migrating, .waiting, .awaitingApproval, .paused, .failed, .removed: false
     }
   }
 

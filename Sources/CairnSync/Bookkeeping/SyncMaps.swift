@@ -10,6 +10,7 @@ import Foundation
 /// | | `names` | ``SchemaNames`` |
 /// | | `additions` | ``SchemaAdditions`` |
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
+/// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
@@ -54,6 +55,9 @@ enum SyncKey {
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
 
+  static func verdict(_ source: StoreID) -> SidecarKey {
+    SyncMap.meta.key(Data("verdict".utf8) + bytes(source))
+  }
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }
   static func own(_ transaction: Int64) -> SidecarKey {

@@ -35,6 +35,7 @@ struct ConflictRestoring {
       }
       decision.edits.append(
         .revive(id, entity: entry.entity, values: known.filter { $0.key != property }))
+      decision.edits += try ledger.linksToShow(of: id)
     }
     decision.edits.append(try edit(of: property, id, plan))
     return decision
@@ -115,7 +116,7 @@ extension SyncEngine {
       let save = OperatorSave(access: local, coordinator: coordinator, author: author)
       var record = found.conflict.record
       var isRevived = false
-      let count = try save.run { ledger in
+      let count = try save.runNamingReasons { ledger in
         record = try ledger.resolve(found.conflict.record)
         isRevived = false
         var known: [String: WireValue] = [:]

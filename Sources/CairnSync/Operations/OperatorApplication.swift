@@ -12,6 +12,7 @@ final class OperatorApplication {
   private let context: ManagedObjectContext
   /// Objects of records that come back.
   private var revived: [RecordID: ManagedObject] = [:]
+  private var revivedRecords: [ObjectIdentifier: RecordID] = [:]
   var hasRevived: Bool { !revived.isEmpty }
 
   init(access: StoreAccess, ledger: Ledger, context: ManagedObjectContext) {
@@ -43,7 +44,10 @@ final class OperatorApplication {
         count += 1
       }
     }
-    if hasRevived { try writeRevived(edits) }
+    if hasRevived {
+      try orderRevived(edits)
+      try writeRevived(edits)
+    }
     return count
   }
 
@@ -62,6 +66,19 @@ final class OperatorApplication {
     return context.object(with: objectID)
   }
 
+  /// The records that a refused save is about.
+  func culprits(of error: CoreDataError) -> Set<RecordID> {
+    let conflicts = error.userInfo[SaveErrorKey.conflicts] as? [ConstraintConflict] ?? []
+    let errors = (error.userInfo[SaveErrorKey.detailedErrors] as? [any Error]) ?? [error]
+    let objects =
+      conflicts.flatMap(\.conflictingObjects)
+      + errors.compactMap {
+        ($0 as? CoreDataError)?.userInfo[SaveErrorKey.object] as? ManagedObject
+      }
+    return Set(
+      objects.compactMap { (try? record(of: $0)) ?? nil })
+  }
+
   private func present(_ id: RecordID) throws -> ManagedObject {
     if let object = try object(for: id) { return object }
     throw SyncError(
@@ -78,6 +95,7 @@ final class OperatorApplication {
     let object = plan.entity.insertObject(into: context)
     context.assign(object, to: access.store)
     revived[id] = object
+    revivedRecords[ObjectIdentifier(object)] = id
   }
 
   /// Says in the bookkeeping which records the new rows are: history tells of an insertion, which
@@ -94,9 +112,12 @@ final class OperatorApplication {
       let writes = entry.writes
       let former = entry.base
       entry.overlay = kept
-      entry.base = deletion.map { PropertyWrite(stamp: $0.stamp, seen: $0.seen) }
-      // What this model does not know stays as it was.
-      entry.writes = kept.keys.reduce(into: [:]) { $0[$1] = writes[$1] ?? former }
+      // Without a delete of its own it was hidden along with its owner.
+      if let deletion {
+        entry.base = PropertyWrite(stamp: deletion.stamp, seen: deletion.seen)
+        // What this model does not know stays as it was.
+        entry.writes = kept.keys.reduce(into: [:]) { $0[$1] = writes[$1] ?? former }
+      }
       entry.key = object.objectID.key
       ledger.setRecordID(id, for: object.objectID)
       ledger.setRecord(id, entry)
@@ -212,6 +233,55 @@ final class OperatorApplication {
     if others == members { return false }
     object.setValue(NSOrderedSet(array: others), forKey: name)
     return true
+  }
+}
+
+// MARK: Places of what comes back
+
+extension OperatorApplication {
+  /// Puts records that come back into the places of their owners' lists that they had.
+  private func orderRevived(_ edits: [OperatorEdit]) throws {
+    let suffix = SyncSchema.positionSuffix
+    var keys: [RecordID: [String: PositionKey]] = [:]
+    var lists: [ManagedObjectID: (owner: ManagedObject, relationships: [String: String])] = [:]
+    for case .revive(let id, let entity, let values) in edits {
+      for (name, value) in values where name.hasSuffix(suffix) {
+        guard case .data(let data) = value, let key = PositionKey(data: data),
+          let column = try column(String(name.dropLast(suffix.count)), of: entity),
+          let list = column.orderedInverse, let member = try object(for: id),
+          let owner = member.value(forKey: column.name) as? ManagedObject
+        else { continue }
+        keys[id, default: [:]][name] = key
+        lists[owner.objectID, default: (owner, [:])].relationships[list.name] = name
+      }
+    }
+    for (_, list) in lists {
+      for (relationship, name) in list.relationships {
+        let members =
+          (list.owner.value(forKey: relationship) as? NSOrderedSet)?
+          .compactMap { $0 as? ManagedObject } ?? []
+        let places = try members.map { member -> PositionKey? in
+          guard let id = try record(of: member) else { return nil }
+          if let key = keys[id]?[name] { return key }
+          guard case .data(let data)? = try ledger.record(id)?.overlay[name] else { return nil }
+          return PositionKey(data: data)
+        }
+        let sorted = zip(members, places).enumerated().sorted { a, b in
+          switch (a.element.1, b.element.1) {
+          case (let x?, let y?) where x != y: x < y
+          case (_?, nil): true
+          case (nil, _?): false
+          default: a.offset < b.offset
+          }
+        }
+        if sorted.map(\.offset) == Array(members.indices) { continue }
+        list.owner.setValue(NSOrderedSet(array: sorted.map(\.element.0)), forKey: relationship)
+      }
+    }
+  }
+
+  private func record(of object: ManagedObject) throws -> RecordID? {
+    try revivedRecords[ObjectIdentifier(object)] ?? ledger.recordID(for: object.objectID)
   }
 }
 

@@ -17,8 +17,8 @@ struct OperatorSave {
   /// - Parameter decide: What to do, given the bookkeeping of what is there now; called again when
   ///   others write in between.
   /// - Returns: How many of the edits changed something.
-  /// - Throws: ``SyncError``: `invalidRecord` and `valueTaken` name the property, `contention` when
-  ///   others never stop writing.
+  /// - Throws: ``OperatorRefusal`` for what the rules of the model refuse; ``SyncError`` with `contention`
+  ///   when others never stop writing.
   @discardableResult
   func run(_ decide: (Ledger) throws -> OperatorDecision) throws -> Int {
     let context = ManagedObjectContext(.privateQueue)
@@ -32,6 +32,15 @@ struct OperatorSave {
         if let count = try attempt(decide(ledger), ledger, context) { return count }
       }
       throw StoreAccess.contention(access.store)
+    }
+  }
+
+  /// The same, with what is refused as a ``SyncError``.
+  func runNamingReasons(_ decide: (Ledger) throws -> OperatorDecision) throws -> Int {
+    do {
+      return try run(decide)
+    } catch let refusal as OperatorRefusal {
+      throw refusal.error
     }
   }
 
@@ -52,11 +61,14 @@ struct OperatorSave {
       switch error.code {
       case .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity:
         return nil
-      default: throw SyncError(rejecting: error)
+      default:
+        throw OperatorRefusal(
+          error: SyncError(rejecting: error), records: application.culprits(of: error))
       }
     } catch {
       // A rule of the application's own, with an error of its own.
-      throw SyncError(.invalidRecord, "\(error)", recovery: .person)
+      throw OperatorRefusal(
+        error: SyncError(.invalidRecord, "\(error)", recovery: .person), records: [])
     }
   }
 
@@ -77,11 +89,27 @@ struct OperatorSave {
   }
 }
 
+/// A save of an operator's that the rules of the model refuse.
+struct OperatorRefusal: Error {
+  /// `invalidRecord` or `valueTaken`, which name the property.
+  let error: SyncError
+  /// The records to blame, as far as they are known.
+  let records: Set<RecordID>
+}
+
+/// Core Data's user info keys that tell what a save was refused for.
+enum SaveErrorKey {
+  static let detailedErrors = "NSDetailedErrors"
+  static let object = "NSValidationErrorObject"
+  static let property = "NSValidationErrorKey"
+  static let conflicts = "conflictList"
+}
+
 extension SyncError {
   /// Why a save of an operator's was refused, with the properties.
   init(rejecting error: CoreDataError) {
     if error.code == .managedObjectConstraintMerge {
-      let conflicts = error.userInfo["conflictList"] as? [ConstraintConflict] ?? []
+      let conflicts = error.userInfo[SaveErrorKey.conflicts] as? [ConstraintConflict] ?? []
       let parts = conflicts.map { conflict in
         let entity = conflict.conflictingObjects.first?.entity.name ?? "?"
         let values = conflict.constraint.map { name in
@@ -95,10 +123,10 @@ extension SyncError {
         recovery: .person)
       return
     }
-    let errors = (error.userInfo[CoreDataErrorKey.detailedErrors] as? [any Error]) ?? [error]
+    let errors = (error.userInfo[SaveErrorKey.detailedErrors] as? [any Error]) ?? [error]
     let parts = errors.compactMap { $0 as? CoreDataError }.map { item -> String in
-      guard let key = item.userInfo["NSValidationErrorKey"] as? String,
-        let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject
+      guard let key = item.userInfo[SaveErrorKey.property] as? String,
+        let object = item.userInfo[SaveErrorKey.object] as? ManagedObject
       else { return item.message }
       return "\(object.entity.name ?? "?").\(key): \(item.message)"
     }

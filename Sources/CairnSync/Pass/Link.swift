@@ -166,6 +166,7 @@ final class Link: Sendable {
     case .removed:
       return SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person)
     case .failed(let error): return error
+    case .awaitingApproval(let plan): return plan.error
     case .opening, .migrating, .ready, .syncing, .waiting: return nil
     }
   }
@@ -230,7 +231,9 @@ final class Link: Sendable {
     let began = environment.now()
     let before = life.counters
     let pass = SyncPass(
-      local: local, replica: replica.access, context: context, replicaContext: replica.context)
+      local: local, replica: replica.access, context: context, replicaContext: replica.context,
+      deletions: DeletionGuard(
+        replica: configuration.name, limit: local.configuration.deletionLimit))
     do {
       var machine = PassState(direction: configuration.direction)
       while let step = machine.step {
@@ -243,6 +246,10 @@ final class Link: Sendable {
       let direction = configuration.direction
       let held = try await perform { try pass.held(direction) }
       finish(since: began, before, held)
+    } catch let needed as ApprovalNeeded {
+      let now = environment.now()
+      change { $0.ask(needed.plan, now: now) }
+      failWaiters(needed.plan.error)
     } catch {
       fail(error)
     }

@@ -17,6 +17,10 @@ struct LinkLife: Sendable {
   var firstSync: Double?
   /// What the last complete pass could not make visible.
   private(set) var held = HeldRecords()
+  /// What waits to be approved; stays while the link is paused or looks again.
+  private(set) var deletions: DeletionPlan?
+  /// When to look again whether it still has to be approved.
+  private var nextLook: UInt64 = 0
 
   /// What the link's task does next.
   enum Action: Hashable, Sendable {
@@ -32,8 +36,10 @@ struct LinkLife: Sendable {
     if isPaused { return .sleep(milliseconds: nil) }
     switch phase {
     case .failed: return .sleep(milliseconds: nil)
+    case .awaitingApproval where nextLook > now: return .sleep(milliseconds: nextLook - now)
     case .waiting(let until, _) where until > now: return .sleep(milliseconds: until - now)
-    case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: break
+    case .opening, .migrating, .ready, .syncing, .waiting, .awaitingApproval, .paused, .removed:
+      break
     }
     return isOpen ? .pass : .open
   }
@@ -47,7 +53,7 @@ struct LinkLife: Sendable {
   /// An operator's word: whatever stood in the way may be gone.
   mutating func retry() {
     switch phase {
-    case .failed, .waiting: phase = .ready
+    case .failed, .waiting, .awaitingApproval: phase = .ready
     case .opening, .migrating, .ready, .syncing, .paused, .removed: break
     }
   }
@@ -68,6 +74,7 @@ struct LinkLife: Sendable {
     lastError = nil
     lastPass = now
     firstSync = nil
+    deletions = nil
     counters.passes += 1
     enter(.ready)
   }
@@ -81,6 +88,15 @@ struct LinkLife: Sendable {
     case .person: enter(.failed(error))
     case .retry, .wait: enter(.waiting(until: now + delay(failures), reason: error))
     }
+  }
+
+  /// Stops until a person has approved what a pass would delete.
+  mutating func ask(_ plan: DeletionPlan, now: UInt64) {
+    let minute: UInt64 = 60_000
+    deletions = plan
+    lastError = plan.error
+    nextLook = now + minute
+    enter(.awaitingApproval(plan))
   }
 
   mutating func pause() {

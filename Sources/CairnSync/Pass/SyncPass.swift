@@ -14,6 +14,8 @@ struct SyncPass: @unchecked Sendable {
   let context: ManagedObjectContext
   /// Where what the replica is given is merged, for one with a model of its own; nil for `context`.
   var replicaContext: ManagedObjectContext?
+  /// Nil for a pass that deletes whatever there is to delete.
+  var deletions: DeletionGuard?
 
   /// What a step did.
   struct Report: Sendable {
@@ -126,6 +128,8 @@ struct SyncPass: @unchecked Sendable {
     let exporter = ChangeExporter(access: source, destination: served.storeID)
     var cursor = try served.cursor(for: try source.ledger().storeID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
+    try deletions?.check(
+      from: source, to: destination, isLocal: destination.store === local.store, after: cursor)
     try source.offer(to: served.storeID)
     guard let set = try exporter.next(after: cursor) else {
       var report = Report(event: .drained)

@@ -16,6 +16,12 @@ public struct SyncSection: Sendable, Hashable {
   public var retention: Duration
   /// Time between comparisons; zero for none.
   public var verifyEvery: Duration
+  /// How many records of one entity a pass deletes without asking; 0 for any number.
+  public var mostDeletions: Int
+  /// How many percent of an entity's records a pass deletes without asking; 100 for all.
+  public var deletionShare: Int
+  /// Entities with fewer records are never asked about.
+  public var smallestEntity: Int
   /// Longest time between looks at a replica that gives no sign.
   public var pollInterval: Duration
   /// Longest time between attempts to reach a replica.
@@ -24,7 +30,8 @@ public struct SyncSection: Sendable, Hashable {
   public init(
     defaultConflict: Conflict = .lastWriter, entityConflicts: [String: Conflict] = [:],
     maxClockSkew: Duration = .seconds(300), retention: Duration = .seconds(30 * 86400),
-    verifyEvery: Duration = .seconds(86400), pollInterval: Duration = .seconds(5),
+    verifyEvery: Duration = .seconds(86400), mostDeletions: Int = 0, deletionShare: Int = 50,
+    smallestEntity: Int = 1000, pollInterval: Duration = .seconds(5),
     maxRetryDelay: Duration = .seconds(60)
   ) {
     self.defaultConflict = defaultConflict
@@ -32,6 +39,9 @@ public struct SyncSection: Sendable, Hashable {
     self.maxClockSkew = maxClockSkew
     self.retention = retention
     self.verifyEvery = verifyEvery
+    self.mostDeletions = mostDeletions
+    self.deletionShare = deletionShare
+    self.smallestEntity = smallestEntity
     self.pollInterval = pollInterval
     self.maxRetryDelay = maxRetryDelay
   }
@@ -54,6 +64,14 @@ public struct SyncSection: Sendable, Hashable {
     section.verifyEvery = verify.duration(
       "every", default: section.verifyEvery, in: .zero...(day * 365))
     verify.finish()
+    let deletions = reader.section("deletions")
+    section.mostDeletions = deletions.number(
+      "most", default: section.mostDeletions, in: 0...1_000_000_000)
+    section.deletionShare = deletions.number(
+      "share", default: section.deletionShare, in: 0...100)
+    section.smallestEntity = deletions.number(
+      "smallest", default: section.smallestEntity, in: 0...1_000_000_000)
+    deletions.finish()
     section.pollInterval = reader.duration(
       "pollInterval", default: section.pollInterval, in: .milliseconds(100)...day)
     section.maxRetryDelay = reader.duration(

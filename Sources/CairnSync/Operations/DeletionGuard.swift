@@ -1,0 +1,158 @@
+import CairnStore
+import Foundation
+
+/// Stops a pass before it deletes more than is configured, unless a person has approved it.
+///
+/// Looks once at all that waits to be moved, then only at what is new. Used on the queue of the link's
+/// context, one for each pass.
+final class DeletionGuard {
+  let replica: String
+  let limit: DeletionLimit
+  /// By destination, up to which place of the source's change order was looked at.
+  private var checked: [ObjectIdentifier: UInt64] = [:]
+
+  init(replica: String, limit: DeletionLimit) {
+    self.replica = replica
+    self.limit = limit
+  }
+
+  /// Call before changes are moved.
+  ///
+  /// - Parameter isLocal: Whether the destination is the local store.
+  /// - Throws: ``ApprovalNeeded``.
+  func check(
+    from source: StoreAccess, to destination: StoreAccess, isLocal: Bool, after cursor: SyncCursor
+  ) throws {
+    guard limit.harmless < .max else { return }
+    let head = try source.ledger().head.sequence
+    let key = ObjectIdentifier(destination.store)
+    let done = checked[key] ?? 0
+    guard head > max(done, cursor.position) else { return }
+    let survey = DeletionSurvey(
+      source: source, destination: destination, limit: limit, after: cursor.position)
+    let name = isLocal ? StoreReference.localName : replica
+    if let plan = try survey.run(replica: replica, store: name) { throw ApprovalNeeded(plan: plan) }
+    checked[key] = head
+  }
+}
+
+/// Finds out what of a destination would be deleted by what waits in a source.
+struct DeletionSurvey {
+  let source: StoreAccess
+  let destination: StoreAccess
+  let limit: DeletionLimit
+  let after: UInt64
+  private static let page = 1000
+
+  /// - Returns: Nil when it is within the limit, or approved.
+  func run(replica: String, store: String) throws -> DeletionPlan? {
+    if limit.harmless == .max { return nil }
+    let there = try destination.ledger()
+    if try there.isEmpty(.records) { return nil }
+    guard try mayExceed(there) else { return nil }
+    let here = try source.ledger()
+    var counts: [String: Int] = [:]
+    var last: [String: UInt64] = [:]
+    try visitChanges(there) { ids in
+      for (sequence, entity) in try deleted(ids, here, there) {
+        counts[entity, default: 0] += 1
+        last[entity] = max(last[entity] ?? 0, sequence)
+      }
+    }
+    var exceeding: [PendingDeletion] = []
+    var position: UInt64 = 0
+    for (entity, count) in counts.sorted(by: { $0.key < $1.key }) where count > limit.harmless {
+      let total = try self.total(of: entity)
+      guard limit.isExceeded(deleting: count, of: total) else { continue }
+      exceeding.append(PendingDeletion(entity: entity, deleted: count, total: total))
+      position = max(position, last[entity] ?? 0)
+    }
+    if exceeding.isEmpty { return nil }
+    let verdict = try there.value(SyncKey.verdict(here.storeID)).map(
+      DeletionVerdict.init(decoding:))
+    // What was deleted after the approval is not part of what was approved.
+    let isCovered = verdict.map { position <= $0.position } ?? false
+    if isCovered, verdict?.isApproved == true { return nil }
+    return DeletionPlan(
+      replica: replica, store: store, entities: exceeding, isRejected: isCovered,
+      source: here.storeID, position: position)
+  }
+
+  /// Whether so many records changed that the limit could be reached: the usual pass ends here.
+  private func mayExceed(_ there: Ledger) throws -> Bool {
+    guard let sidecar = source.store as? any SidecarKeeping else { return false }
+    let least = limit.harmless + 1
+    let changes = try sidecar.sidecarEntries(
+      of: SyncMap.changes.rawValue, from: SyncKey.number(after + 1), to: nil, limit: least)
+    return changes.count == least
+  }
+
+  /// Visits the records that changed and did not come from the destination, a page at a time.
+  private func visitChanges(_ there: Ledger, _ visit: ([RecordID]) throws -> Void) throws {
+    guard let sidecar = source.store as? any SidecarKeeping else { return }
+    var next = SyncKey.number(after + 1)
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.changes.rawValue, from: next, to: nil, limit: Self.page)
+      var ids: [RecordID] = []
+      for (key, value) in page {
+        var reader = ByteReader(key)
+        _ = try reader.sequence()
+        guard try reader.byte() == SyncKey.recordKind else { continue }
+        if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == there.storeID {
+          continue
+        }
+        ids.append(try SyncKey.identity(RecordID.self, in: key.dropFirst(9)))
+      }
+      try visit(ids)
+      guard page.count == Self.page, let last = page.last else { return }
+      next = last.key + Data([0])
+    }
+  }
+
+  /// Those that are deleted in the source and would be in the destination.
+  private func deleted(
+    _ ids: [RecordID], _ here: Ledger, _ there: Ledger
+  ) throws -> [(sequence: UInt64, entity: String)] {
+    try here.prefetch(records: ids)
+    var gone: [(id: RecordID, entry: RecordEntry, deletion: Deletion)] = []
+    for id in ids {
+      guard let entry = try here.record(id), entry.key == nil, entry.survivor == nil,
+        let deletion = entry.deletion
+      else { continue }
+      gone.append((id, entry, deletion))
+    }
+    try there.prefetch(records: gone.map { $0.id })
+    var found: [(sequence: UInt64, entity: String)] = []
+    for item in gone {
+      guard let other = try there.record(item.id), other.key != nil,
+        !survives(item.deletion, item.entry, other)
+      else { continue }
+      found.append((item.entry.sequence, other.entity))
+    }
+    return found
+  }
+
+  /// Whether writes of either side bring the record back.
+  private func survives(_ deletion: Deletion, _ entry: RecordEntry, _ other: RecordEntry) -> Bool {
+    let policy =
+      destination.schema.entities[other.entity]?.policy ?? destination.configuration.deleteConflicts
+    let joined = other.deletion?.joined(with: deletion) ?? deletion
+    let meant = [entry, other].flatMap { [$0.base].compactMap { $0 } + Array($0.writes.values) }
+      .map(\.meant)
+    switch policy {
+    case .deleteWins: return false
+    case .lastWriter: return meant.contains { $0 > joined.stamp }
+    case .writeWins: return meant.contains { !joined.hasSeen($0) }
+    }
+  }
+
+  private func total(of entity: String) throws -> Int {
+    guard let plan = destination.schema.entities[entity], destination.store.holds(plan.entity)
+    else { return 0 }
+    let request = StoreFetchRequest(
+      entity: plan.entity, includesSubentities: false, result: .count)
+    if case .count(let count) = try destination.store.fetch(request) { return count }
+    return 0
+  }
+}

@@ -1,0 +1,214 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 9: a pass that would delete much stops and asks.
+struct ApprovalTests {
+  private let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  private var url: URL { scratch.url.appendingPathComponent("nas.sqlite") }
+
+  private func daemon(
+    _ limit: DeletionLimit, items: Int = 130
+  ) async throws -> SyncEngineTests.Daemon {
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch) { $0.deletionLimit = limit }
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    if items > 0 { try daemon.insert((0..<items).map { "k\($0)" }) }
+    try await daemon.engine.wait(timeout: .patience)
+    return daemon
+  }
+
+  private func delete(_ count: Int, _ daemon: SyncEngineTests.Daemon) throws {
+    try daemon.site.write { context in
+      for object in try daemon.site.all("Item", in: context).prefix(count) {
+        context.delete(object)
+      }
+    }
+  }
+
+  private func count(_ entity: String, _ daemon: SyncEngineTests.Daemon) throws -> Int {
+    let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
+    let description = try #require(open.coordinator.managedObjectModel.entitiesByName[entity])
+    let request = StoreFetchRequest(entity: description, result: .count)
+    guard case .count(let count) = try open.store.fetch(request) else { return -1 }
+    return count
+  }
+
+  private func refused(_ daemon: SyncEngineTests.Daemon) async -> SyncError? {
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+  }
+
+  @Test func aPassThatWouldDeleteMoreThanTheShareStopsSaysWhatAndGoesOnOnceApproved() async throws {
+    let daemon = try await daemon(DeletionLimit(share: 0.5, smallest: 100))
+    let other = scratch.url.appendingPathComponent("other.sqlite")
+    try delete(120, daemon)
+    let error = await refused(daemon)
+    #expect(error?.code == .awaitingApproval)
+    #expect(
+      error?.message == "waiting for approval: 120 of 130 Item would be deleted in nas")
+    #expect(try count("Item", daemon) == 130)
+    let status = try #require(try daemon.engine.status().replicas.first)
+    guard case .awaitingApproval(let plan) = status.phase else {
+      Issue.record("\(status.phase)")
+      return
+    }
+    #expect(plan.entities == [PendingDeletion(entity: "Item", deleted: 120, total: 130)])
+    #expect(try daemon.engine.awaitingApproval() == [plan])
+    // Other links go on.
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "other", url: other))
+    try await daemon.engine.wait(for: ["other"], timeout: .patience)
+    let wrong = await #expect(throws: SyncError.self) {
+      try await daemon.engine.approve("nas", plan: "another")
+    }
+    #expect(wrong?.code == .planChanged)
+    #expect(try await daemon.engine.approve("nas", plan: plan.id) == plan)
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try count("Item", daemon) == 10)
+    let again = await #expect(throws: SyncError.self) {
+      try await daemon.engine.approve("nas")
+    }
+    #expect(again?.code == .nothingToApprove)
+    try await daemon.close()
+  }
+
+  @Test func theNumberCountsByItselfAndTinyEntitiesAreNotAskedAbout() async throws {
+    let daemon = try await daemon(DeletionLimit(count: 5, share: nil, smallest: 50))
+    try delete(5, daemon)
+    try await daemon.engine.wait(timeout: .patience)
+    try delete(6, daemon)
+    #expect(await refused(daemon)?.code == .awaitingApproval)
+    try await daemon.engine.approve("nas")
+    try await daemon.engine.wait(timeout: .patience)
+    try delete(119 - 49, daemon)
+    #expect(await refused(daemon)?.code == .awaitingApproval)
+    try await daemon.engine.approve("nas")
+    try await daemon.engine.wait(timeout: .patience)
+    // 49 are left, fewer than the smallest entity that is asked about.
+    try delete(49, daemon)
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try count("Item", daemon) == 0)
+    try await daemon.close()
+  }
+
+  @Test func whatIsRejectedStaysStoppedAndWhatGrowsIsAskedAgain() async throws {
+    let daemon = try await daemon(DeletionLimit(share: 0.5, smallest: 100))
+    try delete(100, daemon)
+    _ = await refused(daemon)
+    #expect(try await daemon.engine.reject("nas").entities.first?.deleted == 100)
+    let rejected = await refused(daemon)
+    #expect(rejected?.code == .awaitingApproval && rejected?.message.contains("rejected") == true)
+    try daemon.engine.syncNow()
+    _ = await refused(daemon)
+    #expect(try count("Item", daemon) == 130)
+    try delete(1, daemon)
+    try daemon.engine.syncNow()
+    let grown = await refused(daemon)
+    #expect(
+      grown?.message == "waiting for approval: 101 of 130 Item would be deleted in nas")
+    // What was approved is what was asked: one more, and it asks again.
+    try daemon.engine.pause()
+    try daemon.engine.resume()
+    _ = await refused(daemon)
+    let plan = try await daemon.engine.approve("nas")
+    #expect(plan.entities.first?.deleted == 101)
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try count("Item", daemon) == 29)
+    try await daemon.close()
+  }
+
+  @Test func anApprovalCoversNothingThatIsDeletedAfterIt() async throws {
+    let daemon = try await daemon(DeletionLimit(share: 0.5, smallest: 100))
+    try delete(100, daemon)
+    _ = await refused(daemon)
+    let plan = try #require(try daemon.engine.awaitingApproval().first)
+    try daemon.engine.pause()
+    #expect(try await daemon.engine.approve("nas") == plan)
+    try delete(1, daemon)
+    try daemon.engine.resume()
+    #expect(
+      await refused(daemon)?.message
+        == "waiting for approval: 101 of 130 Item would be deleted in nas")
+    #expect(try daemon.engine.awaitingApproval().first?.id != plan.id)
+    try await daemon.close()
+  }
+
+  @Test func anApprovalOutlivesTheDaemonAndAQuestionIsAskedAgain() async throws {
+    let limit = DeletionLimit(share: 0.5, smallest: 100)
+    let first = try await daemon(limit)
+    try delete(120, first)
+    _ = await refused(first)
+    try await first.close()
+    let second = try SyncEngineTests.Daemon("local", in: scratch) { $0.deletionLimit = limit }
+    try second.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    #expect(await refused(second)?.code == .awaitingApproval)
+    // The daemon ends before the pass begins.
+    let link = try second.engine.link("nas")
+    let plan = try #require(link.life.deletions)
+    let ledger = try #require(link.replica).ledger()
+    ledger.put(
+      SyncKey.verdict(plan.source),
+      DeletionVerdict(position: plan.position, isApproved: true).encoded)
+    #expect(try #require(link.replica).commit(ledger))
+    try await second.close()
+    let third = try await daemon(limit, items: 0)
+    #expect(try count("Item", third) == 10)
+    try await third.close()
+  }
+
+  @Test func aPullThatWouldDeleteMuchInTheLocalStoreAsksToo() async throws {
+    let limit = DeletionLimit(share: 0.5, smallest: 100)
+    let here = try await daemon(limit)
+    let there = try SyncEngineTests.Daemon("there", in: scratch)
+    try there.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await there.engine.wait(timeout: .patience)
+    try delete(130, there)
+    try await there.engine.wait(timeout: .patience)
+    #expect(
+      await refused(here)?.message
+        == "waiting for approval: 130 of 130 Item would be deleted in local")
+    try await here.engine.approve("nas")
+    try await here.engine.wait(timeout: .patience)
+    #expect(try here.site.picture().isEmpty)
+    try await here.close()
+    try await there.close()
+  }
+
+  @Test func aLinkThatWaitsGoesOnByItselfWhenTheRecordsAreBack() async throws {
+    let daemon = try await daemon(DeletionLimit(count: 20, share: nil, smallest: 100))
+    try daemon.engine.pause()
+    try delete(100, daemon)
+    try daemon.engine.resume()
+    _ = await refused(daemon)
+    // Others bring most of them back: what the other side wrote is later.
+    let there = try SyncEngineTests.Daemon("there", in: scratch)
+    try there.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await there.engine.wait(timeout: .patience)
+    try there.site.write { context in
+      for object in try there.site.all("Item", in: context) {
+        object.setValue(9.0, forKey: "other")
+      }
+    }
+    try await there.engine.wait(timeout: .patience)
+    try daemon.engine.syncNow()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try count("Item", daemon) == 130)
+    #expect(try daemon.engine.awaitingApproval().isEmpty)
+    try await daemon.close()
+    try await there.close()
+  }
+
+  @Test(arguments: [
+    (5, 10, false), (6, 10, true), (10, 10, true), (0, 10, false), (9, 9, false),
+  ])
+  func theShareIsOfWhatTheStoreHas(deleted: Int, total: Int, isExceeded: Bool) {
+    let limit = DeletionLimit(share: 0.5, smallest: 10)
+    #expect(limit.isExceeded(deleting: deleted, of: total) == isExceeded)
+    #expect(!DeletionLimit.none.isExceeded(deleting: deleted, of: total))
+  }
+}
