@@ -22,6 +22,7 @@ struct RecordFinder {
   /// What has been looked up in the store, found or not.
   private var known: Set<Identity> = []
   private var createdObjects: Set<ObjectIdentifier> = []
+  private var writings: [ObjectIdentifier: RecordWriting] = [:]
   /// How many objects were made because a reference named them.
   var created: Int { createdObjects.count }
 
@@ -139,6 +140,13 @@ struct RecordFinder {
     createdObjects.remove(ObjectIdentifier(object)) != nil
   }
 
+  private mutating func writing(for entity: EntityDescription) -> RecordWriting {
+    if let known = writings[ObjectIdentifier(entity)] { return known }
+    let writing = RecordWriting(entity: entity)
+    writings[ObjectIdentifier(entity)] = writing
+    return writing
+  }
+
   /// The destination that a reference names, made when it is not there.
   mutating func findOrCreate(
     _ entity: EntityDescription, members: [String: JSONValue]
@@ -154,7 +162,7 @@ struct RecordFinder {
       let text = key.map { "\($0)=\(members[$0]?.stringValue ?? "…")" }.joined(separator: ", ")
       throw ControlError.recordNotFound(entity: entity.name ?? "", id: text)
     }
-    let writing = RecordWriting(entity: entity)
+    let writing = writing(for: entity)
     try writing.checkIsInsertable()
     let object = insert(entity)
     try writing.apply(members, to: object) { json, relationship in

@@ -33,7 +33,9 @@ public struct RecordImport {
     in context: ManagedObjectContext, store: PersistentStore
   ) throws -> ImportRecords.Reply {
     try context.performAndWait {
-      var lineByObject: [ObjectIdentifier: Int] = [:]
+      // The object of each row so far: asked only for who is to blame.
+      var objects: [ManagedObject] = []
+      objects.reserveCapacity(parameters.rows.count)
       do {
         var finder = RecordFinder(
           context: context, store: store, createsMissing: parameters.createMissing ?? true)
@@ -42,7 +44,7 @@ public struct RecordImport {
         for (row, line) in zip(parameters.rows, parameters.lines) {
           do {
             let found = try target(of: row, finder: &finder)
-            lineByObject[ObjectIdentifier(found.object)] = line
+            objects.append(found.object)
             try writing.apply(row, to: found.object) { json, relationship in
               try reference(json, relationship, finder: &finder, context: context)
             }
@@ -61,7 +63,9 @@ public struct RecordImport {
         try context.save()
         return reply
       } catch {
-        let failure = Self.failure(error, lines: lineByObject, store: store)
+        let lines = Dictionary(
+          zip(objects.map { ObjectIdentifier($0) }, parameters.lines), uniquingKeysWith: { $1 })
+        let failure = Self.failure(error, lines: lines, store: store)
         context.rollback()
         throw failure
       }

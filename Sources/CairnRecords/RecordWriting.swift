@@ -9,16 +9,38 @@ struct RecordWriting {
   /// Finds the object that a relationship's wire value names.
   typealias Resolve = (JSONValue, RelationshipDescription) throws -> ManagedObject
 
+  /// A property that a row may set.
+  private enum Property {
+    case attribute(AttributeDescription, slot: Int)
+    case toOne(RelationshipDescription)
+    case toMany(RelationshipDescription)
+  }
+
   let entity: EntityDescription
+  /// In the order of their names, so that the same rows have the same effects and the same errors.
+  private let properties: [(name: String, property: Property)]
 
   init(entityNamed name: String, in model: ManagedObjectModel) throws {
     guard let entity = model.entitiesByName[name] else {
       throw ControlError.unknownEntity(name, in: model)
     }
-    self.entity = entity
+    self.init(entity: entity)
   }
 
-  init(entity: EntityDescription) { self.entity = entity }
+  init(entity: EntityDescription) {
+    self.entity = entity
+    let layout: EntityLayout = entity.layout
+    var properties: [(name: String, property: Property)] = layout.slots.enumerated().map {
+      index, slot in
+      switch slot.content {
+      case .attribute(let attribute):
+        (name: slot.name, property: .attribute(attribute, slot: index))
+      case .toOne(let relationship): (name: slot.name, property: .toOne(relationship))
+      }
+    }
+    properties += layout.toManys.map { (name: $0.name, property: .toMany($0)) }
+    self.properties = properties.sorted { $0.name < $1.name }
+  }
 
   /// Refuses entities that have no objects of their own.
   func checkIsInsertable() throws {
@@ -29,43 +51,50 @@ struct RecordWriting {
 
   /// Sets every member of the row.
   ///
-  /// - Throws: `unknownProperty` or `invalidValue`; members before the bad one are set.
+  /// - Throws: `invalidValue` for the first member that is wrong, by its name, or `unknownProperty`;
+  ///   other members are set.
   func apply(
     _ values: [String: JSONValue], to object: ManagedObject, resolve: Resolve
   ) throws {
-    for (name, json) in values.sorted(by: { $0.key < $1.key }) {
-      if let slot = entity.layout.slotByName[name] {
-        try set(json, slot: slot, of: object, resolve: resolve)
-      } else if let relationship = entity.relationshipsByName[name] {
+    var known = 0
+    for (name, property) in properties {
+      guard let json = values[name] else { continue }
+      known += 1
+      switch property {
+      case .attribute(let attribute, let slot):
+        try set(json, attribute, named: name, slot: slot, of: object)
+      case .toOne(let relationship):
+        let destination = json == .null ? nil : try resolve(json, relationship)
+        let current = object.value(forKey: name) as? ManagedObject
+        if current !== destination { object.setValue(destination, forKey: name) }
+      case .toMany(let relationship):
         try setMembers(json, of: relationship, object: object, resolve: resolve)
-      } else if name != "id" && name != "entity" {
-        throw ControlError.unknownProperty(name, of: entity)
       }
     }
+    if known < values.count { try checkNames(values) }
+  }
+
+  private func checkNames(_ values: [String: JSONValue]) throws {
+    let known = Set(properties.map(\.name)).union(["id", "entity"])
+    guard let unknown = values.keys.filter({ !known.contains($0) }).min() else { return }
+    throw ControlError.unknownProperty(unknown, of: entity)
   }
 
   private func set(
-    _ json: JSONValue, slot index: Int, of object: ManagedObject, resolve: Resolve
+    _ json: JSONValue, _ attribute: AttributeDescription, named name: String, slot: Int,
+    of object: ManagedObject
   ) throws {
-    let slot = entity.layout.slots[index]
-    switch slot.content {
-    case .attribute(let attribute):
-      if attribute is DerivedAttributeDescription {
-        throw invalid(slot.name, "the store computes this attribute; leave it out")
-      }
-      let value: AttributeValue
-      do {
-        value = try RecordCoding.value(json, for: attribute)
-      } catch let error as RecordCodingError {
-        throw invalid(slot.name, error.reason)
-      }
-      if !object.storedValue(at: index).isSameStoredValue(as: value) {
-        object.setStoredValue(value, at: index)
-      }
-    case .toOne(let relationship):
-      let destination = json == .null ? nil : try resolve(json, relationship)
-      let current = object.value(forKey: relationship.name) as? ManagedObject
-      if current !== destination { object.setValue(destination, forKey: relationship.name) }
+    if attribute is DerivedAttributeDescription {
+      throw invalid(name, "the store computes this attribute; leave it out")
+    }
+    let value: AttributeValue
+    do {
+      value = try RecordCoding.value(json, for: attribute)
+    } catch let error as RecordCodingError {
+      throw invalid(name, error.reason)
+    }
+    if !object.storedValue(at: slot).isSameStoredValue(as: value) {
+      object.setStoredValue(value, at: slot)
     }
   }
 

@@ -54,6 +54,41 @@ import Testing
     #expect(value.isNaN ? back.isNaN : back.bitPattern == value.bitPattern)
   }
 
+  @Test(arguments: [
+    "0", "-0", "0.0", "-0.0", "0.1", "-0.1", "1.50", "100.0", "9007199254740992",
+    "9007199254740993", "-9223372036854775808", "9223372036854775808", "0.3333333333333333",
+    "123456789012345.6", "9.007199254740993", "900719925474099.3", "0.00000000000001", "1e3",
+    "2E-3",
+    "0.1e1", "123456789.123456789", "0.000000000000000000000001",
+  ])
+  func aNumberIsTheOneNearestToItsText(_ text: String) throws {
+    let whole = text == "-0" || text.contains(where: { ".eE".contains($0) }) ? nil : Int64(text)
+    let number = try JSONParser.parse(text)
+    if let whole {
+      #expect(number == .integer(whole))
+    } else {
+      let double = try #require(Double(text))
+      guard case .number(let value) = number else {
+        Issue.record("\(number) is no floating-point number")
+        return
+      }
+      #expect(value.bitPattern == double.bitPattern)
+    }
+  }
+
+  @Test func aMessageCarriesRowsInManyForms() throws {
+    let rows: JSONValue = [["a": 1], [:], ["b": ["c": nil]]]
+    let wire: JSONValue = ["entity": "A", "rows": rows, "lines": [1, 2, 3]]
+    let parameters = try JSONValueDecoder.decode(ImportRecords.Parameters.self, from: wire)
+    #expect(parameters.rows == [["a": 1], [:], ["b": ["c": nil]]])
+    #expect(try JSONValueEncoder.encode(parameters) == wire)
+    let wrong: JSONValue = ["entity": "A", "rows": [["a": 1], 2], "lines": [1, 2]]
+    let error = try #require(throws: DecodingError.self) {
+      try JSONValueDecoder.decode(ImportRecords.Parameters.self, from: wrong)
+    }
+    #expect(JSONValueDecoder.memberName(of: error) == "rows[1]")
+  }
+
   @Test func aWrongMemberIsNamed() throws {
     let wire: JSONValue = ["entity": "A", "rows": [["x": 1]], "lines": ["one"]]
     let error = try #require(throws: DecodingError.self) {

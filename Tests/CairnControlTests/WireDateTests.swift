@@ -29,9 +29,32 @@ import Testing
 
   @Test(arguments: [
     "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01", "x", "2026-01-01T25:00:00Z",
+    "", "2026-01-01T00:00:00", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00Z ",
+    " 2026-01-01T00:00:00Z", "2026-1-01T00:00:00Z", "02026-01-01T00:00:00Z",
+    "+2026-01-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-01T00:60:00Z",
+    "2026-01-01T00:00:61Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+24:00",
+    "2026-01-01T00:00:00+01:60", "2026-01-01T00:00:00+0100", "2026-01-01T00:00:00.5",
+    "٢٠٢٦-01-01T00:00:00Z", "2026-01-01T00:00:00.٥Z", "2025-02-29T00:00:00Z",
   ])
   func whatIsNoDateIsRefused(_ text: String) {
     #expect(WireDate.parse(text) == nil)
+  }
+
+  @Test(arguments: [
+    ("2026-01-01t00:00:00z", "2026-01-01T00:00:00.000Z"),
+    ("2026-01-01T00:00:60Z", "2026-01-01T00:01:00.000Z"),
+    ("+002026-01-01T00:00:00Z", "2026-01-01T00:00:00.000Z"),
+    ("-000001-03-01T00:00:00Z", "-000001-03-01T00:00:00.000Z"),
+    ("2024-02-29T23:59:59.5-00:30", "2024-03-01T00:29:59.500Z"),
+  ])
+  func otherFormsOfADateAreRead(_ text: String, same: String) {
+    #expect(WireDate.parse(text).flatMap(WireDate.text) == same)
+  }
+
+  @Test(arguments: ["1", "12", "123456789012345", "1234567890123456", "99999999999999999999"])
+  func aFractionOfAnyLengthIsReadAsTheNearestNumber(_ digits: String) {
+    let date = WireDate.parse("2001-01-01T00:00:00.\(digits)Z")
+    #expect(date?.timeIntervalSinceReferenceDate == Double("0.\(digits)"))
   }
 
   @Test func offsetsCount() {

@@ -77,6 +77,48 @@ import Testing
     #expect(batches.first?.key == ["name"])
   }
 
+  @Test(arguments: [
+    "{}", #" { "name" : "\u00e9\u0000\ud83d\ude00" , "price": 1E2 } "#, #"{"name": "é😀"}"#,
+  ])
+  func aLineOfJSONMeansTheSameToTheDaemon(_ line: String) async throws {
+    let recorder = ImportRecorder()
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item", "--author", "\"é"], input: line + "\r\n",
+      handlers: recorder.handlers)
+    #expect(outcome.errors == "")
+    let batch = try #require(recorder.batches.withLock { $0.first })
+    #expect(try batch.rows == [JSONParser.parse(line).objectValue])
+    #expect(batch.author == "\"é")
+    #expect(batch.createMissing == true)
+  }
+
+  @Test func transactionsThatSizeEndsAreAnnounced() async throws {
+    let text = String(repeating: "x", count: 200_000)
+    let input = String(repeating: "{\"name\":\"\(text)\"}\n", count: 5)
+    let recorder = ImportRecorder()
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item", "--batch", "4"], input: input,
+      handlers: recorder.handlers)
+    #expect(outcome.errors.contains("fewer rows than --batch 4 says"), "\(outcome.errors)")
+    #expect(recorder.batches.withLock { $0.map(\.lines) } == [[1, 2], [3, 4], [5]])
+    let silent = try await cairnctl(
+      ["import", "-", "--entity", "Item", "--batch", "2"], input: input,
+      handlers: recorder.handlers)
+    #expect(silent.errors == "")
+  }
+
+  @Test func aRowMayFillAMessageAlone() async throws {
+    func row(_ count: Int) -> String {
+      "{\"name\":\"\(String(repeating: "x", count: count))\"}\n"
+    }
+    let recorder = ImportRecorder()
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item"], input: row(5) + row(950_000) + row(5) + row(990_000),
+      handlers: recorder.handlers)
+    #expect(outcome.errors.contains("standard input:4: the row is larger than 960 KiB"))
+    #expect(recorder.batches.withLock { $0.map(\.lines) } == [[1], [2]])
+  }
+
   @Test func csvValuesGetTheTypesOfTheModel() async throws {
     let input = "name,count,price\r\n\"nut, \"\"big\"\"\n\",12,1.5\r\nbolt,,\r\n"
     let recorder = ImportRecorder()

@@ -98,10 +98,17 @@ public final class ControlClient {
     try send(call)
   }
 
+  /// Sends a batch of an import without waiting.
+  public func send(_ batch: ImportBatch) throws { try send(frame: batch.message() + [0]) }
+
   /// Sends any call, checked by nobody; for tools and tests.
   public func send(_ call: ControlCall) throws {
+    try send(frame: MessageFraming.frame(call.message))
+  }
+
+  private func send(frame: [UInt8]) throws {
     do {
-      try stream.write(MessageFraming.frame(call.message), timeout: timeout)
+      try stream.write(frame, timeout: timeout)
       unanswered += 1
     } catch let error as PlatformError {
       // The daemon may have said why before it closed.

@@ -7,6 +7,8 @@ public struct JSONParser {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: JSONLimits
   private var position = 0
+  /// Members of the last object: rows that follow one another are alike.
+  private var likelyMemberCount = 0
 
   /// Parses one document; nothing but white space may follow it.
   ///
@@ -82,13 +84,14 @@ public struct JSONParser {
   }
 
   private mutating func object(depth: Int) throws -> JSONValue {
-    var members: [String: JSONValue] = [:]
     position += 1
     skipSpace()
     if current == UInt8(ascii: "}") {
       position += 1
-      return .object(members)
+      return .object([:])
     }
+    var members: [String: JSONValue] = [:]
+    members.reserveCapacity(min(likelyMemberCount, 64))
     while true {
       skipSpace()
       guard current == UInt8(ascii: "\"") else { throw problem("a key in quotes is missing") }
@@ -107,6 +110,7 @@ public struct JSONParser {
       case UInt8(ascii: ","): position += 1
       case UInt8(ascii: "}"):
         position += 1
+        likelyMemberCount = members.count
         return .object(members)
       default: throw problem("a comma or a closing brace is missing")
       }
@@ -158,7 +162,9 @@ public struct JSONParser {
     guard position - start <= 1024 else {
       throw JSONProblem(offset: start, reason: "a number with too many digits")
     }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    let digits = UnsafeBufferPointer(rebasing: bytes[start..<position])
+    if let value = JSONNumber.short(digits, isWhole: isWhole) { return value }
+    let text = String(decoding: digits, as: UTF8.self)
     if isWhole, text != "-0", let value = Int64(text) { return .integer(value) }
     guard let value = Double(text), value.isFinite else {
       throw JSONProblem(offset: start, reason: "a number out of range")
@@ -175,13 +181,18 @@ public struct JSONParser {
   private mutating func string() throws -> String {
     position += 1
     let start = position
+    var allBits: UInt8 = 0
     while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
+      allBits |= byte
       position += 1
     }
     guard let stop = current else { throw problem("a string does not end") }
     if stop == UInt8(ascii: "\"") {
       defer { position += 1 }
-      return try text(Array(bytes[start..<position]), startingAt: start)
+      let plain = UnsafeBufferPointer(rebasing: bytes[start..<position])
+      // ASCII is valid as it is, and most of what rows hold.
+      if allBits < 0x80 { return String(decoding: plain, as: UTF8.self) }
+      return try text(plain, startingAt: start)
     }
     var collected = Array(bytes[start..<position])
     while true {
@@ -201,7 +212,7 @@ public struct JSONParser {
     }
   }
 
-  private func text(_ collected: [UInt8], startingAt start: Int) throws -> String {
+  private func text(_ collected: some Collection<UInt8>, startingAt start: Int) throws -> String {
     guard let text = String(validating: collected, as: UTF8.self) else {
       throw JSONProblem(offset: start, reason: "a string is not UTF-8")
     }

@@ -52,7 +52,20 @@ extension JSONValue {
 
   private static func append(string text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    var text = text
+    text.withUTF8 { bytes in
+      let isPlain = bytes.allSatisfy {
+        $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7F
+      }
+      if isPlain { output.append(contentsOf: bytes) } else { appendEscaped(bytes, to: &output) }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendEscaped(
+    _ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]
+  ) {
+    for byte in bytes {
       switch byte {
       case UInt8(ascii: "\""): output.append(contentsOf: "\\\"".utf8)
       case UInt8(ascii: "\\"): output.append(contentsOf: "\\\\".utf8)
@@ -66,7 +79,6 @@ extension JSONValue {
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 }
 

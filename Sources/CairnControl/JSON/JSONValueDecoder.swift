@@ -26,10 +26,20 @@ public enum JSONValueDecoder {
     }
   }
 
+  /// What a value is without decoding: itself, or the rows of a message.
+  private static func ready<Value>(_ value: JSONValue, as type: Value.Type) -> Value? {
+    if type == JSONValue.self { return value as? Value }
+    if type == [[String: JSONValue]].self, case .array(let elements) = value {
+      let rows = elements.compactMap(\.objectValue)
+      return rows.count == elements.count ? rows as? Value : nil
+    }
+    return nil
+  }
+
   fileprivate static func decodeAny<Value: Decodable>(
     _ type: Value.Type, from value: JSONValue, path: [any CodingKey]
   ) throws -> Value {
-    if let same = value as? Value, type == JSONValue.self { return same }
+    if let same = ready(value, as: type) { return same }
     return try Value(from: ValueDecoder(value: value, codingPath: path))
   }
 }

@@ -14,6 +14,7 @@ public enum JSONValueEncoder {
     -> JSONValue
   {
     if let already = value as? JSONValue { return already }
+    if let rows = value as? [[String: JSONValue]] { return .array(rows.map { .object($0) }) }
     let encoder = ValueEncoder(codingPath: path)
     try value.encode(to: encoder)
     return encoder.slot.value

@@ -22,15 +22,21 @@ public struct MessageFraming: Sendable {
   /// Adds arrived bytes and returns the messages they complete, without their NUL.
   public mutating func append(_ bytes: some Sequence<UInt8>) throws -> [[UInt8]] {
     var messages: [[UInt8]] = []
-    for part in Array(bytes).split(separator: 0, omittingEmptySubsequences: false).enumerated() {
-      if part.offset > 0 {
-        messages.append(pending)
-        pending.removeAll()
-      }
-      guard pending.count + part.element.count <= limit else { throw Overflow(limit: limit) }
-      pending.append(contentsOf: part.element)
+    // An array, since searching bytes of any type looks each of them up.
+    var rest = Array(bytes)[...]
+    while let end = rest.firstIndex(of: 0) {
+      try add(rest[..<end])
+      messages.append(pending)
+      pending.removeAll()
+      rest = rest[(end + 1)...]
     }
+    try add(rest)
     return messages
+  }
+
+  private mutating func add(_ bytes: ArraySlice<UInt8>) throws {
+    guard pending.count + bytes.count <= limit else { throw Overflow(limit: limit) }
+    pending.append(contentsOf: bytes)
   }
 
   /// The bytes to send for a message.

@@ -45,26 +45,14 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
 
   /// Reads the text form; the fraction may be missing or have any number of digits.
   public static func parse(_ text: String) -> Date? {
-    let pattern =
-      /([+-]\d{6}|\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))/
-    guard let match = text.wholeMatch(of: pattern),
-      let year = Int64(match.1), let month = Int64(match.2), let day = Int64(match.3),
-      let hour = Int64(match.4), let minute = Int64(match.5), let second = Int64(match.6),
-      (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
-    else { return nil }
-    let dayNumber = self.day(year: year, month: month, day: day)
+    var text = text
+    guard let parts = text.withUTF8({ DateParts(scanning: $0) }) else { return nil }
+    let dayNumber = day(year: parts.year, month: parts.month, day: parts.day)
     let back = civil(fromDay: dayNumber)
-    guard back.month == month, back.day == day else { return nil }
-    var total = dayNumber * 86400 + hour * 3600 + minute * 60 + second
-    if let sign = match.8, let hours = match.9.flatMap({ Int64($0) }),
-      let minutes = match.10.flatMap({ Int64($0) })
-    {
-      guard hours < 24, minutes < 60 else { return nil }
-      let offset = hours * 3600 + minutes * 60
-      total += sign == "+" ? -offset : offset
-    }
-    let fraction = match.7.flatMap { Double("0.\($0)") } ?? 0
-    return Date(timeIntervalSinceReferenceDate: Double(total - secondsFrom1970To2001) + fraction)
+    // A day that the month does not have.
+    guard back.month == parts.month, back.day == parts.day else { return nil }
+    let total = dayNumber * 86400 + parts.secondOfDay - parts.offset - secondsFrom1970To2001
+    return Date(timeIntervalSinceReferenceDate: Double(total) + parts.fraction)
   }
 
   public init(from decoder: any Decoder) throws {

@@ -12,7 +12,8 @@ struct ImportCommand: ParsableCommand {
     commandName: "import", abstract: "Import rows from a file in one pass.",
     discussion: """
       JSON Lines (one object a line) or CSV (with a header). Each batch of rows is saved as one \
-      transaction; a bad row is named by its line, and nothing of its batch is saved.
+      transaction; a bad row is named by its line, and nothing of its batch is saved. A batch ends \
+      at 512 KiB of JSON, whatever --batch says.
 
       A relationship's value is a record ID, an array of them, or an object of attribute values \
       that names the other record: {"name": "bash", "section": {"name": "shells"}}.
@@ -36,8 +37,10 @@ struct ImportCommand: ParsableCommand {
       valueName: "keys"))
   var key: String?
 
-  @Option(name: .long, help: ArgumentHelp("Rows in a transaction.", valueName: "rows"))
-  var batch = 500
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Rows in a transaction; 500 when left out.", valueName: "rows"))
+  var batch: Int?
 
   @Flag(
     inversion: .prefixedNo, help: "Make records that relationships name and that are not there.")
@@ -47,7 +50,7 @@ struct ImportCommand: ParsableCommand {
   var author: String?
 
   func validate() throws {
-    guard (1...100_000).contains(batch) else {
+    guard (1...100_000).contains(batch ?? 1) else {
       throw ValidationError("--batch is a number from 1 to 100000.")
     }
   }
@@ -72,6 +75,11 @@ struct ImportCommand: ParsableCommand {
     }
     bar.clear()
     let total = upload.total
+    if let batch, upload.isCutBySize {
+      Output.note(
+        "note: transactions hold fewer rows than --batch \(batch) says, since one ends at 512 KiB "
+          + "of JSON")
+    }
     if shared.json { return try Output.json(total) }
     Output.line(
       "\(Readable.count(upload.rowCount, "row")): \(total.inserted) inserted, "

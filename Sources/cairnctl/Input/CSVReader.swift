@@ -117,6 +117,6 @@ struct CSVReader: RowReader {
         throw InputProblem(line: rowLine, reason: error.description)
       }
     }
-    return InputRow(line: rowLine, values: values)
+    return InputRow(line: rowLine, json: JSONValue.object(values).bytes()[...])
   }
 }

@@ -6,42 +6,47 @@ import CairnControl
 /// One batch at a time is under way: after a bad row nothing that follows it is saved.
 struct ImportUpload {
   private let client: ControlClient
-  private let template: ImportRecords.Parameters
+  private var batch: ImportBatch
   private let rowLimit: Int
-  /// Well below what one message may hold.
-  private let byteLimit = 512 * 1024
-  private var rows: [InputRow] = []
-  private var bytes = 0
+  /// What a batch may grow to: well below the size of a message.
+  private static let byteLimit = JSONLimits.message.byteCount / 2
+  /// What one row may have: then it goes alone.
+  private static let rowByteLimit = JSONLimits.message.byteCount - 64 * 1024
   private var isUnderWay = false
   /// Rows taken from the file.
   private(set) var rowCount = 0
+  /// Whether rows were so large that batches held fewer of them than was asked for.
+  private(set) var isCutBySize = false
   /// What the daemon has saved.
   private(set) var total = ImportRecords.Reply(inserted: 0, updated: 0, unchanged: 0, created: 0)
 
   init(client: ControlClient, command: ImportCommand) {
     self.client = client
-    rowLimit = command.batch
-    template = ImportRecords.Parameters(
-      entity: command.entity, rows: [], lines: [],
-      key: command.key.map { $0.split(separator: ",").map(\.trimmed) },
-      createMissing: command.createMissing, author: command.author)
+    rowLimit = command.batch ?? 500
+    batch = ImportBatch(
+      ImportRecords.Parameters(
+        entity: command.entity, rows: [], lines: [],
+        key: command.key.map { $0.split(separator: ",").map(\.trimmed) },
+        createMissing: command.createMissing, author: command.author))
   }
 
   mutating func add(_ row: InputRow) throws {
-    let size = JSONValue.object(row.values).bytes().count + 16
-    guard size <= byteLimit else {
-      throw InputProblem(line: row.line, reason: "the row is larger than \(byteLimit / 1024) KiB")
+    guard row.json.count <= Self.rowByteLimit else {
+      throw InputProblem(
+        line: row.line, reason: "the row is larger than \(Self.rowByteLimit / 1024) KiB")
     }
-    if bytes + size > byteLimit { try flush() }
-    rows.append(row)
-    bytes += size
+    if batch.rowCount > 0, batch.byteCount + row.json.count > Self.byteLimit {
+      isCutBySize = true
+      try flush()
+    }
+    batch.append(row.json, line: row.line)
     rowCount += 1
-    if rows.count >= rowLimit { try flush() }
+    if batch.rowCount >= rowLimit { try flush() }
   }
 
   /// Sends what is left and waits for all answers.
   mutating func finish() throws {
-    if !rows.isEmpty { try flush() }
+    if batch.rowCount > 0 { try flush() }
     try takeAnswer()
   }
 
@@ -50,12 +55,8 @@ struct ImportUpload {
 
   private mutating func flush() throws {
     try takeAnswer()
-    var parameters = template
-    parameters.rows = rows.map(\.values)
-    parameters.lines = rows.map(\.line)
-    rows.removeAll(keepingCapacity: true)
-    bytes = 0
-    try client.send(ImportRecords.self, parameters)
+    try client.send(batch)
+    batch.removeAll()
     isUnderWay = true
   }
 

@@ -8,9 +8,8 @@ struct JSONLinesReader: RowReader {
   mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws {
     var rest = bytes[...]
     while let end = rest.firstIndex(of: 0x0A) {
-      pending.append(contentsOf: rest[..<end])
+      if let row = try row(ending: rest[..<end]) { try each(row) }
       rest = rest[rest.index(after: end)...]
-      if let row = try row() { try each(row) }
       line += 1
     }
     pending.append(contentsOf: rest)
@@ -20,21 +19,25 @@ struct JSONLinesReader: RowReader {
   }
 
   mutating func finish() throws -> [InputRow] {
-    try row().map { [$0] } ?? []
+    try row(ending: []).map { [$0] } ?? []
   }
 
-  private mutating func row() throws -> InputRow? {
-    defer { pending.removeAll(keepingCapacity: true) }
-    var bytes = pending[...]
+  /// The row of what is pending and of `end`; nil for a blank line.
+  private mutating func row(ending end: ArraySlice<UInt8>) throws -> InputRow? {
+    var bytes = end
+    if !pending.isEmpty {
+      bytes = (pending + end)[...]
+      pending.removeAll(keepingCapacity: true)
+    }
     // Some programs begin a file with a byte order mark.
     if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
     do {
       let value = try JSONParser.parse(bytes)
-      guard case .object(let values) = value else {
+      guard case .object = value else {
         throw InputProblem(line: line, reason: "\(value.kindName) stands where an object is wanted")
       }
-      return InputRow(line: line, values: values)
+      return InputRow(line: line, json: bytes)
     } catch let problem as JSONProblem {
       throw InputProblem(line: line, reason: "not JSON: \(problem)")
     }

@@ -1,10 +1,10 @@
 // Rows of an import file with their line numbers.
-import CairnControl
 
 /// A row and the line it begins on, counted from 1.
 struct InputRow: Equatable {
   let line: Int
-  let values: [String: JSONValue]
+  /// The row as a JSON object.
+  let json: ArraySlice<UInt8>
 }
 
 /// A row that cannot be read.
