@@ -20,6 +20,8 @@ public final class SyncSchema: @unchecked Sendable {
     }
     /// The register of the record's place there.
     var positionName: String { name + SyncSchema.positionSuffix }
+    /// What claims of a target for itself alone are told apart by.
+    var claimName: String { relationship.map(SyncSchema.name(of:)) ?? name }
     /// Whether only one record at a time can have a target, because the inverse is a to-one too.
     var isExclusive: Bool {
       guard let inverse = relationship?.inverseRelationship else { return false }
@@ -89,10 +91,29 @@ public final class SyncSchema: @unchecked Sendable {
     /// Uniqueness constraints as column names; only those made of travelling columns.
     let constraints: [[String]]
     let policy: DeleteConflictPolicy
+    /// The columns that are relationships.
+    let referenceColumns: [Int]
+    /// The attributes that need no value.
+    let optionalColumns: Set<Int>
+    /// The columns that lead to what takes a record along when it is deleted, and those that lead to
+    /// what the record takes along.
+    let takenAlongBy: [Int]
+    let takes: [Int]
+    /// Whether a delete takes along records that refer to the deleted one.
+    let takesReferrers: Bool
+    /// Whether references of any record can lead to one of the entity.
+    fileprivate(set) var isReferredTo = false
+    /// Whether a record that refers to one of the entity can take it along.
+    fileprivate(set) var isTakenByReferences = false
   }
 
   let model: ManagedObjectModel
   let entities: [String: EntityPlan]
+  /// Whether any entity has such rules; where none does, nothing is to be asked.
+  let hasConstraints: Bool
+  let hasExclusiveColumns: Bool
+  let hasCascades: Bool
+  let hasDenials: Bool
   let links: [String: LinkPlan]
   /// The entities at the top of the inheritance trees, by name.
   let roots: [EntityDescription]
@@ -127,12 +148,30 @@ public final class SyncSchema: @unchecked Sendable {
       entities[name] = Self.plan(
         for: entity, links: links, defaultPolicy: defaultPolicy, policies: policies)
     }
+    Self.noteReferences(in: &entities)
     self.entities = entities
+    hasConstraints = entities.values.contains { !$0.constraints.isEmpty }
+    hasExclusiveColumns = entities.values.contains { $0.columns.contains(where: \.isExclusive) }
+    let rules = entities.values.flatMap { $0.entity.relationshipsByName.values.map(\.deleteRule) }
+    hasCascades = rules.contains(.cascade)
+    hasDenials = rules.contains(.deny)
     self.links = links
     roots = model.entities.filter { $0.superentity == nil }
       .sorted { ($0.name ?? "") < ($1.name ?? "") }
     names = SchemaNames(entities: entities, links: links)
     namesDigest = names.digest
+  }
+
+  private static func noteReferences(in entities: inout [String: EntityPlan]) {
+    for plan in Array(entities.values) {
+      for (index, column) in plan.columns.enumerated() {
+        guard let destination = column.relationship?.destinationEntity else { continue }
+        for (name, other) in entities where other.entity.isKindOf(entity: destination) {
+          entities[name]?.isReferredTo = true
+          if plan.takes.contains(index) { entities[name]?.isTakenByReferences = true }
+        }
+      }
+    }
   }
 
   private static func plan(
@@ -184,7 +223,20 @@ public final class SyncSchema: @unchecked Sendable {
     }
     return EntityPlan(
       entity: entity, columns: columns, columnByName: byName, linkSides: sides,
-      orderedSides: ordered, constraints: constraints, policy: policy ?? defaultPolicy)
+      orderedSides: ordered, constraints: constraints, policy: policy ?? defaultPolicy,
+      referenceColumns: columns.indices.filter { columns[$0].relationship != nil },
+      optionalColumns: Set(
+        columns.indices.filter { index in
+          layout.slots[columns[index].slot].attribute?.isOptional ?? false
+        }),
+      takenAlongBy: columns.indices.filter {
+        columns[$0].relationship?.inverseRelationship?.deleteRule == .cascade
+      },
+      takes: columns.indices.filter { columns[$0].relationship?.deleteRule == .cascade },
+      takesReferrers: entity.relationshipsByName.values.contains { relationship in
+        relationship.deleteRule == .cascade
+          && relationship.inverseRelationship?.isToMany == false
+      })
   }
 
   /// How an entity sees one of its ordered relationships.

@@ -93,6 +93,25 @@ import Testing
     }
   }
 
+  /// Decide in values: what a planner wants to know, it asks for.
+  @Test func planningOfSyncReachesNoStore() {
+    let planning = Self.sources.filter { $0.path.contains("CairnSync/Planning/") }
+    #expect(planning.count > 10, "the rule looks at the wrong folder")
+    for file in planning {
+      for module in file.imports {
+        #expect(
+          ["CairnModel", "Foundation"].contains(module), "\(file.path) imports \(module)")
+      }
+      for (number, text) in file.code {
+        for name in ["Ledger", "StoreAccess", "PersistentStore", "SidecarKeeping"] {
+          let used = text.range(
+            of: "(^|[^A-Za-z])\(name)([^A-Za-z]|$)", options: .regularExpression)
+          #expect(used == nil, "\(file.path):\(number) uses \(name); let a loader read it")
+        }
+      }
+    }
+  }
+
   @Test func testsDoNotSleep() {
     let sleeping = ["Thread.sleep", "usleep(", "Task.sleep(nanoseconds"]
     let selfName = "SourceShapeTests.swift"

@@ -40,6 +40,11 @@ enum ClassTraits {
     type != ManagedObject.self && differs(type, at: places.entities, expected: 1)
   }
 
+  /// Whether a class overrides ``ManagedObject/awakeFromInsert()``.
+  static func awakesNewObjects(_ type: ManagedObject.Type) -> Bool {
+    type != ManagedObject.self && differs(type, at: places.inserting, expected: 1)
+  }
+
   private static func differs(
     _ type: ManagedObject.Type, at places: [Int], expected: Int
   ) -> Bool {
@@ -54,7 +59,8 @@ enum ClassTraits {
   private static let places = (
     changes: places(of: Announcing.self), saves: places(of: Saving.self),
     rules: places(of: Ruling.self), awaking: places(of: Awaking.self),
-    deletions: places(of: Deleting.self), entities: places(of: Naming.self)
+    deletions: places(of: Deleting.self), entities: places(of: Naming.self),
+    inserting: places(of: Inserting.self)
   )
 
   /// Where a class differs from ones that override nothing.
@@ -88,6 +94,15 @@ enum ClassTraits {
   }
 }
 
+extension EntityDescription {
+  /// Whether objects of the entity are of a class that has a say in what is written: such rows are to
+  /// be written through objects.
+  package var hasObjectHooks: Bool {
+    let type = ObjectClasses.type(for: self)
+    return !ClassTraits.flags(of: type).isEmpty || ClassTraits.awakesNewObjects(type)
+  }
+}
+
 // None of these is ever made. They must not do what `ManagedObject` does: the compiler may give two
 // methods that do the same one place.
 
@@ -116,6 +131,10 @@ private final class Saving: ManagedObject {
 
 private final class Awaking: ManagedObject {
   override func awakeFromFetch() { neverMade() }
+}
+
+private final class Inserting: ManagedObject {
+  override func awakeFromInsert() { neverMade() }
 }
 
 private final class Deleting: ManagedObject {

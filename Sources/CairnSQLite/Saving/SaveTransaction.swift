@@ -96,10 +96,7 @@ final class SaveTransaction {
     where try tables.value(for: key) != value {
       return key
     }
-    for operation in request.sidecar {
-      if case .require = operation { continue }
-      _ = try tables.execute(operation, known: &sidecarMaps)
-    }
+    try tables.execute(request.sidecar, known: &sidecarMaps)
     return nil
   }
 

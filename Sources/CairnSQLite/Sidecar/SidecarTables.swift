@@ -28,6 +28,30 @@ struct SidecarTables {
     return try statement.step() ? statement.data(0) : nil
   }
 
+  /// The values of many keys, in their order; keys of one map come in runs.
+  func values(for keys: [SidecarKey]) throws -> [Data?] {
+    var values: [Data?] = []
+    values.reserveCapacity(keys.count)
+    var rest = keys[...]
+    while let map = rest.first?.map {
+      let run = rest.prefix { $0.map == map }
+      rest = rest[run.endIndex...]
+      let table = try Self.table(map)
+      guard try connection.hasTable(table) else {
+        values += [Data?](repeating: nil, count: run.count)
+        continue
+      }
+      let statement = try connection.statement("SELECT V FROM \(table) WHERE K = ?")
+      defer { statement.reset() }
+      for key in run {
+        statement.bind(key.key, at: 1)
+        values.append(try statement.step() ? statement.data(0) : nil)
+        statement.reset()
+      }
+    }
+    return values
+  }
+
   func entries(
     of map: String, from lower: Data?, to upper: Data?, limit: Int
   ) throws -> [(key: Data, value: Data)] {
@@ -48,22 +72,51 @@ struct SidecarTables {
     return result
   }
 
+  /// Executes all operations but those that ``SidecarOperation/require(_:_:)`` or need the number of the
+  /// transaction.
+  func execute(_ operations: [SidecarOperation], known: inout Set<String>) throws {
+    // Puts into one map come in runs.
+    var recent: (map: String, statement: SQLiteStatement)?
+    for operation in operations {
+      switch operation {
+      case .put(let key, let value):
+        let statement: SQLiteStatement
+        if let recent, recent.map == key.map {
+          statement = recent.statement
+        } else {
+          statement = try putting(key.map, known: &known)
+          recent = (key.map, statement)
+        }
+        try put(key, value, with: statement)
+      case .remove: _ = try execute(operation, known: &known)
+      case .require, .putAtTransaction: break
+      }
+    }
+  }
+
+  private func putting(_ map: String, known: inout Set<String>) throws -> SQLiteStatement {
+    let table = try Self.table(map)
+    if known.insert(table).inserted {
+      try connection.execute(
+        "CREATE TABLE IF NOT EXISTS \(table) (K BLOB PRIMARY KEY, V BLOB NOT NULL) "
+          + "WITHOUT ROWID")
+    }
+    return try connection.statement(
+      "INSERT INTO \(table) (K, V) VALUES (?1, ?2) ON CONFLICT (K) DO UPDATE SET V = ?2")
+  }
+
+  private func put(_ key: SidecarKey, _ value: Data, with statement: SQLiteStatement) throws {
+    defer { statement.reset() }
+    statement.bind(key.key, at: 1)
+    statement.bind(value, at: 2)
+    try statement.run()
+  }
+
   /// Executes one operation; false when a requirement does not hold.
   func execute(_ operation: SidecarOperation, known: inout Set<String>) throws -> Bool {
     switch operation {
     case .put(let key, let value):
-      let table = try Self.table(key.map)
-      if known.insert(table).inserted {
-        try connection.execute(
-          "CREATE TABLE IF NOT EXISTS \(table) (K BLOB PRIMARY KEY, V BLOB NOT NULL) "
-            + "WITHOUT ROWID")
-      }
-      let statement = try connection.statement(
-        "INSERT INTO \(table) (K, V) VALUES (?1, ?2) ON CONFLICT (K) DO UPDATE SET V = ?2")
-      defer { statement.reset() }
-      statement.bind(key.key, at: 1)
-      statement.bind(value, at: 2)
-      try statement.run()
+      try put(key, value, with: try putting(key.map, known: &known))
     case .remove(let key):
       let table = try Self.table(key.map)
       guard try known.contains(table) || connection.hasTable(table) else { return true }
@@ -84,8 +137,7 @@ struct SidecarTables {
 extension SQLiteStore: SidecarKeeping {
   public func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
     try readConsistently { lookup in
-      let tables = SidecarTables(connection: lookup.connection)
-      return try keys.map { try tables.value(for: $0) }
+      try SidecarTables(connection: lookup.connection).values(for: keys)
     }
   }
 

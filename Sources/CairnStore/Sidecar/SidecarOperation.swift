@@ -10,6 +10,9 @@ public struct SidecarKey: Sendable, Hashable {
     self.key = key
   }
 
+  // The map's name would cost as much again: few keys are in more than one map.
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
   /// The key of a ``SidecarOperation/putAtTransaction(map:_:)``.
   public init(map: String, transaction number: Int64) {
     self.init(map: map, key: withUnsafeBytes(of: number.bigEndian) { Data($0) })

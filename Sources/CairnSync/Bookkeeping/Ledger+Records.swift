@@ -106,18 +106,22 @@ extension Ledger {
 
   /// All links of a record on one side, whatever their state.
   func links(of id: RecordID, _ side: SyncSchema.LinkSide) throws -> [LinkKey] {
-    let prefix = SyncKey.linkPrefix(side.plan.name, id)
+    try links(of: LinkEnd(side, of: id))
+  }
+
+  func links(of end: LinkEnd) throws -> [LinkKey] {
+    let prefix = SyncKey.linkPrefix(end.relationship, end.record)
     var found: [LinkKey] = []
-    if side.isCanonical || side.plan.isSymmetric {
+    if end.role != .member {
       for key in try keys(in: .links, prefix: prefix) {
         let member = try SyncKey.identity(RecordID.self, in: key.suffix(16))
-        found.append(LinkKey(relationship: side.plan.name, owner: id, member: member))
+        found.append(LinkKey(relationship: end.relationship, owner: end.record, member: member))
       }
     }
-    if !side.isCanonical || side.plan.isSymmetric {
+    if end.role != .owner {
       for key in try keys(in: .backlinks, prefix: prefix) {
         let owner = try SyncKey.identity(RecordID.self, in: key.suffix(16))
-        let link = LinkKey(relationship: side.plan.name, owner: owner, member: id)
+        let link = LinkKey(relationship: end.relationship, owner: owner, member: end.record)
         if !found.contains(link) { found.append(link) }
       }
     }
@@ -138,10 +142,9 @@ extension Ledger {
   func nothingIsParked() throws -> Bool { try isEmpty(.parked) }
 
   /// The records that wait for one.
-  func waiting(for target: RecordID) throws -> [(owner: RecordID, property: String)] {
-    try keys(in: .parked, prefix: SyncKey.bytes(target)).map { key in
-      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-      return (owner, String(decoding: key.dropFirst(32), as: UTF8.self))
+  func waiting(for target: RecordID) throws -> [WaitingReference] {
+    try keys(in: .parked, prefix: SyncKey.bytes(target)).map {
+      try SyncKey.parked(from: $0).reference
     }
   }
 

@@ -99,13 +99,8 @@ final class Ledger {
   }
 
   private static func scanPrefix(of key: SidecarKey) -> SidecarKey? {
-    switch SyncMap(rawValue: key.map) {
-    case .links, .backlinks: return SidecarKey(map: key.map, key: key.key.dropLast(16))
-    case .parked: return SidecarKey(map: key.map, key: key.key.prefix(16))
-    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
-      .readers, nil:
-      return nil
-    }
+    guard let map = SyncMap(rawValue: key.map) else { return nil }
+    return SyncKey.prefix(of: key.key, in: map).map(map.key)
   }
 
   // MARK: Commit

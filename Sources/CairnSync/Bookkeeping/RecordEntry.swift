@@ -44,8 +44,14 @@ struct RecordEntry: Hashable, Sendable {
     entity = state.entity
     deletion = state.deletion
     survivor = state.survivor
-    guard !state.registers.isEmpty else {
+    guard let first = state.registers.first?.value.write else {
       base = nil
+      writes = [:]
+      return
+    }
+    // Most often all of a record was written at once.
+    if state.registers.values.allSatisfy({ $0.write == first }) {
+      base = first
       writes = [:]
       return
     }

@@ -69,22 +69,19 @@ struct SchemaUpgrade {
       move(SyncKey.backlink(old), to: SyncKey.backlink(new), Data())
     }
     try sidecar.visitEntries(of: .changes) { key, value in
-      var reader = ByteReader(key)
-      let sequence = try reader.sequence()
-      guard try reader.byte() == SyncKey.linkKind else { return }
-      let old = try SyncKey.linkKey(from: key.dropFirst(9))
+      let (sequence, what) = try SyncKey.change(from: key)
+      guard case .link(let old) = what else { return }
       let new = translation.link(old)
       if new == old { return }
       move(
         SyncKey.change(sequence, link: old), to: SyncKey.change(sequence, link: new), value)
     }
     try sidecar.visitEntries(of: .parked) { key, value in
-      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
-      guard let entity = entities[owner] else { return }
-      let name = translation.property(property, of: entity)
-      if name == property { return }
-      let new = SyncMap.parked.key(key.prefix(32) + Data(name.utf8))
+      let (target, reference) = try SyncKey.parked(from: key)
+      guard let entity = entities[reference.owner] else { return }
+      let name = translation.property(reference.property, of: entity)
+      if name == reference.property { return }
+      let new = SyncKey.parked(target, owner: reference.owner, property: name)
       move(SyncMap.parked.key(key), to: new, value)
     }
     try sidecar.visitEntries(of: .quarantine) { key, value in

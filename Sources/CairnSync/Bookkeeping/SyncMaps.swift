@@ -67,6 +67,12 @@ enum SyncKey {
   static func mark(_ sequence: UInt64) -> SidecarKey { SyncMap.marks.key(number(sequence)) }
   static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(bytes(id)) }
   static func quarantine(_ key: LinkKey) -> SidecarKey { SyncMap.quarantine.key(link(key).key) }
+  static func quarantine(_ key: HeldKey) -> SidecarKey {
+    switch key {
+    case .record(let id): return quarantine(id)
+    case .link(let key): return quarantine(key)
+    }
+  }
 
   static func object(_ id: ManagedObjectID) -> SidecarKey? {
     var writer = ByteWriter()
@@ -93,6 +99,44 @@ enum SyncKey {
 
   static func parked(_ target: RecordID, owner: RecordID, property: String) -> SidecarKey {
     SyncMap.parked.key(bytes(target) + bytes(owner) + Data(property.utf8))
+  }
+
+  /// The reference that a key of `sync_parked` names, and the record that it waits for.
+  static func parked(from data: Data) throws -> (target: RecordID, reference: WaitingReference) {
+    var reader = ByteReader(data)
+    let target = try reader.identity(RecordID.self)
+    let owner = try reader.identity(RecordID.self)
+    return (target, WaitingReference(owner: owner, property: try reader.rest()))
+  }
+
+  /// The prefix of the keys in `sync_parked` for a target; `sync_links` without the far end.
+  static func prefix(of key: Data, in map: SyncMap) -> Data? {
+    switch map {
+    case .links, .backlinks: return key.dropLast(16)
+    case .parked: return key.prefix(16)
+    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
+      .readers:
+      return nil
+    }
+  }
+
+  /// What stands at a place of the change order.
+  enum Changed: Hashable {
+    case record(RecordID)
+    case link(LinkKey)
+    /// Others have moved on from here.
+    case moved
+  }
+
+  /// The place of the change order that a key of `sync_changes` names, and what stands there.
+  static func change(from data: Data) throws -> (sequence: UInt64, what: Changed) {
+    var reader = ByteReader(data)
+    let sequence = try reader.sequence()
+    switch try reader.byte() {
+    case movedKind: return (sequence, .moved)
+    case recordKind: return (sequence, .record(try reader.identity(RecordID.self)))
+    default: return (sequence, .link(try linkKey(from: data.dropFirst(9))))
+    }
   }
 
   static let recordKind: UInt8 = 0

@@ -128,6 +128,14 @@ public struct ByteReader {
     position += length
     return text
   }
+  /// All that is left, as text.
+  mutating func rest() throws -> String {
+    defer { position = bytes.count }
+    guard let text = String(validating: bytes[position...], as: UTF8.self) else {
+      throw Self.damaged
+    }
+    return text
+  }
   public mutating func identity<Identity: SixteenBytes>(_ type: Identity.Type) throws -> Identity {
     let high = try fixed()
     return Identity(high: high, low: try fixed())

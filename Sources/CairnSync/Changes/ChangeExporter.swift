@@ -54,11 +54,9 @@ struct ChangeExporter {
     let page = access.configuration.batchSize
     func take(_ entries: [(key: Data, value: Data)]) throws {
       for (key, value) in entries {
-        var reader = ByteReader(key)
-        range.upTo = max(range.upTo, try reader.sequence())
-        let kind = try reader.byte()
-        let rest = key.dropFirst(9)
-        if kind == SyncKey.movedKind {
+        let (sequence, what) = try SyncKey.change(from: key)
+        range.upTo = max(range.upTo, sequence)
+        if what == .moved {
           var number = ByteReader(value)
           needed = max(needed, try number.sequence())
           continue
@@ -66,10 +64,10 @@ struct ChangeExporter {
         if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination {
           continue
         }
-        if kind == SyncKey.recordKind {
-          range.records.insert(try SyncKey.identity(RecordID.self, in: rest))
-        } else {
-          range.links.insert(try SyncKey.linkKey(from: rest))
+        switch what {
+        case .record(let id): range.records.insert(id)
+        case .link(let key): range.links.insert(key)
+        case .moved: break
         }
       }
     }

@@ -21,5 +21,22 @@ public enum WireValue: Sendable, Hashable {
   }
 
   /// Whether both are stored as the same bytes: NaN equals itself, strings compare by bytes.
-  public func isSame(as other: WireValue) -> Bool { canonicalBytes == other.canonicalBytes }
+  public func isSame(as other: WireValue) -> Bool {
+    switch (self, other) {
+    case (.null, .null): return true
+    case (.boolean(let a), .boolean(let b)): return a == b
+    case (.integer(let a), .integer(let b)): return a == b
+    case (.double(let a), .double(let b)): return a.bitPattern == b.bitPattern
+    case (.float(let a), .float(let b)): return a.bitPattern == b.bitPattern
+    case (.date(let a), .date(let b)):
+      return a.timeIntervalSinceReferenceDate.bitPattern
+        == b.timeIntervalSinceReferenceDate.bitPattern
+    case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+    case (.data(let a), .data(let b)): return a == b
+    case (.uuid(let a), .uuid(let b)): return a == b
+    case (.reference(let a), .reference(let b)): return a == b
+    case (.decimal, .decimal), (.url, .url): return canonicalBytes == other.canonicalBytes
+    default: return false
+    }
+  }
 }

@@ -214,12 +214,11 @@ struct SyncPass: @unchecked Sendable {
     var found: Set<RecordID> = []
     var ledger = try access.ledger()
     try sidecar.visitEntries(of: .parked) { key, _ in
-      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
-      let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+      let (target, reference) = try SyncKey.parked(from: key)
+      let owner = reference.owner
       guard let claimant = try ledger.record(owner), claimant.key != nil,
         let plan = access.schema.entities[claimant.entity],
-        let column = plan.columnByName[property], plan.columns[column].isExclusive,
+        let column = plan.columnByName[reference.property], plan.columns[column].isExclusive,
         try ledger.record(try ledger.resolve(target))?.key != nil
       else { return }
       found.insert(owner)

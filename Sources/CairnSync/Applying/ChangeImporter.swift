@@ -1,0 +1,233 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Applies change sets to a store: plans on what is there, writes rows directly where no object is
+/// needed and with objects in a context where one is, and commits rows, stamps and cursor in one
+/// transaction.
+///
+/// A writer that commits meanwhile makes it plan again. Used on the context's queue only.
+struct ChangeImporter {
+  let access: StoreAccess
+  let context: ManagedObjectContext
+
+  /// What came of one change set.
+  struct Outcome: Sendable {
+    var records = 0
+    var links = 0
+    var conflicts = 0
+    /// What was put into quarantine.
+    var held: [QuarantineEntry.Content] = []
+    /// How often it was planned again because of other writers.
+    var replans = 0
+    /// Whether the destination was not where the set begins: somebody else served it.
+    var wasServed = false
+
+    /// Adds what came of records that were first left out of the same set.
+    fileprivate mutating func take(_ part: Outcome) {
+      records += part.records
+      links += part.links
+      conflicts += part.conflicts
+      replans += part.replans
+      held = part.held + held
+    }
+  }
+
+  /// What one attempt came to.
+  private enum Result {
+    case applied(Outcome)
+    case failed(ImportAttempt.Failure, any Error)
+  }
+
+  /// Applies a set, then moves the cursor to its end.
+  ///
+  /// - Parameter cursor: What the destination's cursor becomes; nil for records that were
+  ///   quarantined and are tried again.
+  /// - Parameter reconsidered: Records whose references may be completed now.
+  func apply(
+    _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
+  ) throws -> Outcome {
+    try access.environment.reach(.beforeImport)
+    var attempt = ImportAttempt(set.records.map(\.id), limit: StoreAccess.attempts)
+    var failure: (any Error)?
+    while true {
+      switch attempt.step {
+      case .contended:
+        context.reset()
+        throw StoreAccess.contention(access.store)
+      case .failed: throw failure ?? StoreAccess.contention(access.store)
+      case .attempt(let refused):
+        let batch = ImportBatch(
+          source: set.source, records: set.records, links: set.links, refused: refused,
+          reconsidered: reconsidered)
+        switch try self.attempt(batch, set, cursor) {
+        case .applied(var outcome):
+          context.reset()
+          if outcome.wasServed { return outcome }
+          try access.environment.reach(.afterImportCommit)
+          outcome.replans = attempt.replans
+          for part in attempt.parts { try retry(part, of: set, &outcome) }
+          return outcome
+        case .failed(let why, let error):
+          attempt.take(why)
+          failure = error
+        }
+      }
+    }
+  }
+
+  /// Tries records that were left out together, so that only those to blame stay out.
+  private func retry(_ ids: Set<RecordID>, of set: ChangeSet, _ outcome: inout Outcome) throws {
+    outcome.held.removeAll { content in
+      if case .record(let state) = content { return ids.contains(state.id) }
+      return false
+    }
+    let part = ChangeSet(
+      source: set.source, after: 0, upTo: 0, records: set.records.filter { ids.contains($0.id) })
+    outcome.take(try apply(part, cursor: nil))
+  }
+
+  // MARK: One attempt
+
+  private func attempt(
+    _ batch: ImportBatch, _ set: ChangeSet, _ cursor: SyncCursor?
+  ) throws -> Result {
+    context.reset()
+    guard let ledger = try capturedLedger() else {
+      return .failed(.overtaken, StoreAccess.contention(access.store))
+    }
+    if cursor != nil, try ledger.cursor(for: set.source).position != set.after {
+      var outcome = Outcome()
+      outcome.wasServed = true
+      return .applied(outcome)
+    }
+    var loading = try KnownLoading(access: access, ledger: ledger)
+    let plan = try loading.plan(batch, try access.importSetting(ledger))
+    try access.environment.reach(.afterPlan)
+    if let rows = try RowApplying(plan, loading: loading, context: context) {
+      return try apply(plan, with: rows, ledger, set, cursor)
+    }
+    let applying = ObjectApplying(
+      plan, objects: loading.objects, access: access, ledger: ledger, context: context)
+    do {
+      let (objects, isExact) = try applying.changeObjects()
+      if !isExact { return .failed(.overtaken, StoreAccess.contention(access.store)) }
+      let conflicts = try finish(plan, objects, ledger, set, cursor)
+      guard try isUntouched(plan, loading.objects, ledger) else {
+        return .failed(.overtaken, StoreAccess.contention(access.store))
+      }
+      guard try save(ledger) else {
+        return .failed(.overtaken, StoreAccess.contention(access.store))
+      }
+      return .applied(outcome(of: plan, conflicts))
+    } catch let error as CoreDataError {
+      return .failed(
+        try FailedSave(plan: plan, applying: applying, incoming: Set(set.records.map(\.id)))
+          .judge(error), error)
+    }
+  }
+
+  private func apply(
+    _ plan: ImportPlan, with rows: RowApplying, _ ledger: Ledger, _ set: ChangeSet,
+    _ cursor: SyncCursor?
+  ) throws -> Result {
+    let conflicts = try finish(plan, rows.objects, ledger, set, cursor)
+    guard try isUntouched(plan, rows.objects, ledger, along: rows.touched) else {
+      return .failed(.overtaken, StoreAccess.contention(access.store))
+    }
+    if let failure = try rows.save(ledger) {
+      return .failed(failure, StoreAccess.contention(access.store))
+    }
+    return .applied(outcome(of: plan, conflicts))
+  }
+
+  /// Writes the bookkeeping, the last step before the commit.
+  ///
+  /// - Returns: How many conflicts are new to the journal.
+  private func finish(
+    _ plan: ImportPlan, _ objects: [RecordID: ManagedObjectID], _ ledger: Ledger,
+    _ set: ChangeSet, _ cursor: SyncCursor?
+  ) throws -> Int {
+    let conflicts = try ledger.write(
+      plan, objects: objects, time: access.environment.now(), limit: access.latestCredibleTime)
+    if let cursor { ledger.setCursor(cursor, for: set.source) }
+    try access.environment.reach(.beforeImportCommit)
+    return conflicts
+  }
+
+  private func outcome(of plan: ImportPlan, _ conflicts: Int) -> Outcome {
+    var outcome = Outcome()
+    outcome.records = plan.records.count(where: \.isNews)
+    outcome.links = plan.linkStates.count
+    outcome.conflicts = conflicts
+    outcome.held = plan.held.map(\.entry.content)
+    return outcome
+  }
+
+  /// The bookkeeping once all that applications wrote is captured; nil when a writer was faster.
+  private func capturedLedger() throws -> Ledger? {
+    let ledger = try access.ledger()
+    if ledger.head.bootstrap == .done, try isCaptured(ledger) { return ledger }
+    try HistoryCapture(access: access).run()
+    let captured = try access.ledger()
+    return captured.head.bootstrap == .done ? captured : nil
+  }
+
+  private func isCaptured(_ ledger: Ledger) throws -> Bool {
+    // What sync itself wrote needs no capture.
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: 64, includesChanges: false)
+    return later.isAll && later.transactions.isEmpty
+  }
+
+  /// Whether no application has written, since the ledger was read, to a row that the commit is
+  /// about.
+  ///
+  /// Row versions do not show all of that: rows are read after the ledger was, and a write in between,
+  /// whose stamp the plan does not know, would be overwritten unseen. A write after the rows were read
+  /// is a conflict of versions.
+  private func isUntouched(
+    _ plan: ImportPlan, _ objects: [RecordID: ManagedObjectID], _ ledger: Ledger,
+    along others: Set<ManagedObjectID> = []
+  ) throws -> Bool {
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: 0, includesChanges: true
+    ).transactions
+    guard !later.isEmpty else { return true }
+    var touched = Set(plan.read.compactMap { objects[$0] })
+    touched.formUnion(others)
+    touched.formUnion(context.updatedObjects.map(\.objectID))
+    touched.formUnion(context.deletedObjects.map(\.objectID))
+    return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
+  }
+
+  /// - Returns: False when somebody else committed in between.
+  private func save(_ ledger: Ledger) throws -> Bool {
+    if !context.hasChanges { return try access.commit(ledger) }
+    context.transactionAuthor = SyncConfiguration.author
+    context.addSidecarOperations(ledger.operations(), for: access.store)
+    do {
+      try context.save()
+    } catch let error as CoreDataError {
+      throw error
+    } catch {
+      // A rule of the application's own, with an error of its own.
+      throw CoreDataError(.managedObjectValidation, "\(error)", underlyingError: error)
+    }
+    return true
+  }
+}
+
+extension StoreAccess {
+  /// What holds for all batches that this store is given now.
+  func importSetting(_ ledger: Ledger) throws -> ImportSetting {
+    ImportSetting(
+      schema: schema, defaultPolicy: configuration.deleteConflicts,
+      holdable: Set(
+        schema.entities.values.filter { !$0.entity.isAbstract && store.holds($0.entity) }
+          .compactMap(\.entity.name)),
+      time: try ledger.credibleTime(limit: latestCredibleTime), now: environment.now())
+  }
+}

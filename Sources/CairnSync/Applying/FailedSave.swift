@@ -1,0 +1,50 @@
+import CairnContext
+import CairnModel
+import CairnStore
+
+/// What a save that failed tells about the batch.
+struct FailedSave {
+  let plan: ImportPlan
+  let applying: ObjectApplying
+  let incoming: Set<RecordID>
+
+  /// Core Data's user info keys.
+  private static let detailedErrors = "NSDetailedErrors"
+  private static let object = "NSValidationErrorObject"
+
+  /// - Throws: The error, when neither planning again nor leaving records out can help.
+  func judge(_ error: CoreDataError) throws -> ImportAttempt.Failure {
+    switch error.code {
+    case .managedObjectConstraintMerge: return .collision(error.message)
+    case .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity:
+      return .overtaken
+    default: break
+    }
+    let errors = (error.userInfo[Self.detailedErrors] as? [any Error]) ?? [error]
+    var records: [RecordID: String] = [:]
+    for case let item as CoreDataError in errors where Self.isAboutObjects(item) {
+      guard let object = item.userInfo[Self.object] as? ManagedObject,
+        let id = culprit(of: object)
+      else { continue }
+      records[id] = item.message
+    }
+    if !records.isEmpty { return .invalid(records, error.message) }
+    let isAboutObjects = errors.allSatisfy {
+      guard let item = $0 as? CoreDataError else { return true }
+      return Self.isAboutObjects(item) || item.code == .managedObjectExternalRelationship
+    }
+    // What is wrong with the store is no record's fault.
+    if !isAboutObjects { throw error }
+    return .unknown(error.message)
+  }
+
+  private static func isAboutObjects(_ error: CoreDataError) -> Bool {
+    (1550..<1700).contains(error.code.rawValue)
+  }
+
+  /// Which incoming record is to blame for an object that does not pass validation.
+  private func culprit(of object: ManagedObject) -> RecordID? {
+    guard let id = applying.record(of: object) else { return nil }
+    return incoming.contains(id) ? id : plan.culprits[id]
+  }
+}

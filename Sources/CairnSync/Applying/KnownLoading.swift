@@ -1,0 +1,149 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Reads from a store what a planner wants to know, in sets.
+///
+/// Keeps the objects and rows of the records beside the value that the planner gets.
+struct KnownLoading {
+  let access: StoreAccess
+  let ledger: Ledger
+  private(set) var known = Known()
+  private(set) var objects: [RecordID: ManagedObjectID] = [:]
+  private(set) var snapshots: [RecordID: RowSnapshot] = [:]
+
+  init(access: StoreAccess, ledger: Ledger) throws {
+    self.access = access
+    self.ledger = ledger
+    known.nothingWaits = try ledger.nothingIsParked()
+    known.hasNoLinks = try ledger.isEmpty(.links)
+    known.nothingIsHeld = try ledger.isEmpty(.quarantine)
+  }
+
+  /// Plans a batch, reading what the planner asks for until it asks for nothing more.
+  mutating func plan(_ batch: ImportBatch, _ setting: ImportSetting) throws -> ImportPlan {
+    try load(Self.first(of: batch))
+    while true {
+      switch ImportPlanner.plan(batch, known: known, setting: setting) {
+      case .plan(let plan): return plan
+      case .needs(let lookups): try load(lookups)
+      }
+    }
+  }
+
+  /// What every plan of a batch asks for first.
+  private static func first(of batch: ImportBatch) -> Set<Lookup> {
+    var lookups: Set<Lookup> = []
+    lookups.reserveCapacity(batch.records.count + batch.links.count)
+    for record in batch.records { lookups.insert(.record(record.id)) }
+    for link in batch.links { lookups.insert(.link(link.key)) }
+    return lookups
+  }
+
+  // MARK: Lookups
+
+  private mutating func load(_ lookups: Set<Lookup>) throws {
+    var records: [RecordID] = []
+    var entries: [RecordID] = []
+    var links: [LinkKey] = []
+    var ends: [LinkEnd] = []
+    var places: [UniquePlace] = []
+    var held: [HeldKey] = []
+    var waiting: [RecordID] = []
+    var referrers: [RecordID] = []
+    for lookup in lookups {
+      switch lookup {
+      case .entry(let id): entries.append(id)
+      case .record(let id): records.append(id)
+      case .link(let key): links.append(key)
+      case .links(let end): ends.append(end)
+      case .waiting(let id): waiting.append(id)
+      case .referrers(let id): referrers.append(id)
+      case .holders(let place): places.append(place)
+      case .held(let key): held.append(key)
+      }
+    }
+    try loadEntries(entries + records)
+    try loadRows(records)
+    for id in waiting { known.waiting[id] = try ledger.waiting(for: id) }
+    for end in ends {
+      let keys = try ledger.links(of: end)
+      known.linksOfRecords[end] = keys
+      links += keys
+    }
+    try loadLinks(links)
+    for id in referrers { known.referrers[id] = try self.referrers(to: id) }
+    try UniqueHolders(access: access, ledger: ledger).load(places, objects: objects, into: &known)
+    try ledger.prefetch(held.map(SyncKey.quarantine))
+    for key in held {
+      known.quarantine[key] = .some(
+        try ledger.value(SyncKey.quarantine(key)).map(QuarantineEntry.init(decoding:)))
+    }
+  }
+
+  private mutating func loadEntries(_ ids: [RecordID]) throws {
+    let missing = ids.filter { known.entries[$0] == nil }
+    try ledger.prefetch(records: missing)
+    for id in missing {
+      let entry = try ledger.record(id)
+      known.entries[id] = .some(entry)
+      if let entry, let object = ledger.objectID(for: entry) { objects[id] = object }
+    }
+  }
+
+  private mutating func loadRows(_ ids: [RecordID]) throws {
+    let wanted = ids.compactMap { id in
+      known.rows[id] == nil ? objects[id].map { (id: id, object: $0) } : nil
+    }
+    if wanted.isEmpty { return noteRowless(ids) }
+    let rows = try access.store.snapshots(for: wanted.map(\.object))
+    let reading = RowReading(ledger: ledger)
+    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    for (item, row) in zip(wanted, rows) {
+      guard let row else { continue }
+      known.rows[item.id] = .some(try reading.values(of: row))
+      snapshots[item.id] = row
+    }
+    noteRowless(ids)
+  }
+
+  /// Records with a key that leads to no row.
+  private mutating func noteRowless(_ ids: [RecordID]) {
+    for id in ids where known.rows[id] == nil {
+      if let entry = known.entries[id], entry?.key != nil { known.rows[id] = .some(nil) }
+    }
+  }
+
+  private mutating func loadLinks(_ keys: [LinkKey]) throws {
+    let missing = keys.filter { known.links[$0] == nil }
+    try ledger.prefetch(missing.map(SyncKey.link))
+    for key in missing { known.links[key] = .some(try ledger.link(key)?.state) }
+  }
+
+  private func referrers(to id: RecordID) throws -> [Referrer] {
+    guard let object = objects[id] else { return [] }
+    var found: Set<Referrer> = []
+    for plan in access.schema.entities.values where access.store.holds(plan.entity) {
+      for index in plan.referenceColumns {
+        let column = plan.columns[index]
+        guard let destination = column.relationship?.destinationEntity,
+          object.entity.isKindOf(entity: destination)
+        else { continue }
+        let predicate = ComparisonPredicate(
+          leftExpression: ObjectExpression(forKeyPath: column.name),
+          rightExpression: ObjectExpression(forConstantValue: object),
+          modifier: .direct, type: .equalTo)
+        let request = StoreFetchRequest(
+          entity: plan.entity, includesSubentities: false, predicate: predicate,
+          result: .objectIDs)
+        guard case .objectIDs(let objects) = try access.store.fetch(request) else { continue }
+        try ledger.prefetch(objects.compactMap(SyncKey.object))
+        for referrer in objects {
+          guard let record = try ledger.recordID(for: referrer) else { continue }
+          found.insert(Referrer(record: record, property: column.name))
+        }
+      }
+    }
+    return found.sorted { ($0.record, $0.property) < ($1.record, $1.property) }
+  }
+}

@@ -1,0 +1,45 @@
+import CairnModel
+import CairnStore
+
+extension Ledger {
+  /// Writes down what a plan says beside the rows.
+  ///
+  /// - Parameter objects: The objects of the plan's records, those that it inserts included.
+  /// - Returns: How many conflicts are new to the journal.
+  func write(
+    _ plan: ImportPlan, objects: [RecordID: ManagedObjectID], time: UInt64, limit: UInt64
+  ) throws -> Int {
+    // Also where only rows come and go: another commit that was planned on the same must not pass.
+    if plan.hasNews || !plan.rows.isEmpty { head.sequence += 1 }
+    head.clock.receive(plan.reading, limit: limit)
+    var inserted: Set<RecordID> = []
+    for action in plan.rows where action.kind != .update {
+      guard let object = objects[action.id] else { continue }
+      if action.kind == .insert { inserted.insert(action.id) }
+      setRecordID(action.kind == .insert ? action.id : nil, for: object)
+    }
+    for record in plan.records {
+      var entry = record.entry
+      if inserted.contains(record.id) { entry.key = objects[record.id]?.key }
+      if record.isNews {
+        setRecord(record.id, entry, origin: record.origin)
+      } else {
+        setRecordQuietly(record.id, entry)
+      }
+    }
+    for link in plan.linkStates { try setLink(link.key, link.state, origin: link.origin) }
+    for item in plan.unparked {
+      unpark(item.target, owner: item.reference.owner, property: item.reference.property)
+    }
+    for item in plan.parked {
+      park(item.target, owner: item.reference.owner, property: item.reference.property)
+    }
+    for item in plan.held {
+      let key = SyncKey.quarantine(item.key)
+      let encoded = item.entry.encoded
+      if try value(key) != encoded { put(key, encoded) }
+    }
+    for key in plan.released { put(SyncKey.quarantine(key), nil) }
+    return try journal(plan.conflicts, time: time)
+  }
+}

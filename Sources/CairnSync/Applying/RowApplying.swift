@@ -1,0 +1,246 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Carries out a plan by writing rows, where no object is needed: nothing is deleted, no class of the
+/// program has a say, and the model's rules can be checked on values.
+///
+/// What is written is what the same changes made with objects write: rows with the versions they were
+/// read at, links, orders, and for history the to-many relationships whose members changed.
+struct RowApplying {
+  /// The objects of the plan's records, the new ones included.
+  private(set) var objects: [RecordID: ManagedObjectID]
+  private let access: StoreAccess
+  private let ledger: Ledger
+  private let coordinator: PersistentStoreCoordinator
+  private let contextName: String?
+  private var request = SaveChangesRequest()
+  private var snapshots: [ManagedObjectID: RowSnapshot] = [:]
+  /// By object that was there before, the to-many relationships whose members change.
+  private var changedToManys: [ManagedObjectID: Set<Int>] = [:]
+  private var inserted: Set<ManagedObjectID> = []
+
+  /// - Returns: Nil when the plan needs objects.
+  init?(_ plan: ImportPlan, loading: KnownLoading, context: ManagedObjectContext) throws {
+    guard let coordinator = context.persistentStoreCoordinator,
+      !plan.rows.contains(where: { $0.kind == .delete })
+    else { return nil }
+    access = loading.access
+    ledger = loading.ledger
+    objects = loading.objects
+    self.coordinator = coordinator
+    contextName = context.name
+    let plain = RowRules.plainEntities(of: access.schema)
+    guard plan.rows.allSatisfy({ plain.contains($0.entity) }) else { return nil }
+    for (id, row) in loading.snapshots { if let object = objects[id] { snapshots[object] = row } }
+    try reserve(plan.rows.filter { $0.kind == .insert })
+    for action in plan.rows {
+      guard try add(action) else { return nil }
+    }
+    for action in plan.links { try add(action) }
+    for action in plan.orders { try add(action) }
+    let touched = Set(changedToManys.keys)
+    guard touched.allSatisfy({ $0.entity.name.map(plain.contains) ?? false }) else { return nil }
+    try addOwners()
+  }
+
+  static func wrongEntity(_ action: ImportPlan.RowAction, found: String?) -> SyncError {
+    SyncError(
+      .damagedBookkeeping,
+      "The record \(action.id) is of \(action.entity), but its object is of \(found ?? "?"). "
+        + "Verify the stores; a replica can be removed and added anew.",
+      recovery: .person)
+  }
+
+  // MARK: Rows
+
+  /// Gives new rows their keys.
+  private mutating func reserve(_ actions: [ImportPlan.RowAction]) throws {
+    let sorted = actions.sorted { ($0.entity, $0.id) < ($1.entity, $1.id) }
+    let entities = sorted.compactMap { access.schema.entities[$0.entity]?.entity }
+    guard entities.count == sorted.count, !sorted.isEmpty else { return }
+    var ids: [ManagedObjectID] = []
+    var runs: [RowKeyRun] = []
+    for entity in entities {
+      if let last = runs.last, last.entity === entity {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append(RowKeyRun(entity: entity, count: 1))
+      }
+    }
+    if let numbering = access.store as? any RowKeyReserving,
+      let firsts = try numbering.reserveRowKeys(for: runs)
+    {
+      for (run, first) in zip(runs, firsts) {
+        for offset in 0..<Int64(run.count) {
+          ids.append(access.store.objectID(for: run.entity, rowKey: first + offset))
+        }
+      }
+    } else {
+      ids = try access.store.obtainPermanentIDs(for: entities)
+    }
+    for (action, id) in zip(sorted, ids) { objects[action.id] = id }
+    inserted = Set(ids)
+  }
+
+  /// - Returns: False when the row breaks a rule, which an object can tell more about.
+  private mutating func add(_ action: ImportPlan.RowAction) throws -> Bool {
+    guard let plan = access.schema.entities[action.entity], let object = objects[action.id] else {
+      return false
+    }
+    guard object.entity === plan.entity else {
+      throw Self.wrongEntity(action, found: object.entity.name)
+    }
+    let layout: EntityLayout = plan.entity.layout
+    let old = snapshots[object]
+    var values: [AttributeValue]
+    switch action.kind {
+    case .insert: values = layout.defaultValues
+    case .update:
+      guard let old, old.count == layout.slots.count else { return false }
+      values = old.values
+    case .delete: return false
+    }
+    var changed: [Int] = []
+    for item in action.values {
+      let column = plan.columns[item.column]
+      let value: AttributeValue
+      if let target = item.value.reference {
+        guard let target = try self.object(target) else { continue }
+        value = .object(target)
+      } else if let plain = RowReading.attributeValue(item.value) {
+        value = plain
+      } else {
+        continue
+      }
+      if values[column.slot].isSameStoredValue(as: value) { continue }
+      if column.relationship != nil { note(column, from: values[column.slot], to: value) }
+      values[column.slot] = value
+      changed.append(column.slot)
+    }
+    for slot in values.indices where layout.slots[slot].isTransient { values[slot] = .null }
+    guard RowRules.hold(for: values, layout) else { return false }
+    let version = old?.version ?? 1
+    let row = RowSnapshot.make(objectID: object, version: version, values: values)
+    if action.kind == .insert {
+      request.insertions.append(.init(snapshot: row))
+    } else if !changed.isEmpty {
+      snapshots[object] = row
+      pendingUpdates[object] = changed.sorted()
+    }
+    return true
+  }
+
+  /// The changed slots of rows that were there.
+  private var pendingUpdates: [ManagedObjectID: [Int]] = [:]
+
+  /// Both the former and the new owner of a record that refers to one of them have other members.
+  private mutating func note(
+    _ column: SyncSchema.Column, from old: AttributeValue, to new: AttributeValue
+  ) {
+    guard let inverse = column.relationship?.inverseRelationship, inverse.isToMany,
+      !inverse.isTransient
+    else { return }
+    for value in [old, new] {
+      if case .object(let owner) = value { noteMembers(of: owner, inverse) }
+    }
+  }
+
+  private mutating func noteMembers(
+    of owner: ManagedObjectID, _ relationship: RelationshipDescription
+  ) {
+    guard !inserted.contains(owner),
+      let index = owner.entity.layout.toManyByName[relationship.name]
+    else { return }
+    changedToManys[owner, default: []].insert(index)
+  }
+
+  private func object(_ id: RecordID) throws -> ManagedObjectID? {
+    if let object = objects[id] { return object }
+    return try ledger.record(id).flatMap { ledger.objectID(for: $0) }
+  }
+
+  // MARK: Links
+
+  private mutating func add(_ action: ImportPlan.LinkAction) throws {
+    guard let relation = access.schema.links[action.relationship],
+      let owner = try object(action.owner)
+    else { return }
+    let relationship = relation.relationship
+    let current = try members(of: relationship, owner)
+    let present = Set(current)
+    let added = try action.added.compactMap(object).filter { !present.contains($0) }
+    let removed = try action.removed.compactMap(object).filter { present.contains($0) }
+    if added.isEmpty, removed.isEmpty { return }
+    request.links.append(
+      .init(relationship: relationship, owner: owner, added: added, removed: removed))
+    noteMembers(of: owner, relationship)
+    guard let inverse = relation.inverse else { return }
+    for member in added + removed { noteMembers(of: member, inverse) }
+  }
+
+  private func members(
+    of relationship: RelationshipDescription, _ owner: ManagedObjectID
+  ) throws -> [ManagedObjectID] {
+    if inserted.contains(owner) { return [] }
+    return try access.store.members(of: relationship, owners: [owner]).first ?? []
+  }
+
+  private mutating func add(_ action: ImportPlan.OrderAction) throws {
+    guard let owner = try object(action.owner),
+      let relationship = owner.entity.relationshipsByName[action.relationship]
+    else { return }
+    let current = try members(of: relationship, owner)
+    let known = try action.members.compactMap(object)
+    let isKnown = Set(known)
+    // What the bookkeeping does not know yet comes last.
+    let order = known + current.filter { !isKnown.contains($0) }
+    if order == current || order.count < 2 && current.isEmpty && inserted.contains(owner) { return }
+    request.links.append(.init(relationship: relationship, owner: owner, order: order))
+    noteMembers(of: owner, relationship)
+  }
+
+  /// Owners whose members change are written, too: with their versions, and for history.
+  private mutating func addOwners() throws {
+    let owners = Set(changedToManys.keys).union(pendingUpdates.keys)
+    let unread = owners.filter { snapshots[$0] == nil }
+    for (object, row) in zip(unread, try access.store.snapshots(for: Array(unread))) {
+      if let row { snapshots[object] = row }
+    }
+    for owner in owners.sorted(by: { ($0.rowKey ?? 0) < ($1.rowKey ?? 0) }) {
+      guard let row = snapshots[owner] else { continue }
+      request.updates.append(
+        .init(
+          snapshot: row, changedSlots: pendingUpdates[owner] ?? [],
+          changedToManys: (changedToManys[owner] ?? []).sorted()))
+    }
+  }
+
+  // MARK: Commit
+
+  /// The rows that the commit changes.
+  var touched: Set<ManagedObjectID> { Set(request.updates.map(\.snapshot.objectID)) }
+
+  /// Commits rows and bookkeeping in one transaction.
+  ///
+  /// - Returns: Why the store did not take them; nil when it did.
+  func save(_ ledger: Ledger) throws -> ImportAttempt.Failure? {
+    if request.insertions.isEmpty, request.updates.isEmpty, request.links.isEmpty {
+      return try access.commit(ledger) ? nil : .overtaken
+    }
+    var request = request
+    request.sidecar = ledger.operations()
+    request.author = SyncConfiguration.author
+    request.contextName = contextName
+    request.date = Date(timeIntervalSince1970: Double(access.environment.now()) / 1000)
+    switch try coordinator.save(request, in: access.store) {
+    case .saved: return nil
+    case .conflicts, .sidecarChanged: return .overtaken
+    case .constraintViolations(let violations):
+      let names = violations.map { $0.constraint.joined(separator: ", ") }
+      return .collision("rows share the values of \(Set(names).sorted().joined(separator: "; "))")
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import CairnModel
+
+// What the model's delete rules bring about for records that a deleter did not know.
+//
+// A record that goes along with another is not written to: it stays what its writers made it, and has
+// no object for as long as what it belongs to is deleted. So every store comes to the same without
+// telling the others, in whatever order the two arrived, and both come back when a later write brings
+// the owner back. A record that the deleter knew has a delete of its own, at the time of the owner's or
+// later: if it lives in spite of that, a write brought it back, and it stays.
+extension ImportPlanner {
+  /// Finds the live items that go along with deleted records.
+  ///
+  /// - Returns: Whether that is different from before.
+  mutating func hideOrphans() -> Bool {
+    if !schema.hasCascades { return false }
+    let before = hidden
+    hidden = [:]
+    var isChanged = true
+    while isChanged {
+      isChanged = false
+      for (id, item) in items where setting.isAlive(item.after) && canHold(item.after) {
+        var death = hidden[id]
+        for owner in owners(of: item) {
+          guard let stamp = self.death(of: owner),
+            item.after.deletion.map({ $0.stamp < stamp }) ?? true
+          else { continue }
+          death = max(death ?? stamp, stamp)
+        }
+        if death != hidden[id] {
+          hidden[id] = death
+          isChanged = true
+        }
+      }
+    }
+    return hidden != before
+  }
+
+  /// When a record was deleted, by itself or with another; nil for one that was not, or is unknown.
+  private mutating func death(of id: RecordID) -> Stamp? {
+    if items[id] == nil {
+      guard let entry = entry(id), entry.key == nil, entry.survivor == nil else { return nil }
+      // It may be hidden itself, which only an item shows.
+      load(id)
+    }
+    guard let item = items[id] else { return nil }
+    return setting.isAlive(item.after) ? hidden[id] : item.after.deletion?.stamp
+  }
+
+  /// The records that a record goes along with when they are deleted.
+  private mutating func owners(of item: Item) -> Set<RecordID> {
+    guard let plan = schema.entities[item.after.entity] else { return [] }
+    var owners: Set<RecordID> = []
+    for index in plan.takenAlongBy {
+      let register = item.after.registers[plan.columns[index].name]
+      if let owner = register?.value.reference { owners.insert(resolve(owner)) }
+    }
+    if plan.isTakenByReferences {
+      let candidates = Set(waiting(for: item.id).map(\.owner))
+        .union(items.values.lazy.filter { $0.row != nil || $0.entry == nil }.map(\.id))
+      for candidate in candidates where taken(by: candidate).contains(item.id) {
+        owners.insert(candidate)
+      }
+    }
+    for side in plan.linkSides
+    where side.relationship.inverseRelationship?.deleteRule == .cascade {
+      for (key, state) in currentLinks(of: item.id, side) where state.isMember {
+        owners.insert(resolve(key.owner == item.id ? key.member : key.owner))
+      }
+    }
+    owners.remove(item.id)
+    return owners
+  }
+
+  /// What a deleted record takes along by its own to-one relationships, as far as its deleter did not
+  /// see the reference: otherwise the delete of what it leads to travels by itself.
+  private mutating func taken(by id: RecordID) -> [RecordID] {
+    let state = items[id]?.after ?? entry(id)?.state(id: id, row: nil)
+    guard let state, let plan = schema.entities[state.entity] else { return [] }
+    return plan.takes.compactMap { index -> RecordID? in
+      guard let register = state.registers[plan.columns[index].name],
+        let target = register.value.reference,
+        !(state.deletion?.hasSeen(register.write.stamp) ?? false)
+      else { return nil }
+      return resolve(target)
+    }
+  }
+
+  /// Takes what a record without object may take along into the plan.
+  mutating func loadDependents(of item: Item) {
+    guard schema.hasCascades, let plan = schema.entities[item.after.entity] else { return }
+    for target in taken(by: item.id) { load(target) }
+    for side in plan.linkSides where side.relationship.deleteRule == .cascade {
+      for (key, state) in currentLinks(of: item.id, side) where state.isMember {
+        load(resolve(key.owner == item.id ? key.member : key.owner))
+      }
+    }
+  }
+
+  /// The references that a record without object waits with: those to what takes it along, and those to
+  /// what it takes along, so that either finds it.
+  mutating func waitingReferences(of item: Item) -> [String: RecordID] {
+    guard schema.hasCascades, let plan = schema.entities[item.after.entity] else { return [:] }
+    let columns: [Int]
+    if hidden[item.id] != nil {
+      columns = plan.takenAlongBy + plan.takes
+    } else if item.after.deletion != nil, item.after.survivor == nil {
+      columns = plan.takes
+    } else {
+      return [:]
+    }
+    var found: [String: RecordID] = [:]
+    for index in columns {
+      let name = plan.columns[index].name
+      if let target = item.after.registers[name]?.value.reference { found[name] = resolve(target) }
+    }
+    return found
+  }
+
+  /// The values that went with an owner, each of which nobody had seen who deleted it.
+  mutating func noteHiddenValues(of item: Item) {
+    guard let death = hidden[item.id] else { return }
+    let wasHidden = item.row == nil && item.before.map(setting.isAlive) == true
+    for (name, register) in item.after.registers.sorted(by: { $0.key < $1.key }) {
+      if wasHidden, item.before?.registers[name] == register { continue }
+      conflicts.append(
+        Conflict(
+          record: item.id, entity: item.after.entity, property: name,
+          losingValue: register.value, losingStamp: register.write.stamp, winningValue: .null,
+          winningStamp: death, rule: .deleteWon))
+    }
+  }
+
+  // MARK: Deny
+
+  /// The incoming records whose delete a rule forbids here, with what it says.
+  mutating func denials(among incoming: Set<RecordID>) -> [RecordID: String] {
+    if !schema.hasDenials { return [:] }
+    var found: [RecordID: String] = [:]
+    for (id, item) in items.sorted(by: { $0.key < $1.key })
+    where item.row != nil && !isPresent(item) && item.after.survivor == nil {
+      guard let plan = schema.entities[item.after.entity], plan.entity.layout.deniesDeletion,
+        let name = denial(of: item, plan), let culprit = culprit(of: id, among: incoming)
+      else { continue }
+      found[culprit] =
+        "\(item.after.entity) \(id) cannot be deleted, because \(name) is not empty"
+    }
+    return found
+  }
+
+  /// The relationship that forbids to delete a record, if one does.
+  private mutating func denial(of item: Item, _ plan: SyncSchema.EntityPlan) -> String? {
+    for column in plan.columns where column.relationship?.deleteRule == .deny {
+      if let register = item.after.registers[column.name], target(of: register, column) != nil {
+        return column.name
+      }
+    }
+    for side in plan.linkSides where side.relationship.deleteRule == .deny {
+      for (key, state) in currentLinks(of: item.id, side) where state.isMember {
+        if isPresent(resolve(key.owner == item.id ? key.member : key.owner)) {
+          return side.relationship.name
+        }
+      }
+    }
+    for relationship in plan.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+    where relationship.deleteRule == .deny {
+      guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
+      for found in referrers(to: item.id) where found.property == inverse.name {
+        load(found.record)
+        guard let referrer = items[found.record], isPresent(referrer),
+          let register = referrer.after.registers[inverse.name],
+          let target = register.value.reference,
+          resolve(target) == item.id
+        else { continue }
+        return relationship.name
+      }
+    }
+    return nil
+  }
+
+  /// Of the incoming records, the one that is to blame for what becomes of a record: itself, or what it
+  /// goes along with, or what it refers to.
+  mutating func culprit(of id: RecordID, among incoming: Set<RecordID>) -> RecordID? {
+    var visited: Set<RecordID> = []
+    var next = [id]
+    while let current = next.popLast() {
+      if incoming.contains(current) { return current }
+      guard visited.insert(current).inserted, let item = items[current] else { continue }
+      if hidden[current] != nil { next += owners(of: item).sorted() }
+    }
+    guard let item = items[id] else { return nil }
+    let targets = item.after.registers.sorted { $0.key < $1.key }.compactMap(
+      \.value.value.reference)
+    return targets.first { incoming.contains($0) && items[$0]?.row != nil }
+  }
+}

@@ -1,0 +1,29 @@
+/// What arrives at a destination at once.
+struct ImportBatch: Sendable {
+  /// The store it comes from.
+  let source: StoreID
+  var records: [RecordState] = []
+  var links: [LinkChange] = []
+  /// Records that an attempt was refused for, with the reason: they go into quarantine.
+  var refused: [RecordID: String] = [:]
+  /// Records of which the store may be able to show more now.
+  var reconsidered: Set<RecordID> = []
+}
+
+/// The destination as its rules for all batches: the model, the policies and what time it is.
+struct ImportSetting: Sendable {
+  let schema: SyncSchema
+  /// For records of entities that the model does not have.
+  let defaultPolicy: DeleteConflictPolicy
+  /// The entities that objects can be of in this store.
+  let holdable: Set<String>
+  let time: CredibleTime
+  /// Milliseconds since 1970.
+  let now: UInt64
+
+  func policy(of state: RecordState) -> DeleteConflictPolicy {
+    schema.entities[state.entity]?.policy ?? defaultPolicy
+  }
+
+  func isAlive(_ state: RecordState) -> Bool { state.isAlive(under: policy(of: state)) }
+}

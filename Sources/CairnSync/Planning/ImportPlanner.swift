@@ -1,0 +1,216 @@
+/// Decides what a batch does to a destination, from what is known of it: merging, collisions, delete
+/// rules, claims, orders, what waits, what is held, and what is written down.
+///
+/// A function of its inputs: no store, no context, no clock. Where something is not known yet it says
+/// what; see ``Outcome``.
+struct ImportPlanner {
+  enum Outcome {
+    /// Look these up and plan again.
+    case needs(Set<Lookup>)
+    case plan(ImportPlan)
+  }
+
+  /// One record the batch touches.
+  struct Item {
+    let id: RecordID
+    let entry: RecordEntry?
+    /// The row before; nil when there was no object.
+    let row: Known.Row?
+    /// The state before; nil when the record was unknown here.
+    let before: RecordState?
+    var after: RecordState
+    /// Whether the state equals the one the source sent.
+    var equalsIncoming = false
+    /// Whether the state itself changed, not only what the row can show of it.
+    var isNews: Bool { before != after }
+  }
+
+  struct PlannedLink {
+    let state: LinkState
+    let isNews: Bool
+    let equalsIncoming: Bool
+  }
+
+  let known: Known
+  let setting: ImportSetting
+  let source: StoreID
+  var needs: Set<Lookup> = []
+  var items: [RecordID: Item] = [:]
+  var links: [LinkKey: PlannedLink] = [:]
+  /// The keys of `links` by either end.
+  var linksByEnd: [LinkEnd: Set<LinkKey>] = [:]
+  var conflicts: [Conflict] = []
+  /// The records that go along with a deleted one, and when that was deleted; see ``hideOrphans()``.
+  var hidden: [RecordID: Stamp] = [:]
+  var schema: SyncSchema { setting.schema }
+
+  private init(_ known: Known, _ setting: ImportSetting, source: StoreID) {
+    self.known = known
+    self.setting = setting
+    self.source = source
+  }
+
+  static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
+    var refused = batch.refused
+    while true {
+      var planner = ImportPlanner(known, setting, source: batch.source)
+      var sorting = IncomingSorting(source: batch.source)
+      planner.decide(batch, refused, &sorting)
+      if !planner.needs.isEmpty { return .needs(planner.needs) }
+      // A delete that a rule forbids here is held, and all is decided without it.
+      let denied = planner.denials(among: Set(sorting.records.map(\.id)))
+      if !planner.needs.isEmpty { return .needs(planner.needs) }
+      if denied.isEmpty {
+        let plan = planner.result(sorting)
+        return planner.needs.isEmpty ? .plan(plan) : .needs(planner.needs)
+      }
+      refused.merge(denied) { old, _ in old }
+    }
+  }
+
+  private mutating func decide(
+    _ batch: ImportBatch, _ refused: [RecordID: String], _ sorting: inout IncomingSorting
+  ) {
+    sorting.sort(batch, refused, &self)
+    for record in sorting.records {
+      load(record.id)
+      for register in record.registers.values {
+        if let target = register.value.reference { _ = entry(target) }
+      }
+    }
+    for link in sorting.links where known.links[link.key] == nil { needs.insert(.link(link.key)) }
+    for id in batch.reconsidered { load(id) }
+    if !needs.isEmpty { return }
+    for record in sorting.records { merge(record) }
+    settleUniqueness()
+    for link in sorting.links { merge(link) }
+    for id in batch.reconsidered.sorted() {
+      if let state = load(id) { lookAtLinks(of: id, state) }
+    }
+    settlePresence()
+  }
+
+  // MARK: What is there
+
+  /// The bookkeeping's entry; nil when the record is unknown here, or when that is not known yet.
+  mutating func entry(_ id: RecordID) -> RecordEntry? {
+    if let entry = known.entries[id] { return entry }
+    needs.insert(.entry(id))
+    return nil
+  }
+
+  /// Makes the record an item of the plan.
+  ///
+  /// - Returns: Its state so far; nil when it is unknown here.
+  @discardableResult
+  mutating func load(_ id: RecordID) -> RecordState? {
+    if let item = items[id] {
+      return item.before == nil && item.after.isUnknown ? nil : item.after
+    }
+    guard let known = known.entries[id] else {
+      needs.insert(.record(id))
+      return nil
+    }
+    var row: Known.Row?
+    if known?.key != nil {
+      guard let read = self.known.rows[id] else {
+        needs.insert(.record(id))
+        return nil
+      }
+      row = read
+    }
+    let before = known?.state(id: id, row: row)
+    items[id] = Item(
+      id: id, entry: known, row: row, before: before,
+      after: before ?? RecordState(id: id, entity: ""))
+    return before
+  }
+
+  /// Whether this store can have an object of the record's entity.
+  func canHold(_ state: RecordState) -> Bool { setting.holdable.contains(state.entity) }
+
+  /// Whether the record has an object when the plan has been carried out.
+  mutating func isPresent(_ id: RecordID) -> Bool {
+    if let item = items[id] { return isPresent(item) }
+    return entry(id)?.key != nil
+  }
+
+  func isPresent(_ item: Item) -> Bool {
+    hidden[item.id] == nil && canHold(item.after) && setting.isAlive(item.after)
+  }
+
+  /// The entity of a record, the plan's decisions included; nil for an unknown one.
+  mutating func entity(of id: RecordID) -> String? {
+    if let item = items[id] { return item.after.entity }
+    return entry(id)?.entity
+  }
+
+  /// The record that stands for one, the plan's decisions included.
+  mutating func resolve(_ id: RecordID) -> RecordID {
+    var current = id
+    while true {
+      let next = items[current].map(\.after.survivor) ?? entry(current)?.survivor
+      // Survivors have smaller IDs, so this ends.
+      guard let next, next < current else { return current }
+      current = next
+    }
+  }
+
+  // MARK: Merging
+
+  private mutating func merge(_ incoming: RecordState) {
+    let mine = load(incoming.id)
+    let decision = RecordDecision.decide(
+      mine: mine, theirs: incoming, policy: setting.policy(of: incoming))
+    conflicts += decision.conflicts
+    var merged = decision.merged
+    var equalsIncoming = decision.equalsIncoming
+    if let survivor = merged.survivor {
+      // United here or there: the values belong to the survivor.
+      let registers = merged.registers
+      if !registers.isEmpty {
+        merged.registers = [:]
+        equalsIncoming = false
+        absorb(registers, of: merged, into: survivor)
+      }
+      if mine?.survivor == nil { moveLinks(of: incoming.id, merged, to: survivor) }
+    }
+    items[incoming.id]?.after = merged
+    items[incoming.id]?.equalsIncoming = equalsIncoming
+  }
+
+  /// Gives a survivor the values of a record it stands for.
+  private mutating func absorb(
+    _ registers: [String: Register], of loser: RecordState, into survivor: RecordID
+  ) {
+    let target = resolve(survivor)
+    let before = load(target)
+    let theirs = RecordState(id: target, entity: loser.entity, registers: registers)
+    let merged = before?.joined(with: theirs) ?? theirs
+    if let before {
+      conflicts += Conflict.lostRegisters(
+        mine: before, theirs: theirs, merged: merged, rule: .united)
+    }
+    items[target]?.after = merged
+    items[target]?.equalsIncoming = false
+  }
+
+  /// Unites two items that collide; see ``RecordDecision/unite(_:_:)``.
+  mutating func unite(_ a: RecordID, _ b: RecordID) {
+    guard let first = load(a), let second = load(b) else { return }
+    let result = RecordDecision.unite(first, second)
+    conflicts += result.conflicts
+    items[result.survivor.id]?.after = result.survivor
+    items[result.survivor.id]?.equalsIncoming = false
+    items[result.tombstone.id]?.after = result.tombstone
+    items[result.tombstone.id]?.equalsIncoming = false
+    moveLinks(
+      of: result.tombstone.id, second.id == result.tombstone.id ? second : first,
+      to: result.survivor.id)
+  }
+}
+
+extension RecordState {
+  /// Whether nothing is known of the record.
+  var isUnknown: Bool { registers.isEmpty && deletion == nil && survivor == nil }
+}

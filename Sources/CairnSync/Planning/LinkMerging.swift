@@ -1,0 +1,91 @@
+extension ImportPlanner {
+  /// The state of a link before the plan; nil when it is unknown here.
+  mutating func link(_ key: LinkKey) -> LinkState? {
+    if known.hasNoLinks { return nil }
+    if let state = known.links[key] { return state }
+    needs.insert(.link(key))
+    return nil
+  }
+
+  /// The links of a record on one side, those before the plan only.
+  mutating func links(of id: RecordID, _ side: SyncSchema.LinkSide) -> [LinkKey] {
+    if known.hasNoLinks { return [] }
+    let end = LinkEnd(side, of: id)
+    if let keys = known.linksOfRecords[end] { return keys }
+    needs.insert(.links(end))
+    return []
+  }
+
+  mutating func merge(_ incoming: LinkChange) {
+    let key = resolved(incoming.key)
+    merge(key, incoming.state, isIncoming: key == incoming.key)
+  }
+
+  private mutating func merge(_ key: LinkKey, _ state: LinkState, isIncoming: Bool) {
+    let mine = links[key]?.state ?? link(key)
+    if isIncoming, let mine { noteConflicts(key, mine, state) }
+    let merged = mine?.joined(with: state) ?? state
+    let isNews = merged != mine || (links[key]?.isNews ?? false)
+    put(
+      key,
+      PlannedLink(state: merged, isNews: isNews, equalsIncoming: isIncoming && merged == state))
+  }
+
+  private mutating func noteConflicts(_ key: LinkKey, _ mine: LinkState, _ theirs: LinkState) {
+    guard let relation = schema.links[key.relationship]?.relationship else { return }
+    let entities = (owner: entity(of: key.owner) ?? "", member: entity(of: key.member) ?? "")
+    conflicts += Conflict.find(
+      key, mine: mine, theirs: theirs,
+      names: (relation.name, relation.inverseRelationship?.name), entities: entities)
+  }
+
+  private mutating func resolved(_ key: LinkKey) -> LinkKey {
+    let owner = resolve(key.owner)
+    let member = resolve(key.member)
+    if schema.links[key.relationship]?.isSymmetric == true {
+      return LinkKey(
+        relationship: key.relationship, owner: min(owner, member), member: max(owner, member))
+    }
+    return LinkKey(relationship: key.relationship, owner: owner, member: member)
+  }
+
+  /// The survivor's links are those of both.
+  mutating func moveLinks(of loser: RecordID, _ state: RecordState, to survivor: RecordID) {
+    for side in schema.entities[state.entity]?.linkSides ?? [] {
+      for key in links(of: loser, side) {
+        guard let state = link(key) else { continue }
+        let target = resolved(key)
+        if target != key { merge(target, state, isIncoming: false) }
+      }
+    }
+  }
+
+  /// Makes the links of a record part of the plan, so that its row shows them.
+  mutating func lookAtLinks(of id: RecordID, _ state: RecordState) {
+    for side in schema.entities[state.entity]?.linkSides ?? [] {
+      for key in links(of: id, side) where links[key] == nil {
+        guard let state = link(key) else { continue }
+        put(key, PlannedLink(state: state, isNews: false, equalsIncoming: false))
+      }
+    }
+  }
+
+  private mutating func put(_ key: LinkKey, _ link: PlannedLink) {
+    if links.updateValue(link, forKey: key) != nil { return }
+    let isSymmetric = schema.links[key.relationship]?.isSymmetric == true
+    for (id, role) in [(key.owner, LinkEnd.Role.owner), (key.member, .member)] {
+      let end = LinkEnd(key.relationship, isSymmetric ? .either : role, id)
+      linksByEnd[end, default: []].insert(key)
+    }
+  }
+
+  /// All links of a record on one side with their states, the plan's decisions included.
+  mutating func currentLinks(
+    of id: RecordID, _ side: SyncSchema.LinkSide
+  ) -> [(key: LinkKey, state: LinkState)] {
+    var found: [LinkKey: LinkState] = [:]
+    for key in links(of: id, side) { found[key] = links[key]?.state ?? link(key) }
+    for key in linksByEnd[LinkEnd(side, of: id)] ?? [] { found[key] = links[key]?.state }
+    return found.sorted { $0.key < $1.key }.map { (key: $0.key, state: $0.value) }
+  }
+}

@@ -1,0 +1,191 @@
+// The plan out of what was decided: rows, links, orders and bookkeeping.
+extension ImportPlanner {
+  mutating func result(_ sorting: IncomingSorting) -> ImportPlan {
+    var plan = ImportPlan()
+    let holders = claimHolders()
+    let ids = items.keys.sorted()
+    let incoming = Set(sorting.records.map(\.id))
+    var lists = OrderedLists()
+    for id in ids {
+      guard let item = items[id] else { continue }
+      let shown = isPresent(item) ? shownReferences(of: item, holders) : [:]
+      addRow(of: item, shown, to: &plan)
+      addEntry(of: item, shown, to: &plan)
+      noteHiddenValues(of: item)
+      noteLists(of: item, shown, in: &lists)
+      plan.reading = believed(item.after.latestReading, plan.reading)
+      if item.row != nil { plan.read.append(id) }
+      if !incoming.contains(id), let culprit = culprit(of: id, among: incoming) {
+        plan.culprits[id] = culprit
+      }
+    }
+    addLinks(to: &plan, &lists)
+    plan.orders = orders(of: lists)
+    plan.held = sorting.held
+    plan.released = sorting.released
+    plan.conflicts = conflicts
+    return plan
+  }
+
+  private func believed(_ reading: ClockReading, _ other: ClockReading) -> ClockReading {
+    reading.milliseconds <= setting.time.limit ? max(reading, other) : other
+  }
+
+  // MARK: Rows
+
+  /// What the to-one relationships of a record's row show, by property.
+  private mutating func shownReferences(
+    of item: Item, _ holders: [Claim: RecordID]
+  ) -> [String: RecordID] {
+    guard let plan = schema.entities[item.after.entity] else { return [:] }
+    var shown: [String: RecordID] = [:]
+    for index in plan.referenceColumns {
+      let column = plan.columns[index]
+      guard let register = item.after.registers[column.name],
+        let target = target(of: register, column)
+      else { continue }
+      if column.isExclusive,
+        holders[Claim(target: target, relationship: column.claimName)] != item.id
+      {
+        continue
+      }
+      shown[column.name] = target
+    }
+    return shown
+  }
+
+  private func addRow(of item: Item, _ shown: [String: RecordID], to plan: inout ImportPlan) {
+    guard isPresent(item), let entity = schema.entities[item.after.entity] else {
+      if item.row != nil {
+        plan.rows.append(.init(id: item.id, entity: item.entry?.entity ?? "", kind: .delete))
+      }
+      return
+    }
+    var values: [ImportPlan.ColumnValue] = []
+    for (index, column) in entity.columns.enumerated() {
+      let value: WireValue
+      if column.relationship != nil {
+        guard item.after.registers[column.name] != nil || item.row == nil else { continue }
+        value = shown[column.name].map { .reference($0) } ?? .null
+      } else if let register = item.after.registers[column.name] {
+        if register.value.reference != nil { continue }
+        value = register.value
+      } else if item.row == nil, entity.optionalColumns.contains(index) {
+        // A new object has defaults that the record's writer, who does not know the attribute, did not
+        // write: as after a migration, only what is mandatory keeps them.
+        value = .null
+      } else {
+        continue
+      }
+      if let old = item.row?[column.name], old.isSame(as: value) { continue }
+      values.append(.init(column: index, value: value))
+    }
+    if item.row == nil {
+      plan.rows.append(
+        .init(id: item.id, entity: item.after.entity, kind: .insert, values: values))
+    } else if !values.isEmpty {
+      plan.rows.append(
+        .init(id: item.id, entity: item.after.entity, kind: .update, values: values))
+    }
+  }
+
+  // MARK: Bookkeeping
+
+  private mutating func addEntry(
+    of item: Item, _ shown: [String: RecordID], to plan: inout ImportPlan
+  ) {
+    let isThere = isPresent(item)
+    if item.entry == nil, item.after.isUnknown { return }
+    var entry = item.entry ?? RecordEntry(entity: item.after.entity, key: nil)
+    let old = entry
+    entry.takeWrites(from: item.after)
+    var waiting: [String: RecordID] = [:]
+    if isThere {
+      if item.row == nil { entry.key = nil }
+      entry.overlay = overlay(of: item.after, shown)
+      for (name, value) in entry.overlay { waiting[name] = value.reference }
+    } else {
+      entry.key = nil
+      entry.overlay = item.after.registers.mapValues(\.value)
+      waiting = waitingReferences(of: item)
+    }
+    park(item.id, old: old, new: waiting, in: &plan)
+    let isInserted = isThere && item.row == nil
+    guard item.isNews || isInserted || entry != old else { return }
+    plan.records.append(
+      .init(
+        id: item.id, entry: entry, isNews: item.isNews,
+        origin: item.equalsIncoming ? source : nil))
+  }
+
+  /// The values that the row does not show.
+  private mutating func overlay(
+    of state: RecordState, _ shown: [String: RecordID]
+  ) -> [String: WireValue] {
+    guard let plan = schema.entities[state.entity] else { return [:] }
+    var overlay: [String: WireValue] = [:]
+    for (name, register) in state.registers {
+      guard let index = plan.columnByName[name] else {
+        overlay[name] = register.value
+        continue
+      }
+      guard plan.columns[index].relationship != nil, let wanted = register.value.reference else {
+        continue
+      }
+      let resolved = resolve(wanted)
+      if shown[name] != resolved { overlay[name] = .reference(resolved) }
+    }
+    return overlay
+  }
+
+  private func park(
+    _ id: RecordID, old: RecordEntry, new: [String: RecordID], in plan: inout ImportPlan
+  ) {
+    func parking(_ name: String, _ target: RecordID) -> ImportPlan.Parking {
+      .init(target: target, reference: WaitingReference(owner: id, property: name))
+    }
+    for (name, value) in old.overlay {
+      if let target = value.reference, new[name] != target {
+        plan.unparked.append(parking(name, target))
+      }
+    }
+    for (name, target) in new {
+      // What a record with an object could not show waits already.
+      if old.key != nil, old.overlay[name]?.reference == target { continue }
+      plan.parked.append(parking(name, target))
+    }
+  }
+
+  // MARK: Links
+
+  private mutating func addLinks(to plan: inout ImportPlan, _ lists: inout OrderedLists) {
+    var actions: [LinkEnd: ImportPlan.LinkAction] = [:]
+    for (key, link) in links.sorted(by: { $0.key < $1.key }) {
+      plan.reading = believed(link.state.latestReading, plan.reading)
+      if link.isNews {
+        plan.linkStates.append(
+          .init(key: key, state: link.state, origin: link.equalsIncoming ? source : nil))
+      }
+      guard let relation = schema.links[key.relationship],
+        resolve(key.owner) == key.owner, resolve(key.member) == key.member,
+        isPresent(key.owner), isPresent(key.member),
+        isKind(key.owner, relation.relationship.entity),
+        isKind(key.member, relation.relationship.destinationEntity)
+      else { continue }
+      let end = LinkEnd(key.relationship, .owner, key.owner)
+      var action =
+        actions[end] ?? .init(relationship: key.relationship, owner: key.owner)
+      if link.state.isMember {
+        action.added.append(key.member)
+      } else {
+        action.removed.append(key.member)
+      }
+      actions[end] = action
+      lists.note(key.owner, relation.relationship)
+      if let inverse = relation.inverse { lists.note(key.member, inverse) }
+    }
+    plan.links = actions.sorted {
+      ($0.key.relationship, $0.key.record) < ($1.key.relationship, $1.key.record)
+    }.map(\.value)
+  }
+}

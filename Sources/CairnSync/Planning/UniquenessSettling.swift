@@ -1,0 +1,70 @@
+import CairnModel
+
+extension ImportPlanner {
+  /// Finds live records that share the values of a uniqueness constraint once the plan is carried
+  /// out, and unites them, until none do.
+  mutating func settleUniqueness() {
+    if !schema.hasConstraints { return }
+    // A union can bring about another; each one lessens the number of live records.
+    while settleOnce(), needs.isEmpty {}
+  }
+
+  private mutating func settleOnce() -> Bool {
+    var holders: [UniquePlace: [RecordID]] = [:]
+    var isNew = false
+    for (id, item) in items where setting.isAlive(item.after) && canHold(item.after) {
+      guard let plan = schema.entities[item.after.entity] else { continue }
+      for constraint in plan.constraints {
+        guard let place = place(of: item.after, plan.entity, constraint) else { continue }
+        holders[place, default: []].append(id)
+        guard isMoved(item, constraint) else { continue }
+        guard let found = known.holders[place] else {
+          needs.insert(.holders(place))
+          continue
+        }
+        // Who holds the place now becomes part of the plan; whether it still does when the plan is
+        // carried out is seen in the next round.
+        for holder in found where items[holder] == nil {
+          load(holder)
+          isNew = isNew || items[holder] != nil
+        }
+      }
+    }
+    if isNew || !needs.isEmpty { return isNew }
+    var united: Set<RecordID> = []
+    for ids in holders.values.map({ $0.sorted() }).sorted(by: { $0[0] < $1[0] })
+    where ids.count > 1 && united.isDisjoint(with: ids) {
+      unite(ids[0], ids[1])
+      united.formUnion(ids)
+    }
+    return !united.isEmpty
+  }
+
+  /// The constraint belongs to the entity that declares it, and holds among all its subentities.
+  private mutating func place(
+    of state: RecordState, _ entity: EntityDescription, _ constraint: [String]
+  ) -> UniquePlace? {
+    var values: [WireValue] = []
+    for name in constraint {
+      guard let value = state.registers[name]?.value, value != .null else { return nil }
+      values.append(value.reference.map { .reference(resolve($0)) } ?? value)
+    }
+    var next: EntityDescription? = entity
+    while let current = next {
+      if current.constraintNames.contains(constraint) {
+        return UniquePlace(entity: current.name ?? "", constraint: constraint, values: values)
+      }
+      next = current.superentity
+    }
+    return nil
+  }
+
+  private func isMoved(_ item: Item, _ constraint: [String]) -> Bool {
+    guard item.row != nil, let before = item.before else { return true }
+    return constraint.contains { name in
+      guard let old = before.registers[name]?.value, let new = item.after.registers[name]?.value
+      else { return before.registers[name] != item.after.registers[name] }
+      return !old.isSame(as: new)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import CairnSync
+
+struct ImportAttemptTests {
+  static let ids = (1...8).map { RecordID(high: 0, low: $0) }
+
+  private func left(_ attempt: ImportAttempt) -> Set<RecordID>? {
+    guard case .attempt(let refused) = attempt.step else { return nil }
+    return Set(refused.keys)
+  }
+
+  @Test func theFirstAttemptLeavesNothingOut() {
+    #expect(ImportAttempt(Self.ids, limit: 3).step == .attempt(leavingOut: [:]))
+    #expect(ImportAttempt(Self.ids, limit: 3).parts.isEmpty)
+  }
+
+  @Test func otherWritersMakeItPlanAgainSoManyTimes() {
+    var attempt = ImportAttempt(Self.ids, limit: 3)
+    for number in 1...2 {
+      attempt.take(.overtaken)
+      #expect(attempt.step == .attempt(leavingOut: [:]) && attempt.replans == number)
+    }
+    attempt.take(.overtaken)
+    #expect(attempt.step == .contended)
+  }
+
+  @Test func whatIsRefusedByNameIsLeftOutWithTheReason() {
+    var attempt = ImportAttempt(Self.ids, limit: 3)
+    attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
+    #expect(attempt.step == .attempt(leavingOut: [Self.ids[2]: "too long"]))
+    attempt.take(.invalid([Self.ids[5]: "too short"], "all"))
+    #expect(left(attempt) == [Self.ids[2], Self.ids[5]] && attempt.replans == 0)
+  }
+
+  @Test func aFailureWithoutANameIsHuntedByHalves() {
+    var attempt = ImportAttempt(Self.ids, limit: 3)
+    attempt.take(.unknown("no"))
+    #expect(left(attempt) == Set(Self.ids[..<4]) && attempt.parts == [Set(Self.ids[..<4])])
+    attempt.take(.unknown("no"))
+    #expect(left(attempt) == Set(Self.ids[4...]))
+    attempt.take(.unknown("no"))
+    #expect(left(attempt) == Set(Self.ids) && attempt.parts.count == 2)
+    attempt.take(.unknown("no"))
+    #expect(attempt.step == .failed)
+  }
+
+  @Test func aRefusalOfWhatIsLeftOutAlreadyIsAFailureWithoutAName() {
+    var attempt = ImportAttempt(Self.ids, limit: 3)
+    attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
+    attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
+    #expect(left(attempt) == Set(Self.ids[..<4]))
+  }
+
+  @Test func aCollisionThatComesBackIsSomebodysFault() {
+    var attempt = ImportAttempt(Self.ids, limit: 12)
+    for _ in 1...3 {
+      attempt.take(.collision("name"))
+      #expect(left(attempt) == [])
+    }
+    attempt.take(.collision("name"))
+    #expect(left(attempt) == Set(Self.ids[..<4]) && attempt.replans == 4)
+  }
+
+  @Test func aSetWithoutRecordsHasNobodyToBlame() {
+    var attempt = ImportAttempt([], limit: 3)
+    attempt.take(.unknown("disk"))
+    #expect(attempt.step == .failed)
+  }
+}
