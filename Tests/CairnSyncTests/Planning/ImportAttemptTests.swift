@@ -2,6 +2,7 @@ import Testing
 
 @testable import CairnSync
 
+/// Planning again, leaving out and finding the culprit, as a value.
 struct ImportAttemptTests {
   static let ids = (1...8).map { RecordID(high: 0, low: $0) }
 
