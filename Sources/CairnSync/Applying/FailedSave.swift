@@ -8,10 +8,6 @@ struct FailedSave {
   let applying: ObjectApplying
   let incoming: Set<RecordID>
 
-  /// Core Data's user info keys.
-  private static let detailedErrors = "NSDetailedErrors"
-  private static let object = "NSValidationErrorObject"
-
   /// - Throws: The error, when neither planning again nor leaving records out can help.
   func judge(_ error: CoreDataError) throws -> ImportAttempt.Failure {
     switch error.code {
@@ -20,10 +16,10 @@ struct FailedSave {
       return .overtaken
     default: break
     }
-    let errors = (error.userInfo[Self.detailedErrors] as? [any Error]) ?? [error]
+    let errors = (error.userInfo[CoreDataErrorKey.detailedErrors] as? [any Error]) ?? [error]
     var records: [RecordID: String] = [:]
     for case let item as CoreDataError in errors where Self.isAboutObjects(item) {
-      guard let object = item.userInfo[Self.object] as? ManagedObject,
+      guard let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject,
         let id = culprit(of: object)
       else { continue }
       records[id] = item.message
@@ -47,4 +43,10 @@ struct FailedSave {
     guard let id = applying.record(of: object) else { return nil }
     return incoming.contains(id) ? id : plan.culprits[id]
   }
+}
+
+/// Core Data's user info keys that sync reads.
+enum CoreDataErrorKey {
+  static let detailedErrors = "NSDetailedErrors"
+  static let object = "NSValidationErrorObject"
 }
