@@ -6,7 +6,7 @@ DESTDIR ?=
 PREFIX ?= /usr
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations clean
+.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync soak clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -62,6 +62,28 @@ fuzz: deps
 ## Migrates 1,000 random stores along random changes of their models; the tests do a few.
 migrations: deps
 	CAIRN_RANDOM_MIGRATIONS=1000 $(SWIFT) test --filter RandomMigrationTests
+
+## Three daemons on shared replicas are killed 200 times (KILLS=) while programs write; a full disk and a
+## restored file on the way. The files are compared with SQL.
+check-sync: deps
+	$(SWIFT) build --product cairnd
+	$(SWIFT) build --product cairnctl
+	$(if $(KILLS),CAIRN_KILLS=$(KILLS)) python3 Tests/check-sync.py "$$($(SWIFT) build --show-bin-path)"
+
+## Draws latency, backlog, memory and file sizes of a daemon with two replicas under writers.
+soak: build
+	python3 Tests/soak.py "$(BIN)" $(or $(MINUTES),10) $(or $(SVG),.build/soak.svg)
+
+## Tries wrong merges, each of which a test must notice; after `swift build --build-tests` or `make test`.
+## MUTATIONS="saved marks" picks some by parts of their names.
+mutate:
+	python3 Tests/Mutations/mutate.py $(MUTATIONS)
+
+## Simulates machines, stores and programs with everything that can go wrong; a failure prints the command
+## that replays it and the shortest trace. SEEDS=100000 runs as many, SEED=7000012 one.
+simulate: deps
+	$(if $(SEED),CAIRN_SIMULATION_SEED=$(SEED),CAIRN_SIMULATION_SEEDS=$(or $(SEEDS),1000)) \
+	  $(SWIFT) test --filter EngineSimulationTests
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Plugins Benchmarks/Sources Examples/Sources Package.swift Examples/Package.swift

@@ -199,10 +199,10 @@ let package = Package(
       name: "CairnSyncTests",
       dependencies: [
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnAtomicStores", "CairnSQLite", "CairnTesting",
+        "CairnAtomicStores", "CairnSQLite", "CairnTesting", "CFaultVFS",
         // Damages files.
         .product(name: "GRDB", package: "GRDB.swift"),
-      ]),
+      ], exclude: ["Simulation/README.md"]),
     .testTarget(
       name: "CairnControlTests", dependencies: ["CairnControl", "CairnPlatform"]),
     .testTarget(

@@ -2,8 +2,7 @@
 
 /// Checks stores and compares each replica with the local store, record by record where needed.
 ///
-/// Streams progress, differences and each store when it is done; the last reply, and only it, holds a
-/// summary.
+/// Streams progress and differences; the last reply, and only it, holds a summary.
 public enum VerifyStores: ControlMethod {
   public static let name = "io.cairn.Store.Verify"
   public static let role = ControlRole.control
@@ -38,12 +37,10 @@ public enum VerifyStores: ControlMethod {
     """,
     """
     # Check stores and compare replicas with the local store. Needs more: progress and
-    # differences come as they are found, each store when it is done, and a summary last.
-    # Role: control.
+    # differences come as they are found, and a summary last. Role: control.
     method Verify(name: ?string) -> (
       progress: ?VerifyProgress,
       difference: ?Difference,
-      store: ?StoreSummary,
       summary: ?VerifySummary
     )
     """,
@@ -58,17 +55,13 @@ public enum VerifyStores: ControlMethod {
   public struct Reply: Codable, Sendable, Hashable {
     public var progress: Progress?
     public var difference: Difference?
-    /// A store that is done, after its differences.
-    public var store: StoreSummary?
     public var summary: Summary?
 
     public init(
-      progress: Progress? = nil, difference: Difference? = nil, store: StoreSummary? = nil,
-      summary: Summary? = nil
+      progress: Progress? = nil, difference: Difference? = nil, summary: Summary? = nil
     ) {
       self.progress = progress
       self.difference = difference
-      self.store = store
       self.summary = summary
     }
   }

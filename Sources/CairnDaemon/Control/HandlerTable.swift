@@ -17,10 +17,6 @@ struct HandlerTable: Sendable {
     serveStatus(status)
     serveStores()
     serveLinks()
-    serveConflicts()
-    serveQuarantine()
-    serveExplanations()
-    serveDecisions()
     serveRecords()
     serveIntrospection()
   }

@@ -110,11 +110,20 @@ extension RecordEntry {
     return (stamps + [deletion?.stamp].compactMap { $0 }).filter { $0.store == store }
   }
 
+  /// A write that has brought a deleted record back stays later than the delete, which others have seen.
   fileprivate func restamped(_ fresh: FreshStamps) -> RecordEntry {
     var entry = self
-    entry.base = base.map { fresh($0) }
-    entry.writes = writes.mapValues { fresh($0) }
     entry.deletion = deletion.map { Deletion(stamp: fresh($0.stamp), seen: $0.seen) }
+    let deletions = (old: deletion?.stamp, new: entry.deletion?.stamp)
+    func renew(_ write: PropertyWrite) -> PropertyWrite {
+      let new = fresh(write)
+      guard let old = deletions.old, let deleted = deletions.new, write.stamp > old,
+        new.stamp < deleted
+      else { return new }
+      return write
+    }
+    entry.base = base.map(renew)
+    entry.writes = writes.mapValues(renew)
     return entry
   }
 }

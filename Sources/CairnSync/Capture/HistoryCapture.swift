@@ -96,6 +96,8 @@ struct CaptureWork {
   private var orders = OrderComparison()
   /// Records that did not exist before this commit.
   private var created: Set<RecordID> = []
+  /// The transaction that is being taken up; nil for rows that history does not tell of.
+  private var transaction: HistoryTransactionRecord?
 
   init(access: StoreAccess, ledger: Ledger) {
     self.access = access
@@ -114,6 +116,8 @@ struct CaptureWork {
       change.objectID.entity.name.map { access.schema.entities[$0] != nil } ?? false
     }
     guard !changes.isEmpty else { return }
+    self.transaction = transaction
+    defer { self.transaction = nil }
     // The date comes out of a file, where it can be anything.
     let milliseconds = UInt64(
       min(max(0, transaction.date.timeIntervalSince1970 * 1000), 0x1p47))
@@ -143,7 +147,9 @@ struct CaptureWork {
     if try ledger.recordID(for: object) != nil {
       return try update(object, nil, stamp)
     }
-    let id = access.newRecordID(milliseconds: max(stamp.clock.milliseconds, 1))
+    // What an update tells of a row from before history is not when it was inserted.
+    let isKnown = stamp.clock != .beforeSync
+    let id = access.recordID(forRow: object, of: isKnown ? transaction : nil)
     var entry = RecordEntry(entity: plan.entity.name ?? "", key: object.key)
     entry.base = PropertyWrite(stamp: stamp)
     ledger.setRecordID(id, for: object)

@@ -66,10 +66,6 @@ struct StoreAccess: Sendable {
   /// The latest time that this daemon believes a writer.
   var latestCredibleTime: UInt64 { environment.now() &+ configuration.allowedClockSkew }
 
-  func newRecordID(milliseconds: UInt64) -> RecordID {
-    RecordID(milliseconds: milliseconds, random: (environment.random(), environment.random()))
-  }
-
   /// How often a step is planned again when somebody else commits in between.
   static let attempts = 12
 

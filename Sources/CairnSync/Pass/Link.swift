@@ -70,11 +70,7 @@ final class Link: Sendable {
 
   func start() {
     let task = Task { await self.run() }
-    let now = environment.now()
-    state.withLock { state in
-      state.task = task
-      if state.life.phaseSince == 0 { state.life.phaseSince = now }
-    }
+    state.withLock { $0.task = task }
   }
 
   /// Something changed on one of the sides.
@@ -325,7 +321,7 @@ final class Link: Sendable {
       Self.modelChange(error, openReplica)
       ?? ReplicaOpening.describe(
         error, at: configuration.url)
-    if described.code == .fileMoved || described.code == .modelChanged { close() }
+    if Self.endsUse(described, error, of: openReplica) { close() }
     let backoff = local.configuration.backoff
     let random = environment.random()
     let now = environment.now()
@@ -339,6 +335,19 @@ final class Link: Sendable {
     case .person: failWaiters(described)
     case .wait: failWaiters(described) { !$0 }
     case .retry: break
+    }
+  }
+
+  /// Whether the replica has to be opened anew: it is another file or version, or its disk has failed.
+  private static func endsUse(
+    _ failure: SyncError, _ error: any Error, of replica: OpenReplica?
+  ) -> Bool {
+    switch failure.code {
+    case .fileMoved, .modelChanged: return true
+    case .storeUnavailable, .storeReadOnly:
+      let path = (error as? CoreDataError)?.userInfo[NSFilePathErrorKey] as? String
+      return path != nil && path == replica?.store.url?.path
+    default: return false
     }
   }
 
@@ -365,11 +374,9 @@ final class Link: Sendable {
   }
 
   private func change(_ body: (inout LinkLife) -> Void) {
-    let now = environment.now()
     let phase = state.withLock { state -> ReplicaPhase? in
       let old = state.life.phase
       body(&state.life)
-      if state.life.phase.word != old.word { state.life.phaseSince = now }
       return state.life.phase == old ? nil : state.life.phase
     }
     if let phase { report(.phaseChanged(replica: configuration.name, phase)) }

@@ -42,13 +42,13 @@ struct ImportPlan: Sendable {
     /// Whether others have to learn of it; otherwise it concerns this store alone.
     let isNews: Bool
     /// The store whose state of the record this one equals.
-    let origin: StoreID?
+    var origin: StoreID?
   }
 
   struct LinkWrite: Hashable, Sendable {
     let key: LinkKey
     let state: LinkState
-    let origin: StoreID?
+    var origin: StoreID?
   }
 
   /// A reference and the record that it waits for.

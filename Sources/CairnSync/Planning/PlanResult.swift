@@ -24,7 +24,19 @@ extension ImportPlanner {
     plan.held = sorting.held
     plan.released = sorting.released
     plan.conflicts = conflicts
+    forgetOrigins(of: Set(sorting.released), in: &plan)
     return plan
+  }
+
+  /// What waited is the join of what several stores have sent: none of them has all of it for sure.
+  private func forgetOrigins(of released: Set<HeldKey>, in plan: inout ImportPlan) {
+    if released.isEmpty { return }
+    for (index, record) in plan.records.enumerated() where released.contains(.record(record.id)) {
+      plan.records[index].origin = nil
+    }
+    for (index, link) in plan.linkStates.enumerated() where released.contains(.link(link.key)) {
+      plan.linkStates[index].origin = nil
+    }
   }
 
   private func believed(_ reading: ClockReading, _ other: ClockReading) -> ClockReading {
@@ -101,7 +113,14 @@ extension ImportPlanner {
     entry.takeWrites(from: item.after)
     var waiting: [String: RecordID] = [:]
     if isThere {
-      if item.row == nil { entry.key = nil }
+      if item.row == nil {
+        entry.key = nil
+        // What an older version's writer does not know is as a migration fills it in: no write.
+        for column in schema.entities[item.after.entity]?.columns ?? []
+        where item.after.registers[column.name] == nil {
+          entry.writes[column.name] = .filledIn
+        }
+      }
       entry.overlay = overlay(of: item.after, shown)
       for (name, value) in entry.overlay { waiting[name] = value.reference }
     } else {

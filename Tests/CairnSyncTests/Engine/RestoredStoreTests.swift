@@ -82,6 +82,14 @@ struct RestoredStoreTests {
     try await expectAll(1)
   }
 
+  @Test func rowsOfABackupFromBeforeSyncAreNoSecondRecords() async throws {
+    try await write(["a", "b"], to: "nas")
+    try copy("nas", to: "backup")
+    try await sync(inserting: ["c"])
+    try copy("backup", to: "nas")
+    try await expectAll(3)
+  }
+
   @Test func aStoreThatGoesOnKeepsItsIdentity() async throws {
     try await sync(inserting: ["a"])
     try await write(["b"], to: "nas")

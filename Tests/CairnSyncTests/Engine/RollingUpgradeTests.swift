@@ -122,6 +122,19 @@ struct RollingUpgradeTests {
     try await upgraded.close()
   }
 
+  @Test func whatAnOlderDaemonInsertsThereIsTheSameWriteOnceItIsUpgraded() async throws {
+    let new = try daemon("new", .muchNewer)
+    try await settle(new)
+    let old = try daemon("old", .current)
+    try old.insert(["a"])
+    try await settle(old, new)
+    try await old.close()
+    let upgraded = try daemon("old", .muchNewer)
+    try await settle(upgraded, new)
+    try await upgraded.close()
+    try await new.close()
+  }
+
   @Test func aReplicaOfANewerVersionIsNeverMigrated() async throws {
     let new = try daemon("new", .newer)
     try new.insert(["a"])

@@ -75,4 +75,27 @@ struct RecordDecisionTests {
       #expect(decision.action == .delete && decision.conflicts.isEmpty, "\(policy)")
     }
   }
+
+  @Test func whatAMigrationFilledInBringsNoDeletedRecordBack() {
+    let id = RecordID(high: 1, low: 1)
+    let store = StoreID(high: 1, low: 1)
+    let stamp = Stamp(clock: ClockReading(milliseconds: 10), store: store)
+    let state = RecordState(
+      id: id, entity: "E",
+      registers: [
+        "a": Register(value: .integer(1), write: PropertyWrite(stamp: stamp)),
+        "added": Register(value: .null, write: .filledIn),
+      ],
+      deletion: Deletion(stamp: Stamp(clock: stamp.clock.next, store: store), seen: SeenWrites()))
+    for policy in DeleteConflictPolicy.allCases { #expect(!state.isAlive(under: policy)) }
+  }
+
+  @Test func aWriteAtTheDeletesOwnStampBringsNoDeletedRecordBack() {
+    let stamp = Stamp(clock: ClockReading(milliseconds: 10), store: StoreID(high: 1, low: 1))
+    let state = RecordState(
+      id: RecordID(high: 1, low: 1), entity: "E",
+      registers: ["a": Register(value: .integer(1), write: PropertyWrite(stamp: stamp))],
+      deletion: Deletion(stamp: stamp, seen: SeenWrites()))
+    for policy in DeleteConflictPolicy.allCases { #expect(!state.isAlive(under: policy)) }
+  }
 }

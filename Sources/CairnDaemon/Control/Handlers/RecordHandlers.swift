@@ -2,6 +2,7 @@
 import Cairn
 import CairnControl
 import CairnRecords
+import CairnSync
 
 extension HandlerTable {
   mutating func serveRecords() {
@@ -26,7 +27,7 @@ extension HandlerTable {
     }
 
     serve(SaveRecords.self) { parameters, engine in
-      try check(author: parameters.author)
+      try Self.check(author: parameters.author)
       let group = try await engine.current()
       let save = RecordSave(
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
@@ -39,7 +40,7 @@ extension HandlerTable {
       guard parameters.lines.count == parameters.rows.count else {
         throw ControlError.invalidParameter("lines")
       }
-      try check(author: parameters.author)
+      try Self.check(author: parameters.author)
       let group = try await engine.current()
       let batch = try RecordImport(
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
@@ -77,5 +78,10 @@ extension HandlerTable {
     let context = group.newContext(named: "import")
     context.transactionAuthor = author ?? "cairnctl"
     return try await context.perform { try batch.run(in: context, store: group.local) }
+  }
+
+  /// Refuses the author name of sync: an operator reads in the history which program wrote what.
+  private static func check(author: String?) throws {
+    if author == SyncConfiguration.author { throw ControlError.invalidParameter("author") }
   }
 }

@@ -1,0 +1,31 @@
+import CFaultVFS
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 2.5: trouble with a replica mends itself when the disk does.
+struct FailingDiskTests {
+  @Test func aReplicaWhoseDiskFailedOnceIsOpenedAnewAndGoesOn() async throws {
+    try #require(cfault_install() == 0)
+    let scratch = try Scratch()
+    let disk = scratch.url.appendingPathComponent("disk")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+    let number = cfault_begin(disk.path)
+    try #require(number >= 0)
+    defer { cfault_end(number) }
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: disk.appendingPathComponent("nas.sqlite")))
+    try daemon.insert(["k"])
+    try await daemon.engine.wait(timeout: .patience)
+    cfault_arm(number, UInt32(CFAULT_WRITE), 1, 0, Int32(CFAULT_FAILS))
+    try daemon.insert(["late"])
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(cfault_injected(number) == 1)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 2)
+    try await daemon.close()
+  }
+}

@@ -1,0 +1,119 @@
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import Foundation
+
+@testable import CairnSync
+
+/// One machine with a daemon: its clock, its coordinator and engine over the local store, its replicas.
+final class SimulatedMachine {
+  let name: String
+  let local: SimulatedStore
+  let replicas: [SimulatedStore]
+  private let scheduler: Scheduler
+  private let policy: DeleteConflictPolicy
+  var version = SampleModel.Version.current
+  private(set) var engine: SyncEngine?
+  private var coordinator: PersistentStoreCoordinator?
+  var isRunning: Bool { engine != nil }
+
+  init(
+    _ name: String, local: SimulatedStore, replicas: [SimulatedStore], scheduler: Scheduler,
+    policy: DeleteConflictPolicy
+  ) {
+    self.name = name
+    self.local = local
+    self.replicas = replicas
+    self.scheduler = scheduler
+    self.policy = policy
+  }
+
+  static let pollInterval: UInt64 = 5000
+
+  private var configuration: SyncConfiguration {
+    var configuration = SyncConfiguration()
+    configuration.batchSize = 7
+    configuration.deleteConflicts = policy
+    configuration.pollInterval = .milliseconds(Int64(Self.pollInterval))
+    configuration.backoff = Backoff(first: .milliseconds(200), longest: .seconds(10))
+    return configuration
+  }
+
+  /// Starts the daemon.
+  ///
+  /// - Throws: When the local store cannot be opened; nothing runs then.
+  func start() async throws {
+    guard engine == nil else { return }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+    scheduler.kill(name, after: nil)
+    let options: [AnyHashable: Any] = [
+      StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,
+      StoreOptionKey.inferMappingModel: true, StoreOptionKey.timeout: 0.02,
+    ]
+    let environment = scheduler.environment(of: name)
+    let store = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: local.url, options: options)
+    do {
+      let engine = try Scheduler.$actor.withValue("\(name)/engine") {
+        try SyncEngine(
+          coordinator: coordinator, local: store, configuration: configuration,
+          environment: environment)
+      }
+      for replica in replicas { try add(replica, to: engine) }
+      self.engine = engine
+      self.coordinator = coordinator
+      await scheduler.settle()
+    } catch {
+      try? coordinator.remove(store)
+      throw error
+    }
+  }
+
+  private func add(_ replica: SimulatedStore, to engine: SyncEngine) throws {
+    let link = "\(name)/\(replica.name)"
+    scheduler.expect(link)
+    try Scheduler.$actor.withValue(link) {
+      try engine.addReplica(
+        ReplicaConfiguration(name: replica.name, url: replica.url, timeout: 0.02))
+    }
+  }
+
+  /// Removes a replica and adds it anew, as an operator does for one that is another store now.
+  func addAnew(_ replica: SimulatedStore) async throws {
+    guard let engine else { return }
+    try await engine.removeReplica(named: replica.name)
+    scheduler.forget("\(name)/\(replica.name)")
+    try add(replica, to: engine)
+    await scheduler.settle()
+  }
+
+  /// Ends the daemon; after a death at a failpoint, all it still does is to let go of its files.
+  func stop() async {
+    guard let engine else { return }
+    await engine.stop()
+    for replica in replicas { scheduler.forget("\(name)/\(replica.name)") }
+    if let coordinator {
+      for store in coordinator.persistentStores { try? coordinator.remove(store) }
+    }
+    self.engine = nil
+    coordinator = nil
+    scheduler.kill(name, after: nil)
+  }
+
+  /// Calls all links, as a person does who tells the daemon to sync now.
+  func syncNow() async throws {
+    guard let engine else { return }
+    for replica in replicas { scheduler.note(callTo: "\(name)/\(replica.name)") }
+    try engine.syncNow()
+    await scheduler.settle()
+  }
+
+  func notice(_ replica: String) async {
+    scheduler.waking { engine?.poke(replica: replica) }
+    await scheduler.settle()
+  }
+
+  var links: [String] { replicas.map { "\(name)/\($0.name)" } }
+}

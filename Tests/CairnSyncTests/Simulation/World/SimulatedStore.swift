@@ -1,0 +1,235 @@
+import CFaultVFS
+import CairnAtomicStores
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import Foundation
+import GRDB
+
+@testable import CairnSync
+
+/// A store's place on a disk that can go wrong, the programs that have it open, and what is read from
+/// it by plain SQL.
+final class SimulatedStore {
+  let name: String
+  let folder: URL
+  private let fault: Int32
+  private var programs: [Int: PersistentStoreCoordinator] = [:]
+  private var database: DatabaseQueue?
+  private var locking: DatabaseQueue?
+  var url: URL { folder.appendingPathComponent(name + ".sqlite") }
+  private var asideFolder: URL { folder.appendingPathComponent("aside") }
+  private var backupFolder: URL { folder.appendingPathComponent("backup") }
+  /// When the backup was made; nil without one.
+  private(set) var backedUp: Int?
+  private(set) var isGone = false
+  private(set) var isFaulty = false
+
+  init(_ name: String, in parent: URL) throws {
+    self.name = name
+    folder = parent.appendingPathComponent(name)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    guard cfault_install() == 0 else { throw CocoaError(.fileReadUnknown) }
+    fault = cfault_begin(folder.path)
+    guard fault >= 0 else { throw CocoaError(.fileReadTooLarge) }
+  }
+
+  /// Makes an empty store under an identity that the seed gives, so that it replays exactly.
+  func create(_ generator: inout SeededGenerator, _ version: SampleModel.Version) throws {
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+    let store = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
+    try coordinator.remove(store)
+    let kind = SQLiteStoreKind()
+    var metadata = try kind.metadata(at: url, options: StoreOptions([:]))
+    metadata[StoreMetadataKey.uuid] =
+      StoreID(high: generator.next(), low: generator.next()).description
+    try kind.setMetadata(metadata, at: url, options: StoreOptions([:]))
+  }
+
+  deinit {
+    database = nil
+    locking = nil
+    programs = [:]
+    cfault_end(fault)
+  }
+
+  // MARK: Faults
+
+  enum Trouble: String, CaseIterable, Sendable {
+    /// No room to grow; a few more bytes than the file has now.
+    case full
+    /// Every second write or so fails.
+    case failing
+    /// Nothing can be opened or written any more.
+    case broken
+    /// Another program holds the lock.
+    case locked
+    /// What is written can be read, but not be synced.
+    case unsynced
+  }
+
+  func begin(_ trouble: Trouble, salt: Int) throws {
+    try heal()
+    isFaulty = true
+    switch trouble {
+    case .full: cfault_set_room(fault, Int64(salt % 64 * 1024))
+    case .failing: cfault_arm(fault, UInt32(CFAULT_WRITE), salt % 40 + 1, 0, Int32(CFAULT_FAILS))
+    case .broken:
+      cfault_arm(
+        fault, UInt32(CFAULT_OPEN | CFAULT_WRITE | CFAULT_TRUNCATE), salt % 20 + 1, 1,
+        Int32(CFAULT_TEARS))
+    case .unsynced: cfault_arm(fault, UInt32(CFAULT_SYNC), 1, 1, Int32(CFAULT_FAILS))
+    case .locked:
+      guard FileManager.default.fileExists(atPath: url.path) else { return }
+      let queue = try DatabaseQueue(path: url.path, configuration: Self.plain)
+      try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+      locking = queue
+    }
+  }
+
+  func heal() throws {
+    cfault_disarm(fault)
+    cfault_set_room(fault, -1)
+    if let locking { try? locking.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") } }
+    locking = nil
+    isFaulty = false
+  }
+
+  // MARK: Files
+
+  private func move(from: URL, to: URL, copying: Bool) throws {
+    let manager = FileManager.default
+    try manager.createDirectory(at: to, withIntermediateDirectories: true)
+    for suffix in ["", "-wal", "-shm"] {
+      let file = name + ".sqlite" + suffix
+      let source = from.appendingPathComponent(file)
+      let target = to.appendingPathComponent(file)
+      try? manager.removeItem(at: target)
+      guard manager.fileExists(atPath: source.path) else { continue }
+      if copying {
+        try manager.copyItem(at: source, to: target)
+      } else {
+        try manager.moveItem(at: source, to: target)
+      }
+    }
+  }
+
+  var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+  func backUp(at time: Int) throws {
+    guard exists, !isFaulty else { return }
+    closeProbe()
+    try move(from: folder, to: backupFolder, copying: true)
+    backedUp = time
+  }
+
+  /// Puts the backup in the place of the files.
+  func restore() throws {
+    close()
+    try move(from: backupFolder, to: folder, copying: true)
+  }
+
+  /// Puts a copy of the files in their place, as when a disk is exchanged.
+  func exchange() throws {
+    close()
+    try move(from: folder, to: asideFolder, copying: false)
+    try move(from: asideFolder, to: folder, copying: true)
+  }
+
+  func takeAway() throws {
+    guard exists else { return }
+    close()
+    try move(from: folder, to: asideFolder, copying: false)
+    isGone = true
+  }
+
+  func bringBack() throws {
+    guard isGone else { return }
+    isGone = false
+    // Something new may lie there by now.
+    close()
+    try move(from: asideFolder, to: folder, copying: false)
+  }
+
+  /// What was taken away is not going to come back.
+  func forgetAside() {
+    isGone = false
+    backedUp = nil
+  }
+
+  /// Closes what programs have open.
+  func close() {
+    closeProbe()
+    for coordinator in programs.values {
+      for store in coordinator.persistentStores { try? coordinator.remove(store) }
+    }
+    programs = [:]
+  }
+
+  private func closeProbe() { database = nil }
+
+  // MARK: Programs
+
+  /// A program's coordinator over the store at the version that the store has; nil when it is not there.
+  func program(_ number: Int, _ version: SampleModel.Version) throws -> PersistentStoreCoordinator {
+    if let coordinator = programs[number], let store = coordinator.persistentStores.first,
+      (try? (store as? any FilePlaceChecking)?.checkFilePlace()) != nil
+    {
+      return coordinator
+    }
+    guard exists else { throw CocoaError(.fileNoSuchFile) }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+    _ = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
+    programs[number] = coordinator
+    return coordinator
+  }
+
+  private static var options: [AnyHashable: Any] {
+    [StoreOptionKey.historyTracking: true, StoreOptionKey.timeout: 0.02]
+  }
+
+  // MARK: From outside
+
+  private static var plain: Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(0.05)
+    configuration.allowsUnsafeTransactions = true
+    return configuration
+  }
+
+  private func probe() throws -> DatabaseQueue {
+    if let database { return database }
+    // Opening would make one.
+    guard exists else { throw CocoaError(.fileNoSuchFile) }
+    let queue = try DatabaseQueue(path: url.path, configuration: Self.plain)
+    database = queue
+    return queue
+  }
+
+  /// Gives the transactions after one the simulated time.
+  func setDate(_ milliseconds: UInt64, ofTransactionsAfter number: Int64) throws {
+    let seconds = Double(milliseconds) / 1000 - Date.timeIntervalBetween1970AndReferenceDate
+    try probe().write { database in
+      try database.execute(
+        sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = ? WHERE Z_PK > ?",
+        arguments: [seconds, number])
+    }
+  }
+
+  func lastTransaction() throws -> Int64 {
+    try probe().read { database in
+      try Int64.fetchOne(database, sql: "SELECT MAX(Z_PK) FROM ATRANSACTION") ?? 0
+    }
+  }
+
+  /// What the tables hold.
+  func picture() throws -> StorePicture {
+    try probe().read { try StorePicture($0) }
+  }
+}

@@ -1,0 +1,199 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+@testable import CairnSync
+
+// The end of a simulation: everything is mended, time goes by, and then all stores must hold the same.
+
+extension SimulationRun {
+  func finish() async throws {
+    var generator = SeededGenerator(seed: seed)
+    note("everything is mended")
+    for store in stores {
+      try store.heal()
+      try bringBack(store)
+    }
+    let isUpgraded = machines.contains { $0.version == .muchNewer }
+    for machine in machines {
+      scheduler.setClock(of: machine.name, to: 0)
+      scheduler.kill(machine.name, after: nil)
+      if isUpgraded, machine.version != .muchNewer {
+        await machine.stop()
+        machine.local.close()
+        machine.version = .muchNewer
+      }
+      try await machine.start()
+      // A person looks at what has stopped.
+      try machine.engine?.resume()
+      try await machine.syncNow()
+    }
+    guard await calmDown(&generator) else { return }
+    for store in stores { store.close() }
+    try compare()
+    for machine in machines {
+      for replica in machine.replicas { await expectTruth(machine, replica) }
+    }
+  }
+
+  /// Lets time pass until no link has anything to do.
+  ///
+  /// - Returns: False when they do not come to rest.
+  private func calmDown(_ generator: inout SeededGenerator) async -> Bool {
+    var last = ""
+    var calm = 0
+    for round in 0..<60 {
+      let end = scheduler.now + SimulatedMachine.pollInterval
+      while true {
+        if let link = scheduler.waitingForTurns.first {
+          await scheduler.grant(link)
+        } else if await !scheduler.fire(before: end) {
+          break
+        }
+      }
+      await scheduler.advance(end > scheduler.now ? end - scheduler.now : 0)
+      if round % 4 == 3 {
+        await accept()
+        try? await attend()
+      }
+      let state = machines.map { work(of: $0) }.joined(separator: " ")
+      calm = state == last ? calm + 1 : 0
+      last = state
+      if calm == 2, machines.allSatisfy(isInStep) {
+        count("rounds to rest", round)
+        return true
+      }
+    }
+    let phases = machines.flatMap { machine in
+      ((try? machine.engine?.status().replicas) ?? []).map { status in
+        "\(machine.name)/\(status.name) \(status.phase.word) \(status.held.text) "
+          + "\(status.lastError.map { "\($0)" } ?? "")"
+      }
+    }
+    fault("no rest: \(phases)")
+    return false
+  }
+
+  private func work(of machine: SimulatedMachine) -> String {
+    let replicas = (try? machine.engine?.status().replicas) ?? []
+    return replicas.map { status in
+      let counters = status.counters
+      return "\(counters.recordsPulled) \(counters.recordsPushed) \(counters.linksPulled) "
+        + "\(counters.linksPushed) \(counters.failedPasses) \(status.held.count)"
+    }.joined(separator: " ")
+  }
+
+  private func isInStep(_ machine: SimulatedMachine) -> Bool {
+    let replicas = (try? machine.engine?.status().replicas) ?? []
+    return replicas.count == machine.replicas.count
+      && replicas.allSatisfy { status in
+        guard case .ready = status.phase else { return false }
+        return status.held.count == 0 && status.lagTransactions == 0
+      }
+  }
+
+  /// What waits because of a clock that was wrong is believed.
+  private func accept() async {
+    for machine in machines {
+      guard let engine = machine.engine else { continue }
+      let isHeld = ((try? engine.status().replicas) ?? []).contains { $0.held.ahead > 0 }
+      guard isHeld else { continue }
+      let accepted =
+        (try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
+          try await engine.acceptHeld()
+        }) ?? 0
+      await scheduler.settle()
+      count("accepted", accepted)
+      note("\(machine.name) accepts \(accepted) that were held")
+    }
+  }
+
+  /// What a person does about links that nothing else can help.
+  private func attend() async throws {
+    for machine in machines {
+      for status in (try? machine.engine?.status().replicas) ?? [] {
+        if let error = status.lastError, error.message.contains(machine.local.url.path) {
+          // Its own store takes no more writes until it is opened again.
+          count("restarted for the local store")
+          note("\(machine.name) is started again: \(error)")
+          await machine.stop()
+          try await machine.start()
+          break
+        }
+        guard case .failed(let error) = status.phase, error.code == .anotherStore,
+          let replica = machine.replicas.first(where: { $0.name == status.name })
+        else { continue }
+        count("added anew")
+        note("\(machine.name)/\(replica.name) is removed and added anew: \(error)")
+        try await machine.addAnew(replica)
+      }
+    }
+  }
+
+  private func compare() throws {
+    var pictures: [StorePicture] = []
+    for store in stores {
+      let picture = try store.picture()
+      pictures.append(picture)
+      for text in picture.faults { fault("invalid: \(store.name): \(text)") }
+    }
+    for (store, picture) in zip(stores, pictures).dropFirst() {
+      for text in pictures[0].differences(from: picture).prefix(6) {
+        fault("apart: \(stores[0].name) and \(store.name): \(text)")
+      }
+    }
+    for text in oracle.faults(in: pictures[0], journal: journal()) { fault(text) }
+    if !outcome.faults.isEmpty { explain() }
+    count("records", pictures[0].items.count)
+    count("conflicts", journal().count)
+  }
+
+  /// Notes what sync knows in each place of the records that the faults are about.
+  private func explain() {
+    let words = Set(outcome.faults.flatMap { $0.split(whereSeparator: { " :,".contains($0) }) })
+    let keys = words.map(String.init).filter {
+      $0.hasPrefix("k") && $0.dropFirst().allSatisfy(\.isNumber)
+    }
+    for key in keys.sorted().prefix(3) {
+      for machine in machines {
+        guard let engine = machine.engine else { continue }
+        let places =
+          [engine.local] + machine.replicas.compactMap { try? engine.link($0.name).replica }
+        for access in places {
+          guard let item = access.schema.model.entitiesByName["Item"] else { continue }
+          let request = StoreFetchRequest(
+            entity: item, predicate: ObjectPredicate(format: "key == %@", key), result: .objectIDs)
+          guard case .objectIDs(let ids)? = try? access.store.fetch(request), let id = ids.first,
+            let ledger = try? access.ledger(), let record = try? ledger.recordID(for: id),
+            let entry = try? ledger.record(record)
+          else { continue }
+          note(
+            "\(machine.name) at \(access.store.url?.lastPathComponent ?? "") knows \(key): \(entry)"
+          )
+        }
+      }
+    }
+  }
+
+  /// What the engine says of stores that are equal.
+  private func expectTruth(_ machine: SimulatedMachine, _ replica: SimulatedStore) async {
+    guard let link = try? machine.engine?.link(replica.name), let access = link.replica else {
+      return fault("no rest: \(machine.name)/\(replica.name) is not open")
+    }
+    do {
+      let report = try StoreComparison(local: link.local, replica: access).run(name: replica.name)
+      for id in Set(report.differences.compactMap(\.record)).sorted().prefix(3) {
+        for access in [link.local, access] {
+          let name = access.store.url?.lastPathComponent ?? ""
+          let entry = try access.ledger().record(id)
+          note("\(name) knows of \(id): \(entry.map { "\($0)" } ?? "nothing")")
+        }
+      }
+      if !report.isEqual {
+        fault("untrue verify: \(machine.name)/\(replica.name) \(report.differences.prefix(4))")
+      }
+    } catch {
+      fault("failed: verify of \(machine.name)/\(replica.name): \(error)")
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import Foundation
+
+@testable import CairnSync
+
+/// Knows every write that a program was told is saved, what its writer had seen, and what the rules of
+/// the specification make of that.
+struct SimulationOracle {
+  /// A string or number that one write alone has brought.
+  struct Write {
+    let value: String
+    /// Where: `item k3 value`.
+    let place: String
+    /// The key of the record, or the name of a tag.
+    let record: String
+    let store: String
+    let time: Int
+    /// Whether another store had it or its successors when its own went back in time or was lost.
+    var isCertain = true
+  }
+  struct Delete {
+    let record: String
+    let store: String
+    let time: Int
+    /// The values that the deleter saw.
+    let seen: Set<String>
+    var isCertain = true
+  }
+  /// What one save is going to have done.
+  struct Draft {
+    var writes: [(write: Write, saw: String?)] = []
+    var deletes: [Delete] = []
+    var inserted: Set<String> = []
+    /// The records that somebody meant to change, in whatever way.
+    var touched: Set<String> = []
+    /// Links and references set: by place, the value.
+    var set: [String: String] = [:]
+    var words: [String] = []
+  }
+
+  private(set) var writes: [String: Write] = [:]
+  /// By value, the values of writers who saw and replaced it.
+  private var successors: [String: Set<String>] = [:]
+  private(set) var deletes: [String: [Delete]] = [:]
+  private(set) var inserted: [String: (store: String, isCertain: Bool)] = [:]
+  private var touches: [String: Set<String>] = [:]
+  /// By place, the last value each store's programs gave it; nothing is said of uncertain places.
+  private(set) var last: [String: [String: String]] = [:]
+  private var uncertainPlaces: Set<String> = []
+  private var counter = 0
+
+  mutating func fresh(_ prefix: String) -> String {
+    counter += 1
+    return "\(prefix)\(counter)"
+  }
+  mutating func freshNumber() -> Double {
+    counter += 1
+    return Double(counter)
+  }
+
+  /// A program was told that a save is done.
+  mutating func acknowledge(_ draft: Draft, in store: String, at time: Int) {
+    for (write, saw) in draft.writes {
+      writes[write.value] = write
+      if let saw { successors[saw, default: []].insert(write.value) }
+    }
+    for delete in draft.deletes { deletes[delete.record, default: []].append(delete) }
+    for record in draft.inserted { inserted[record] = (store, true) }
+    for record in draft.touched { touches[record, default: []].insert(store) }
+    for (place, value) in draft.set { last[place, default: [:]][store] = value }
+  }
+
+  /// All that is known where the given values are: they and what their writers had seen.
+  private func ancestors(of values: Set<String>) -> Set<String> {
+    var known = values
+    var isGrowing = true
+    while isGrowing {
+      isGrowing = false
+      for (old, new) in successors where !known.contains(old) && !known.isDisjoint(with: new) {
+        known.insert(old)
+        isGrowing = true
+      }
+    }
+    return known
+  }
+
+  /// A store is not what it was: nothing is sure of what no other store has.
+  ///
+  /// - Parameters:
+  ///   - elsewhere: The values in the rows and journals of all other stores.
+  ///   - records: The records in the rows of all other stores.
+  mutating func lose(
+    _ store: String, since: Int, elsewhere: Set<String>, records: Set<String>
+  ) {
+    let known = ancestors(of: elsewhere)
+    // Who was never served from the store may stamp what it writes in its next life as in the one
+    // before, and then one of two writes seems to have seen the other (README, open).
+    seenByNobody.formUnion(writes.values.filter { $0.store == store }.map(\.value))
+    for value in writes.keys where !known.contains(value) { writes[value]?.isCertain = false }
+    for record in inserted.keys where !records.contains(record) {
+      inserted[record]?.isCertain = false
+    }
+    for (record, list) in deletes {
+      deletes[record] = list.map { delete in
+        var delete = delete
+        if delete.store == store, delete.time >= since { delete.isCertain = false }
+        return delete
+      }
+    }
+    for (place, byStore) in last where byStore[store] != nil { uncertainPlaces.insert(place) }
+  }
+
+  /// A store's history was purged before sync had read all of it: that its latest values were seen or
+  /// not seen is no longer known there.
+  mutating func forgetSight(of values: Set<String>) { seenByNobody.formUnion(values) }
+  private var seenByNobody: Set<String> = []
+
+  /// From a step on a clock runs so far behind that stores which others have stamped begin theirs anew;
+  /// which of two writes was seen by whom is not told by their stamps then (README, open).
+  mutating func forgetSight(from time: Int) { sightEnds = min(sightEnds, time) }
+  private var sightEnds = Int.max
+
+  private func isBlurred(_ value: String) -> Bool {
+    seenByNobody.contains(value) || writes[value].map { $0.time >= sightEnds } ?? false
+  }
+
+  // MARK: Judging
+
+  /// Whether a later writer, or the rules and the journal, account for a value that is gone.
+  func isKnown(_ value: String, present: Set<String>, journal: Set<String>) -> Bool {
+    var seen: Set<String> = []
+    func known(_ value: String) -> Bool {
+      if present.contains(value) || journal.contains(value) { return true }
+      guard seen.insert(value).inserted else { return false }
+      return (successors[value] ?? []).contains { next in
+        writes[next]?.isCertain == true || known(next)
+      }
+    }
+    return known(value)
+  }
+
+  /// Whether a value that one store had may be missing in another that is in step with it.
+  func isAccounted(_ value: String, in picture: StorePicture, journal: Set<String>) -> Bool {
+    guard let write = writes[value], write.isCertain, !isBlurred(value) else { return true }
+    return isKnown(value, present: picture.values, journal: journal)
+      || deletes[write.record] != nil
+  }
+
+  private func wasDeletedSeen(_ write: Write) -> Bool {
+    (deletes[write.record] ?? []).contains { ancestors(of: $0.seen).contains(write.value) }
+  }
+
+  /// What is wrong with what all stores have in the end.
+  ///
+  /// - Parameter journal: The values that lost, of all stores.
+  func faults(in picture: StorePicture, journal: Set<String>) -> [String] {
+    var found: [String] = []
+    let present = picture.values
+    let records = Set(picture.items.keys)
+    for (record, insertion) in inserted.sorted(by: { $0.key < $1.key })
+    where insertion.isCertain && !records.contains(record) && deletes[record] == nil {
+      found.append("lost record: \(record), which nobody deleted")
+    }
+    for write in writes.values.sorted(by: { $0.value < $1.value }) where write.isCertain {
+      if isKnown(write.value, present: present, journal: journal) { continue }
+      let isTag = write.place.hasPrefix("tag")
+      let isGone = isTag ? deletes[write.record] != nil : !records.contains(write.record)
+      // Its deleter saw it, also where the delete lost to another write.
+      if wasDeletedSeen(write) || isBlurred(write.value) { continue }
+      found.append(
+        "lost write: \(write.value) of \(write.place) by a program at \(write.store)"
+          + (isGone ? ", whose record was deleted by somebody who had not seen it" : ""))
+    }
+    found += resurrected(picture, records)
+    found += strangers(present)
+    found += places(picture)
+    return found
+  }
+
+  /// Records that are there although every write to them was seen by somebody who deleted them.
+  private func resurrected(_ picture: StorePicture, _ records: Set<String>) -> [String] {
+    deletes.keys.sorted().filter { records.contains($0) }.compactMap { record in
+      guard let list = deletes[record]?.filter(\.isCertain), let delete = list.first else {
+        return nil
+      }
+      let own = writes.values.filter { $0.record == record }
+      let isExcused =
+        !(touches[record] ?? []).isSubset(of: [delete.store])
+        || own.contains { !$0.isCertain } || inserted[record]?.isCertain == false
+        || own.contains { isBlurred($0.value) }
+      if isExcused { return nil }
+      return "resurrected: \(record), which only programs at \(delete.store) wrote and deleted"
+    }
+  }
+
+  /// Values that are there although nobody wrote them, or somebody replaced them.
+  private func strangers(_ present: Set<String>) -> [String] {
+    present.sorted().compactMap { value in
+      guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }
+      guard let next = successors[value]?.first(where: { writes[$0]?.isCertain == true }),
+        !isBlurred(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true
+      else { return nil }
+      return "stale: \(value) is there although \(next) replaced it"
+    }
+  }
+
+  /// Links and references that are not what any store's programs set last.
+  private func places(_ picture: StorePicture) -> [String] {
+    last.sorted { $0.key < $1.key }.compactMap { place, byStore in
+      if uncertainPlaces.contains(place) { return nil }
+      let words = place.split(separator: " ").map(String.init)
+      // With a delete goes what was linked since the last capture, also where the record comes back.
+      guard let item = picture.items[words[1]], deletes[words[1]] == nil else { return nil }
+      let values = Set(byStore.values)
+      let found: String
+      switch words[0] {
+      case "parent":
+        found = item.parent ?? "-"
+        // A delete rule may have taken it away.
+        if found == "-", values.contains(where: { deletes[$0] != nil }) { return nil }
+      case "link":
+        found = picture.links.contains("\(words[1]) \(words[2])") ? "yes" : "no"
+        if deletes[words[2]] != nil { return nil }
+      default: return nil
+      }
+      if values.contains(found) { return nil }
+      return "invented: \(place) is \(found), but was set last to \(values.sorted())"
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+@testable import CairnSync
+
+/// One thing that happens in a simulation.
+///
+/// Each step draws what it leaves open from its own `salt`, so that leaving steps out changes no other.
+struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
+  enum Kind: String, CaseIterable, Sendable {
+    case write, turns, advance
+    case die, start, stop, upgrade
+    case trouble, heal, backUp, restore, exchange, takeAway, bringBack, lose
+    case clock, clockRight, purge
+    case wait, verify, pause, resume
+  }
+  let kind: Kind
+  let salt: UInt64
+
+  var description: String { "\(kind.rawValue) \(salt)" }
+
+  /// How often each kind comes, and which seeds have it: each seed draws a part of the trouble, so that
+  /// some go deep into one kind of it.
+  private static let rare: [(kind: Kind, weight: Int)] = [
+    (.die, 10), (.stop, 3), (.trouble, 6), (.backUp, 5), (.restore, 4), (.exchange, 3),
+    (.takeAway, 4), (.lose, 2), (.clock, 4), (.purge, 3), (.upgrade, 4), (.pause, 3),
+  ]
+  private static let mending: [Kind: [(kind: Kind, weight: Int)]] = [
+    .trouble: [(.heal, 6)], .takeAway: [(.bringBack, 5)], .clock: [(.clockRight, 4)],
+    .pause: [(.resume, 4)],
+  ]
+
+  static func plan(seed: UInt64, count: Int) -> [SimulationStep] {
+    var generator = SeededGenerator(seed: seed &* 2 &+ 1)
+    var weights: [(kind: Kind, weight: Int)] = [
+      (.write, 40), (.turns, 60), (.advance, 25), (.start, 8), (.wait, 5), (.verify, 3),
+    ]
+    for (kind, weight) in rare where generator.chance(40) {
+      weights.append((kind, weight))
+      weights += mending[kind] ?? []
+      if kind == .restore { weights.append((.backUp, 5)) }
+    }
+    let total = weights.reduce(0) { $0 + $1.weight }
+    return (0..<count).map { _ in
+      var place = Int.random(in: 0..<total, using: &generator)
+      let kind = weights.first {
+        place -= $0.weight
+        return place < 0
+      }?.kind
+      return SimulationStep(kind: kind ?? .turns, salt: generator.next())
+    }
+  }
+}
