@@ -147,7 +147,7 @@ public final class SyncEngine: Sendable {
       throw SyncError(
         .noSuchReplica,
         "there is no replica \(name); there is \(known.isEmpty ? "none" : known)",
-        recovery: .person)
+        recovery: .person, replicas: [name])
     }
     return link
   }
@@ -253,7 +253,8 @@ public final class SyncEngine: Sendable {
         let behind = (lag ?? 0) > 0
         let seconds = life.lastPass.map { now > $0 ? Double(now - $0) / 1000 : 0 } ?? 0
         return ReplicaStatus(
-          configuration: link.configuration, phase: life.phase, lagTransactions: lag,
+          configuration: link.configuration, phase: life.phase, phaseSince: life.phaseSince,
+          lagTransactions: lag,
           lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
           lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
           held: life.held, storeID: link.store?.identifier)

@@ -51,6 +51,8 @@ public struct SyncCounters: Sendable, Hashable {
 public struct ReplicaStatus: Sendable, Hashable {
   public let configuration: ReplicaConfiguration
   public let phase: ReplicaPhase
+  /// When it entered the phase, in milliseconds since 1970.
+  public let phaseSince: UInt64
   /// Changes of the local store that the replica does not have, in transactions; nil until the
   /// first pass, and for a replica that is only read.
   public let lagTransactions: Int?

@@ -16,6 +16,8 @@ struct CairnctlCommand: ParsableCommand {
     subcommands: [
       StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
+      ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
+      RevertCommand.self, ApproveCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ModelCommand.self, InspectCommand.self,
     ])

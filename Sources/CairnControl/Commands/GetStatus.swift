@@ -20,8 +20,17 @@ public enum GetStatus: ControlMethod {
     )
     """,
     """
+    # What a replica or its records wait for, in words, with the command that helps.
+    type Wait (
+      kind: (opening, pass, quarantine, held, parked, approval, expired),
+      count: ?int,
+      reason: string,
+      command: ?string
+    )
+    """,
+    """
     # Dates are ISO 8601 in UTC with a fraction and a Z; lagSeconds is the age of the oldest
-    # transaction that one side lacks.
+    # transaction that one side lacks; since is when the replica began to do what it does.
     type ReplicaStatus (
       name: string,
       type: string,
@@ -36,7 +45,9 @@ public enum GetStatus: ControlMethod {
       progress: ?Progress,
       quarantined: int,
       nextAttempt: ?string,
-      problem: ?Problem
+      problem: ?Problem,
+      since: ?string,
+      waits: []Wait
     )
     """,
     """
@@ -191,13 +202,20 @@ public struct ReplicaStatus: Codable, Sendable, Hashable {
   public var quarantined: Int
   public var nextAttempt: WireDate?
   public var problem: StatusProblem?
+  /// When it began to do what it does.
+  public var since: WireDate?
+  /// What it, or some of its records, waits for.
+  public var waits: [StatusWait]
 
   public init(
     name: String, type: String, location: String, direction: Direction, required: Bool = false,
     state: State, lagTransactions: Int? = nil, lagSeconds: Double? = nil, lastPass: WireDate? = nil,
     passes: Int = 0, progress: StatusProgress? = nil, quarantined: Int = 0,
-    nextAttempt: WireDate? = nil, problem: StatusProblem? = nil
+    nextAttempt: WireDate? = nil, problem: StatusProblem? = nil, since: WireDate? = nil,
+    waits: [StatusWait] = []
   ) {
+    self.since = since
+    self.waits = waits
     self.name = name
     self.type = type
     self.location = location
@@ -212,6 +230,41 @@ public struct ReplicaStatus: Codable, Sendable, Hashable {
     self.quarantined = quarantined
     self.nextAttempt = nextAttempt
     self.problem = problem
+  }
+}
+
+/// What a replica, or some of its records, waits for.
+public struct StatusWait: Codable, Sendable, Hashable {
+  public enum Kind: String, Codable, Sendable, CaseIterable {
+    /// For its file to answer.
+    case opening
+    /// For a pass that takes long.
+    case pass
+    /// Records that validation refuses wait for a person.
+    case quarantine
+    /// Records that were written in the future wait for time.
+    case held
+    /// References wait for records that have not arrived.
+    case parked
+    /// A pass would delete more than is configured.
+    case approval
+    /// It was silent for longer than the retention, and comes back by comparison.
+    case expired
+  }
+
+  public var kind: Kind
+  /// How many records or references.
+  public var count: Int?
+  /// For people.
+  public var reason: String
+  /// The command that shows more or helps.
+  public var command: String?
+
+  public init(kind: Kind, count: Int? = nil, reason: String, command: String? = nil) {
+    self.kind = kind
+    self.count = count
+    self.reason = reason
+    self.command = command
   }
 }
 

@@ -2,7 +2,8 @@
 
 /// Checks stores and compares each replica with the local store, record by record where needed.
 ///
-/// Streams progress and differences; the last reply, and only it, holds a summary.
+/// Streams progress, differences and each store when it is done; the last reply, and only it, holds a
+/// summary.
 public enum VerifyStores: ControlMethod {
   public static let name = "io.cairn.Store.Verify"
   public static let role = ControlRole.control
@@ -37,10 +38,12 @@ public enum VerifyStores: ControlMethod {
     """,
     """
     # Check stores and compare replicas with the local store. Needs more: progress and
-    # differences come as they are found, and a summary last. Role: control.
+    # differences come as they are found, each store when it is done, and a summary last.
+    # Role: control.
     method Verify(name: ?string) -> (
       progress: ?VerifyProgress,
       difference: ?Difference,
+      store: ?StoreSummary,
       summary: ?VerifySummary
     )
     """,
@@ -55,13 +58,17 @@ public enum VerifyStores: ControlMethod {
   public struct Reply: Codable, Sendable, Hashable {
     public var progress: Progress?
     public var difference: Difference?
+    /// A store that is done, after its differences.
+    public var store: StoreSummary?
     public var summary: Summary?
 
     public init(
-      progress: Progress? = nil, difference: Difference? = nil, summary: Summary? = nil
+      progress: Progress? = nil, difference: Difference? = nil, store: StoreSummary? = nil,
+      summary: Summary? = nil
     ) {
       self.progress = progress
       self.difference = difference
+      self.store = store
       self.summary = summary
     }
   }

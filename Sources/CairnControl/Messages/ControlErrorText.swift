@@ -74,6 +74,11 @@ extension ControlError: CustomStringConvertible {
     case .internalFailure(let reference): "look for it: journalctl -u cairnd -g \(reference)"
     case .messageTooLarge: "use smaller batches"
     case .waitTimedOut: "wait longer with --timeout, or see `cairnctl status` for what is slow"
+    case .notPossible("plan-changed", _):
+      "look at it again, and give the revision or plan that is shown then"
+    case .notPossible("nothing-to-approve", _):
+      "`cairnctl status` shows what each replica waits for"
+    case .notPossible: nil
     case .entryNotFound(.conflict, _, _): "`cairnctl conflicts` lists them"
     case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"
     case .recordNotFound(let entity, _):
@@ -81,7 +86,7 @@ extension ControlError: CustomStringConvertible {
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
     case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
       .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed,
-      .limitExceeded, .notPossible:
+      .limitExceeded:
       nil
     }
   }

@@ -17,6 +17,10 @@ struct HandlerTable: Sendable {
     serveStatus(status)
     serveStores()
     serveLinks()
+    serveConflicts()
+    serveQuarantine()
+    serveExplanations()
+    serveDecisions()
     serveRecords()
     serveIntrospection()
   }

@@ -14,12 +14,13 @@ struct EngineEventLog {
 
   /// Runs until the engine ends or the task is cancelled.
   func run() async {
-    summarise()
     var troubles: [String: SyncError.Code] = [:]
+    var held: [String: HeldRecords] = [:]
+    summarise(&held)
     for await event in engine.events() {
       if Task.isCancelled { return }
       log(event, troubles: &troubles)
-      summarise()
+      summarise(&held)
     }
   }
 
@@ -46,7 +47,7 @@ struct EngineEventLog {
           return
         }
         logger.event(
-          .linkStopped, "\(replica) is stopped, \(plan.message)",
+          .approvalNeeded, "\(replica) is stopped, \(plan.message)",
           metadata: metadata.merging(["errorCode": .string(plan.error.code.rawValue)]) { $1 })
       case .ready:
         onReady(replica)
@@ -87,14 +88,32 @@ struct EngineEventLog {
         "\(path) was written \(milliseconds / 1000) s in the future by this machine's clock; it was wrong then, or is now",
         metadata: ["replica": .string(replica)])
     case .quarantined(let replica, let name):
-      logger.event(
-        .recordQuarantined, "a record waits in quarantine",
+      logger.debug(
+        "a record waits in quarantine",
         metadata: ["replica": .string(replica), "record": .string(name)])
     }
   }
 
-  private func summarise() {
+  /// Logs that more waits than before: one entry for all of a pass.
+  private func logGrowth(from old: HeldRecords, in replica: CairnSync.ReplicaStatus) {
+    let held = replica.held
+    func log(_ event: DaemonEvent, _ count: Int, _ more: Int, _ what: String) {
+      guard more > 0 else { return }
+      let first = held.reason.map { ", first \($0)" } ?? ""
+      logger.event(
+        event, "\(more) more of \(replica.name) \(what), \(count) in all\(first)",
+        metadata: ["replica": .string(replica.name), "count": "\(count)"])
+    }
+    log(.recordQuarantined, held.invalid, held.invalid - old.invalid, "wait in quarantine")
+    log(.recordsHeld, held.ahead, held.ahead - old.ahead, "were written in the future")
+  }
+
+  private func summarise(_ held: inout [String: HeldRecords]) {
     guard let status = try? engine.status() else { return }
+    for replica in status.replicas where replica.lastPass != nil {
+      let old = held.updateValue(replica.held, forKey: replica.name) ?? HeldRecords()
+      logGrowth(from: old, in: replica)
+    }
     let behind = status.replicas.count { ($0.lagTransactions ?? 0) > 0 }
     let troubled = status.replicas.count {
       switch $0.phase {

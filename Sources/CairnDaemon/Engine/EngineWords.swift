@@ -74,7 +74,10 @@ extension DaemonConfiguration {
 
 extension ControlError {
   /// A sync error as an answer to a caller.
+  ///
+  /// - Parameter replica: The one that the work was about, for errors that name none.
   init(_ error: SyncError, replica: String) {
+    let replica = error.replicas.isEmpty ? replica : error.replicas.joined(separator: ", ")
     switch error.code {
     case .noSuchReplica: self = .storeNotFound(name: replica)
     case .duplicateReplica: self = .storeExists(name: replica, reason: error.message)
@@ -85,11 +88,12 @@ extension ControlError {
       .notAStore,
       .storeLocked, .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
       .recordsHeld, .notSyncing,
-      .invalidConfiguration, .failed, .noSuchRecord, .noSuchProperty, .noSuchConflict,
-      .notQuarantined, .notAllowed, .valueTaken, .planChanged, .awaitingApproval,
-      .nothingToApprove:
+      .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
+    case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,
+      .valueTaken, .planChanged, .nothingToApprove:
+      self = .notPossible(code: error.code.rawValue, reason: error.message)
     }
   }
 }

@@ -247,13 +247,25 @@ actor GroupEngine {
       commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
     replicas[name] = nil
     watches.stop(name)
-    do {
-      try await current().engine.removeReplica(named: name)
-    } catch let error as SyncError {
-      throw ControlError(error, replica: name)
-    }
+    try await end(name)
     logger.event(
       .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
+  }
+
+  /// Ends a link; one whose file hangs ends when the file answers, and keeps nobody waiting.
+  private func end(_ name: String) async throws {
+    let engine = try current().engine
+    let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
+    Task {
+      try? await engine.removeReplica(named: name)
+      continuation.finish()
+    }
+    let timer = Task {
+      try? await Task.sleep(for: .seconds(10))
+      continuation.finish()
+    }
+    for await _ in ended {}
+    timer.cancel()
   }
 
   /// Pauses or resumes links and keeps that over restarts.

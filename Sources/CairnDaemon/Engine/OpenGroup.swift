@@ -3,6 +3,8 @@
 import Cairn
 import CairnControl
 import CairnCoordinator
+import CairnModel
+import CairnRecords
 import CairnStore
 import CairnSync
 
@@ -54,5 +56,90 @@ struct OpenGroup: Sendable {
         name: name, code: replica.phase.word, reason: "the replica is not open")
     }
     return open
+  }
+}
+
+// What operators name, checked against the group and its model.
+extension OpenGroup {
+  /// The names of stores to look at; nil for all.
+  ///
+  /// - Throws: ``CairnControl/ControlError/storeNotFound(name:nearest:)``.
+  func stores(_ name: String?) throws -> [String]? {
+    guard let name, name != "all" else { return nil }
+    let known = try engine.status().replicas.map(\.name) + [StoreReference.localName]
+    guard known.contains(name) else { throw Self.unknownStore(name, among: known) }
+    return [name]
+  }
+
+  /// The entity of that name.
+  ///
+  /// - Throws: ``CairnControl/ControlError/unknownEntity(entity:nearest:)``.
+  func entity(_ name: String) throws -> EntityDescription {
+    let model = coordinator.managedObjectModel
+    guard let entity = model.entitiesByName[name] else {
+      throw ControlError.unknownEntity(name, in: model)
+    }
+    return entity
+  }
+
+  /// Checks that an entity has a property.
+  ///
+  /// - Throws: ``CairnControl/ControlError/unknownProperty(entity:property:nearest:)``.
+  func checkProperty(_ name: String, of entity: EntityDescription) throws {
+    guard entity.propertiesByName[name] != nil else {
+      throw ControlError.unknownProperty(name, of: entity)
+    }
+  }
+
+  func quarantineID(_ text: String) throws -> QuarantineID {
+    guard let id = QuarantineID(text) else { throw ControlError.invalidParameter("id") }
+    _ = try stores(id.store)
+    return id
+  }
+
+  /// The store that a list calls by this name, or by its UUID.
+  func writer(_ name: String) throws -> StoreID {
+    if let id = StoreID(name) { return id }
+    let status = try engine.status()
+    if name == StoreReference.localName, let id = StoreID(status.localStoreID) { return id }
+    guard let replica = status.replicas.first(where: { $0.name == name }) else {
+      throw Self.unknownStore(name, among: status.replicas.map(\.name))
+    }
+    guard let id = replica.storeID.flatMap(StoreID.init) else {
+      throw ControlError.storeUnavailable(
+        name: name, code: replica.phase.word, reason: "the replica is not open")
+    }
+    return id
+  }
+
+  func revertRequest(_ parameters: RevertAuthor.Parameters) throws -> RevertRequest {
+    let origin: RevertRequest.Origin
+    switch (parameters.author, parameters.store) {
+    case (let author?, nil): origin = .author(author)
+    case (nil, let store?): origin = .store(try writer(store))
+    case (nil, nil): throw ControlError.invalidParameter("author")
+    case (_?, _?): throw ControlError.invalidParameter("store")
+    }
+    let until = parameters.until?.milliseconds ?? .max
+    guard parameters.since.milliseconds < until else {
+      throw ControlError.invalidParameter("until")
+    }
+    return RevertRequest(origin, since: parameters.since.milliseconds, until: until)
+  }
+
+  func filter(_ parameters: ListConflicts.Parameters) throws -> ConflictFilter {
+    let entity = try parameters.entity.map(self.entity)
+    if let property = parameters.property {
+      let holders = entity.map { [$0] } ?? coordinator.managedObjectModel.entities
+      guard holders.contains(where: { $0.propertiesByName[property] != nil }) else {
+        throw entity.map { ControlError.unknownProperty(property, of: $0) }
+          ?? ControlError.invalidParameter("property")
+      }
+    }
+    return ConflictFilter(
+      since: parameters.since?.milliseconds, until: parameters.until?.milliseconds,
+      record: try parameters.record.map { try recordID($0, "record") },
+      entity: entity?.name, property: parameters.property,
+      rules: parameters.rules.map { Set($0.map(Conflict.Rule.init)) })
   }
 }

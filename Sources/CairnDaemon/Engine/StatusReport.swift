@@ -22,7 +22,12 @@ struct StatusReport {
       local.lastTransaction = Int(sync.localTransaction)
       local.records = records()
       local.problem = localProblem
-      let lines = sync.replicas.map(line)
+      let now = WireDate.now.milliseconds
+      let lines = sync.replicas.map { replica in
+        ReplicaReport(
+          replica: replica, isRequired: replicas[replica.name]?.isRequired ?? false, now: now
+        ).line
+      }
       var problems = lines.compactMap { line -> StatusProblem? in
         guard line.required || line.state == .stopped, let problem = line.problem else {
           return nil
@@ -61,70 +66,6 @@ struct StatusReport {
     return sum
   }
 
-  private func line(_ replica: CairnSync.ReplicaStatus) -> CairnControl.ReplicaStatus {
-    let section = replicas[replica.name]
-    var line = CairnControl.ReplicaStatus(
-      name: replica.name, type: "sqlite", location: replica.configuration.url.path,
-      direction: .init(rawValue: replica.configuration.direction.rawValue) ?? .both,
-      required: section?.isRequired ?? false, state: .opening,
-      lagTransactions: replica.lagTransactions,
-      lagSeconds: replica.lagTransactions == nil ? nil : replica.lagSeconds,
-      lastPass: replica.lastPass.map(Self.date), passes: replica.counters.passes,
-      quarantined: replica.held.invalid + replica.held.ahead)
-    switch replica.phase {
-    case .opening: line.state = .opening
-    case .migrating(let progress):
-      line.state = .migrating
-      line.progress = StatusProgress(done: Int(progress * 100), total: 100)
-    case .ready, .syncing:
-      // Open, but nobody knows how it stands before the first pass is complete.
-      if replica.lastPass == nil {
-        line.state = .opening
-      } else {
-        let isBehind = (replica.lagTransactions ?? 0) > 0 || replica.held.count > 0
-        line.state = isBehind ? .behind : .inSync
-      }
-      if replica.held.count > 0 {
-        line.problem = StatusProblem(
-          code: SyncError.Code.recordsHeld.rawValue, message: replica.held.text)
-      }
-    case .waiting(let until, let reason):
-      line.state = .unavailable
-      line.nextAttempt = Self.date(until)
-      line.problem = StatusProblem(code: reason.code.rawValue, message: reason.message)
-    case .paused: line.state = .paused
-    case .failed(let error):
-      line.state = .stopped
-      line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
-    case .awaitingApproval(let plan):
-      line.state = .stopped
-      line.problem = StatusProblem(code: plan.error.code.rawValue, message: plan.message)
-    case .removed: line.state = .stopped
-    }
-    if let progress = replica.firstSyncProgress,
-      line.state == .inSync || line.state == .behind || replica.phase == .syncing
-    {
-      line.state = .firstSync
-      line.progress = StatusProgress(done: Int(progress * 100), total: 100)
-    }
-    if let error = replica.lastError, Self.isTryingAgain(replica.phase), line.state != .firstSync {
-      // The trouble lasts until an attempt has succeeded: it must not vanish and come back each
-      // time one is made.
-      line.state = .unavailable
-      line.nextAttempt = .now
-      line.problem = StatusProblem(code: error.code.rawValue, message: error.message)
-    }
-    return line
-  }
-
-  /// Whether an attempt is under way, or about to be, rather than waited for or ruled out.
-  private static func isTryingAgain(_ phase: ReplicaPhase) -> Bool {
-    switch phase {
-    case .opening, .ready, .syncing: true
-    case .migrating, .waiting, .awaitingApproval, .paused, .failed, .removed: false
-    }
-  }
-
   func stores(origins: [String: StoreDescription.Origin]) -> [StoreDescription] {
     let status = status()
     var list: [StoreDescription] = []
@@ -146,10 +87,6 @@ struct StatusReport {
           state: line.state.rawValue, identifier: identifiers[line.name] ?? nil))
     }
     return list
-  }
-
-  private static func date(_ milliseconds: UInt64) -> WireDate {
-    WireDate(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
   }
 
   /// Bytes on disk, journals included.

@@ -23,15 +23,18 @@ struct Verification: Sendable {
       var summaries: [VerifyStores.StoreSummary] = []
       for try await comparison in tasks {
         try Task.checkCancellation()
-        summaries.append(try await summary(of: comparison, report: report))
+        let summary = try await summary(of: comparison, report: report)
+        try await report(VerifyStores.Reply(store: summary))
+        summaries.append(summary)
       }
       return summaries
     }.sorted { $0.store < $1.store }
     let damage = try await damage(report: report)
     var stores = summaries
     if damage > 0 || stores.isEmpty {
-      stores.insert(
-        VerifyStores.StoreSummary(store: "local", records: 0, differences: damage), at: 0)
+      let local = VerifyStores.StoreSummary(store: "local", records: 0, differences: damage)
+      try await report(VerifyStores.Reply(store: local))
+      stores.insert(local, at: 0)
     }
     return VerifyStores.Summary(
       stores: stores, isEqual: stores.allSatisfy { $0.differences == 0 && $0.problem == nil })

@@ -22,6 +22,8 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case storeRemoved
   case storesDiffer
   case recordQuarantined
+  case recordsHeld
+  case approvalNeeded
   case clockSkew
   case linkStopped
 
@@ -45,6 +47,8 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
     case .storeRemoved: "de6e523da2594f38ae110b18c7a00889"
     case .storesDiffer: "c5021b3b23144d7dbb9a86182bb76283"
     case .recordQuarantined: "7347524031bb4ee0994b1298fc8e9e09"
+    case .recordsHeld: "4b98138d41d642f490b9c6da9209371a"
+    case .approvalNeeded: "05003e4630ff4dc2961bca601936dcc7"
     case .clockSkew: "8099f6ed3beb4a6085faebb441c87bc7"
     case .linkStopped: "36f0ed51358f4061b9bbb6ae6b15f120"
     }
@@ -57,7 +61,9 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
       .storeRemoved:
       .notice
     case .callRefused, .connectionDropped: .notice
-    case .degraded, .storeUnavailable, .probeOverdue, .recordQuarantined, .clockSkew: .warning
+    case .degraded, .storeUnavailable, .probeOverdue, .recordQuarantined, .recordsHeld,
+      .approvalNeeded, .clockSkew:
+      .warning
     case .configurationInvalid, .callFailed, .storesDiffer, .linkStopped: .error
     }
   }

@@ -70,7 +70,11 @@ final class Link: Sendable {
 
   func start() {
     let task = Task { await self.run() }
-    state.withLock { $0.task = task }
+    let now = environment.now()
+    state.withLock { state in
+      state.task = task
+      if state.life.phaseSince == 0 { state.life.phaseSince = now }
+    }
   }
 
   /// Something changed on one of the sides.
@@ -374,9 +378,11 @@ final class Link: Sendable {
   }
 
   private func change(_ body: (inout LinkLife) -> Void) {
+    let now = environment.now()
     let phase = state.withLock { state -> ReplicaPhase? in
       let old = state.life.phase
       body(&state.life)
+      if state.life.phase.word != old.word { state.life.phaseSince = now }
       return state.life.phase == old ? nil : state.life.phase
     }
     if let phase { report(.phaseChanged(replica: configuration.name, phase)) }

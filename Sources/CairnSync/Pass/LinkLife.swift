@@ -1,6 +1,8 @@
 /// The life of a link as a pure state machine: phases, failures, and who waits for what.
 struct LinkLife: Sendable {
   private(set) var phase = ReplicaPhase.opening
+  /// When it entered the phase, in milliseconds since 1970; how far a migration is makes no difference.
+  var phaseSince: UInt64 = 0
   private(set) var isPaused = false
   private(set) var isRemoved = false
   private(set) var failures = 0

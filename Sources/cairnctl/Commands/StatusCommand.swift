@@ -37,37 +37,57 @@ enum StatusText {
         + "pid \(status.pid)"
     ]
     if let model = status.model { lines.append("model   \(TerminalText.oneLine(model))") }
-    if let local = status.local { lines.append("local   \(text(local, style))") }
+    if let local = status.local { lines += text(local, style) }
     for problem in status.problems {
-      lines.append(
-        style("problem", .bad) + " \(TerminalText.oneLine(problem.message)) (\(problem.code))")
+      lines += labelled("problem", "\(problem.message) (\(problem.code))", style, .bad)
     }
     if !status.replicas.isEmpty {
       lines.append("")
-      lines += table(status.replicas).lines(style: style)
+      lines += replicas(status.replicas, style)
     }
     return lines
   }
 
-  private static func text(_ local: StoreStatus, _ style: TerminalStyle) -> String {
+  private static func text(_ local: StoreStatus, _ style: TerminalStyle) -> [String] {
     var parts = [local.state.rawValue]
     if let records = local.records { parts.append(Readable.count(records, "record")) }
     if let transaction = local.lastTransaction { parts.append("transaction \(transaction)") }
     if let bytes = local.bytes { parts.append(Readable.bytes(bytes)) }
-    if let problem = local.problem { parts.append(TerminalText.oneLine(problem.message)) }
-    return "\(TerminalText.oneLine(local.location))  \(parts.joined(separator: ", "))"
+    if let problem = local.problem { parts.append(problem.message) }
+    let location = "local   \(TerminalText.oneLine(local.location))"
+    let rest = parts.joined(separator: ", ")
+    if TextTable.width(location + rest) + 2 <= TerminalText.columns {
+      return ["\(location)  \(TerminalText.oneLine(rest))"]
+    }
+    return [location] + TerminalText.wrapped(rest, indent: "        ")
   }
 
-  private static func table(_ replicas: [ReplicaStatus]) -> TextTable {
-    var table = TextTable(["REPLICA", "STATE", "DIRECTION", "LAG", "LAST PASS", "NOTE"])
+  /// A text with a word before its first line.
+  private static func labelled(
+    _ label: String, _ text: String, _ style: TerminalStyle, _ tone: TerminalStyle.Tone
+  ) -> [String] {
+    let indent = String(repeating: " ", count: 8)
+    return TerminalText.wrapped(text, indent: indent).enumerated().map { index, line in
+      index > 0
+        ? line : style(label, tone) + String(line.dropFirst(label.count))
+    }
+  }
+
+  /// A row a replica, and under it what is to be said of it.
+  private static func replicas(_ replicas: [ReplicaStatus], _ style: TerminalStyle) -> [String] {
+    var table = TextTable(["REPLICA", "STATE", "DIRECTION", "LAG", "LAST PASS"])
     for replica in replicas {
       table.add([
         .init(replica.name), .init(words(replica.state), tone: tone(replica.state)),
         .init(replica.direction.rawValue), .init(lag(replica)),
-        .init(replica.lastPass.map(Readable.moment) ?? "-"), .init(note(replica)),
+        .init(replica.lastPass.map(Readable.moment) ?? "-"),
       ])
     }
-    return table
+    let rows = table.lines(style: style)
+    return rows.prefix(1)
+      + zip(rows.dropFirst(), replicas).flatMap { row, replica in
+        [row] + notes(replica).flatMap { TerminalText.wrapped($0, indent: "  ") }
+      }
   }
 
   private static func lag(_ replica: ReplicaStatus) -> String {
@@ -76,15 +96,32 @@ enum StatusText {
     return "\(transactions) tx" + (replica.lagSeconds.map { ", \(Readable.seconds($0))" } ?? "")
   }
 
-  private static func note(_ replica: ReplicaStatus) -> String {
-    var parts: [String] = []
+  /// What is to be said of a replica beside its row, with the commands that help.
+  static func notes(_ replica: ReplicaStatus) -> [String] {
+    var notes: [String] = []
     if let progress = replica.progress {
-      parts.append(progress.total.map { "\(progress.done) of \($0)" } ?? "\(progress.done) done")
+      let part = progress.total.map {
+        $0 == 100 ? "\(progress.done) %" : "\(progress.done) of \($0)"
+      }
+      notes.append(part ?? "\(progress.done) done")
     }
-    if replica.quarantined > 0 { parts.append("\(replica.quarantined) in quarantine") }
-    if let problem = replica.problem { parts.append("\(problem.message) (\(problem.code))") }
-    if let next = replica.nextAttempt { parts.append("next attempt \(Readable.moment(next))") }
-    return parts.joined(separator: "; ")
+    for wait in replica.waits {
+      var note = wait.reason
+      if wait.kind == .opening || wait.kind == .pass, let since = replica.since {
+        note += " (since \(Readable.moment(since)))"
+      }
+      notes.append(note + (wait.command.map { "; `\($0)`" } ?? ""))
+    }
+    // What waits is said already.
+    let said = ["records-held", "awaiting-approval"]
+    if let problem = replica.problem, !said.contains(problem.code) || replica.waits.isEmpty {
+      notes.append("\(problem.message) (\(problem.code))")
+      if let next = replica.nextAttempt { notes.append("next attempt \(Readable.moment(next))") }
+    }
+    if replica.state == .paused {
+      notes.append("`cairnctl resume \(replica.name)` lets it go on")
+    }
+    return notes
   }
 
   private static func words(_ state: ReplicaStatus.State) -> String {

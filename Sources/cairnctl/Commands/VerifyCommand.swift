@@ -27,17 +27,28 @@ struct VerifyCommand: ParsableCommand {
         bar.clear()
         Output.line(Self.line(difference))
       }
+      if let store = reply.store, !shared.json {
+        bar.clear()
+        Self.lines(store).forEach(Output.line)
+      }
       if let result = reply.summary { summary = result }
     }
     bar.clear()
     guard let summary else {
       throw ControlClientError.misunderstood("the verification ended without a summary")
     }
-    if !shared.json { Self.table(summary).lines().forEach(Output.line) }
-    if !summary.isEqual {
+    if summary.isEqual { return }
+    let unread = summary.stores.filter { $0.problem != nil }.map(\.store)
+    let unequal = summary.stores.filter { $0.differences > 0 }.map(\.store)
+    if unequal.isEmpty {
       throw CommandFailure(
-        message: "the stores are not equal", hint: "`cairnctl sync --wait`, then verify again")
+        message: "not all stores could be compared: \(unread.joined(separator: ", "))",
+        hint: "`cairnctl status` shows what is wrong with them")
     }
+    throw CommandFailure(
+      message: unequal == ["local"]
+        ? "the local store is damaged" : "not equal: \(unequal.joined(separator: ", "))",
+      hint: "`cairnctl sync --wait`, then verify again")
   }
 
   private static func line(_ difference: VerifyStores.Difference) -> String {
@@ -47,19 +58,25 @@ struct VerifyCommand: ParsableCommand {
       "\(difference.store): \(difference.kind.rawValue) \(place): \(difference.detail)")
   }
 
-  private static func table(_ summary: VerifyStores.Summary) -> TextTable {
-    var table = TextTable(["STORE", "RECORDS", "DIFFERENCES", "DIGEST", "RESULT"])
-    for store in summary.stores {
-      let isGood = store.differences == 0 && store.problem == nil
-      table.add([
-        .init(store.store), .init(String(store.records), isNumber: true),
-        .init(String(store.differences), isNumber: true),
-        .init(store.digest.map { String($0.prefix(16)) } ?? "-"),
-        .init(
-          store.problem.map { "\($0.message) (\($0.code))" } ?? (isGood ? "equal" : "differs"),
-          tone: isGood ? .good : .bad),
-      ])
+  /// The result of one store.
+  private static func lines(_ store: VerifyStores.StoreSummary) -> [String] {
+    let name = TerminalText.oneLine(store.store)
+    if let problem = store.problem {
+      return [name + "  " + TerminalStyle.output("not compared", .bad)]
+        + TerminalText.wrapped("\(problem.message) (\(problem.code))", indent: "  ")
     }
-    return table
+    if store.store == "local" {
+      let result =
+        store.differences == 0
+        ? TerminalStyle.output("whole", .good) : TerminalStyle.output("damaged", .bad)
+      return ["\(name)  \(result)"]
+    }
+    let records = Readable.count(store.records, "record")
+    let result =
+      store.differences == 0
+      ? TerminalStyle.output("equal", .good) + ", \(records)"
+      : TerminalStyle.output("differs", .bad)
+        + ", \(records), \(Readable.count(store.differences, "difference"))"
+    return ["\(name)  \(result)\(store.digest.map { ", digest \($0.prefix(16))" } ?? "")"]
   }
 }

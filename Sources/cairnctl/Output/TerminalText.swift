@@ -25,6 +25,61 @@ enum TerminalText {
   }
 }
 
+extension TerminalText {
+  /// The columns that texts keep to: those of the terminal, 80 elsewhere.
+  static let columns = min(120, max(60, StandardStream.output.terminalWidth ?? 80))
+
+  /// Words in lines of at most so many columns, each begun with the indent; a longer word has a line of
+  /// its own.
+  static func wrapped(_ text: String, indent: String = "", columns: Int = columns) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in words(oneLine(text)) {
+      let longer = line.isEmpty ? word : "\(line) \(word)"
+      if !line.isEmpty, TextTable.width(indent + longer) > columns {
+        lines.append(indent + line)
+        line = word
+      } else {
+        line = longer
+      }
+    }
+    if !line.isEmpty { lines.append(indent + line) }
+    return lines
+  }
+
+  /// The words of a text; a command in backticks is one, so that it can be copied.
+  private static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var isInside = false
+    for part in text.split(separator: " ") {
+      if isInside, let last = words.popLast() {
+        words.append("\(last) \(part)")
+      } else {
+        words.append(String(part))
+      }
+      if part.count(where: { $0 == "`" }) % 2 == 1 { isInside.toggle() }
+    }
+    return words
+  }
+
+  /// The text in at most so many columns, with an ellipsis for what is cut off.
+  static func cut(_ text: String, to columns: Int) -> String {
+    let line = oneLine(text)
+    guard TextTable.width(line) > columns else { return line }
+    var result = ""
+    for character in line
+    where TextTable.width(result) + TextTable.width(String(character)) < columns {
+      result.append(character)
+    }
+    return result + "…"
+  }
+
+  /// The text with spaces behind it.
+  static func padded(_ text: String, to columns: Int) -> String {
+    text + String(repeating: " ", count: max(0, columns - TextTable.width(text)))
+  }
+}
+
 /// Colours, where a person looks and has not said no.
 struct TerminalStyle: Sendable {
   enum Tone: String {

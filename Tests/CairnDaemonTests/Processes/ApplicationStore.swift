@@ -4,7 +4,8 @@ import Foundation
 
 /// Opens a store file beside the daemon, as any program does.
 final class ApplicationStore {
-  private let coordinator: PersistentStoreCoordinator
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
   let context: ManagedObjectContext
 
   init(model: String, path: String, isReadOnly: Bool = false) throws {
@@ -16,7 +17,7 @@ final class ApplicationStore {
     } else {
       options[StoreOptionKey.historyTracking] = true
     }
-    _ = try coordinator.addPersistentStore(
+    store = try coordinator.addPersistentStore(
       ofType: "SQLite", configurationName: nil, at: URL(fileURLWithPath: path), options: options)
     context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
@@ -30,6 +31,20 @@ final class ApplicationStore {
   func insert(_ entity: String, _ values: [String: String]) throws {
     try context.performAndWait {
       let object = EntityDescription.insertNewObject(forEntityName: entity, into: context)
+      for (key, value) in values { object.setValue(value, forKey: key) }
+      try context.save()
+    }
+  }
+
+  /// Changes the record with a name.
+  func update(_ entity: String, named name: String, _ values: [String: Any]) throws {
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: entity)
+      let objects = try context.fetch(request)
+      guard let object = objects.first(where: { $0.value(forKey: "name") as? String == name })
+      else {
+        throw CocoaError(.fileReadNoSuchFile)
+      }
       for (key, value) in values { object.setValue(value, forKey: key) }
       try context.save()
     }

@@ -2,7 +2,6 @@
 import Cairn
 import CairnControl
 import CairnRecords
-import CairnSync
 
 extension HandlerTable {
   mutating func serveRecords() {
@@ -27,7 +26,7 @@ extension HandlerTable {
     }
 
     serve(SaveRecords.self) { parameters, engine in
-      try Self.check(author: parameters.author)
+      try check(author: parameters.author)
       let group = try await engine.current()
       let save = RecordSave(
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
@@ -40,7 +39,7 @@ extension HandlerTable {
       guard parameters.lines.count == parameters.rows.count else {
         throw ControlError.invalidParameter("lines")
       }
-      try Self.check(author: parameters.author)
+      try check(author: parameters.author)
       let group = try await engine.current()
       let batch = try RecordImport(
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
@@ -78,10 +77,5 @@ extension HandlerTable {
     let context = group.newContext(named: "import")
     context.transactionAuthor = author ?? "cairnctl"
     return try await context.perform { try batch.run(in: context, store: group.local) }
-  }
-
-  /// Refuses the author name of sync: an operator reads in the history which program wrote what.
-  private static func check(author: String?) throws {
-    if author == SyncConfiguration.author { throw ControlError.invalidParameter("author") }
   }
 }
