@@ -127,7 +127,12 @@ struct EngineEventLog {
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
     let problems = status.replicas.compactMap { replica -> StatusProblem? in
-      guard case .failed(let error) = replica.phase else { return nil }
+      let error: SyncError
+      switch replica.phase {
+      case .failed(let failure): error = failure
+      case .awaitingApproval(let plan): error = plan.error
+      case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: return nil
+      }
       return StatusProblem(
         code: error.code.rawValue, message: "\(replica.name): \(error.message)")
     }

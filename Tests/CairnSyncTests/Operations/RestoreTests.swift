@@ -215,4 +215,29 @@ struct RestoreTests {
     #expect(try duet.there.site.picture().contains("tag same mine"))
     try await duet.close()
   }
+
+  @Test func aRestoreBesideAWriterOfTheSameRecordLosesNothingOfEither() async throws {
+    let duet = try await Duet.make()
+    try await duet.concurrently(
+      here: { try duet.here.set("k", "value", "mine", in: $0) },
+      there: { try duet.there.set("k", "value", "theirs", in: $0) })
+    let conflict = try await only(duet)
+    let (engine, id) = (duet.here.engine, conflict.id)
+    async let restored = engine.restore(id)
+    for number in 0..<40 {
+      var isSaved = false
+      while !isSaved {
+        do {
+          try duet.here.site.write { try duet.here.set("k", "other", Double(number), in: $0) }
+          isSaved = true
+        } catch let error as CoreDataError where error.code == .managedObjectMerge {
+          // The restore came first; a program tries again.
+        }
+      }
+    }
+    #expect(try await restored.isChanged)
+    try await duet.settle()
+    #expect(try duet.there.site.picture() == ["item k mine 39.0 ^- []", "tag t n"])
+    try await duet.close()
+  }
 }

@@ -1,0 +1,168 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+/// Works out what one direction of a pass would do, on bookkeeping that is never committed.
+struct PassPlanning {
+  let source: GroupStores.Member
+  let destination: GroupStores.Member
+  /// Where the destination's objects live.
+  let coordinator: PersistentStoreCoordinator
+  let limit: Int
+  let deletionLimit: DeletionLimit
+  let replica: String
+  /// How many transactions and records are looked at.
+  private static let most = 100_000
+  /// How many records are planned together.
+  private static let part = 10_000
+
+  func run() throws -> DirectionPlan {
+    let here = try captured(source.access)
+    let there = try captured(destination.access)
+    let cursor = try there.ledger.cursor(for: here.ledger.storeID)
+    let pending = try pending(here.ledger, there.ledger.storeID, after: cursor.position)
+    let isComplete =
+      here.isAll && there.isAll && pending.records.count + pending.links.count <= Self.most
+    var tally = PlanTally(limit: limit, names: destination.translation)
+    let records = pending.records.sorted().prefix(Self.most)
+    for start in stride(from: 0, to: max(records.count, 1), by: Self.part) {
+      let ids = Array(records.dropFirst(start).prefix(Self.part))
+      let links = start == 0 ? Array(pending.links.sorted().prefix(Self.most)) : []
+      if ids.isEmpty, links.isEmpty { break }
+      let set = try changes(ids, links, here.ledger)
+      try plan(set, there.ledger, &tally)
+    }
+    let survey = DeletionSurvey(
+      source: source.access, destination: destination.access, limit: deletionLimit,
+      after: cursor.position)
+    return DirectionPlan(
+      source: source.reference, destination: destination.reference,
+      entities: tally.counts.values.sorted { $0.entity < $1.entity },
+      records: tally.records, links: tally.links, conflicts: tally.conflicts,
+      conflictCount: tally.conflictCount, quarantined: tally.quarantined,
+      quarantinedCount: tally.quarantinedCount,
+      awaitingApproval: try survey.run(replica: replica, store: destination.name),
+      rowsNotTakenUp: try rowsNotTakenUp(here.ledger), isComplete: isComplete)
+  }
+
+  // MARK: The source
+
+  /// The bookkeeping as it would be once all history is captured.
+  private func captured(_ access: StoreAccess) throws -> (ledger: Ledger, isAll: Bool) {
+    let ledger = try access.ledger()
+    // Before the first capture all there is counts as not taken up.
+    guard ledger.head.bootstrap != .history else { return (ledger, true) }
+    let most = 10_000
+    let later = try access.uncaptured(
+      after: ledger.head.captured, limit: most, includesChanges: true)
+    var work = CaptureWork(access: access, ledger: ledger)
+    try work.prefetch(later.transactions)
+    for transaction in later.transactions { try work.take(transaction) }
+    try work.finish()
+    return (ledger, later.isAll)
+  }
+
+  /// What changed after a place of the change order, and did not come from the destination.
+  private func pending(
+    _ ledger: Ledger, _ destination: StoreID, after position: UInt64
+  ) throws -> (records: Set<RecordID>, links: Set<LinkKey>) {
+    var records: Set<RecordID> = []
+    var links: Set<LinkKey> = []
+    guard let sidecar = source.access.store as? any SidecarKeeping else { return ([], []) }
+    func take(_ key: Data, _ value: Data) throws {
+      var reader = ByteReader(key)
+      guard try reader.sequence() > position else { return }
+      let kind = try reader.byte()
+      if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination { return }
+      if kind == SyncKey.recordKind {
+        records.insert(try SyncKey.identity(RecordID.self, in: key.dropFirst(9)))
+      } else if kind == SyncKey.linkKind {
+        links.insert(try SyncKey.linkKey(from: key.dropFirst(9)))
+      }
+    }
+    var next = SyncKey.number(position + 1)
+    while records.count + links.count <= Self.most {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.changes.rawValue, from: next, to: nil, limit: 1000)
+      for (key, value) in page { try take(key, value) }
+      guard page.count == 1000, let last = page.last else { break }
+      next = last.key + Data([0])
+    }
+    // What the capture that is not committed would write.
+    for case .put(let key, let value) in ledger.operations()
+    where key.map == SyncMap.changes.rawValue { try take(key.key, value) }
+    return (records, links)
+  }
+
+  private func changes(
+    _ ids: [RecordID], _ links: [LinkKey], _ ledger: Ledger
+  ) throws -> ChangeSet {
+    try ledger.prefetch(ids.map(SyncKey.record) + links.map(SyncKey.link))
+    let entries = try ids.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
+    let objects = entries.map { ledger.objectID(for: $0.entry) }
+    let snapshots = try source.access.store.snapshots(for: objects.compactMap { $0 })
+    let reading = RowReading(ledger: ledger)
+    try reading.prefetchReferences(of: snapshots.compactMap { $0 })
+    var rows = snapshots[...]
+    var set = ChangeSet(source: ledger.storeID, after: 0, upTo: 0)
+    for (item, object) in zip(entries, objects) {
+      let row = object == nil ? nil : rows.popFirst() ?? nil
+      set.records.append(
+        item.entry.state(id: item.id, row: try row.map { try reading.values(of: $0) }))
+    }
+    for key in links {
+      if let entry = try ledger.link(key) {
+        set.links.append(LinkChange(key: key, state: entry.state))
+      }
+    }
+    let (from, to) = (source.access.schema, destination.access.schema)
+    return from === to ? set : SchemaTranslation(from: from.names, to: to).changes(set)
+  }
+
+  private func rowsNotTakenUp(_ ledger: Ledger) throws -> Int {
+    if case .done = ledger.head.bootstrap { return 0 }
+    var count = 0
+    let access = source.access
+    for root in access.schema.roots where access.store.holds(root) {
+      let request = StoreFetchRequest(entity: root, result: .count)
+      if case .count(let rows) = try access.store.fetch(request) { count += rows }
+    }
+    var known = 0
+    try (access.store as? any SidecarKeeping)?.visitEntries(of: .ids) { _, _ in known += 1 }
+    return max(0, count - known)
+  }
+
+  // MARK: The destination
+
+  /// Plans a set as an import does, and looks at the values as a save would.
+  private func plan(_ set: ChangeSet, _ ledger: Ledger, _ tally: inout PlanTally) throws {
+    let access = destination.access
+    var loading = try KnownLoading(access: access, ledger: ledger)
+    let batch = ImportBatch(source: set.source, records: set.records, links: set.links)
+    let plan = try loading.plan(batch, try access.importSetting(ledger))
+    for held in plan.held { tally.hold(held.entry) }
+    let refused = try PlanTrial(
+      plan: plan, objects: loading.objects, access: access, coordinator: coordinator
+    ).refused()
+    let survivors = Dictionary(
+      plan.records.map { ($0.id, $0.entry.survivor) }, uniquingKeysWith: { first, _ in first })
+    let incoming = Set(set.records.map(\.id))
+    for action in plan.rows.sorted(by: { $0.id < $1.id }) {
+      if let message = refused[action.id] {
+        tally.refuse(action, message)
+        continue
+      }
+      tally.take(
+        action, before: loading.known.rows[action.id] ?? nil,
+        survivor: survivors[action.id] ?? nil, isIncoming: incoming.contains(action.id),
+        columns: access.schema.entities[action.entity]?.columns.map(\.name) ?? [])
+    }
+    tally.links += plan.linkStates.count
+    for conflict in plan.conflicts {
+      let entry = JournalEntry(conflict: conflict, time: 0)
+      if try ledger.value(SyncMap.journal.key(entry.key)) == nil { tally.note(conflict) }
+    }
+  }
+}
