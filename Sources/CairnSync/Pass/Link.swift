@@ -355,17 +355,6 @@ final class Link: Sendable {
     }
   }
 
-  /// What it means that a store is of another version than when it was opened: the replica is opened
-  /// anew, and for the local store the program has to be.
-  private static func modelChange(_ error: any Error, _ replica: OpenReplica?) -> SyncError? {
-    guard let replica, let error = error as? CoreDataError,
-      error.code == .persistentStoreIncompatibleSchema
-    else { return nil }
-    let path = error.userInfo[NSFilePathErrorKey] as? String
-    let isReplica = path == replica.store.url?.path
-    return SyncError(.modelChanged, error.message, recovery: isReplica ? .retry : .person)
-  }
-
   /// Closes the replica's store; also one whose file no name leads to, or that is of another version
   /// now, so that the next attempt opens what is there.
   func close() {
