@@ -22,7 +22,7 @@ struct EngineSimulationTests {
     "lost notice": 300, "repeated notice": 300, "late notice": 500,
     "store full": 3, "store failing": 3, "store broken": 3, "store locked": 3, "store unsynced": 3,
     "store gone": 3, "exchanged for a copy": 5, "local restored": 3, "replica restored": 3,
-    "replica lost": 3, "purge": 5, "clock ahead": 5, "clock back": 3, "accepted": 10,
+    "replica lost": 3, "purge": 5, "clock ahead": 5, "clock back": 3,
     "upgrade": 5, "pause": 5, "stop": 5, "save refused": 5,
   ]
   /// At how many of the failpoints a machine must have died.
@@ -67,7 +67,9 @@ struct EngineSimulationTests {
       Issue.record("\(failed.count) of \(seeds) failed: \(failed.sorted())\n\(report)")
     }
     guard seeds >= 50 else { return }
-    for (what, times) in Self.content.sorted(by: { $0.key < $1.key }) {
+    // Only clocks that jump beyond the allowed skew leave something to accept.
+    let content = Self.content.merging(Simulation.isWild ? ["accepted": 10] : [:]) { $1 }
+    for (what, times) in content.sorted(by: { $0.key < $1.key }) {
       #expect(total[what, default: 0] >= times, "too little happened: \(what)")
     }
     let places = total.keys.filter { $0.hasPrefix("death ") }

@@ -17,7 +17,7 @@ enum Simulation {
 
   static let stepsPerSeed = 120
   /// CAIRN_SIMULATION_WILD=1: clocks jump by minutes and years.
-  private static let isWild =
+  static let isWild =
     ProcessInfo.processInfo.environment["CAIRN_SIMULATION_WILD"] != nil
 
   static func run(
