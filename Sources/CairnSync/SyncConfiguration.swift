@@ -22,6 +22,14 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var allowedClockSkew: UInt64 = 5 * 60 * 1000
   /// How many records or links one commit moves, unless a transaction is larger.
   public var batchSize = 1000
+  /// How old history, deleted records, the conflict journal and what else is kept for slower replicas get
+  /// before they go.
+  ///
+  /// A replica that is silent for longer is expired: nothing is kept for it, and it comes back by
+  /// comparison.
+  public var retention = Duration.seconds(30 * 86400)
+  /// What this group is called in replicas that others use, too, such as the machine's name.
+  public var name = ""
   /// How often a link looks for changes when nobody tells it of any.
   public var pollInterval = Duration.seconds(5)
   /// How much a pass may delete without asking.
@@ -30,6 +38,8 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var backoff = Backoff()
 
   public init() {}
+
+  var retentionMilliseconds: UInt64 { UInt64(max(0, retention / .milliseconds(1))) }
 
   /// The author that sync writes into history, for people who read it.
   ///

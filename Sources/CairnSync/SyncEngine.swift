@@ -119,7 +119,9 @@ public final class SyncEngine: Sendable {
   public func removeReplica(named name: String) async throws {
     let link = try self.link(name)
     state.withLock { $0.links[name] = nil }
+    let wasInOrder = link.life.lastError == nil && link.life.phase == .ready
     await link.stop()
+    await release(link, isInOrder: wasInOrder)
     link.close()
   }
 
@@ -243,6 +245,7 @@ public final class SyncEngine: Sendable {
       after: head.captured, limit: 1000, includesChanges: false)
     let fresh = uncaptured?.transactions.count ?? 1
     let now = local.environment.now()
+    let expired = try local.expiredReaders(now: now)
     return SyncStatus(
       localStoreID: local.store.identifier ?? "", localTransaction: newest,
       replicas: links.map { link in
@@ -257,7 +260,8 @@ public final class SyncEngine: Sendable {
           lagTransactions: lag,
           lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
           lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
-          held: life.held, storeID: link.store?.identifier)
+          held: life.held, storeID: link.store?.identifier,
+          expiredSince: expired[link.configuration.name])
       })
   }
 
@@ -278,39 +282,9 @@ public final class SyncEngine: Sendable {
     return stream
   }
 
-  private func publish(_ event: SyncEvent) {
+  func publish(_ event: SyncEvent) {
     let listeners = state.withLock { Array($0.listeners.values) }
     for listener in listeners { listener.yield(event) }
-  }
-
-  /// Compares a replica with the local store, after a pass.
-  ///
-  /// What differs only because of writes during the comparison is looked at again. A replica that
-  /// cannot be reached now is not waited for.
-  public func verify(name: String, timeout: Duration? = nil) async throws -> VerifyReport {
-    let link = try self.link(name)
-    var report: VerifyReport?
-    for _ in 0..<3 {
-      try await link.completePass(timeout: timeout, isPatient: false)
-      guard let replica = link.replica else { continue }
-      let comparison = StoreComparison(local: local, replica: replica)
-      await local.environment.turn(name, .step)
-      let next = try await link.perform { try comparison.run(name: name) }
-      guard let last = report else {
-        if next.isEqual { return next }
-        report = next
-        continue
-      }
-      let lasting = Set(last.differences)
-      report = VerifyReport(
-        replica: name, records: next.records, links: next.links,
-        differences: next.differences.filter { lasting.contains($0) })
-      if report?.isEqual == true { break }
-    }
-    guard let report else {
-      throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
-    }
-    return report
   }
 }
 

@@ -11,6 +11,7 @@ public struct SyncEnvironment: Sendable {
     case beforeExport, afterExport
     case beforeImport, afterPlan, beforeImportCommit, afterImportCommit
     case beforeBootstrapCommit, afterBootstrapCommit
+    case beforePurgeCommit, afterPurgeCommit
   }
 
   /// What a link is about to do.

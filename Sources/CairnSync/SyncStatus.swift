@@ -69,6 +69,9 @@ public struct ReplicaStatus: Sendable, Hashable {
   public let held: HeldRecords
   /// The store's UUID, once it is open.
   public let storeID: String?
+  /// When the replica was there last, in milliseconds since 1970, if it has been silent for longer than
+  /// the retention: nothing is kept for it, and it comes back by comparison.
+  public let expiredSince: UInt64?
   public var name: String { configuration.name }
 }
 
@@ -97,4 +100,10 @@ public enum SyncEvent: Sendable, Hashable {
   case restored(replica: String, path: String)
   /// One of the two stores, at the path, had lost history before it was read: both were compared.
   case historyLost(replica: String, path: String)
+  /// A store that is served from one of the two stores, at the path, has been silent for longer than the
+  /// retention: nothing is kept for it any more. Its name, or its UUID.
+  case expired(replica: String, path: String, reader: String)
+  /// One of the two stores, at the path, had been away for longer than the retention: both were compared,
+  /// and so much was deleted in it that had been deleted meanwhile.
+  case returned(replica: String, path: String, deleted: Int)
 }

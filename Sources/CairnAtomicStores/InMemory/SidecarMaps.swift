@@ -38,15 +38,24 @@ struct SidecarMaps {
       case .put(let key, let value): put(value, at: key)
       case .putAtTransaction(let map, let value):
         if let transaction { put(value, at: SidecarKey(map: map, transaction: transaction)) }
-      case .remove(let key):
-        guard maps[key.map]?.values.removeValue(forKey: key.key) != nil,
-          let place = maps[key.map]?.place(of: key.key)
-        else { continue }
-        maps[key.map]?.keys.remove(at: place)
+      case .add(let key, let numbers):
+        if let sum = SidecarOperation.sum(numbers, self[key]) {
+          put(sum, at: key)
+        } else {
+          remove(key)
+        }
+      case .remove(let key): remove(key)
       case .require:
         continue
       }
     }
+  }
+
+  private mutating func remove(_ key: SidecarKey) {
+    guard maps[key.map]?.values.removeValue(forKey: key.key) != nil,
+      let place = maps[key.map]?.place(of: key.key)
+    else { return }
+    maps[key.map]?.keys.remove(at: place)
   }
 
   private mutating func put(_ value: Data, at key: SidecarKey) {

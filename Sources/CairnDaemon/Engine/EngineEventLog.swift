@@ -82,6 +82,14 @@ struct EngineEventLog {
       logger.warning(
         "\(path) lost history before it was read, as a purge does; the stores were compared",
         metadata: ["replica": .string(replica)])
+    case .expired(let replica, let path, let reader):
+      logger.warning(
+        "\(reader) has not read from \(path) for longer than the retention; it comes back by comparison",
+        metadata: ["replica": .string(replica)])
+    case .returned(let replica, let path, let deleted):
+      logger.warning(
+        "\(path) was away for longer than the retention; the stores were compared, and \(deleted) records and links deleted that were gone",
+        metadata: ["replica": .string(replica)])
     case .clockFellBack(let replica, let path, let milliseconds):
       logger.event(
         .clockSkew,

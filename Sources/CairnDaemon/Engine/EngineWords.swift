@@ -62,6 +62,8 @@ extension DaemonConfiguration {
     result.deleteConflicts = policy(sync.defaultConflict)
     result.deleteConflictsByEntity = sync.entityConflicts.mapValues(policy)
     result.allowedClockSkew = UInt64(max(0, sync.maxClockSkew.components.seconds)) * 1000
+    result.retention = sync.retention
+    result.name = ProcessInfo.processInfo.hostName
     result.pollInterval = sync.pollInterval
     result.deletionLimit = DeletionLimit(
       count: sync.mostDeletions == 0 ? nil : sync.mostDeletions,

@@ -79,7 +79,7 @@ actor GroupEngine {
       try add(section, origin: .command)
     }
     try await waitForRequired(engine)
-    tasks.append(verifySchedule(engine))
+    tasks.append(upkeep(engine))
   }
 
   private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
@@ -113,20 +113,28 @@ actor GroupEngine {
     }
   }
 
-  /// Compares every replica with the local store now and then, and logs what differs.
-  private func verifySchedule(_ engine: SyncEngine) -> Task<Void, Never> {
+  /// Purges the stores and compares every replica with the local store now and then, and logs what came
+  /// of it.
+  private func upkeep(_ engine: SyncEngine) -> Task<Void, Never> {
     let interval = configuration.sync.verifyEvery
     let logger = logger
     return Task {
-      guard interval > .zero else { return }
-      while (try? await Task.sleep(for: interval)) != nil {
-        for replica in (try? engine.status().replicas) ?? [] {
-          guard let report = try? await engine.verify(name: replica.name, timeout: .seconds(600)),
-            !report.isEqual
-          else { continue }
+      await engine.runUpkeep(verifyEvery: interval) { result in
+        switch result {
+        case .purged(let reports):
+          for report in reports where report.count > 0 || report.problem != nil {
+            logger.info(
+              "purged \(report.store)\(report.problem.map { ": \($0.message)" } ?? "")",
+              metadata: [
+                "store": .string(report.store), "transactions": "\(report.transactions)",
+                "records": "\(report.records)", "bytes": "\(report.freedBytes)",
+              ])
+          }
+        case .verified(let report):
+          if report.isEqual { return }
           logger.event(
-            .storesDiffer, "\(report.differences.count) differences in \(replica.name)",
-            metadata: ["replica": .string(replica.name)])
+            .storesDiffer, "\(report.differences.count) differences in \(report.replica)",
+            metadata: ["replica": .string(report.replica)])
         }
       }
     }

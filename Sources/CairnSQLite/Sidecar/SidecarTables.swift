@@ -88,7 +88,7 @@ struct SidecarTables {
           recent = (key.map, statement)
         }
         try put(key, value, with: statement)
-      case .remove: _ = try execute(operation, known: &known)
+      case .remove, .add: _ = try execute(operation, known: &known)
       case .require, .putAtTransaction: break
       }
     }
@@ -126,6 +126,9 @@ struct SidecarTables {
       try statement.run()
     case .require(let key, let expected):
       return try value(for: key) == expected
+    case .add(let key, let numbers):
+      let sum = SidecarOperation.sum(numbers, try value(for: key))
+      return try execute(sum.map { .put(key, $0) } ?? .remove(key), known: &known)
     case .putAtTransaction:
       // The save puts it once it knows the number.
       return true

@@ -50,6 +50,7 @@ extension Ledger {
     _ id: RecordID, _ entry: RecordEntry, origin: StoreID? = nil, sequence: UInt64? = nil
   ) {
     var entry = entry
+    if entry.sequence == 0 { noteAbsent(SyncKey.record(id)) }
     let sequence = max(sequence ?? head.sequence, entry.sequence)
     let key = SyncKey.change(sequence, record: id)
     move(
@@ -57,6 +58,7 @@ extension Ledger {
       old: SyncKey.change(entry.sequence, record: id), new: key, origin)
     entry.sequence = sequence
     put(SyncKey.record(id), entry.encoded)
+    written[id] = entry
   }
 
   /// Writes what concerns this store alone, such as which references are parked.
@@ -64,6 +66,7 @@ extension Ledger {
     var entry = entry
     additions.settle(&entry)
     put(SyncKey.record(id), entry.encoded)
+    written[id] = entry
   }
 
   /// Forgets a record that never left this store.

@@ -15,6 +15,7 @@ final class Ledger {
   /// What migrations added to records that were there.
   let additions: SchemaAdditions
   private let storedHead: Data?
+  private let storedDigests: Data?
   private let storedSequence: UInt64
   private let random: () -> UInt64
   var head: SyncHead
@@ -38,8 +39,10 @@ final class Ledger {
     self.schema = schema
     self.sidecar = sidecar
     self.random = random
-    let values = try sidecar.sidecarValues(for: [SyncKey.head, SyncKey.additions])
+    let values = try sidecar.sidecarValues(
+      for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
     storedHead = values[0]
+    storedDigests = values[2]
     additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
     head = try storedHead.map(SyncHead.init(decoding:)) ?? SyncHead()
     storedSequence = head.sequence
@@ -70,6 +73,11 @@ final class Ledger {
     guard !missing.isEmpty else { return }
     let values = try sidecar.sidecarValues(for: missing)
     for (key, value) in zip(missing, values) { known[key] = .some(value) }
+  }
+
+  /// Notes that there is no entry, so that it is not looked up.
+  func noteAbsent(_ key: SidecarKey) {
+    if known[key] == nil { known[key] = .some(nil) }
   }
 
   func put(_ key: SidecarKey, _ value: Data?) {
@@ -118,8 +126,34 @@ final class Ledger {
     for (key, value) in changed {
       if let value { operations.append(.put(key, value)) } else { operations.append(.remove(key)) }
     }
+    if changed[SyncKey.digests] == nil {
+      operations += digestOperations(counted(), stored: storedDigests)
+    }
     return operations
   }
 
-  var isUnchanged: Bool { changed.isEmpty && storedHead == head.encoded }
+  /// The entries of records that were written, so that they are not decoded again.
+  var written: [RecordID: RecordEntry] = [:]
+
+  /// Digests that were counted anew, to be committed instead of a change of those that are there.
+  var rebuiltDigests: RebuiltDigests?
+
+  /// Whether the store was never written by sync.
+  var isNew: Bool { storedHead == nil }
+
+  /// The changed entries that digests count.
+  private func counted() -> [(key: SidecarKey, old: Data?, new: Data?)] {
+    let maps: Set<String> = [SyncMap.records.rawValue, SyncMap.links.rawValue]
+    let keys = changed.keys.filter { maps.contains($0.map) }
+    // What cannot be read now cannot be committed either.
+    let missing = keys.filter { known[$0] == nil }
+    if let values = missing.isEmpty ? [] : try? sidecar.sidecarValues(for: missing) {
+      for (key, value) in zip(missing, values) { known[key] = .some(value) }
+    }
+    return keys.map { ($0, known[$0] ?? nil, changed[$0] ?? nil) }
+  }
+
+  var isUnchanged: Bool {
+    changed.isEmpty && storedHead == head.encoded && rebuiltDigests == nil
+  }
 }

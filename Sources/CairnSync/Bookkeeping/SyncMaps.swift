@@ -12,6 +12,8 @@ import Foundation
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
 /// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
+/// | | `retention` | ``RetentionState`` |
+/// | | `digests` | ``DigestState`` |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
@@ -21,7 +23,8 @@ import Foundation
 /// | `sync_parked` | missing target, owner, property | nothing |
 /// | `sync_quarantine` | record ID, or a link's key | ``QuarantineEntry`` |
 /// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
-/// | `sync_readers` | a store that is served from here | the greatest reading that it may see, 8 |
+/// | `sync_readers` | a store that is served from here | ``ReaderNote`` |
+/// | `sync_digests` | a ``DigestBucket`` | its ``DigestSum`` |
 /// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
 /// | `sync_own` | number of a history transaction that sync wrote and nobody captured yet | nothing |
 ///
@@ -43,6 +46,7 @@ enum SyncMap: String, CaseIterable {
   case own = "sync_own"
   case marks = "sync_marks"
   case readers = "sync_readers"
+  case digests = "sync_digests"
 
   func key(_ data: Data) -> SidecarKey { SidecarKey(map: rawValue, key: data) }
 }
@@ -54,6 +58,8 @@ enum SyncKey {
   static let reconsider = SyncMap.meta.key(Data("reconsider".utf8))
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
+  static let digests = SyncMap.meta.key(Data("digests".utf8))
+  static let retention = SyncMap.meta.key(Data("retention".utf8))
 
   static func verdict(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("verdict".utf8) + bytes(source))
@@ -115,7 +121,7 @@ enum SyncKey {
     case .links, .backlinks: return key.dropLast(16)
     case .parked: return key.prefix(16)
     case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
-      .readers:
+      .readers, .digests:
       return nil
     }
   }

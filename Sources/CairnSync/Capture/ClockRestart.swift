@@ -137,33 +137,8 @@ extension LinkState {
 }
 
 extension StoreAccess {
-  /// Notes in this store, before anything is read for another, what stamps that one may see.
-  ///
-  /// A tenth of the allowed skew ahead, so that it is seldom written.
-  func offer(to reader: StoreID) throws {
-    for _ in 0..<Self.attempts {
-      let ledger = try ledger()
-      let key = SyncKey.reader(reader)
-      let offered = try ledger.value(key).map(Self.reading) ?? ClockReading(bits: 0)
-      let last = ledger.head.clock.last
-      if last <= offered { return }
-      let ahead = last.advanced(milliseconds: configuration.allowedClockSkew / 10)
-      ledger.put(key, SyncKey.number(ahead.bits))
-      if try commit(ledger) { return }
-    }
-    throw Self.contention(store)
-  }
-
   /// The greatest reading of this store that another may have seen.
   fileprivate func lastOffered() throws -> ClockReading {
-    guard let sidecar = store as? any SidecarKeeping else { return ClockReading(bits: 0) }
-    var last = ClockReading(bits: 0)
-    try sidecar.visitEntries(of: .readers) { _, value in last = max(last, try Self.reading(value)) }
-    return last
-  }
-
-  private static func reading(_ data: Data) throws -> ClockReading {
-    var reader = ByteReader(data)
-    return ClockReading(bits: try reader.fixed())
+    try readers().values.map(\.reading).max() ?? ClockReading(bits: 0)
   }
 }

@@ -2,54 +2,7 @@ import CairnModel
 import CairnStore
 import Crypto
 import Foundation
-
-/// One way in which two stores differ.
-public struct StoreDifference: Sendable, Hashable {
-  /// Where the record is.
-  public enum Kind: String, Sendable, Hashable {
-    case onlyLocal = "only-local"
-    case onlyReplica = "only-replica"
-    /// A row of the local store, or of the replica, that sync does not know, so that it does not
-    /// travel.
-    case unknownLocal = "unknown-local"
-    case unknownReplica = "unknown-replica"
-    /// A property has other values.
-    case value
-    /// A property has the same value, but not by the same write.
-    case stamp
-    /// The members of a relationship are others.
-    case members
-  }
-  public let kind: Kind
-  /// Nil for a row that sync does not know.
-  public let record: RecordID?
-  public let entity: String
-  /// The property or relationship; nil for whole records.
-  public let property: String?
-  /// The object's URI, for a row that sync does not know.
-  public let row: String?
-
-  init(
-    kind: Kind, record: RecordID?, entity: String, property: String? = nil, row: String? = nil
-  ) {
-    self.kind = kind
-    self.record = record
-    self.entity = entity
-    self.property = property
-    self.row = row
-  }
-}
-
-/// What a comparison found.
-public struct VerifyReport: Sendable, Hashable {
-  public let replica: String
-  /// Live records compared.
-  public let records: Int
-  /// Relationship members compared.
-  public let links: Int
-  public let differences: [StoreDifference]
-  public var isEqual: Bool { differences.isEmpty }
-}
+import Synchronization
 
 /// Compares two stores as they are now: digests over record IDs, stamps and the values in the rows,
 /// in buckets, and property by property only where the digests differ.
@@ -93,9 +46,9 @@ struct StoreComparison {
     var links = 0
   }
 
+  /// Reads everything.
   func run(name: String) throws -> VerifyReport {
-    let mine = try summary(of: local)
-    let theirs = try summary(of: replica)
+    let (mine, theirs) = try summaries()
     var differences: [StoreDifference] = []
     let (a, b) = try differing(mine, theirs)
     for id in Set(a.keys).union(b.keys).sorted() {
@@ -104,21 +57,80 @@ struct StoreComparison {
     differences += try unknownRows(of: local, .unknownLocal)
     differences += try unknownRows(of: replica, .unknownReplica)
     return VerifyReport(
-      replica: name, records: max(mine.records, theirs.records),
+      replica: name, level: .full, records: max(mine.records, theirs.records),
       links: max(mine.links, theirs.links), differences: differences)
+  }
+
+  /// Reads the records of some buckets, and of links their owners.
+  func differences(in buckets: [DigestBucket]) throws -> [StoreDifference] {
+    let ids = try Set([local, replica].flatMap { try records(of: $0, in: buckets) })
+    let a = try entries(of: local, ids)
+    let b = try entries(of: replica, ids)
+    return ids.sorted().flatMap { compare($0, a[$0], b[$0]) }
+  }
+
+  private func records(of access: StoreAccess, in buckets: [DigestBucket]) throws -> Set<RecordID> {
+    guard let sidecar = access.store as? any SidecarKeeping else { return [] }
+    var found: Set<RecordID> = []
+    for bucket in buckets {
+      let range = bucket.range
+      let entries = try sidecar.sidecarEntries(
+        of: range.map.rawValue, from: range.from, to: range.to, limit: 0)
+      for (key, _) in entries {
+        if range.map == .records {
+          found.insert(try SyncKey.identity(RecordID.self, in: key))
+        } else {
+          let link = try SyncKey.linkKey(from: key)
+          found.formUnion([link.owner, link.member])
+        }
+      }
+    }
+    return found
+  }
+
+  /// The live ones of some records.
+  private func entries(
+    of access: StoreAccess, _ ids: Set<RecordID>
+  ) throws -> [RecordID: Entry] {
+    var found: [RecordID: Entry] = [:]
+    var rest = ids.sorted()[...]
+    while !rest.isEmpty {
+      let page = rest.prefix(Self.page)
+      rest = rest.dropFirst(Self.page)
+      let ledger = try access.ledger()
+      try ledger.prefetch(records: page)
+      let entries = try page.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
+      try visit(entries, access, ledger) { found[$0] = $1 }
+    }
+    return found
+  }
+
+  /// Of both stores at once.
+  private func summaries() throws -> (local: Summary, replica: Summary) {
+    let stores = [local, replica]
+    let results = Mutex<[Result<Summary, any Error>?]>([nil, nil])
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+      let result = Result { try summary(of: stores[index]) }
+      results.withLock { $0[index] = result }
+    }
+    let found = results.withLock { $0 }
+    guard let mine = try found[0]?.get(), let theirs = try found[1]?.get() else {
+      return (Summary(), Summary())
+    }
+    return (mine, theirs)
   }
 
   /// By record, the properties that differ although both stores know the same write of them, and the
   /// relationships with other members.
   func differencesWithoutWrites() throws -> [RecordID: Set<String>] {
     var found: [RecordID: Set<String>] = [:]
-    let (a, b) = try differing(try summary(of: local), try summary(of: replica))
+    let (mine, theirs) = try summaries()
+    let (a, b) = try differing(mine, theirs)
     for (id, mine) in a {
       guard let theirs = b[id] else { continue }
       for difference in compare(id, mine, theirs) {
         guard let name = difference.property else { continue }
-        let stamps = [mine, theirs].map { $0.state.registers[name]?.write.stamp }
-        if difference.kind == .members || difference.kind == .value && stamps[0] == stamps[1] {
+        if difference.kind == .members || difference.isOfOneWrite {
           found[id, default: []].insert(name)
         }
       }
@@ -137,8 +149,11 @@ struct StoreComparison {
 
   private func compare(_ id: RecordID, _ a: Entry?, _ b: Entry?) -> [StoreDifference] {
     guard let present = a ?? b else { return [] }
-    func difference(_ kind: StoreDifference.Kind, _ property: String?) -> StoreDifference {
-      StoreDifference(kind: kind, record: id, entity: present.state.entity, property: property)
+    func difference(
+      _ kind: StoreDifference.Kind, _ property: String?, _ values: StoreDifference.Values? = nil
+    ) -> StoreDifference {
+      StoreDifference(
+        kind: kind, record: id, entity: present.state.entity, property: property, values: values)
     }
     guard let a else { return [difference(.onlyReplica, nil)] }
     guard let b else { return [difference(.onlyLocal, nil)] }
@@ -149,7 +164,10 @@ struct StoreComparison {
       let theirs = b.state.registers[name]
       if mine == nil, let theirs, isUnwritten(name, theirs, of: a.state) { continue }
       if mine?.value.canonicalBytes != theirs?.value.canonicalBytes {
-        found.append(difference(.value, name))
+        let values = StoreDifference.Values(
+          local: mine?.value, replica: theirs?.value,
+          areOfOneWrite: mine != nil && mine?.write.stamp == theirs?.write.stamp)
+        found.append(difference(.value, name, values))
       } else if mine?.write.stamp != theirs?.write.stamp {
         found.append(difference(.stamp, name))
       }
@@ -256,21 +274,32 @@ struct StoreComparison {
         of: SyncMap.records.rawValue, from: next, to: nil, limit: Self.page)
       if page.isEmpty { return }
       let ledger = try access.ledger()
-      var live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)] = []
+      var entries: [(id: RecordID, entry: RecordEntry)] = []
       for (key, value) in page {
         let id = try SyncKey.identity(RecordID.self, in: key)
         if let buckets, !buckets.contains(Self.bucket(of: id)) { continue }
-        let entry = try ledger.entry(decoding: value)
-        if let object = ledger.objectID(for: entry) {
-          live.append((id, entry, object))
-        } else if access.schema.entities[entry.entity] == nil {
-          try visitUnknown(id, entry, access, ledger, visit)
-        }
+        entries.append((id, try ledger.entry(decoding: value)))
       }
-      try visitPage(live, access, ledger, visit)
+      try self.visit(entries, access, ledger, visit)
       guard page.count == Self.page, let last = page.last else { return }
       next = last.key + Data([0])
     }
+  }
+
+  /// Visits the live ones among some records.
+  private func visit(
+    _ entries: [(id: RecordID, entry: RecordEntry)], _ access: StoreAccess, _ ledger: Ledger,
+    _ visit: (RecordID, Entry) throws -> Void
+  ) throws {
+    var live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)] = []
+    for (id, entry) in entries {
+      if let object = ledger.objectID(for: entry) {
+        live.append((id, entry, object))
+      } else if access.schema.entities[entry.entity] == nil {
+        try visitUnknown(id, entry, access, ledger, visit)
+      }
+    }
+    try visitPage(live, access, ledger, visit)
   }
 
   /// Visits a record of an entity that only a newer version of the model has.

@@ -83,7 +83,7 @@ struct OperatorSave {
       switch operation {
       case .putAtTransaction: false
       case .require: isBound
-      case .put, .remove: true
+      case .put, .remove, .add: true
       }
     }
   }

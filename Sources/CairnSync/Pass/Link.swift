@@ -18,7 +18,7 @@ final class Link: Sendable {
   private let neighbours: @Sendable () -> [ReplicaInspection.Neighbour]
   /// Hears of commits.
   private let observer: any CoordinatorObserver
-  private let context: ManagedObjectContext
+  let context: ManagedObjectContext
   private let wakeup = Wakeup()
   private let report: @Sendable (SyncEvent) -> Void
 
@@ -307,6 +307,9 @@ final class Link: Sendable {
     }
     for path in report.gaps {
       self.report(.historyLost(replica: configuration.name, path: path))
+    }
+    for (path, count) in report.returned.sorted(by: { $0.key < $1.key }) {
+      self.report(.returned(replica: configuration.name, path: path, deleted: count))
     }
     for (path, ahead) in report.fallenBack.sorted(by: { $0.key < $1.key }) {
       self.report(.clockFellBack(replica: configuration.name, path: path, milliseconds: ahead))

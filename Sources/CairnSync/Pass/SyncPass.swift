@@ -37,6 +37,9 @@ struct SyncPass: @unchecked Sendable {
     var fallenBack: [String: UInt64] = [:]
     /// The stores whose history was gone before it was captured.
     var gaps: [String] = []
+    /// The stores that had been away for longer than the retention, by their paths, with the number of
+    /// records and links that had been deleted meanwhile.
+    var returned: [String: Int] = [:]
 
     fileprivate mutating func take(_ outcome: ChangeImporter.Outcome) {
       records += outcome.records
@@ -74,6 +77,11 @@ struct SyncPass: @unchecked Sendable {
       where try HistoryGap(access: store).compare(with: other) {
         report.gaps.append(Self.place(of: store))
       }
+      for (store, source) in [(local, replica), (replica, local)] {
+        if let count = try comeBack(store, to: source) {
+          report.returned[Self.place(of: store)] = count
+        }
+      }
       return report
     case .retryHeld(let side): return try retryHeld(side == .pull ? local : replica)
     case .move(.pull): return try move(from: replica, to: local)
@@ -101,6 +109,20 @@ struct SyncPass: @unchecked Sendable {
     access.store.url?.path ?? access.store.identifier ?? ""
   }
 
+  /// Deletes in a store that was away for longer than the retention what was deleted meanwhile.
+  ///
+  /// - Returns: How many records and links; nil when it was not away for so long.
+  private func comeBack(_ store: StoreAccess, to source: StoreAccess) throws -> Int? {
+    let reader = ReturningReader(access: store, source: source)
+    guard try reader.isExpired() else { return nil }
+    var count = 0
+    try reader.findForgotten { set in
+      count += set.records.count + set.links.count
+      _ = try importing(to: store) { try $0.apply(set, cursor: nil) }
+    }
+    return count
+  }
+
   /// What has arrived in either store through this link and is not visible there.
   func held(_ direction: SyncDirection) throws -> HeldRecords {
     var result = HeldRecords()
@@ -112,7 +134,7 @@ struct SyncPass: @unchecked Sendable {
   }
 
   /// Runs work on the queue on which objects of a store are merged.
-  private func importing<Value>(
+  func importing<Value>(
     to access: StoreAccess, _ work: (ChangeImporter) throws -> Value
   ) throws -> Value {
     guard let replicaContext, access.store === replica.store else {
@@ -130,7 +152,9 @@ struct SyncPass: @unchecked Sendable {
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
     try deletions?.check(
       from: source, to: destination, isLocal: destination.store === local.store, after: cursor)
-    try source.offer(to: served.storeID)
+    try source.offer(
+      to: served.storeID, at: cursor.position,
+      name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
     guard let set = try exporter.next(after: cursor) else {
       var report = Report(event: .drained)
       report.position = cursor.position

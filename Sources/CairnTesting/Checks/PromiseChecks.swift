@@ -90,6 +90,21 @@ enum PromiseChecks {
       probe.expectEqual(
         entries.map(\.value), number == 0 ? [] : [data("with a row")], "values")
     },
+    ConformanceCheck("numbers are added to a sidecar entry, and zeros go") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      let key = SidecarKey(map: "suite", key: data("sum"))
+      func stored() throws -> [UInt8]? {
+        try keeper.sidecarValues(for: [key])[0].map { [UInt8]($0) }
+      }
+      try probe.save { $0.sidecar = [.add(key, [1, .max]), .add(key, [2, 3])] }
+      probe.expectEqual(
+        try stored(), [0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2], "a sum modulo 2⁶⁴")
+      try probe.save { $0.sidecar = [.add(key, [0 &- 3, 0 &- 2])] }
+      probe.expectEqual(try stored(), nil, "zeros")
+      try probe.save { $0.sidecar = [.put(key, data("other")), .add(key, [0, 5])] }
+      probe.expectEqual(
+        try stored(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5], "another size")
+    },
     ConformanceCheck("history records each commit") { probe in
       guard let keeper = probe.store as? any HistoryKeeping else { return }
       probe.expectEqual(try keeper.lastTransactionNumber(), 0, "before any commit")

@@ -116,7 +116,10 @@ final class Fleet: Sendable {
     var crashGenerator: SeededGenerator
     /// What an application does the next time a pass comes to a failpoint.
     var interruption:
-      (at: SyncEnvironment.Failpoint, site: String, work: @Sendable () throws -> Void)?
+      (
+        at: SyncEnvironment.Failpoint, site: String, skipping: Int,
+        work: @Sendable () throws -> Void
+      )?
   }
   /// What the sites' clocks and failpoints ask; apart from the fleet, which holds the sites.
   private final class World: Sendable {
@@ -145,12 +148,13 @@ final class Fleet: Sendable {
   func advance(_ milliseconds: UInt64) { state.withLock { $0.now += milliseconds } }
   func crash(percent: Int) { state.withLock { $0.crashes = percent } }
 
-  /// Lets an application do something when work on a store next comes to a failpoint.
+  /// Lets an application do something when work on a store next comes to a failpoint, or after it has come
+  /// there a number of times.
   func interrupt(
-    _ site: Site, at failpoint: SyncEnvironment.Failpoint,
+    _ site: Site, at failpoint: SyncEnvironment.Failpoint, skipping: Int = 0,
     with work: @escaping @Sendable () throws -> Void
   ) {
-    state.withLock { $0.interruption = (failpoint, site.name, work) }
+    state.withLock { $0.interruption = (failpoint, site.name, skipping, work) }
   }
 
   /// Whether no interruption is waiting any more.
@@ -169,6 +173,8 @@ final class Fleet: Sendable {
           else {
             return nil
           }
+          state.interruption?.skipping -= 1
+          if interruption.skipping > 0 { return nil }
           state.interruption = nil
           return interruption.work
         }

@@ -1,0 +1,51 @@
+import CairnStore
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension SQLiteStore: SpaceReleasing {
+  /// Free pages up to this part of the file stay: they are used again soon.
+  private static let keptPart: Int64 = 8
+  /// So many stay in any file.
+  private static let keptPages: Int64 = 32
+
+  public func releaseSpace(atMost limit: Int64) throws -> Int64 {
+    try write(doing: "give back room", deletes: true, isCounted: false) { lookup -> Int64? in
+      let connection = lookup.connection
+      // Other files keep their free pages, and use them again.
+      guard try connection.integer("PRAGMA auto_vacuum") == 2,
+        let free = try connection.integer("PRAGMA freelist_count"),
+        let pages = try connection.integer("PRAGMA page_count"),
+        let size = try connection.integer("PRAGMA page_size"), size > 0
+      else { return nil }
+      let surplus = free - max(Self.keptPages, (pages - free) / Self.keptPart)
+      let count = min(surplus, max(1, limit / size))
+      guard count > 0 else { return nil }
+      try connection.execute("PRAGMA incremental_vacuum(\(count))")
+      return count * size
+    } ?? 0
+  }
+
+  public func settleFile() throws {
+    if let failure { throw failure }
+    guard !isReadOnly, let pool = try database as? DatabasePool else { return }
+    state.withLock { $0.heldReader }?.letGo()
+    do {
+      try pool.writeWithoutTransaction { connection in
+        let (frames, moved) = try connection.checkpoint(.passive)
+        guard frames == moved, let handle = connection.sqliteConnection else { return }
+        // The file is cut to its size when the log begins anew, which readers must not hold up.
+        let timeout = try Int32.fetchOne(connection, sql: "PRAGMA busy_timeout") ?? 0
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, timeout) }
+        let code = sqlite3_wal_checkpoint_v2(
+          handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED else {
+          throw SQLiteFailure(connection: handle)
+        }
+      }
+    } catch {
+      throw failed(error, doing: "be checkpointed")
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/// An optional promise of a store: it gives the room of what was deleted back to the disk.
+public protocol SpaceReleasing: AnyObject, Sendable {
+  /// Gives back some room in one short write, if there is so much that the store would not soon use it
+  /// again.
+  ///
+  /// - Parameter limit: At most so many bytes.
+  /// - Returns: The bytes that were given back; 0 when there is nothing more to do.
+  func releaseSpace(atMost limit: Int64) throws -> Int64
+  /// Moves what was written into the store's file, as far as readers allow, so that the file has the
+  /// size that it needs; does not wait for them.
+  func settleFile() throws
+}

@@ -1,0 +1,57 @@
+// Comparing the stores of a group.
+
+extension SyncEngine {
+  /// Compares a replica with the local store, after a pass.
+  ///
+  /// What differs only because of writes during the comparison is looked at again. A replica that
+  /// cannot be reached now is not waited for.
+  ///
+  /// - Parameter level: What to read. Where the digests do not tell, everything is read instead; the
+  ///   report says which it was.
+  /// - Throws: ``SyncError``: why the replica cannot be compared now.
+  public func verify(
+    name: String, level: VerifyLevel = .full, timeout: Duration? = nil
+  ) async throws -> VerifyReport {
+    let link = try self.link(name)
+    let local = self.local
+    var report: VerifyReport?
+    for _ in 0..<3 {
+      try await link.completePass(timeout: timeout, isPatient: false)
+      guard let replica = link.replica else { continue }
+      await local.environment.turn(name, .step)
+      let next = try await link.perform {
+        try Self.compare(local, replica, level, name: name)
+      }
+      guard let last = report else {
+        if next.isEqual { return next }
+        report = next
+        continue
+      }
+      let lasting = Set(last.differences)
+      report = VerifyReport(
+        replica: name, level: next.level, records: next.records, links: next.links,
+        differences: next.differences.filter { lasting.contains($0) },
+        hadWrongDigests: last.hadWrongDigests || next.hadWrongDigests)
+      if report?.isEqual == true { break }
+    }
+    guard let report else {
+      throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
+    }
+    return report
+  }
+
+  static func compare(
+    _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel, name: String
+  ) throws -> VerifyReport {
+    if level == .quick,
+      let report = try DigestComparison(local: local, replica: replica).run(name: name)
+    {
+      return report
+    }
+    var report = try StoreComparison(local: local, replica: replica).run(name: name)
+    for access in [local, replica] where try DigestBuild(access: access).audit() {
+      report.hadWrongDigests = true
+    }
+    return report
+  }
+}

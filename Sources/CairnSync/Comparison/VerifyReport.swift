@@ -1,0 +1,79 @@
+/// What a comparison of two stores reads, and so what its answer says.
+public enum VerifyLevel: String, Sendable, Hashable, CaseIterable {
+  /// The digests over record IDs and stamps, and how many rows there are under which keys; and all that
+  /// differs in that.
+  ///
+  /// "Equal" says: both stores have taken up the same writes, and every row belongs to one of these
+  /// records. It does not say that the rows hold what was written: a value that a program changed past
+  /// history, with SQL of its own, is found only by reading.
+  case quick
+  /// Every value of every row, every member of every relationship, and the digests themselves.
+  case full
+}
+
+/// What a comparison found.
+public struct VerifyReport: Sendable, Hashable {
+  public let replica: String
+  /// What was read.
+  public let level: VerifyLevel
+  /// Live records compared.
+  public let records: Int
+  /// Relationship members compared.
+  public let links: Int
+  public let differences: [StoreDifference]
+  /// Whether digests were found to be wrong and are counted anew; what is reported here was read.
+  public internal(set) var hadWrongDigests = false
+  public var isEqual: Bool { differences.isEmpty }
+}
+
+/// One way in which two stores differ.
+public struct StoreDifference: Sendable, Hashable {
+  /// Where the record is.
+  public enum Kind: String, Sendable, Hashable {
+    case onlyLocal = "only-local"
+    case onlyReplica = "only-replica"
+    /// A row of the local store, or of the replica, that sync does not know, so that it does not
+    /// travel.
+    case unknownLocal = "unknown-local"
+    case unknownReplica = "unknown-replica"
+    /// A property has other values.
+    case value
+    /// A property has the same value, but not by the same write.
+    case stamp
+    /// The members of a relationship are others.
+    case members
+  }
+  public let kind: Kind
+  /// Nil for a row that sync does not know.
+  public let record: RecordID?
+  public let entity: String
+  /// The property or relationship; nil for whole records.
+  public let property: String?
+  /// The object's URI, for a row that sync does not know.
+  public let row: String?
+  /// Of a property: the values in the local store and in the replica; nil where there is none.
+  public let values: Values?
+
+  /// Two values of a property.
+  public struct Values: Sendable, Hashable {
+    public let local: WireValue?
+    public let replica: WireValue?
+    /// Whether both are of the same write: one of them was changed past history.
+    public let areOfOneWrite: Bool
+  }
+
+  /// Whether the two values are of the same write.
+  var isOfOneWrite: Bool { values?.areOfOneWrite == true }
+
+  init(
+    kind: Kind, record: RecordID?, entity: String, property: String? = nil, row: String? = nil,
+    values: Values? = nil
+  ) {
+    self.values = values
+    self.kind = kind
+    self.record = record
+    self.entity = entity
+    self.property = property
+    self.row = row
+  }
+}

@@ -1,0 +1,66 @@
+/// Whose value a repair takes where two stores have different ones of the same write: at least one of them
+/// was changed past history, and nothing tells which.
+public enum RepairPreference: String, Sendable, Hashable, CaseIterable {
+  case local
+  case replica
+}
+
+/// What a repair did, or would do.
+public struct RepairReport: Sendable, Hashable {
+  /// One thing that it did.
+  public struct Action: Sendable, Hashable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+      /// A row that sync did not know is taken for one that was inserted now.
+      case takenUp = "taken-up"
+      /// A row that is gone, with no history that tells of it, is made again from the other store.
+      case restored
+      /// A value that was changed past history is taken for one that was written now.
+      case written
+      /// The members of a relationship are those of the links, and links that were changed past history
+      /// are taken for changed now.
+      case members
+      /// Both stores get what the other knows, and the merge rules decide.
+      case merged
+    }
+    public let kind: Kind
+    /// The store whose content is taken; nil where the rules decide.
+    public let preferred: RepairPreference?
+    public let difference: StoreDifference
+  }
+
+  public let replica: String
+  /// Whether nothing was changed.
+  public let isPlan: Bool
+  public let actions: [Action]
+  /// What differs all the same, by a comparison afterwards; of a plan, nothing.
+  public internal(set) var remaining: [StoreDifference] = []
+}
+
+/// Decides what a repair does about a difference.
+enum RepairRule {
+  static func action(
+    for difference: StoreDifference, preferring preference: RepairPreference,
+    isVanished: (StoreDifference) throws -> Bool
+  ) rethrows -> RepairReport.Action {
+    typealias Action = RepairReport.Action
+    switch difference.kind {
+    case .unknownLocal:
+      return Action(kind: .takenUp, preferred: .local, difference: difference)
+    case .unknownReplica:
+      return Action(kind: .takenUp, preferred: .replica, difference: difference)
+    case .onlyLocal, .onlyReplica:
+      guard try isVanished(difference) else {
+        return Action(kind: .merged, preferred: nil, difference: difference)
+      }
+      return Action(
+        kind: .restored, preferred: difference.kind == .onlyLocal ? .local : .replica,
+        difference: difference)
+    case .value:
+      return difference.isOfOneWrite
+        ? Action(kind: .written, preferred: preference, difference: difference)
+        : Action(kind: .merged, preferred: nil, difference: difference)
+    case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)
+    case .members: return Action(kind: .members, preferred: nil, difference: difference)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// Bringing stores together that differ.
+
+extension SyncEngine {
+  /// Makes the local store and a replica equal where they differ although both are in step: rows that
+  /// programs added past history are taken up, rows that went without a trace are made again, values that
+  /// were changed past history count as written now, and for all else each store gets what the other
+  /// knows, and the merge rules decide.
+  ///
+  /// Everything is read first. Ending it in between loses nothing; what was done by then stays done.
+  ///
+  /// - Parameters:
+  ///   - preference: Whose value is taken where both stores have the same write with other values.
+  ///   - isPlan: Whether only to tell what would be done.
+  /// - Throws: ``SyncError``: why the stores cannot be compared, or written.
+  public func repair(
+    name: String, preferring preference: RepairPreference = .local, isPlan: Bool = false,
+    timeout: Duration? = nil
+  ) async throws -> RepairReport {
+    let link = try self.link(name)
+    let found = try await verify(name: name, level: .full, timeout: timeout)
+    guard let pass = link.steps else {
+      throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
+    }
+    let repair = StoreRepair(
+      pass: pass, direction: link.configuration.direction, preference: preference)
+    let environment = local.environment
+    await environment.turn(name, .step)
+    let actions = try await link.perform { try repair.plan(found.differences) }
+    var report = RepairReport(replica: name, isPlan: isPlan, actions: actions)
+    if isPlan || actions.isEmpty { return report }
+    await environment.turn(name, .step)
+    try await link.perform { try repair.perform(actions) }
+    link.poke()
+    report.remaining = try await verify(name: name, level: .full, timeout: timeout).differences
+    return report
+  }
+}

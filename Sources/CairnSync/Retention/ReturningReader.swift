@@ -1,0 +1,147 @@
+import CairnStore
+import Foundation
+
+/// A store that comes back after more than the retention: the one that serves it has forgotten meanwhile
+/// what was deleted, and following its change order would bring that to life again.
+///
+/// What the returning store has and the other does not know was deleted if the other had it: it had read
+/// that far, or had sent it itself, and it was not written since. All else is news, and travels.
+struct ReturningReader {
+  /// The store that was away.
+  let access: StoreAccess
+  /// The store that serves it.
+  let source: StoreAccess
+
+  /// Whether the other may have forgotten something that this store has not heard of.
+  func isExpired() throws -> Bool {
+    let (mine, theirs) = (try access.ledger(), try source.ledger())
+    let floor = try theirs.retention().floor
+    if floor == 0 { return false }
+    let cursor = try mine.cursor(for: theirs.storeID)
+    // The other has begun a new life: it is read from the beginning, but not all it has read from here
+    // it still has.
+    if cursor.position == 0 { return try theirs.cursor(for: mine.storeID).position > 0 }
+    // During the first copy nothing is needed that was forgotten before it began.
+    return max(cursor.position, cursor.streamingUntil) < floor
+  }
+
+  /// What the other knew once and has forgotten: to be deleted here.
+  ///
+  /// Call when both stores are captured.
+  ///
+  /// - Parameter take: Called with change sets to apply to this store.
+  func findForgotten(_ take: (ChangeSet) throws -> Void) throws {
+    try findRecords(take)
+    try findLinks(take)
+  }
+
+  /// How far the other has read from this store.
+  private func acknowledged() throws -> (source: StoreID, position: UInt64) {
+    let ledger = try source.ledger()
+    return (ledger.storeID, try ledger.cursor(for: access.ledger().storeID).position)
+  }
+
+  private static let page = 500
+
+  private func findRecords(_ take: (ChangeSet) throws -> Void) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    let (other, position) = try acknowledged()
+    var next: Data?
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.records.rawValue, from: next, to: nil, limit: Self.page)
+      guard let last = page.last else { return }
+      next = last.key + Data([0])
+      let (mine, theirs) = (try access.ledger(), try source.ledger())
+      let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
+      try theirs.prefetch(records: ids)
+      var unknown: [(id: RecordID, entry: RecordEntry)] = []
+      for (id, item) in zip(ids, page) where try theirs.record(id) == nil {
+        let entry = try mine.entry(decoding: item.value)
+        if entry.key != nil { unknown.append((id, entry)) }
+      }
+      try mine.prefetch(unknown.map { SyncKey.change($0.entry.sequence, record: $0.id) })
+      try theirs.prefetch(unknown.map { SyncKey.quarantine($0.id) })
+      var set = ChangeSet(source: other, after: 0, upTo: 0)
+      for (id, entry) in unknown {
+        let place = SyncKey.change(entry.sequence, record: id)
+        guard try theirs.value(SyncKey.quarantine(id)) == nil,
+          try wasThere(entry.sequence, place, mine, other, position)
+        else { continue }
+        set.records.append(entry.forgotten(id: id, by: other))
+      }
+      if !set.isEmpty { try take(set) }
+    }
+  }
+
+  private func findLinks(_ take: (ChangeSet) throws -> Void) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    let (other, position) = try acknowledged()
+    var next: Data?
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.links.rawValue, from: next, to: nil, limit: Self.page)
+      guard let last = page.last else { return }
+      next = last.key + Data([0])
+      let (mine, theirs) = (try access.ledger(), try source.ledger())
+      let links = try page.map {
+        (key: try SyncKey.linkKey(from: $0.key), entry: try LinkEntry(decoding: $0.value))
+      }.filter(\.entry.state.isMember)
+      try theirs.prefetch(links.map { SyncKey.link($0.key) })
+      try theirs.prefetch(records: links.flatMap { [$0.key.owner, $0.key.member] })
+      var set = ChangeSet(source: other, after: 0, upTo: 0)
+      for (key, entry) in links where try theirs.link(key) == nil {
+        // The links of a record that is not there go or come with it.
+        guard try theirs.record(key.owner)?.key != nil, try theirs.record(key.member)?.key != nil,
+          try theirs.value(SyncKey.quarantine(key)) == nil,
+          try wasThere(
+            entry.sequence, SyncKey.change(entry.sequence, link: key), mine, other, position)
+        else { continue }
+        set.links.append(LinkChange(key: key, state: entry.state.forgotten(by: other)))
+      }
+      if !set.isEmpty { try take(set) }
+    }
+  }
+
+  /// Whether the other had what stands at a place of this store's change order.
+  private func wasThere(
+    _ sequence: UInt64, _ place: SidecarKey, _ mine: Ledger, _ other: StoreID,
+    _ position: UInt64
+  ) throws -> Bool {
+    if sequence <= position { return true }
+    guard let origin = try mine.value(place), origin.count == 16 else { return false }
+    return try SyncKey.identity(StoreID.self, in: origin) == other
+  }
+}
+
+extension RecordEntry {
+  /// The state of a record that another store has deleted and forgotten: deleted right after the last
+  /// write that it is known to have had.
+  ///
+  /// When it was deleted is not known any more. The earliest time that is possible loses no write that
+  /// some store made and the deleter did not know.
+  fileprivate func forgotten(id: RecordID, by store: StoreID) -> RecordState {
+    let writes = [base].compactMap { $0 } + Array(self.writes.values)
+    var seen = deletion?.seen ?? SeenWrites()
+    if let old = deletion?.stamp { seen.insert(old) }
+    for write in writes {
+      seen.insert(write.stamp)
+      seen.formUnion(write.seen)
+    }
+    seen.remove(store)
+    let known = writes.map(\.stamp.clock) + [deletion?.stamp.clock].compactMap { $0 }
+    let last = known.max() ?? .beforeSync
+    return RecordState(
+      id: id, entity: entity,
+      deletion: Deletion(stamp: Stamp(clock: last.next, store: store), seen: seen))
+  }
+}
+
+extension LinkState {
+  /// The state of a link that another store has removed and forgotten.
+  fileprivate func forgotten(by store: StoreID) -> LinkState {
+    LinkState(
+      write: write.overwritten(at: Stamp(clock: write.stamp.clock.next, store: store)),
+      isMember: false, memberPosition: memberPosition, ownerPosition: ownerPosition)
+  }
+}

@@ -1,0 +1,229 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 5, "A replica away longer than the retention": what was deleted meanwhile does
+/// not come back with it, and nothing that was written meanwhile is lost, on either side.
+struct ReturningReaderTests {
+  private let fleet: Fleet
+  /// The local store and the replica that goes away.
+  private let a: Fleet.Site
+  private let disk: Fleet.Site
+
+  init() throws {
+    fleet = Fleet(seed: 9)
+    (a, disk) = (try fleet.addRetaining("a"), try fleet.addRetaining("disk"))
+  }
+
+  private func insert(_ keys: [String], _ site: Fleet.Site) throws {
+    try site.write { context in
+      for key in keys { _ = try site.insert("Item", ["key": key, "value": key], in: context) }
+    }
+  }
+
+  private func set(_ key: String, _ value: String, _ site: Fleet.Site) throws {
+    try site.write { try site.find("Item", key, in: $0)?.setValue(value, forKey: "value") }
+  }
+
+  private func delete(_ keys: [String], _ site: Fleet.Site) throws {
+    try site.write { context in
+      for key in keys { try site.find("Item", key, in: context).map(context.delete) }
+    }
+  }
+
+  private func values(_ site: Fleet.Site) throws -> [String] {
+    try site.write { context in
+      try site.all("Item", in: context).map {
+        "\($0.value(forKey: "key") ?? "")=\($0.value(forKey: "value") ?? "nil")"
+      }
+    }
+  }
+
+  /// Lets the retention pass twice, so that readers are silent for too long and all is old.
+  private func wait(_ sites: [Fleet.Site]) throws {
+    for _ in 0..<3 {
+      for site in sites {
+        try HistoryCapture(access: site.access).run()
+        try site.purge()
+      }
+      fleet.advance(PurgeTests.retention + 1)
+    }
+    for site in sites { try site.purge() }
+  }
+
+  private func expect(
+    _ expected: [String], _ links: [(Fleet.Site, Fleet.Site)],
+    _ location: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try fleet.settle(links) < 40, sourceLocation: location)
+    for (local, replica) in links {
+      #expect(try values(local) == expected, sourceLocation: location)
+      #expect(try values(replica) == expected, sourceLocation: location)
+      #expect(try fleet.differences(local, replica).isEmpty, sourceLocation: location)
+    }
+  }
+
+  /// - Parameter isPushed: Whether the records came from the local store, or were written at the replica.
+  @Test(arguments: [true, false], [true, false])
+  func whatWasDeletedMeanwhileDoesNotComeBack(isPushed: Bool, isLocalAway: Bool) throws {
+    let (stays, away) = isLocalAway ? (disk, a) : (a, disk)
+    try insert(["stays", "goes", "changes"], isPushed == isLocalAway ? away : stays)
+    // A single pass: none follows in which the other would acknowledge what it was just given.
+    try fleet.pass(a, disk)
+    try delete(["goes"], stays)
+    try set("changes", "new", stays)
+    try wait([stays])
+    #expect(try stays.entries(.records) == 2)
+    try insert(["written meanwhile"], away)
+    try expect(["changes=new", "stays=stays", "written meanwhile=written meanwhile"], [(a, disk)])
+  }
+
+  @Test func aRecordThatWasWrittenWhileItsDeleteWasForgottenComesBack() throws {
+    try insert(["k", "other"], a)
+    _ = try fleet.settle([(a, disk)])
+    try delete(["k", "other"], a)
+    try wait([a])
+    try set("k", "mine", disk)
+    try expect(["k=mine"], [(a, disk)])
+  }
+
+  @Test func bothSidesForgot() throws {
+    let (left, right) = (try fleet.addRetaining("left"), try fleet.addRetaining("right"))
+    try insert(["deleted at a", "deleted at disk", "stays"], a)
+    _ = try fleet.settle([(a, disk), (a, left), (disk, right)])
+    try delete(["deleted at a"], a)
+    try delete(["deleted at disk"], disk)
+    try insert(["new at a"], a)
+    try insert(["new at disk"], disk)
+    for _ in 0..<4 {
+      _ = try fleet.settle([(a, left), (disk, right)])
+      try a.purge()
+      try disk.purge()
+      fleet.advance(PurgeTests.retention + 1)
+    }
+    #expect(try a.entries(.records) == 3 && disk.entries(.records) == 3)
+    try expect(
+      ["new at a=new at a", "new at disk=new at disk", "stays=stays"],
+      [(a, disk), (a, left), (disk, right)])
+  }
+
+  @Test func aStoreBehindASharedReplicaIsToldToo() throws {
+    let (b, far) = (try fleet.addRetaining("b"), try fleet.addRetaining("far"))
+    // far is known to b alone, which goes away with it.
+    try insert(["goes", "stays"], a)
+    _ = try fleet.settle([(a, disk), (b, disk), (b, far)])
+    try delete(["goes"], a)
+    _ = try fleet.settle([(a, disk)])
+    for _ in 0..<4 {
+      fleet.advance(PurgeTests.retention + 1)
+      _ = try fleet.settle([(a, disk)])
+      for site in [a, disk] { try site.purge() }
+    }
+    #expect(try disk.entries(.records) == 1 && a.entries(.records) == 1)
+    try set("stays", "by b", b)
+    try expect(["stays=by b"], [(a, disk), (b, disk), (b, far)])
+  }
+
+  @Test func removedMembersDoNotComeBackAndNewOnesStay() throws {
+    try a.write { context in
+      let tags = try ["old", "kept"].map { try a.insert("Tag", ["name": $0], in: context) }
+      for key in ["k", "other"] {
+        let item = try a.insert("Item", ["key": key], in: context)
+        item.setValue(Set(tags), forKey: "tags")
+      }
+    }
+    _ = try fleet.settle([(a, disk)])
+    try a.write { context in
+      let kept = try a.find("Tag", "kept", in: context)
+      try a.find("Item", "k", in: context)?.setValue(Set([kept]), forKey: "tags")
+    }
+    try wait([a])
+    try disk.write { context in
+      let tag = try disk.insert("Tag", ["name": "new"], in: context)
+      let item = try disk.find("Item", "k", in: context)
+      let tags = item?.value(forKey: "tags") as? Set<ManagedObject> ?? []
+      item?.setValue(tags.union([tag]), forKey: "tags")
+    }
+    #expect(try fleet.settle([(a, disk)]) < 40)
+    let picture = try a.picture()
+    #expect(try disk.picture() == picture)
+    #expect(picture.contains("item k nil nil ^- [\"kept\", \"new\"]"), "\(picture)")
+    #expect(picture.contains("item other nil nil ^- [\"kept\", \"old\"]"), "\(picture)")
+  }
+
+  @Test func whatWaitsInQuarantineIsNotTakenForForgotten() throws {
+    let scratch = try Scratch()
+    let fleet = Fleet(seed: 10, directory: scratch.url)
+    let (a, disk) = (try fleet.addRetaining("a"), try fleet.addRetaining("disk"))
+    try insert(["k"], a)
+    try insert(["long"], disk)
+    // A value that the rules forbid, past those of the replica: the local store does not take it.
+    let request = BatchUpdateRequest(entityName: "Item")
+    request.predicate = ObjectPredicate(format: "key == 'long'")
+    request.propertiesToUpdate = ["value": String(repeating: "x", count: 200)]
+    request.affectedStores = [disk.store]
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = disk.coordinator
+    _ = try context.performAndWait { try context.execute(request) }
+    _ = try fleet.settle([(a, disk)])
+    #expect(try a.entries(.quarantine) == 1)
+    try delete(["k"], a)
+    for _ in 0..<4 {
+      try HistoryCapture(access: a.access).run()
+      try a.purge()
+      fleet.advance(PurgeTests.retention + 1)
+    }
+    _ = try fleet.settle([(a, disk)])
+    #expect(try disk.write { try disk.all("Item", in: $0).count } == 1)
+    #expect(try a.entries(.quarantine) == 1)
+  }
+
+  @Test func aStoreOfAnotherLifeIsNotTakenForOneThatWasAway() throws {
+    // The records that a restored store has lost are in the replica alone.
+    try insert(["first"], a)
+    _ = try fleet.settle([(a, disk)])
+    try insert(["lost at a"], a)
+    _ = try fleet.settle([(a, disk)])
+    let ledger = try disk.access.ledger()
+    var cursor = try ledger.cursor(for: a.access.ledger().storeID)
+    // The mark of another life.
+    cursor.mark ^= 1
+    ledger.setCursor(cursor, for: try a.access.ledger().storeID)
+    #expect(try disk.access.commit(ledger))
+    try insert(["more"], a)
+    try wait([a])
+    try expect(["first=first", "lost at a=lost at a", "more=more"], [(a, disk)])
+    #expect(try a.access.ledger().head.incarnation != nil)
+  }
+
+  @Test func aReaderThatComesBackIsOfTheSameLifeAlthoughMarksWentAndIsTold() throws {
+    try insert(["k", "goes"], a)
+    _ = try fleet.settle([(a, disk)])
+    for round in 0..<30 {
+      try set("k", "\(round)", a)
+      try HistoryCapture(access: a.access).run()
+      fleet.advance(1)
+    }
+    try delete(["goes"], a)
+    try wait([a])
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = a.coordinator
+    let pass = SyncPass(local: a.access, replica: disk.access, context: context)
+    var returned: [String: Int] = [:]
+    var machine = PassState(direction: .both)
+    while let step = machine.step {
+      let report = try context.performAndWait { try pass.perform(step) }
+      #expect(report.restored.isEmpty)
+      returned.merge(report.returned) { $0 + $1 }
+      machine.take(report.event)
+    }
+    #expect(returned.values.reduce(0, +) == 1)
+    #expect(try a.access.ledger().head.incarnation == nil)
+    try expect(["k=29"], [(a, disk)])
+    #expect(try a.purge().newlyExpired.isEmpty)
+  }
+}
