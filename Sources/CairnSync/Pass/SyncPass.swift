@@ -124,7 +124,11 @@ struct SyncPass: @unchecked Sendable {
   }
 
   /// What has arrived in either store through this link and is not visible there.
+  ///
+  /// Looks at the files once more: what was exchanged after the pass began has not been served, and the
+  /// link must not be called in step.
   func held(_ direction: SyncDirection) throws -> HeldRecords {
+    try checkFiles()
     var result = HeldRecords()
     if direction.pushes { result = result + (try replica.held()) }
     if direction.pulls {
