@@ -41,7 +41,7 @@ struct Duet {
     there second: (ManagedObjectContext) throws -> Void
   ) async throws {
     try await settle()
-    for daemon in [here, there] { try daemon.engine.pause() }
+    for daemon in [here, there] { try await daemon.engine.rest() }
     try here.site.write(first)
     try HistoryCapture(access: here.site.access).run()
     // The next millisecond, so that the later of the two is the later by its stamp.
@@ -85,5 +85,17 @@ extension SyncEngineTests.Daemon {
   func record(_ entity: String, _ key: String) throws -> RecordID {
     let object = try #require(try site.write { try site.find(entity, key, in: $0)?.objectID })
     return try #require(try engine.recordID(for: object))
+  }
+}
+
+extension SyncEngine {
+  /// Pauses all links and waits for the steps that still run, so that what is written next is not part
+  /// of them.
+  func rest() async throws {
+    try pause()
+    for _ in 0..<2 {
+      try await Task.sleep(for: .milliseconds(20))
+      for link in try links(nil) { try await link.perform {} }
+    }
   }
 }

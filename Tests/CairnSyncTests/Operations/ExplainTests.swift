@@ -31,7 +31,7 @@ struct ExplainTests {
   @Test func anAttributeIsExplainedByStoreAuthorAndRuleWithWhatItSuperseded() async throws {
     let duet = try await Duet.make()
     try await duet.settle()
-    try duet.there.engine.pause()
+    try await duet.there.engine.rest()
     try write("anna", duet.here) { try duet.here.set("k", "value", "mine", in: $0) }
     try HistoryCapture(access: duet.here.site.access).run()
     let now = duet.here.site.access.environment.now()
@@ -59,7 +59,7 @@ struct ExplainTests {
 
   @Test func itSaysWhereAValueHasNotArrived() async throws {
     let duet = try await Duet.make()
-    try duet.here.engine.pause()
+    try await duet.here.engine.rest()
     try duet.here.site.write { try duet.here.set("k", "value", "new", in: $0) }
     let record = try duet.here.record("Item", "k")
     let value = try #require(
@@ -134,7 +134,7 @@ struct ExplainTests {
   @Test func aDeleteIsExplainedByWhoMadeItAndWhereItHasNotArrived() async throws {
     let duet = try await Duet.make()
     let record = try duet.here.record("Item", "k")
-    try duet.here.engine.pause()
+    try await duet.here.engine.rest()
     try write("dora", duet.here) { context in
       context.delete(try #require(try duet.here.site.find("Item", "k", in: context)))
     }
@@ -165,7 +165,7 @@ struct ExplainTests {
     let duet = try await Duet.make()
     var records: [RecordID] = []
     try await duet.settle()
-    for daemon in [duet.here, duet.there] { try daemon.engine.pause() }
+    for daemon in [duet.here, duet.there] { try await daemon.engine.rest() }
     for (daemon, note) in [(duet.here, "mine"), (duet.there, "theirs")] {
       try daemon.site.write {
         _ = try daemon.site.insert("Tag", ["name": "same", "note": note], in: $0)

@@ -27,7 +27,7 @@ struct NewerReplicaTests {
       try daemon.engine.addReplica(hub)
       try await daemon.engine.wait(timeout: .patience)
     }
-    for daemon in [new, old] { try daemon.engine.pause() }
+    for daemon in [new, old] { try await daemon.engine.rest() }
     try old.site.write {
       try old.site.find("Item", "k", in: $0)?.setValue("older", forKey: "value")
     }

@@ -33,13 +33,13 @@ struct PlanTests {
       _ = try duet.here.site.insert("Part", ["key": "p", "item": item], in: context)
     }
     try await duet.settle()
-    try duet.here.engine.pause()
+    try await duet.here.engine.rest()
     try duet.there.site.write { context in
       _ = try duet.there.site.insert("Item", ["key": "new", "value": "v"], in: context)
     }
     try await duet.there.engine.wait(timeout: .patience)
     // Nothing but the plan looks at the stores from here on.
-    try duet.there.engine.pause()
+    try await duet.there.engine.rest()
     for daemon in [duet.here, duet.there] { try await daemon.engine.link("nas").perform {} }
     try duet.here.site.write { context in
       try duet.here.set("k", "value", "changed", in: context)
@@ -78,7 +78,7 @@ struct PlanTests {
     let duet = try await Duet.make()
     try duet.here.insert(["bad"])
     try await duet.settle()
-    try duet.here.engine.pause()
+    try await duet.here.engine.rest()
     try duet.there.site.write { try duet.there.set("k", "value", "theirs", in: $0) }
     try await duet.there.engine.wait(timeout: .patience)
     try duet.here.site.write { try duet.here.set("k", "value", "mine", in: $0) }
@@ -112,7 +112,7 @@ struct PlanTests {
     #expect(closed?.code == .notSyncing)
     try daemon.engine.resume()
     try await daemon.engine.wait(timeout: .patience)
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     try daemon.site.write { context in
       for object in try daemon.site.all("Item", in: context).prefix(3) { context.delete(object) }
     }
