@@ -9,8 +9,6 @@ struct EngineEventLog {
   let engine: SyncEngine
   let reporter: EngineReporter
   let logger: Logger
-  /// Called with the name of a replica that is open and in step.
-  let onReady: @Sendable (String) -> Void
 
   /// Runs until the engine ends or the task is cancelled.
   func run() async {
@@ -49,7 +47,6 @@ struct EngineEventLog {
           .linkStopped, "\(replica) is stopped, \(plan.message)",
           metadata: metadata.merging(["errorCode": .string(plan.error.code.rawValue)]) { $1 })
       case .ready:
-        onReady(replica)
         if troubles.removeValue(forKey: replica) != nil {
           logger.event(.storeAvailable, "\(replica) is available again", metadata: metadata)
         }

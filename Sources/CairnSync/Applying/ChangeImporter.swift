@@ -49,8 +49,25 @@ struct ChangeImporter {
   func apply(
     _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
   ) throws -> Outcome {
+    do {
+      return try applyAmongOthers(set, cursor: cursor, reconsidering: reconsidered)
+    } catch let error as SyncError where error.code == .contention {
+      var outcome = try access.holdingWrites {
+        try applyAmongOthers(set, cursor: cursor, reconsidering: reconsidered)
+      }
+      outcome.replans += Self.attempts
+      return outcome
+    }
+  }
+
+  /// How often a set is planned because of other writers before they are held up.
+  private static let attempts = 3
+
+  private func applyAmongOthers(
+    _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID>
+  ) throws -> Outcome {
     try access.environment.reach(.beforeImport)
-    var attempt = ImportAttempt(set.records.map(\.id), limit: StoreAccess.attempts)
+    var attempt = ImportAttempt(set.records.map(\.id), limit: Self.attempts)
     var failure: (any Error)?
     while true {
       switch attempt.step {
@@ -153,6 +170,8 @@ struct ChangeImporter {
     let conflicts = try ledger.write(
       plan, objects: objects, time: access.environment.now(), limit: access.latestCredibleTime)
     if let cursor { ledger.setCursor(cursor, for: set.source) }
+    // What refers to a row that goes, and who is in a list, was found in the rows.
+    ledger.isBoundToHead = !plan.orders.isEmpty || plan.rows.contains { $0.kind == .delete }
     try access.environment.reach(.beforeImportCommit)
     return conflicts
   }
@@ -203,13 +222,20 @@ struct ChangeImporter {
     return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
   }
 
-  /// - Returns: False when somebody else committed in between.
+  /// - Returns: False when somebody else changed what the plan was made on.
   private func save(_ ledger: Ledger) throws -> Bool {
-    if !context.hasChanges { return try access.commit(ledger) }
+    if !context.hasChanges { return try access.commit(ledger, isRebased: true) }
     context.transactionAuthor = SyncConfiguration.author
-    context.addSidecarOperations(ledger.operations(), for: access.store)
+    return try access.commit(ledger, by: save)
+  }
+
+  /// - Returns: False when a requirement among the operations does not hold.
+  private func save(with operations: [SidecarOperation]) throws -> Bool {
+    context.replaceSidecarOperations(operations, for: access.store)
     do {
       try context.save()
+    } catch let error as CoreDataError where error.userInfo[CoreDataErrorKey.sidecarKey] != nil {
+      return false
     } catch let error as CoreDataError {
       throw error
     } catch {

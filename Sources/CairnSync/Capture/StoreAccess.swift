@@ -42,10 +42,42 @@ struct StoreAccess: Sendable {
     let history = try history()
     guard try history.lastTransactionNumber() > captured else { return ([], true) }
     var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
-    request.includesChanges = includesChanges
+    request.includesChanges = false
     let found = try history.readHistory(request)
     let own = try ownTransactions(after: captured)
-    return (found.filter { !own.contains($0.number) }, limit == 0 || found.count < limit)
+    let foreign =
+      includesChanges
+      ? try changes(of: found, except: own, after: request.after)
+      : found.filter { !own.contains($0.number) }
+    return (foreign, limit == 0 || found.count < limit)
+  }
+
+  /// Transactions with their changes, without those that sync wrote: what it changed is not even read.
+  ///
+  /// - Parameter after: What precedes the first of them.
+  func changes(
+    of transactions: [HistoryTransactionRecord], except own: Set<Int64>, after: Int64?
+  ) throws -> [HistoryTransactionRecord] {
+    let history = try history()
+    var result: [HistoryTransactionRecord] = []
+    var start = after
+    var count = 0
+    func readRun() throws {
+      if count > 0 {
+        result += try history.readHistory(HistoryReadRequest(after: start, limit: count))
+      }
+      count = 0
+    }
+    for transaction in transactions {
+      guard own.contains(transaction.number) else {
+        count += 1
+        continue
+      }
+      try readRun()
+      start = transaction.number
+    }
+    try readRun()
+    return result
   }
 
   /// The transactions that sync wrote and nobody has captured yet.
@@ -61,6 +93,14 @@ struct StoreAccess: Sendable {
         var reader = ByteReader(mark.key)
         return Int64(bitPattern: try reader.fixed())
       })
+  }
+
+  /// How large the rows of objects are, about; 0 where the store does not tell.
+  func sizes(of objects: [ManagedObjectID]) throws -> [Int] {
+    guard let store = store as? any RowMeasuring else {
+      return [Int](repeating: 0, count: objects.count)
+    }
+    return try store.rowSizes(of: objects)
   }
 
   /// The latest time that this daemon believes a writer.
@@ -82,16 +122,45 @@ struct StoreAccess: Sendable {
 
   /// Commits what the ledger holds and nothing else.
   ///
-  /// - Returns: False when somebody else committed since the ledger was made.
-  func commit(_ ledger: Ledger) throws -> Bool {
+  /// - Parameter isRebased: Whether what others have committed since the ledger was made does not matter
+  ///   unless the ledger has read it; not for what depends on the head, or was read past the ledger.
+  /// - Returns: False when it has to be planned anew.
+  func commit(_ ledger: Ledger, isRebased: Bool = false) throws -> Bool {
     if ledger.isUnchanged { return true }
-    var request = SaveChangesRequest()
-    request.sidecar = ledger.operations()
-    request.author = SyncConfiguration.author
-    request.date = Date(timeIntervalSince1970: Double(environment.now()) / 1000)
-    switch try store.save(request) {
-    case .saved: return true
-    case .sidecarChanged, .conflicts, .constraintViolations: return false
+    func save(_ operations: [SidecarOperation]) throws -> Bool {
+      var request = SaveChangesRequest()
+      request.sidecar = operations
+      request.author = SyncConfiguration.author
+      request.date = Date(timeIntervalSince1970: Double(environment.now()) / 1000)
+      switch try store.save(request) {
+      case .saved: return true
+      case .sidecarChanged, .conflicts, .constraintViolations: return false
+      }
     }
+    return isRebased ? try commit(ledger, by: save) : try save(ledger.operations())
+  }
+
+  /// Commits a ledger by a save of the caller's, behind what others have committed meanwhile.
+  ///
+  /// - Parameter save: Saves with these operations; returns false when a requirement among them did not
+  ///   hold, and may be called again then.
+  /// - Returns: False when it has to be planned anew.
+  func commit(_ ledger: Ledger, by save: ([SidecarOperation]) throws -> Bool) throws -> Bool {
+    if try save(ledger.operations()) { return true }
+    // Nobody gets in between the look at what has changed and the save, so that this does not go on
+    // for as long as others write.
+    return try holdingWrites {
+      for _ in 0..<Self.attempts {
+        guard try ledger.rebase() else { return false }
+        if try save(ledger.operations()) { return true }
+      }
+      return false
+    }
+  }
+
+  /// Runs work while nobody else writes to the store, where it can hold them up.
+  func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
+    guard let store = store as? any WriteHolding else { return try work() }
+    return try store.holdingWrites(work)
   }
 }

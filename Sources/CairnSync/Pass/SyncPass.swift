@@ -17,6 +17,9 @@ struct SyncPass: @unchecked Sendable {
   /// Nil for a pass that deletes whatever there is to delete.
   var deletions: DeletionGuard?
 
+  /// What of their records the two exchange; nil for all.
+  var filter: EntityFilter?
+
   /// What a step did.
   struct Report: Sendable {
     var event: PassState.Event
@@ -89,6 +92,9 @@ struct SyncPass: @unchecked Sendable {
     where try store.renewIfRestored(asSeenBy: reader) {
       report.restored.append(Self.place(of: store))
     }
+    for (destination, source) in [(local, replica), (replica, local)] {
+      try destination.take(filter, from: try source.ledger().storeID)
+    }
     for store in [local, replica] {
       if let ahead = try ClockRestart(access: store).runIfNeeded() {
         report.fallenBack[Self.place(of: store)] = ahead
@@ -104,9 +110,9 @@ struct SyncPass: @unchecked Sendable {
   /// What has arrived in either store through this link and is not visible there.
   func held(_ direction: SyncDirection) throws -> HeldRecords {
     var result = HeldRecords()
-    if direction.pushes { result = result + (try replica.held()) }
+    if direction.pushes { result = result + (try replica.held(filter: filter)) }
     if direction.pulls {
-      result = result + (try local.held(from: try replica.ledger().storeID))
+      result = result + (try local.held(from: try replica.ledger().storeID, filter: filter))
     }
     return result
   }
@@ -139,18 +145,29 @@ struct SyncPass: @unchecked Sendable {
     let next = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
-    let isOfOneVersion = source.schema === destination.schema
-    let translated =
-      isOfOneVersion
-      ? set : SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
-    let outcome = try importing(to: destination) { try $0.apply(translated, cursor: next) }
-    var report = Report(event: .moved)
+    let wanted = wanted(set, from: source, to: destination)
+    let outcome = try importing(to: destination) { try $0.apply(wanted, cursor: next) }
+    var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
     report.take(outcome)
     report.position = next.position
     if cursor.isStreaming {
       report.progress = min(1, Double(next.position) / Double(max(1, cursor.streamingUntil)))
     }
     return report
+  }
+
+  /// What of a change set the destination takes, in its own names; the filter is in those of the local
+  /// store.
+  private func wanted(
+    _ set: ChangeSet, from source: StoreAccess, to destination: StoreAccess
+  ) -> ChangeSet {
+    var set = set
+    if let filter, source.store === local.store { set = filter.changes(set) }
+    if source.schema !== destination.schema {
+      set = SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
+    }
+    if let filter, destination.store === local.store { set = filter.changes(set) }
+    return set
   }
 
   /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is

@@ -253,7 +253,7 @@ final class Fleet: Sendable {
 }
 
 /// A folder that goes away with its test.
-final class Scratch {
+final class Scratch: Sendable {
   let url: URL
   init() throws {
     url = FileManager.default.temporaryDirectory

@@ -1,0 +1,14 @@
+/// Tells once when nothing has been done for a while.
+struct Rest: Hashable, Sendable {
+  private var seen = 0
+  private var told = 0
+
+  /// - Parameter work: How much has been done so far.
+  /// - Returns: True the first time that this is as much as the time before.
+  mutating func isOver(after work: Int) -> Bool {
+    defer { seen = work }
+    guard work == seen, work != told else { return false }
+    told = work
+    return true
+  }
+}
