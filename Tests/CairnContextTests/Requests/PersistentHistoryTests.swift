@@ -159,7 +159,7 @@ import Testing
       #expect(try numbers(.fetchHistory(after: Date.distantPast)) == [1, 2, 3])
       let limited = Request.fetchHistory(after: all[0].token)
       #expect(limited.token == all[0].token)
-      limited.fetchLimit = 1
+      limited.rowLimit = 1
       #expect(try numbers(limited) == [2])
     }
   }
@@ -296,12 +296,12 @@ import Testing
       #expect(
         try numbers {
           $0.fetchOffset = 1
-          $0.fetchLimit = 2
+          $0.rowLimit = 2
         } == [16, 19])
       #expect(
         try numbers {
           $0.sortDescriptors = [ObjectSortDescriptor(key: "transactionNumber", ascending: false)]
-          $0.fetchLimit = 2
+          $0.rowLimit = 2
         } == [598, 595])
     }
   }

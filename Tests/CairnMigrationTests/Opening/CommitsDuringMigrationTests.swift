@@ -1,6 +1,6 @@
 // What is committed while a store is migrated with objects is not lost: decision 15.
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Testing
 

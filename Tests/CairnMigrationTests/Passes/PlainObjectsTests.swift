@@ -1,7 +1,7 @@
 // Migration with objects runs no code of the program's classes and none of the models' rules
 // (Versioning Guide, "Three-Stage Migration"), and may be done in parts ("Multiple Passes").
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Synchronization
 import Testing
