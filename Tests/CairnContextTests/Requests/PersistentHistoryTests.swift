@@ -296,12 +296,12 @@ import Testing
       #expect(
         try numbers {
           $0.fetchOffset = 1
-          $0.rowLimit = 2
+          $0.fetchLimit = 2
         } == [16, 19])
       #expect(
         try numbers {
           $0.sortDescriptors = [ObjectSortDescriptor(key: "transactionNumber", ascending: false)]
-          $0.rowLimit = 2
+          $0.fetchLimit = 2
         } == [598, 595])
     }
   }

@@ -25,6 +25,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   }
 }
 
+/// Specification: core-data-semantics 22.2 and 22.5.
 @Suite(.serialized) struct CommitsDuringMigrationTests {
   private func mapping() throws -> MappingModel {
     EntityMigrationPolicy.registerClass(DisturbedPolicy.self, forName: "DisturbedPolicy")
