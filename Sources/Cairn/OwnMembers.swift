@@ -1,9 +1,11 @@
-// What only Cairn adds to Core Data's types. The modules below have it under package names, so that
-// `import CoreData` does not bring it: a program may have members of these names.
+// What only Cairn adds to contexts, requests, migration and model files. The modules below have it
+// under package names, so that `import CoreData` does not bring it: a program may have members of
+// these names.
 import CairnContext
 import CairnCoordinator
 import CairnMigration
 import CairnModel
+import Foundation
 
 extension ManagedObjectContext {
   /// How a fetch request would run: the SQL of each store, the indexes it uses, and what is left
@@ -15,6 +17,14 @@ extension ManagedObjectContext {
   /// - Throws: What `fetch(_:)` would throw before it reads a row.
   public func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
     try explanation(of: request)
+  }
+}
+
+extension PersistentHistoryChangeRequest {
+  /// The largest number of transactions, oldest first; 0 for all.
+  public var fetchLimit: Int {
+    get { rowLimit }
+    set { rowLimit = newValue }
   }
 }
 
@@ -36,5 +46,45 @@ extension MigrationManager {
   public var progressHandler: ((Float) -> Void)? {
     get { progressReport }
     set { progressReport = newValue }
+  }
+}
+
+extension StagedMigrationManager {
+  /// The stage that is worked off; nil outside of a migration.
+  public var currentStage: MigrationStage? { runningStage }
+}
+
+extension ManagedObjectModel {
+  /// Reads a model from a file or folder of any kind.
+  ///
+  /// - `.xcdatamodeld`, `.momd`: the current version of the package; see ``ModelPackage``.
+  /// - `.xcdatamodel`: one version as the editor writes it.
+  /// - `.mom`: one compiled version. The optimised `.omo` form is read from the `.mom` beside it.
+  ///
+  /// Where a compiled model is asked for and only its source is there, the source is read: SwiftPM
+  /// on Linux compiles no models.
+  ///
+  /// The model comes back editable. Cost: reading and parsing the file, on the calling thread.
+  ///
+  /// - Throws: ``ModelFileError`` with every problem of the file at once.
+  public static func load(contentsOf url: URL) throws -> ManagedObjectModel {
+    try read(contentsOf: url)
+  }
+}
+
+extension ManagedObjectModelReference {
+  /// The model, read the first time it is asked for.
+  ///
+  /// - Throws: ``ModelFileError`` when it cannot be found or read, or has another checksum.
+  public func resolve() throws -> ManagedObjectModel { try resolution() }
+}
+
+extension MappingModel {
+  /// Reads a mapping model as Xcode's editor writes it (`.xcmappingmodel`), or in its compiled form
+  /// (`.cdm`).
+  ///
+  /// - Throws: ``ModelFileError``.
+  public static func load(contentsOf url: URL) throws -> MappingModel {
+    try read(contentsOf: url)
   }
 }

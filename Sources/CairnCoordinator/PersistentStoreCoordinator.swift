@@ -314,11 +314,13 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   /// Makes a kind of store known to all coordinators of the process; one with the same type, a
   /// built-in one too, is replaced for stores added from now on.
+  @_spi(Stores)
   public static func registerStoreKind(_ kind: any StoreKind) {
     StoreKindRegistry.register(kind)
   }
 
   /// Forgets a kind that was registered.
+  @_spi(Stores)
   public static func unregisterStoreKind(ofType type: String) {
     StoreKindRegistry.unregister(type: type)
   }

@@ -1,6 +1,6 @@
 import CairnModel
 import CairnSQL
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import GRDB
 import Synchronization

@@ -24,10 +24,10 @@ struct ModelLookup {
   func model() throws -> ManagedObjectModel {
     let urls = ProgramResources.models(in: folders)
     if let url = urls.first(where: { $0.deletingPathExtension().lastPathComponent == name }) {
-      return try ManagedObjectModel.load(contentsOf: url)
+      return try ManagedObjectModel.read(contentsOf: url)
     }
     // A program that did not name its model after the container means all there are.
-    let models = try urls.map(ManagedObjectModel.load(contentsOf:))
+    let models = try urls.map(ManagedObjectModel.read(contentsOf:))
     if models.count == 1 { return models[0] }
     if let merged = models.isEmpty ? nil : ManagedObjectModel(byMerging: models) { return merged }
     throw CoreDataError(

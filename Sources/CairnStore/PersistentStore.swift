@@ -36,6 +36,8 @@ public struct StoreConfiguration: Sendable {
 /// ``SidecarKeeping``, ``BatchExecuting``, ``InPlaceMigrating``, ``GenerationKeeping``,
 /// ``CommitWatching``.
 ///
+/// What Apple's class does not have is for those who write stores: `@_spi(Stores) import Cairn`.
+///
 /// Subclasses must override everything below "Rows" and `loadMetadata`; the base class traps
 /// there, as Core Data's abstract class does. Source: `NSPersistentStore`.
 // Unchecked: mutable state is inside `state`; subclasses guard their own.
@@ -50,9 +52,9 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   }
   private let state: Mutex<State>
 
-  public let configuration: StoreConfiguration
+  package let configuration: StoreConfiguration
   /// Shared by the IDs of the store's objects.
-  public let identity: StoreIdentity
+  package let identity: StoreIdentity
 
   /// Makes the store without touching its file; ``loadMetadata()`` opens it.
   public init(configuration: StoreConfiguration) {
@@ -71,7 +73,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
 
   // MARK: Facts
 
-  public var managedObjectModel: ManagedObjectModel { configuration.model }
+  package var managedObjectModel: ManagedObjectModel { configuration.model }
   public var configurationName: String {
     configuration.configurationName ?? ManagedObjectModel.defaultConfigurationName
   }
@@ -114,20 +116,23 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// Whether metadata was set since the store was opened or last saved.
   ///
   /// A save without changed objects writes it all the same.
+  @_spi(Stores)
   public var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
   /// The metadata is what the store's file has: it was just read or written.
   package func noteMetadataSaved() { state.withLock { $0.hasUnsavedMetadata = false } }
   /// Whether objects of the entity may live in this store.
-  public func holds(_ entity: EntityDescription) -> Bool {
+  package func holds(_ entity: EntityDescription) -> Bool {
     guard let name = configuration.configurationName else { return true }
     let entities = managedObjectModel.entities(forConfigurationName: name) ?? []
     return entities.contains { $0 === entity }
   }
   /// The ID of an object of this store, by a primary key that is unique in its entity hierarchy.
+  @_spi(Stores)
   public func objectID(for entity: EntityDescription, rowKey: Int64) -> ManagedObjectID {
     ManagedObjectID(entity: entity, storeIdentity: identity, key: .row(rowKey))
   }
   /// The primary key that ``objectID(for:rowKey:)`` was given; nil for every other ID.
+  @_spi(Stores)
   public func rowKey(of id: ManagedObjectID) -> Int64? { id.rowKey }
   /// The coordinator, nil for a store that has been removed.
   package var coordinatorReference: LooseReference<AnyObject>? {
@@ -181,18 +186,19 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// of store does besides.
   ///
   /// - Throws: As ``loadMetadata()``.
-  open func openStore() throws { try loadMetadata() }
+  @_spi(Stores) open func openStore() throws { try loadMetadata() }
 
   /// Closes files and connections.
   ///
   /// The store is not used afterwards.
-  open func close() throws {}
+  @_spi(Stores) open func close() throws {}
 
   // MARK: Rows
 
   /// Finds rows.
   ///
   /// Objects' unsaved changes play no part here.
+  @_spi(Stores)
   open func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult { abstract(#function) }
 
   /// Runs a fetch for rows or object IDs and gives what it finds, in order: in portions of at most
@@ -203,6 +209,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   ///
   /// - Parameter take: Must not use the store. When the fetch throws, it may have been given some of
   ///   the result.
+  @_spi(Stores)
   open func fetch(
     _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
   ) throws {
@@ -210,6 +217,7 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   }
 
   /// The committed rows of the given objects, in their order; nil where there is none any more.
+  @_spi(Stores)
   open func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     abstract(#function)
   }
@@ -218,12 +226,14 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   ///
   /// Faults that fire alone ask for it; override it where that can be done with less than
   /// ``snapshots(for:)`` needs.
+  @_spi(Stores)
   open func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
     try snapshots(for: [objectID])[0]
   }
 
   /// The members of a to-many relationship of each owner, in the order of the owners; members are
   /// in the relationship's order when it has one.
+  @_spi(Stores)
   open func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
@@ -233,11 +243,13 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   /// Permanent IDs for new objects of the given entities, in their order.
   ///
   /// Final, even when the rows are never saved.
+  @_spi(Stores)
   open func obtainPermanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     abstract(#function)
   }
 
   /// Writes everything in the request, or nothing.
+  @_spi(Stores)
   open func save(_ request: SaveChangesRequest) throws -> SaveOutcome { abstract(#function) }
 
   private func abstract(_ function: String) -> Never {

@@ -22,7 +22,7 @@ struct GenerateCommand: ParsableCommand {
 
   func run() throws {
     let url = URL(fileURLWithPath: model)
-    let model = try ManagedObjectModel.load(contentsOf: url)
+    let model = try ManagedObjectModel.read(contentsOf: url)
     // Slot numbers are those of the layouts that contexts use.
     do {
       try model.prepareForUse()

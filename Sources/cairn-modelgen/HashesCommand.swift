@@ -12,7 +12,7 @@ struct HashesCommand: ParsableCommand {
   var model: String
 
   func run() throws {
-    let model = try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: model))
+    let model = try ManagedObjectModel.read(contentsOf: URL(fileURLWithPath: model))
     print("checksum \(model.versionChecksum)")
     for (name, hash) in model.entityVersionHashesByName.sorted(by: { $0.key < $1.key }) {
       print("\(name) \(hash.map { String(format: "%02x", $0) }.joined())")

@@ -1,6 +1,6 @@
 // The sample domain of these tests: authors, their books, tags and chapters.
 import CairnAtomicStores
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnSQLite

@@ -3,7 +3,7 @@
 
 import CairnAtomicStores
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
 

@@ -2,7 +2,7 @@
 
 import CairnAtomicStores
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import CairnTesting
 import Foundation
 import Testing

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CairnSQL
 
-/// The schema of a model is the one Apple's framework would create.
+/// The schema of a model is the one Apple's framework would create: format, chapters 3 to 5.
 @Suite struct SchemaTests {
   private func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
     AttributeDescription(name: name, type: type)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CairnSQLite
 
-/// Lightweight migration inside the database.
+/// Lightweight migration inside the database: core-data-semantics 22.3; format, chapter 12.
 @Suite struct MigrationTests {
   /// The sample model, changed: an entity before all others moves every number, an attribute is
   /// renamed, one is new with a default, one is gone, `data` may be external and `boss` is too.

@@ -7,6 +7,8 @@ import Testing
 @testable import CairnSQLite
 
 /// What real models hold and no editor forbids; their stores are made, migrated and used.
+///
+/// Specification: core-data-semantics 3.6 and 3.9; format, chapters 4.1 and 5.2.
 @Suite struct ModelsAsTheyAreTests {
   private func index(_ name: String, _ property: PropertyDescription) -> FetchIndexDescription {
     FetchIndexDescription(

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CairnSwiftSource
 
+/// Specification: core-data-semantics, chapter 27.
 @Suite struct PortingRuleTests {
   private func port(_ text: String, with other: String = "") throws -> PortedSource {
     var classes = ClassNames()

@@ -41,6 +41,7 @@ extension NSDeleteRule: CaseIterable {
   public static var allCases: [NSDeleteRule] { [.cascadeDeleteRule] }
 }
 
+/// Specification: core-data-semantics, Part II, and the decision page Names.
 @Suite struct OwnNamesTests {
   @Test func typesOfTheProgramNeedNoQualification() {
     #expect(throws: CoreDataError.noModel) { try fails() }

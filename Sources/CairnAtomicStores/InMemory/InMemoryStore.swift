@@ -1,5 +1,5 @@
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
 

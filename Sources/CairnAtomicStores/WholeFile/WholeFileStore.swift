@@ -1,6 +1,6 @@
 import CairnModel
 import CairnPlatform
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
 

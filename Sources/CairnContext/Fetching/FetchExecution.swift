@@ -44,7 +44,7 @@ struct FetchExecution {
         .coreData,
         "The fetch of \(plan.entity.name ?? "?") gives \(type(of: result)), not \(T.self). Check "
           + "the request's resultType, and that the class in the model is found: "
-          + "\(T.self).registerClass(forEntityName:) makes sure.")
+          + "\(T.self).registerClass(forEntityName:) (@_spi(Runtime)) makes sure.")
     }
   }
 

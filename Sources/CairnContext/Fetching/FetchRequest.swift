@@ -211,7 +211,7 @@ open class FetchRequest<ResultType: FetchRequestResult>: AnyFetchRequest, NSCodi
   }
 
   /// The request that a model keeps as a template.
-  public convenience init(template: FetchRequestTemplate) {
+  package convenience init(template: FetchRequestTemplate) {
     self.init(entityName: template.entityName)
     predicate = template.predicate
     sortDescriptors = template.sortDescriptors.isEmpty ? nil : template.sortDescriptors

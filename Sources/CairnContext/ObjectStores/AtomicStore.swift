@@ -1,6 +1,6 @@
 import CairnCoordinator
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 
 /// A store of a program's own that is read whole when it is opened and written whole at every save:
@@ -114,6 +114,7 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
 
   override func loadContent() throws { try load() }
 
+  @_spi(Stores)
   public override func close() throws {
     serially {
       cache.takeValues()
@@ -122,6 +123,7 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
     try super.close()
   }
 
+  @_spi(Stores)
   public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try KeyPathCheck.check(request)
     return try serially {
@@ -134,12 +136,14 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
     }
   }
 
+  @_spi(Stores)
   public override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     try serially {
       try objectIDs.map { id in try cache.node(for: id).map { try cache.row(of: $0) } }
     }
   }
 
+  @_spi(Stores)
   public override func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
@@ -154,6 +158,7 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
     }
   }
 
+  @_spi(Stores)
   public override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
     if !request.sidecar.isEmpty {
       throw CoreDataError(

@@ -1,6 +1,6 @@
 import CairnCoordinator
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 
 /// A store of a program's own that loads and saves what it is asked for, object by object: in front
@@ -95,6 +95,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
 
   // MARK: The contract of stores
 
+  @_spi(Stores)
   public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try KeyPathCheck.check(request)
     return try serially {
@@ -102,6 +103,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     }
   }
 
+  @_spi(Stores)
   public override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     try serially {
       try withContext { context in try objectIDs.map { try row(of: $0, in: context) } }
@@ -129,6 +131,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     }
   }
 
+  @_spi(Stores)
   public override func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
@@ -153,6 +156,7 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     return ids
   }
 
+  @_spi(Stores)
   public override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
     if !request.sidecar.isEmpty {
       throw CoreDataError(
@@ -205,10 +209,12 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     }
   }
 
+  @_spi(Stores)
   public final func contextsDidRegister(_ objectIDs: [ManagedObjectID]) {
     serially { managedObjectContextDidRegisterObjects(with: objectIDs) }
   }
 
+  @_spi(Stores)
   public final func contextsDidUnregister(_ objectIDs: [ManagedObjectID]) {
     serially { managedObjectContextDidUnregisterObjects(with: objectIDs) }
   }

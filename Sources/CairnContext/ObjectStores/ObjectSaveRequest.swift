@@ -33,6 +33,7 @@ open class ObjectSaveRequest: PersistentStoreRequest {
   /// It is the version of the node the object was read with, one more for each save since. A store
   /// that has another version now throws 134050 with a ``MergeConflict`` for each such object under
   /// `conflictList`; the context's merge policy decides and the save is tried again.
+  @_spi(Stores)
   public func baseVersion(of object: ManagedObject) -> UInt64? {
     versions[object.objectID].map { UInt64(max(0, $0)) }
   }

@@ -1,6 +1,6 @@
 import CairnCoordinator
 import CairnModel
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
 
@@ -69,16 +69,17 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
   /// The store is about to be removed from its coordinator.
   open func willRemove(from coordinator: PersistentStoreCoordinator?) {}
 
-  public final func coordinatorDidAdd(_ coordinator: PersistentStoreCoordinator) {
+  package final func coordinatorDidAdd(_ coordinator: PersistentStoreCoordinator) {
     didAdd(to: coordinator)
   }
-  public final func coordinatorWillRemove(_ coordinator: PersistentStoreCoordinator?) {
+  package final func coordinatorWillRemove(_ coordinator: PersistentStoreCoordinator?) {
     willRemove(from: coordinator)
   }
 
   // MARK: Life
 
   /// Loads the metadata, then what the kind of store loads besides.
+  @_spi(Stores)
   public override func openStore() throws {
     try serially {
       try loadMetadata()
@@ -101,6 +102,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
   /// What follows the metadata.
   func loadContent() throws {}
 
+  @_spi(Stores)
   public override func close() throws {
     state.withLock { $0.ownCoordinator = nil }
   }
@@ -178,6 +180,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     fatalError("\(Swift.type(of: self)) is neither an AtomicStore nor an IncrementalStore")
   }
 
+  @_spi(Stores)
   public override func obtainPermanentIDs(
     for entities: [EntityDescription]
   ) throws -> [ManagedObjectID] {

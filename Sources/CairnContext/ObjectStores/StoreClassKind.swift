@@ -1,4 +1,4 @@
-import CairnCoordinator
+@_spi(Stores) import CairnCoordinator
 import CairnStore
 import Foundation
 

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Swift on Linux cannot look methods up by name, so a class lists those of its properties that
 /// `value(forKey:)`, `setValue(_:forKey:)`, key paths, predicates in memory and validation are to
-/// go through:
+/// go through, in a file with `@_spi(Runtime) import Cairn`:
 ///
 /// ```swift
 /// final class Run: ManagedObject {
@@ -112,7 +112,8 @@ extension Optional: NilHolding {
 
 /// A rule of a subclass for one property: Core Data's `validate<Key>`.
 ///
-/// A class lists its rules, because they cannot be found by their names on Linux:
+/// A class lists its rules, because they cannot be found by their names on Linux, in a file with
+/// `@_spi(Runtime) import Cairn`:
 ///
 /// ```swift
 /// final class Person: ManagedObject {

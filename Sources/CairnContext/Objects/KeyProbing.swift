@@ -1,12 +1,12 @@
 import CairnModel
 
 /// Reading keys that come from outside: predicates of clients, model files and mapping models.
-extension ManagedObject {
+extension ManagedObject: KeyProbing {
   /// The value of a property, also one that only a subclass knows.
   ///
   /// - Throws: ``PredicateEvaluationError`` when there is no such key, where
   ///   ``value(forKey:)`` traps.
-  public final func readValue(forKey key: String) throws -> Any? {
+  package final func readValue(forKey key: String) throws -> Any? {
     if layout.slotByName[key] != nil || layout.toManyByName[key] != nil {
       return value(forKey: key)
     }

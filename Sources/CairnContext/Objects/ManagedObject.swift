@@ -189,9 +189,9 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// ``KeyAccessor``.
   ///
   /// Keys may be those of the model or others. Return a stored dictionary where speed matters.
-  open class var keyAccessors: [String: KeyAccessor] { [:] }
+  @_spi(Runtime) open class var keyAccessors: [String: KeyAccessor] { [:] }
   /// Rules of the class beyond the model's, by key; see ``KeyValidator``.
-  open class var keyValidators: [String: KeyValidator] { [:] }
+  @_spi(Runtime) open class var keyValidators: [String: KeyValidator] { [:] }
 
   // MARK: Access and change announcements
 

@@ -156,7 +156,7 @@ enum ObjectClasses {
       fatalError(
         "\(name) stands for \(matches.count) entities of the model "
           + "(\(matches.compactMap(\.name).sorted())); it must stand for exactly one. Use "
-          + "init(entity:insertInto:), or \(name).registerClass(forEntityName:).")
+          + "init(entity:insertInto:), or \(name).registerClass(forEntityName:) (@_spi(Runtime)).")
     }
     return matches[0]
   }
@@ -205,6 +205,7 @@ extension ManagedObject {
   ///
   /// Needed only where the class cannot be found by the name in the model, because it lives in
   /// another module than the program and is not used before the first fetch.
+  @_spi(Generated) @_spi(Runtime)
   public class func registerClass(forEntityName name: String) {
     ObjectClasses.register(self, forEntityName: name)
   }
@@ -212,11 +213,13 @@ extension ManagedObject {
   /// Makes objects of entities that name this class in the model instances of `type`.
   ///
   /// For generated code, where a class has another name in Objective-C (`@objc(Name)`).
+  @_spi(Generated) @_spi(Runtime)
   public static func registerClass(_ type: ManagedObject.Type, named name: String) {
     ObjectClasses.learn(type, named: name)
   }
 
   /// Makes objects of the entity with this name instances of `type`.
+  @_spi(Generated) @_spi(Runtime)
   public static func registerClass(_ type: ManagedObject.Type, forEntityName name: String) {
     ObjectClasses.register(type, forEntityName: name)
   }

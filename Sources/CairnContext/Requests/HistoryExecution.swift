@@ -48,7 +48,7 @@ struct HistoryExecution {
           ($0.timestamp, $0.storeID, $0.transactionNumber)
             < ($1.timestamp, $1.storeID, $1.transactionNumber)
         }
-        if request.fetchLimit > 0 { transactions = Array(transactions.prefix(request.fetchLimit)) }
+        if request.rowLimit > 0 { transactions = Array(transactions.prefix(request.rowLimit)) }
       }
       return try result(of: transactions, request.resultType, selection)
     }
@@ -61,7 +61,7 @@ struct HistoryExecution {
     _ store: PersistentStore, _ history: any HistoryKeeping,
     _ request: PersistentHistoryChangeRequest, _ selection: HistorySelection?
   ) throws -> [PersistentHistoryTransaction] {
-    var reading = HistoryReadRequest(limit: request.fetchLimit)
+    var reading = HistoryReadRequest(limit: request.rowLimit)
     switch request.start {
     case .date(let date): reading.afterDate = date
     case .token(let token): reading.after = token?.number(for: store)
@@ -86,7 +86,7 @@ struct HistoryExecution {
         matches.append(match)
         count += selection.subject == .changes ? match.changes?.count ?? 0 : 1
         if selection.isEnough(count) { return matches }
-        if request.fetchLimit > 0, matches.count == request.fetchLimit { return matches }
+        if request.rowLimit > 0, matches.count == request.rowLimit { return matches }
       }
       guard page.count == Self.pageSize, let last = page.last else { return matches }
       reading.after = last.number

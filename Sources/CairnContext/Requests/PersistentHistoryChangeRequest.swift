@@ -19,7 +19,7 @@ public final class PersistentHistoryChangeRequest: PersistentStoreRequest {
   let start: Start
   public var resultType: PersistentHistoryResultType = .transactionsAndChanges
   /// The largest number of transactions, oldest first; 0 for all.
-  public var fetchLimit = 0
+  package var rowLimit = 0
   /// A condition on the transactions, or on the changes, by the entity the request names; with its
   /// order, limit and offset.
   ///
@@ -41,7 +41,7 @@ public final class PersistentHistoryChangeRequest: PersistentStoreRequest {
     let copy = PersistentHistoryChangeRequest(action, start)
     copy.affectedStores = affectedStores
     copy.resultType = resultType
-    copy.fetchLimit = fetchLimit
+    copy.rowLimit = rowLimit
     copy.fetchRequest = fetchRequest
     return copy
   }

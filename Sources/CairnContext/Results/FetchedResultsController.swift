@@ -140,7 +140,7 @@ open class FetchedResultsController<ResultType: FetchRequestResult>: NSObject {
     fatalError(
       "The fetch of \(tracking.request.entityName ?? "?") gives \(type(of: object)), not "
         + "\(ResultType.self). Check the request's resultType, and that the class in the model is "
-        + "found: \(ResultType.self).registerClass(forEntityName:) makes sure.")
+        + "found: \(ResultType.self).registerClass(forEntityName:) (@_spi(Runtime)) makes sure.")
   }
 
   // MARK: Sections

@@ -27,10 +27,14 @@ struct SavePipeline {
         "This context has no persistent store coordinator. Cannot perform a save operation.")
     }
     if let error = context.faultError {
+      let cause = error as? CoreDataError
       throw CoreDataError(
         .persistentStoreOperation,
         "Objects could not be read since the last save or rollback, so their values are not known. "
-          + "Roll back or reset the context and try again.", underlyingError: error)
+          + "Roll back or reset the context and try again."
+          + (cause.map { " The reason was: \($0.message)" } ?? ""),
+        userInfo: (cause?.userInfo ?? [:]).filter { $0.key == NSFilePathErrorKey },
+        underlyingError: error)
     }
     context.isSaving = true
     defer { context.isSaving = false }

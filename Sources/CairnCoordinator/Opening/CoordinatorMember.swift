@@ -4,7 +4,7 @@ import Foundation
 
 /// A store that wants to know about its coordinator: stores of a program's own, which speak in
 /// objects.
-public protocol CoordinatorMember: PersistentStore {
+package protocol CoordinatorMember: PersistentStore {
   /// The store was added to a coordinator.
   func coordinatorDidAdd(_ coordinator: PersistentStoreCoordinator)
   /// The store is about to be removed from its coordinator.

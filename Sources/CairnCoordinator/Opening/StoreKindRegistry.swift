@@ -27,6 +27,6 @@ enum StoreKindRegistry {
     throw CoreDataError(
       .persistentStoreInvalidType,
       "There is no store type \"\(type)\". Known types: \(known). Register others with "
-        + "PersistentStoreCoordinator.registerStoreKind(_:).")
+        + "PersistentStoreCoordinator.registerStoreKind(_:) (@_spi(Stores)).")
   }
 }

@@ -75,9 +75,9 @@ open class MappingModel: NSObject {
 
   /// A mapping model from a file; nil when it cannot be read.
   ///
-  /// ``load(contentsOf:)`` says why.
+  /// `read(contentsOf:)` says why.
   public convenience init?(contentsOf url: URL?) {
-    guard let url, let loaded = try? MappingModel.load(contentsOf: url) else { return nil }
+    guard let url, let loaded = try? MappingModel.read(contentsOf: url) else { return nil }
     self.init()
     take(loaded)
   }
@@ -92,7 +92,7 @@ open class MappingModel: NSObject {
   /// (`.cdm`).
   ///
   /// - Throws: ``ModelFileError``.
-  public static func load(contentsOf url: URL) throws -> MappingModel {
+  package static func read(contentsOf url: URL) throws -> MappingModel {
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
       throw ModelFileError(file: url.path, .unreadable, "There is no such file.")

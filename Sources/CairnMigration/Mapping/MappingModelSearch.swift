@@ -9,7 +9,7 @@ struct MappingModelSearch {
     from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) -> MappingModel? {
     for url in ProgramResources.files(withExtensions: ["cdm", "xcmappingmodel"], in: folders) {
-      if let model = try? MappingModel.load(contentsOf: url), model.fits(source, destination) {
+      if let model = try? MappingModel.read(contentsOf: url), model.fits(source, destination) {
         model.deriveExpressions(from: source)
         return model
       }

@@ -76,11 +76,12 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
   ///
   /// Linux has no way to find a method by its name; override this and call the method that the
   /// selector names.
+  @_spi(Runtime)
   open func answer(to selector: String, arguments: [Any?]) throws -> Any? {
     throw CoreDataError(
       .entityMigrationPolicy,
-      "\(type(of: self)) does not answer \"\(selector)\". Override answer(to:arguments:) and call "
-        + "the method there.")
+      "\(type(of: self)) does not answer \"\(selector)\". Override answer(to:arguments:) in a "
+        + "file with @_spi(Runtime) import and call the method there.")
   }
 
   // MARK: Finding the class
@@ -100,13 +101,14 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
         .entityMigrationPolicy,
         "The mapping \(mapping.title) names the migration policy \(name), which is no class of this "
           + "program. Write it as Module.Class, or register it with "
-          + "EntityMigrationPolicy.registerClass(_:forName:).")
+          + "EntityMigrationPolicy.registerClass(_:forName:) (@_spi(Runtime)).")
     }
     return EntityMigrationPolicy.make(type)
   }
 
   /// Lets mappings find a class under a name; needed where the mapping's name does not say the
   /// module.
+  @_spi(Runtime)
   public static func registerClass(_ type: EntityMigrationPolicy.Type, forName name: String) {
     PolicyClasses.register(type, forName: name)
   }

@@ -155,6 +155,7 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
   /// `FUNCTION($manager, "selector:", …)`.
   ///
   /// - Throws: 134170 for a message it does not know.
+  @_spi(Runtime)
   open func answer(to selector: String, arguments: [Any?]) throws -> Any? {
     func text(_ index: Int) -> String {
       arguments.count > index ? arguments[index] as? String ?? "" : ""

@@ -12,12 +12,12 @@ struct StagedMigration {
   func run() throws {
     let plan = try plan()
     defer {
-      manager.currentStage = nil
+      manager.runningStage = nil
       manager.stageContainer = nil
     }
     for step in plan.steps {
       let stage = manager.stages[step.stage]
-      manager.currentStage = stage
+      manager.runningStage = stage
       let source = try model(step.from)
       let destination = try model(step.to)
       let custom = step.isCustom ? stage as? CustomMigrationStage : nil
@@ -97,7 +97,7 @@ struct StagedMigration {
 
   private func resolve(_ reference: ManagedObjectModelReference) throws -> ManagedObjectModel {
     do {
-      return try reference.resolve()
+      return try reference.resolution()
     } catch {
       throw failure(
         .managedObjectModelReferenceNotFound, "needs a model version that cannot be had: \(error)",

@@ -14,7 +14,7 @@ open class StagedMigrationManager: NSObject {
   /// In order, oldest first.
   public let stages: [MigrationStage]
   /// The stage that is worked off.
-  public internal(set) var currentStage: MigrationStage?
+  package internal(set) var runningStage: MigrationStage?
   /// The container of the running handler; the umbrella module gives it its type.
   package internal(set) var stageContainer: AnyObject?
 

@@ -216,7 +216,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   /// The compiled form, available once the model is frozen.
   // Compiled into other modules from here: reading a stored property there is checked for exclusive
   // access in spite of the attribute below, which only its own module sees.
-  @inlinable public final var layout: EntityLayout! { compiledLayout }
+  @inlinable package final var layout: EntityLayout! { compiledLayout }
   // Set once, before the model is handed to a coordinator.
   @exclusivity(unchecked)
   @usableFromInline final var compiledLayout: EntityLayout?

@@ -29,7 +29,7 @@ public struct FetchRequestTemplate: Sendable {
 /// Source: `NSFetchedPropertyDescription`.
 open class FetchedPropertyDescription: PropertyDescription, @unchecked Sendable {
   /// What to fetch; `$FETCH_SOURCE` in its predicate is the owning object.
-  public var template: FetchRequestTemplate? { willSet { willChange() } }
+  package var template: FetchRequestTemplate? { willSet { willChange() } }
 
   public override init() { super.init() }
   public required init?(coder: NSCoder) { super.init(coder: coder) }

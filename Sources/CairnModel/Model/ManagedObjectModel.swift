@@ -51,7 +51,7 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
   }
 
   /// The name under which stores record that they hold all entities.
-  public static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+  package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
   // MARK: Annotations
 

@@ -25,7 +25,7 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
     self.versionChecksum = versionChecksum
   }
 
-  /// A reference to a model file of any kind that ``ManagedObjectModel/load(contentsOf:)`` reads.
+  /// A reference to a model file of any kind that Cairn reads.
   public init(fileURL: URL, versionChecksum: String) {
     source = .file(fileURL)
     self.versionChecksum = versionChecksum
@@ -54,10 +54,10 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
 
   /// The model.
   ///
-  /// Traps when it cannot be found or has another checksum; ``resolve()`` throws instead.
+  /// Traps when it cannot be found or has another checksum; Cairn's `resolve()` throws instead.
   open var resolvedModel: ManagedObjectModel {
     do {
-      return try resolve()
+      return try resolution()
     } catch {
       // Core Data raises here, too; what reads files uses `resolve()`.
       fatalError("The model reference cannot be resolved: \(error)")
@@ -67,7 +67,7 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
   /// The model, read the first time it is asked for.
   ///
   /// - Throws: ``ModelFileError`` when it cannot be found or read, or has another checksum.
-  public func resolve() throws -> ManagedObjectModel {
+  package func resolution() throws -> ManagedObjectModel {
     if let known = resolved.withLock({ $0 }) { return known }
     let model = try find()
     guard model.versionChecksum == versionChecksum else {
@@ -95,7 +95,7 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
   private func find() throws -> ManagedObjectModel {
     switch source {
     case .model(let model): return model
-    case .file(let url): return try ManagedObjectModel.load(contentsOf: url)
+    case .file(let url): return try ManagedObjectModel.read(contentsOf: url)
     case .hashes(let hashes, let bundle):
       let metadata = ["NSStoreModelVersionHashes": hashes]
       for model in Self.models(in: bundle)
@@ -105,7 +105,7 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
     case .name(let name, let bundle):
       for url in ManagedObjectModel.modelURLs(in: [bundle]) {
         if url.deletingPathExtension().lastPathComponent == name {
-          return try ManagedObjectModel.load(contentsOf: url)
+          return try ManagedObjectModel.read(contentsOf: url)
         }
       }
       for url in ManagedObjectModel.modelURLs(in: [bundle]) {
@@ -123,7 +123,7 @@ open class ManagedObjectModelReference: NSObject, @unchecked Sendable {
       if let package = try? ModelPackage(contentsOf: url) {
         return package.versionNames.compactMap { try? package.model(named: $0) }
       }
-      return (try? ManagedObjectModel.load(contentsOf: url)).map { [$0] } ?? []
+      return (try? ManagedObjectModel.read(contentsOf: url)).map { [$0] } ?? []
     }
   }
 }

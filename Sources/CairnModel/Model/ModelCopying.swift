@@ -148,7 +148,7 @@ extension ManagedObjectModel {
   /// Nil when two entities of the same name differ.
   public class func mergedModel(from bundles: [Bundle]?) -> ManagedObjectModel? {
     let models = modelURLs(in: bundles ?? [.main])
-      .compactMap { try? ManagedObjectModel.load(contentsOf: $0) }
+      .compactMap { try? ManagedObjectModel.read(contentsOf: $0) }
     return ManagedObjectModel(byMerging: models)
   }
 
@@ -161,7 +161,7 @@ extension ManagedObjectModel {
       if let package = try? ModelPackage(contentsOf: url) {
         return package.versionNames.compactMap { try? package.model(named: $0) }
       }
-      return (try? ManagedObjectModel.load(contentsOf: url)).map { [$0] } ?? []
+      return (try? ManagedObjectModel.read(contentsOf: url)).map { [$0] } ?? []
     }
     return ManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
   }

@@ -15,7 +15,7 @@ extension ManagedObjectModel {
   /// The model comes back editable. Cost: reading and parsing the file, on the calling thread.
   ///
   /// - Throws: ``ModelFileError`` with every problem of the file at once.
-  public static func load(contentsOf url: URL) throws -> ManagedObjectModel {
+  package static func read(contentsOf url: URL) throws -> ManagedObjectModel {
     let url = ModelResources.existing(url) ?? url
     var isDirectory: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
@@ -30,7 +30,7 @@ extension ManagedObjectModel {
       return try ModelPackage(contentsOf: url).currentModel()
     }
     if url.pathExtension == "omo" {
-      return try load(contentsOf: url.deletingPathExtension().appendingPathExtension("mom"))
+      return try read(contentsOf: url.deletingPathExtension().appendingPathExtension("mom"))
     }
     let data = try bytes(of: url)
     if data.starts(with: Array("bplist00".utf8)) {
@@ -57,9 +57,9 @@ extension ManagedObjectModel {
 
   /// Reads a model from a file or folder of any kind; nil when it is missing or invalid.
   ///
-  /// ``load(contentsOf:)`` says why.
+  /// `read(contentsOf:)` says why.
   public convenience init?(contentsOf url: URL) {
-    guard let loaded = try? ManagedObjectModel.load(contentsOf: url) else { return nil }
+    guard let loaded = try? ManagedObjectModel.read(contentsOf: url) else { return nil }
     self.init()
     takeContents(of: loaded)
   }

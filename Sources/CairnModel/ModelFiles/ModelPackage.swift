@@ -80,7 +80,7 @@ public struct ModelPackage: Sendable {
         file: url.path, .unknownName,
         "There is no version \(name); there are \(versionNames.joined(separator: ", ")).")
     }
-    return try ManagedObjectModel.load(contentsOf: url(ofVersion: name))
+    return try ManagedObjectModel.read(contentsOf: url(ofVersion: name))
   }
 
   /// Reads the current version.

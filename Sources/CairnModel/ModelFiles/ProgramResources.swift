@@ -52,7 +52,7 @@ package enum ProgramResources {
       }
     }
     for url in files(withExtensions: ["mom", "xcdatamodel"], in: folders) {
-      if let model = try? ManagedObjectModel.load(contentsOf: url), accepts(model) { return model }
+      if let model = try? ManagedObjectModel.read(contentsOf: url), accepts(model) { return model }
     }
     return nil
   }

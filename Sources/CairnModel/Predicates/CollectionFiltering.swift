@@ -8,21 +8,21 @@ import Foundation
 
 extension Sequence {
   /// The members that fulfil the predicate, in their order.
-  public func filtered(using predicate: ObjectPredicate) -> [Element] {
+  package func filtered(using predicate: ObjectPredicate) -> [Element] {
     filter { predicate.evaluate(with: $0) }
   }
 
   /// The members in the order of the descriptors, the first deciding first.
   ///
   /// Members that no descriptor tells apart keep their order. Each key is read once a member.
-  public func sorted(using sortDescriptors: [ObjectSortDescriptor]) -> [Element] {
+  package func sorted(using sortDescriptors: [ObjectSortDescriptor]) -> [Element] {
     ObjectSorting.sorted(Array(self), by: sortDescriptors)
   }
 }
 
 extension MutableCollection where Self: RandomAccessCollection {
   /// Puts the members in the order of the descriptors, the first deciding first.
-  public mutating func sort(using sortDescriptors: [ObjectSortDescriptor]) {
+  package mutating func sort(using sortDescriptors: [ObjectSortDescriptor]) {
     let sorted = ObjectSorting.sorted(Array(self), by: sortDescriptors)
     for (index, member) in zip(indices, sorted) { self[index] = member }
   }
@@ -102,7 +102,7 @@ extension NSMutableOrderedSet {
 /// Sorts objects by descriptors, reading each object's keys once.
 package enum ObjectSorting {
   /// The objects in order; traps where a descriptor cannot be used.
-  static func sorted<T>(_ objects: [T], by descriptors: [ObjectSortDescriptor]) -> [T] {
+  package static func sorted<T>(_ objects: [T], by descriptors: [ObjectSortDescriptor]) -> [T] {
     do {
       return try ordered(objects, by: descriptors) { $0 }
     } catch {

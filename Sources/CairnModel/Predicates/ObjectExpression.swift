@@ -227,7 +227,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   /// An expression from its format string.
   ///
   /// - Throws: ``PredicateFormatError`` with the place where the text stops making sense.
-  public static func parse(
+  package static func parse(
     _ format: String, arguments: [Any?] = []
   ) throws -> ObjectExpression {
     ObjectExpression(
@@ -270,7 +270,7 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   /// The expression's value for an object.
   ///
   /// - Throws: ``PredicateEvaluationError``.
-  public final func value(for object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
+  package final func value(for object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
     try PredicateEvaluator.value(of: node, with: object, context: context).anyValue
   }
 

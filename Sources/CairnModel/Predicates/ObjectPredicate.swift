@@ -14,7 +14,8 @@ import Foundation
 open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   @unchecked Sendable
 {
-  private let storedNode: PredicateNode
+  /// The tree that the predicate was made with, whatever a subclass answers.
+  package let storedNode: PredicateNode
   /// How deep the tree is, where whoever made it knew.
   private let knownDepth: Int?
 
@@ -94,7 +95,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   ///
   /// - Parameter arguments: the values of `%@`, `%K`, `%d` … in order.
   /// - Throws: ``PredicateFormatError`` with the place where the text stops making sense.
-  public static func parse(
+  package static func parse(
     _ format: String, arguments: [Any?] = []
   ) throws -> ObjectPredicate {
     make(try PredicateParser.predicate(format, arguments: arguments, limits: .trusted))
@@ -103,7 +104,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   /// A predicate from text that came over a wire: no arguments, and nothing beyond the limits.
   ///
   /// - Throws: ``PredicateFormatError``, also for what the limits forbid.
-  public static func parse(
+  package static func parse(
     untrusted text: String, limits: PredicateLimits = .untrusted
   ) throws -> ObjectPredicate {
     make(try PredicateParser.predicate(text, arguments: nil, limits: limits))
@@ -165,7 +166,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
   /// - Throws: ``PredicateEvaluationError`` when the predicate asks for something impossible: a
   ///   variable without a value, ANY over a single value, text as a regular expression that is
   ///   none.
-  public final func test(
+  package final func test(
     _ object: Any?, substitutionVariables bindings: [String: Any]? = nil
   ) throws -> Bool {
     try PredicateEvaluator.evaluate(storedNode, with: object, bindings: bindings)

@@ -119,7 +119,7 @@ open class ObjectSortDescriptor: NSObject, NSSecureCoding, NSCopying, @unchecked
   /// As ``compare(_:to:)``, with errors.
   ///
   /// - Throws: ``PredicateEvaluationError``.
-  public final func order(_ object1: Any, _ object2: Any) throws -> ComparisonResult {
+  package final func order(_ object1: Any, _ object2: Any) throws -> ComparisonResult {
     try order(values: sortValue(of: object1), sortValue(of: object2))
   }
 
@@ -200,7 +200,7 @@ extension Array where Element == ObjectSortDescriptor {
   /// Whether one object comes before another by these descriptors, the first deciding first.
   ///
   /// - Throws: ``PredicateEvaluationError``.
-  public func areInIncreasingOrder(_ object1: Any, _ object2: Any) throws -> Bool {
+  package func areInIncreasingOrder(_ object1: Any, _ object2: Any) throws -> Bool {
     for descriptor in self {
       switch try descriptor.order(object1, object2) {
       case .orderedAscending: return true

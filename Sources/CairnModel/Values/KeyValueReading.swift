@@ -3,21 +3,21 @@
 public protocol KeyValueReading {
   /// The value of a property, nil when it has none. Numbers come as `NSNumber`.
   func value(forKey key: String) -> Any?
-  /// The same for a key that may not exist.
+}
+
+/// Something that can also be asked for a key that may not exist.
+package protocol KeyProbing: KeyValueReading {
+  /// The value of a property, nil when it has none.
   ///
-  /// - Throws: ``PredicateEvaluationError`` when it does not. The default never throws.
+  /// - Throws: ``PredicateEvaluationError`` when there is no such key.
   func readValue(forKey key: String) throws -> Any?
 }
 
-extension KeyValueReading {
-  public func readValue(forKey key: String) throws -> Any? { value(forKey: key) }
-}
-
 /// Something that stands for a managed object: the object itself or its ID.
-public protocol ObjectIdentifying {
+package protocol ObjectIdentifying {
   var objectID: ManagedObjectID { get }
 }
 
 extension ManagedObjectID: ObjectIdentifying {
-  public var objectID: ManagedObjectID { self }
+  package var objectID: ManagedObjectID { self }
 }

@@ -1,9 +1,9 @@
 // A SQLite store that counts what it is asked, to see when a fetch reads and how much.
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnSQLite
-import CairnStore
+@_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
 

@@ -6,7 +6,7 @@ import CairnStore
 import Foundation
 import Testing
 
-@testable import CairnContext
+@_spi(Runtime) @testable import CairnContext
 
 /// A class whose initialiser fetches, once and if it is told to, what is being fetched, and holds it
 /// if it is told to.

@@ -4,7 +4,7 @@ import CairnStore
 import Foundation
 import Testing
 
-@testable import CairnContext
+@_spi(Runtime) @testable import CairnContext
 
 /// Chapter 4: the class of an entity's objects, found once.
 @Suite struct ClassLookupTests {

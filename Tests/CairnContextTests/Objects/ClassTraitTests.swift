@@ -2,7 +2,7 @@
 import CairnModel
 import Testing
 
-@_spi(Generated) @testable import CairnContext
+@_spi(Generated) @_spi(Runtime) @testable import CairnContext
 
 private final class Plain: ManagedObject {
   var note = ""

@@ -1,6 +1,6 @@
 // A model with every kind of property, for the rules about single objects.
 import CairnAtomicStores
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnSQLite

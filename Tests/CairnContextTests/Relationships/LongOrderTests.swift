@@ -1,5 +1,5 @@
 // Ordered relationships with more members than one piece of their list holds.
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnModel
 import CairnStore
 import Foundation

@@ -159,7 +159,7 @@ import Testing
       #expect(try numbers(.fetchHistory(after: Date.distantPast)) == [1, 2, 3])
       let limited = Request.fetchHistory(after: all[0].token)
       #expect(limited.token == all[0].token)
-      limited.fetchLimit = 1
+      limited.rowLimit = 1
       #expect(try numbers(limited) == [2])
     }
   }

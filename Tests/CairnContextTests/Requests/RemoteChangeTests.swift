@@ -1,5 +1,5 @@
 // Commits of others to the same file: other coordinators, and other processes.
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnSQLite

@@ -1,6 +1,6 @@
 // What is committed while a store is migrated with objects is not lost: decision 15.
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Testing
 
@@ -25,6 +25,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   }
 }
 
+/// Specification: core-data-semantics 22.2 and 22.5.
 @Suite(.serialized) struct CommitsDuringMigrationTests {
   private func mapping() throws -> MappingModel {
     EntityMigrationPolicy.registerClass(DisturbedPolicy.self, forName: "DisturbedPolicy")

@@ -4,6 +4,7 @@ import Cairn
 import Foundation
 import Testing
 
+/// Specification: core-data-semantics 22.2 and 22.3, "rename by renaming identifier"; format, chapter 12.
 @Suite struct RenamedBackTests {
   /// Authors and their books; each name may come with a renaming identifier.
   private func model(

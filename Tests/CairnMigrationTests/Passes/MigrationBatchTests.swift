@@ -1,7 +1,7 @@
 // Migration with objects needs memory for a batch of them, whatever the number of rows, and policies
 // do not notice.
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Testing
 

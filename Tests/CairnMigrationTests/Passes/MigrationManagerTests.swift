@@ -1,6 +1,6 @@
 // Migration object by object: core-data-semantics chapter 22.4 and 22.5.
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Testing
 

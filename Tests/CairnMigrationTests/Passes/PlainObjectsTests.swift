@@ -1,7 +1,8 @@
 // Migration with objects runs no code of the program's classes and none of the models' rules
-// (Versioning Guide, "Three-Stage Migration"), and may be done in parts ("Multiple Passes").
+// (Versioning Guide, "Three-Stage Migration"), and may be done in parts ("Multiple Passes"):
+// core-data-semantics 22.4 and 22.5.
 
-import Cairn
+@_spi(Runtime) import Cairn
 import Foundation
 import Synchronization
 import Testing

@@ -32,7 +32,7 @@ import Testing
     let split = CustomMigrationStage(migratingFrom: reference(1), to: reference(2))
     split.didMigrateHandler = { manager, stage in
       let container = try #require(manager.container)
-      #expect(manager.currentStage === stage)
+      #expect(manager.runningStage === stage)
       let context = container.newBackgroundContext()
       try context.performAndWait {
         try splitting(context)
@@ -110,7 +110,7 @@ import Testing
     try Shelf.with(Self.version(4), "SQLite", url, options(manager)) { context throws in
       #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 1)
     }
-    #expect(manager.currentStage == nil && manager.container == nil)
+    #expect(manager.runningStage == nil && manager.container == nil)
   }
 
   @Test func aStoreOfAnotherVersionIsRefused() throws {

@@ -29,7 +29,7 @@ import Testing
     try withBundle { bundle, v1, v2 in
       let current = ManagedObjectModelReference(
         name: "Library", in: bundle, versionChecksum: v2.versionChecksum)
-      let currentModel = try current.resolve()
+      let currentModel = try current.resolution()
       #expect(currentModel == v2)
       let old = ManagedObjectModelReference(
         name: "V1", in: bundle, versionChecksum: v1.versionChecksum)
@@ -44,7 +44,7 @@ import Testing
       let reference = ManagedObjectModelReference(
         entityVersionHashes: v1.entityVersionHashesByName, in: bundle,
         versionChecksum: v1.versionChecksum)
-      let referenceModel = try reference.resolve()
+      let referenceModel = try reference.resolution()
       #expect(referenceModel == v1)
     }
   }
@@ -54,7 +54,7 @@ import Testing
     try withBundle { bundle, v1, _ in
       let url = bundle.bundleURL.appendingPathComponent("Library.momd/V1.mom")
       let file = ManagedObjectModelReference(fileURL: url, versionChecksum: v1.versionChecksum)
-      let fileModel = try file.resolve()
+      let fileModel = try file.resolution()
       #expect(fileModel == v1)
       let model = ManagedObjectModelReference(model: v1, versionChecksum: v1.versionChecksum)
       #expect(model.resolvedModel === v1)
@@ -66,10 +66,10 @@ import Testing
     try withBundle { bundle, v1, v2 in
       let changed = ManagedObjectModelReference(
         name: "V1", in: bundle, versionChecksum: v2.versionChecksum)
-      #expect(throws: ModelFileError.self) { try changed.resolve() }
+      #expect(throws: ModelFileError.self) { try changed.resolution() }
       let missing = ManagedObjectModelReference(
         name: "V3", in: bundle, versionChecksum: v1.versionChecksum)
-      #expect(throws: ModelFileError.self) { try missing.resolve() }
+      #expect(throws: ModelFileError.self) { try missing.resolution() }
     }
   }
 }

@@ -20,7 +20,7 @@ import Testing
   func whatIsNoModelIsCalledWhatItIs(bytes: Data, words: String) throws {
     try withFile(bytes) { file in
       let error = try #require(throws: ModelFileError.self) {
-        try ManagedObjectModel.load(contentsOf: file)
+        try ManagedObjectModel.read(contentsOf: file)
       }
       #expect(error.problems.map(\.code) == [.notAModel])
       #expect("\(error)".contains("The file \(words)"), "\(error)")
@@ -34,7 +34,7 @@ import Testing
     if encoding == .utf16LittleEndian { bytes.insert(contentsOf: [0xFF, 0xFE], at: 0) }
     try withFile(bytes) { file in
       let error = try #require(throws: ModelFileError.self) {
-        try ManagedObjectModel.load(contentsOf: file)
+        try ManagedObjectModel.read(contentsOf: file)
       }
       #expect("\(error)".contains("save it in UTF-8"), "\(error)")
     }
@@ -46,7 +46,7 @@ import Testing
       #"\#(start)<model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">"#
       + #"<entity name="Item" syncable="YES"/></model>"#
     try withFile(Data(document.utf8)) { file in
-      let model = try ManagedObjectModel.load(contentsOf: file)
+      let model = try ManagedObjectModel.read(contentsOf: file)
       #expect(model.entities.map(\.name) == ["Item"])
     }
   }

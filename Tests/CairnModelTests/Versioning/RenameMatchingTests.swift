@@ -4,7 +4,7 @@ import Testing
 
 /// Which former name a name continues, forwards and backwards.
 ///
-/// Names are written `new(old)` where `old` is the renaming identifier.
+/// Specification: core-data-semantics 22.3. Names are written `new(old)` where `old` is the renaming identifier.
 @Suite struct RenameMatchingTests {
   private func elements(_ text: String) -> [RenameMatching.Element] {
     text.split(separator: " ").map { word in

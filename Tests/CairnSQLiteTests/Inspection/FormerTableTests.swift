@@ -6,7 +6,8 @@ import Testing
 
 @testable import CairnSQLite
 
-/// Tables of entities that have the name from before a migration, as Apple's frameworks may leave them.
+/// Tables of entities that have the name from before a migration, as Apple's frameworks may leave them:
+/// format, chapter 12.
 @Suite struct FormerTableTests {
   private func model(
     identifier: String?, _ more: [PropertyDescription] = []

@@ -1,4 +1,4 @@
-import CairnContext
+@_spi(Runtime) import CairnContext
 import CairnModel
 import CairnStore
 import Foundation

@@ -1,6 +1,6 @@
 // An incremental store written only for tests: rows in a dictionary of its own, every call noted.
 
-import Cairn
+@_spi(Stores) import Cairn
 import Foundation
 import Synchronization
 

@@ -73,8 +73,11 @@ package enum KeyPathReading {
       if key == "objectID" { return .objectID(identified.objectID) }
       if key == "entity" { return .object(ObjectReference(identified.objectID.entity)) }
     }
+    if let probed = object as? any KeyProbing {
+      return PredicateValue(try probed.readValue(forKey: key))
+    }
     if let readable = object as? any KeyValueReading {
-      return PredicateValue(try readable.readValue(forKey: key))
+      return PredicateValue(readable.value(forKey: key))
     }
     if let entity = object as? EntityDescription {
       if key == "name" { return PredicateValue(entity.name) }

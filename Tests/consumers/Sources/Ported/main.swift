@@ -107,6 +107,9 @@ expect(try context.fetch(NSFetchRequest<Folder>(entityName: "Folder")).count == 
 
 try checkShapes(in: context)
 try checkOwnMembers(item, in: context)
+try checkOwnStores()
+try checkOwnMigration()
+try checkOwnExtensions()
 
 // Properties that the model lacks answer to their keys.
 item.name = "Zero"
