@@ -69,15 +69,30 @@ func run(
     let complaints = Mutex(Data())
     let reading = DispatchGroup()
     DispatchQueue.global().async(group: reading) {
-      let data = errors.fileHandleForReading.readDataToEndOfFile()
+      let data = readToEnd(errors)
       complaints.withLock { $0 = data }
     }
-    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let text = readToEnd(output)
     reading.wait()
     let complaint = complaints.withLock { $0 }
     process.waitUntilExit()
     return Outcome(
       code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
       errors: String(decoding: complaint, as: UTF8.self))
+  }
+}
+
+/// What comes out of a pipe until its other end is closed. Foundation's own reading traps when a signal
+/// interrupts it.
+private func readToEnd(_ pipe: Pipe) -> Data {
+  var data = Data()
+  var bytes = [UInt8](repeating: 0, count: 65_536)
+  while true {
+    let count = read(pipe.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
+    if count > 0 {
+      data.append(contentsOf: bytes[..<count])
+    } else if count == 0 || errno != EINTR {
+      return data
+    }
   }
 }
