@@ -137,7 +137,7 @@ cleanup() {
 trap cleanup EXIT
 
 init=
-for _ in $(seq 200); do
+for _ in $(seq 1500); do
   init=$(pgrep -P $leader -x systemd || true)
   [ -n "$init" ] && break
   sleep .02
