@@ -241,8 +241,12 @@ final class Link: Sendable {
     do {
       var machine = PassState(direction: configuration.direction)
       while let step = machine.step {
-        if Task.isCancelled || life.isPaused || life.isRemoved { throw CancellationError() }
-        let report = try await perform { try pass.perform(step) }
+        try Task.checkCancellation()
+        let report = try await perform {
+          // Asked on the queue, so that no step begins behind what is performed after `pause()`.
+          if self.life.isPaused || self.life.isRemoved { throw CancellationError() }
+          return try pass.perform(step)
+        }
         take(report, of: step)
         machine.take(report.event)
         await environment.turn(configuration.name, .step)

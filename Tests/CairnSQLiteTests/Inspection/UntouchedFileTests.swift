@@ -82,6 +82,29 @@ import Testing
     #expect(try traces(fixture.folder) == before)
   }
 
+  /// What a program that was killed in a transaction leaves: pages of it are in the file, and only its
+  /// journal knows what they were.
+  @Test func aTransactionThatWasBrokenOffIsNotSeenAndItsJournalStays() throws {
+    let fixture = try StoreFixture(
+      options: [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]])
+    try fixture.insert([try fixture.row("Project")])
+    var left: URL?
+    _ = try fixture.store.write(doing: "leave a journal") { lookup -> Bool? in
+      try lookup.connection.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+      try lookup.connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+          + "INSERT INTO ZPROJECT (Z_PK, Z_ENT, Z_OPT, ZTITLE) SELECT i, 5, 1, 'title' FROM n")
+      left = try copy(fixture, ["", "-journal"])
+      return nil
+    }
+    let url = try #require(left)
+    let before = try traces(url.deletingLastPathComponent())
+    #expect(try projects(url) == 1)
+    #expect(try StoreInspection(contentsOf: url).findings == [])
+    #expect(try traces(url.deletingLastPathComponent()) == before)
+    #expect(before.count == 2)
+  }
+
   @Test func aLinkLeadsToTheFileAndItsLog() throws {
     let fixture = try StoreFixture()
     try fixture.insert([try fixture.row("Project")])

@@ -112,7 +112,7 @@ struct ApprovalTests {
     #expect(
       grown?.message == "waiting for approval: 101 of 130 Item would be deleted in nas")
     // What was approved is what was asked: one more, and it asks again.
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     try daemon.engine.resume()
     _ = await refused(daemon)
     let plan = try await daemon.engine.approve("nas")
@@ -127,7 +127,7 @@ struct ApprovalTests {
     try delete(100, daemon)
     _ = await refused(daemon)
     let plan = try #require(try daemon.engine.awaitingApproval().first)
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     #expect(try await daemon.engine.approve("nas") == plan)
     try delete(1, daemon)
     try daemon.engine.resume()
@@ -181,7 +181,7 @@ struct ApprovalTests {
 
   @Test func aLinkThatWaitsGoesOnByItselfWhenTheRecordsAreBack() async throws {
     let daemon = try await daemon(DeletionLimit(count: 20, share: nil, smallest: 100))
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     try delete(100, daemon)
     try daemon.engine.resume()
     _ = await refused(daemon)

@@ -48,7 +48,15 @@ struct Duet {
     let now = here.site.access.environment.now()
     while here.site.access.environment.now() <= now + 1 {}
     try there.site.write(second)
-    for daemon in [here, there] { try daemon.engine.resume() }
+    try await meet()
+  }
+
+  /// Goes on after both have rested, so that `here` takes what `there` wrote: a conflict is in the
+  /// journal of the store where it is decided.
+  func meet() async throws {
+    try there.engine.resume()
+    try await there.engine.wait(timeout: .patience)
+    try here.engine.resume()
     try await settle()
   }
 
@@ -93,9 +101,6 @@ extension SyncEngine {
   /// of them.
   func rest() async throws {
     try pause()
-    for _ in 0..<2 {
-      try await Task.sleep(for: .milliseconds(20))
-      for link in try links(nil) { try await link.perform {} }
-    }
+    for link in try links(nil) { try await link.perform {} }
   }
 }

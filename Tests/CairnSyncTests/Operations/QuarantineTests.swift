@@ -14,7 +14,7 @@ struct QuarantineTests {
 
   /// A daemon with an item `k`, whose replica refuses its value.
   private func refused(
-    _ write: (SyncEngineTests.Daemon) throws -> Void = {
+    _ write: (SyncEngineTests.Daemon) async throws -> Void = {
       try $0.breakRule(value: String(repeating: "x", count: 200))
     }, policy: DeleteConflictPolicy = .lastWriter
   ) async throws -> SyncEngineTests.Daemon {
@@ -23,7 +23,7 @@ struct QuarantineTests {
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
     try daemon.insert(["k"])
     try await daemon.engine.wait(timeout: .patience)
-    try write(daemon)
+    try await write(daemon)
     await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
     return daemon
   }
@@ -101,7 +101,7 @@ struct QuarantineTests {
   @Test func discardingARecordThatTheStoreDoesNotHaveDeletesItAndRestoreBringsItBack() async throws
   {
     let daemon = try await refused { daemon in
-      try daemon.engine.pause()
+      try await daemon.engine.rest()
       try daemon.insert(["bad"])
       let request = BatchUpdateRequest(entityName: "Item")
       request.predicate = ObjectPredicate(format: "key == 'bad'")

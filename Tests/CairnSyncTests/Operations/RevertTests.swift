@@ -124,7 +124,7 @@ struct RevertTests {
     let unknown = try await duet.here.engine.planRevert(request("anna"))
     #expect(unknown.steps.isEmpty && unknown.kept.map(\.reason) == [.formerValueUnknown])
     // A replica that has not got it knows what was there.
-    try duet.here.engine.pause()
+    try await duet.here.engine.rest()
     try write("bert", duet.here) { try duet.here.set("k", "value", "third", in: $0) }
     let known = try await duet.here.engine.planRevert(request("bert"))
     let record = try duet.here.record("Item", "k")
@@ -150,12 +150,11 @@ struct RevertTests {
   @Test func aValueThatLostToTheAuthorsWriteComesBack() async throws {
     let duet = try await Duet.make()
     try await duet.settle()
-    for daemon in [duet.here, duet.there] { try daemon.engine.pause() }
+    for daemon in [duet.here, duet.there] { try await daemon.engine.rest() }
     try write("anna", duet.there) { try duet.there.set("k", "value", "lost", in: $0) }
     try HistoryCapture(access: duet.there.site.access).run()
     try write("bert", duet.here) { try duet.here.set("k", "value", "won", in: $0) }
-    for daemon in [duet.here, duet.there] { try daemon.engine.resume() }
-    try await duet.settle()
+    try await duet.meet()
     #expect(try duet.there.item("k", "value") == "won")
     try await duet.here.engine.revert(request("bert"))
     try await duet.settle()

@@ -117,7 +117,7 @@ struct RepairTests {
     let access = StoreAccess(
       store: open.store, schema: daemon.site.access.schema,
       environment: .live, configuration: daemon.site.access.configuration)
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     let ledger = try access.ledger()
     let sidecar = try #require(open.store as? any SidecarKeeping)
     try sidecar.visitEntries(of: .records) { key, value in

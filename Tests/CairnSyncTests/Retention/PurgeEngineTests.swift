@@ -102,7 +102,7 @@ struct PurgeEngineTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     try await daemon.engine.wait(timeout: .patience)
-    try daemon.engine.pause()
+    try await daemon.engine.rest()
     // As if it had been 40 days ago.
     let ledger = try daemon.site.access.ledger()
     for (id, note) in try daemon.site.access.readers() {
