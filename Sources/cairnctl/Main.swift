@@ -17,7 +17,7 @@ struct CairnctlCommand: ParsableCommand {
       StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
-      RevertCommand.self, ApproveCommand.self,
+      RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ModelCommand.self, InspectCommand.self,
     ])

@@ -13,23 +13,14 @@ public enum VerifyStores: ControlMethod {
     """
     type VerifyProgress (store: string, entity: string, done: int, total: ?int)
     """,
-    """
-    # What is not as in the local store, or not as it must be. Never holds values of rows.
-    type Difference (
-      store: string,
-      kind: (missing, extra, value, damage),
-      entity: ?string,
-      record: ?string,
-      property: ?string,
-      detail: string
-    )
-    """,
+    Difference.declaration,
     """
     type StoreSummary (
       store: string,
       records: int,
       digest: ?string,
       differences: int,
+      level: ?(quick, full),
       problem: ?Problem
     )
     """,
@@ -37,10 +28,11 @@ public enum VerifyStores: ControlMethod {
     type VerifySummary (stores: []StoreSummary, isEqual: bool)
     """,
     """
-    # Check stores and compare replicas with the local store. Needs more: progress and
-    # differences come as they are found, each store when it is done, and a summary last.
-    # Role: control.
-    method Verify(name: ?string) -> (
+    # Check stores and compare replicas with the local store: every value of every row, or, quick,
+    # the digests of what was written and which rows there are. Needs more: progress and
+    # differences come as they are found, each store when it is done, and a summary last. The level
+    # of a store is what was read, full when left out. Role: control.
+    method Verify(name: ?string, level: ?(quick, full)) -> (
       progress: ?VerifyProgress,
       difference: ?Difference,
       store: ?StoreSummary,
@@ -52,7 +44,20 @@ public enum VerifyStores: ControlMethod {
   public struct Parameters: Codable, Sendable, Hashable {
     /// One store; all of them when nil.
     public var name: String?
-    public init(name: String? = nil) { self.name = name }
+    /// `full` when nil.
+    public var level: Level?
+
+    public init(name: String? = nil, level: Level? = nil) {
+      self.name = name
+      self.level = level
+    }
+  }
+
+  /// How much is read.
+  public enum Level: String, Codable, Sendable, CaseIterable {
+    /// The digests of what was written, and which rows there are; not the values in the rows.
+    case quick
+    case full
   }
 
   public struct Reply: Codable, Sendable, Hashable {
@@ -89,6 +94,19 @@ public enum VerifyStores: ControlMethod {
 
   /// Something that is not as in the local store, or not as it must be.
   public struct Difference: Codable, Sendable, Hashable {
+    /// The type in Varlink's language.
+    static let declaration = """
+      # What is not as in the local store, or not as it must be. Never holds values of rows.
+      type Difference (
+        store: string,
+        kind: (missing, extra, value, damage),
+        entity: ?string,
+        record: ?string,
+        property: ?string,
+        detail: string
+      )
+      """
+
     public enum Kind: String, Codable, Sendable, CaseIterable {
       /// The replica lacks the record.
       case missing
@@ -137,17 +155,20 @@ public enum VerifyStores: ControlMethod {
     /// A digest over all records, equal in equal stores.
     public var digest: String?
     public var differences: Int
+    /// What was read; nil for the local store.
+    public var level: Level?
     /// Why the store could not be checked.
     public var problem: StatusProblem?
 
     public init(
-      store: String, records: Int, digest: String? = nil, differences: Int,
+      store: String, records: Int, digest: String? = nil, differences: Int, level: Level? = nil,
       problem: StatusProblem? = nil
     ) {
       self.store = store
       self.records = records
       self.digest = digest
       self.differences = differences
+      self.level = level
       self.problem = problem
     }
   }

@@ -118,6 +118,40 @@ extension ControlError {
   }
 }
 
+extension RepairReport.Action {
+  /// The action as a caller sees it.
+  func onWire(store: String) -> RepairStores.Action {
+    let wire: RepairStores.Action.Kind =
+      switch kind {
+      case .takenUp: .takenUp
+      case .restored: .restored
+      case .written: .written
+      case .members: .members
+      case .merged: .merged
+      }
+    let source = preferred.map { $0 == .local ? StoreReference.localName : store }
+    return RepairStores.Action(
+      kind: wire, takenFrom: source, difference: difference.onWire(store: store))
+  }
+}
+
+extension PurgeReport {
+  /// The report as a caller sees it.
+  var onWire: PurgeHistory.StoreReport {
+    PurgeHistory.StoreReport(
+      store: store, transactions: transactions, records: records, links: links, marks: marks,
+      conflicts: conflicts, leftovers: leftovers, postponed: postponed,
+      freedBytes: Int(freedBytes),
+      readers: readers.map { reader in
+        PurgeHistory.Reader(
+          name: reader.name.isEmpty ? reader.id.description : reader.name,
+          lastSeen: reader.heard == 0 ? nil : WireDate(milliseconds: reader.heard),
+          behind: Int(clamping: reader.behind), isExpired: reader.isExpired,
+          holdsBack: reader.holdsBack)
+      }, problem: problem.map { StatusProblem(code: $0.code.rawValue, message: $0.message) })
+  }
+}
+
 extension StoreDifference {
   /// The difference as a caller sees it.
   func onWire(store: String) -> VerifyStores.Difference {

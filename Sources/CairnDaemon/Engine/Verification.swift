@@ -9,16 +9,17 @@ struct Verification: Sendable {
   let group: OpenGroup
   /// The replicas to compare.
   let names: [String]
+  let level: VerifyLevel
 
   /// Reports differences as they are found; returns the summary.
   func run(
     report: @Sendable (VerifyStores.Reply) async throws -> Void
   ) async throws -> VerifyStores.Summary {
-    let engine = group.engine
+    let (engine, level) = (group.engine, level)
     // All at once, so that none waits for another; told of in the order in which they are done.
     let summaries = try await withThrowingTaskGroup(of: Comparison.self) { tasks in
       for replica in names {
-        tasks.addTask { await Comparison(of: replica, by: engine) }
+        tasks.addTask { await Comparison(of: replica, by: engine, level) }
       }
       var summaries: [VerifyStores.StoreSummary] = []
       for try await comparison in tasks {
@@ -45,10 +46,11 @@ struct Verification: Sendable {
     let replica: String
     let result: Result<VerifyReport, any Error>
 
-    init(of replica: String, by engine: SyncEngine) async {
+    init(of replica: String, by engine: SyncEngine, _ level: VerifyLevel) async {
       self.replica = replica
       do {
-        let report = try await engine.verify(name: replica, timeout: .seconds(300))
+        let report = try await engine.verify(
+          name: replica, level: level, timeout: .seconds(300))
         result = .success(report)
       } catch {
         result = .failure(error)
@@ -67,7 +69,8 @@ struct Verification: Sendable {
         try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
       }
       return VerifyStores.StoreSummary(
-        store: replica, records: found.records, differences: found.differences.count)
+        store: replica, records: found.records, differences: found.differences.count,
+        level: found.level == .quick ? .quick : .full)
     case .failure(let error as SyncError):
       return VerifyStores.StoreSummary(
         store: replica, records: 0, differences: 0,

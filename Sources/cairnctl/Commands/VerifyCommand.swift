@@ -12,12 +12,18 @@ struct VerifyCommand: ParsableCommand {
   @Argument(help: "One store; all of them when left out.")
   var name: String?
 
+  @Option(
+    name: .long,
+    help: "full reads every value of every row; quick compares digests of what was written.")
+  var level: VerifyStores.Level?
+
   func run() throws {
     let client = try shared.connect()
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let bar = ProgressBar(isShown: !shared.json && ProgressBar.canBeSeen)
     var summary: VerifyStores.Summary?
-    try client.stream(VerifyStores.self, VerifyStores.Parameters(name: name)) { reply in
+    try client.stream(VerifyStores.self, VerifyStores.Parameters(name: name, level: level)) {
+      reply in
       if shared.json { try Output.json(reply) }
       if let progress = reply.progress {
         let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
@@ -25,7 +31,7 @@ struct VerifyCommand: ParsableCommand {
       }
       if let difference = reply.difference, !shared.json {
         bar.clear()
-        Output.line(Self.line(difference))
+        Output.line(VerifyText.line(difference))
       }
       if let store = reply.store, !shared.json {
         bar.clear()
@@ -48,14 +54,9 @@ struct VerifyCommand: ParsableCommand {
     throw CommandFailure(
       message: unequal == ["local"]
         ? "the local store is damaged" : "not equal: \(unequal.joined(separator: ", "))",
-      hint: "`cairnctl sync --wait`, then verify again")
-  }
-
-  private static func line(_ difference: VerifyStores.Difference) -> String {
-    let place = [difference.entity, difference.record, difference.property].compactMap { $0 }
-      .joined(separator: " ")
-    return TerminalText.oneLine(
-      "\(difference.store): \(difference.kind.rawValue) \(place): \(difference.detail)")
+      hint: unequal.contains("local")
+        ? "restore it from a replica or a backup"
+        : "`cairnctl repair --dry-run` shows what would make them equal")
   }
 
   /// The result of one store.
@@ -77,6 +78,19 @@ struct VerifyCommand: ParsableCommand {
       ? TerminalStyle.output("equal", .good) + ", \(records)"
       : TerminalStyle.output("differs", .bad)
         + ", \(records), \(Readable.count(store.differences, "difference"))"
-    return ["\(name)  \(result)\(store.digest.map { ", digest \($0.prefix(16))" } ?? "")"]
+    let level = store.level == .quick ? ", by digests" : ""
+    return ["\(name)  \(result)\(level)\(store.digest.map { ", digest \($0.prefix(16))" } ?? "")"]
+  }
+}
+
+extension VerifyStores.Level: ExpressibleByArgument {}
+
+/// Differences as text.
+enum VerifyText {
+  static func line(_ difference: VerifyStores.Difference) -> String {
+    let place = [difference.entity, difference.record, difference.property].compactMap { $0 }
+      .joined(separator: " ")
+    return TerminalText.oneLine(
+      "\(difference.store): \(difference.kind.rawValue) \(place): \(difference.detail)")
   }
 }

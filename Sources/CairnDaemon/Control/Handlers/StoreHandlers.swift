@@ -1,5 +1,6 @@
 // Serves io.cairn.Store.
 import CairnControl
+import CairnSync
 
 extension HandlerTable {
   mutating func serveStores() {
@@ -17,10 +18,67 @@ extension HandlerTable {
     stream(VerifyStores.self) { parameters, engine, send in
       try await verification.run {
         let group = try await engine.current()
-        let summary = try await Verification(group: group, names: try group.names(parameters.name))
-          .run(report: send)
+        let verification = Verification(
+          group: group, names: try group.names(parameters.name),
+          level: parameters.level == .quick ? .quick : .full)
+        let summary = try await verification.run(report: send)
         return .init(summary: summary)
       }
     }
+
+    let repairing = ExclusiveWork("another repair")
+    stream(RepairStores.self) { parameters, engine, send in
+      try await repairing.run {
+        let group = try await engine.current()
+        for name in try group.names(parameters.name) {
+          try await Self.repair(name, in: group, parameters, send)
+        }
+        return .init()
+      }
+    }
+
+    let purging = ExclusiveWork("another purge")
+    serve(PurgeHistory.self) { parameters, engine in
+      if let age = parameters.olderThan, !(age >= 0 && age <= 1e10) {
+        throw ControlError.invalidParameter("olderThan")
+      }
+      return try await purging.run {
+        let group = try await engine.current()
+        let reports = try await group.engine.purge(
+          names: try group.stores(parameters.name),
+          olderThan: parameters.olderThan.map { .seconds($0) },
+          isPlan: parameters.dryRun ?? false)
+        // Says that the store is not open.
+        if reports.isEmpty, let name = parameters.name { _ = try group.store(named: name) }
+        return .init(stores: reports.map(\.onWire))
+      }
+    }
+  }
+
+  /// Repairs one replica; tells what was done, what remains, and the result.
+  private static func repair(
+    _ name: String, in group: OpenGroup, _ parameters: RepairStores.Parameters,
+    _ send: @Sendable (RepairStores.Reply) async throws -> Void
+  ) async throws {
+    let report: RepairReport
+    do {
+      report = try await group.engine.repair(
+        name: name, preferring: parameters.prefer == .replica ? .replica : .local,
+        isPlan: parameters.dryRun ?? false, timeout: .seconds(300))
+    } catch let error as SyncError {
+      let problem = StatusProblem(code: error.code.rawValue, message: error.message)
+      return try await send(
+        .init(result: .init(store: name, actions: 0, remaining: 0, problem: problem)))
+    }
+    for action in report.actions {
+      try await send(.init(action: action.onWire(store: name)))
+    }
+    for difference in report.remaining {
+      try await send(.init(remaining: difference.onWire(store: name)))
+    }
+    try await send(
+      .init(
+        result: .init(
+          store: name, actions: report.actions.count, remaining: report.remaining.count)))
   }
 }

@@ -1,0 +1,144 @@
+// Looking after stores with the real programs: repair, purge, and how deep verify looks.
+import Cairn
+import CairnControl
+import CairnSync
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+/// Specification: sync.md 5 and 9.
+@Suite struct UpkeepTests {
+  private func daemon() async throws -> Daemon {
+    let folder = try TemporaryFolder()
+    let model = try TestModel.write(
+      "Stock", in: folder,
+      contents: """
+        <entity name="Item" representedClassName="Item" syncable="YES">
+          <attribute name="name" optional="YES" attributeType="String"/>
+          <attribute name="count" optional="YES" attributeType="Integer 64"/>
+        </entity>
+        """)
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(model: model, replicas: [("near", folder.file("near.sqlite"))]))
+    try await daemon.start()
+    for name in ["bolt", "nut"] {
+      #expect(try await daemon.ctl("insert", "Item", "name=\(name)", "count=1").code == 0)
+    }
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    return daemon
+  }
+
+  /// Has a program write past history, with SQL of its own.
+  private func execute(_ sql: String, _ path: String) async throws {
+    let queue = try DatabaseQueue(path: path)
+    try await queue.write { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+
+  private func number(_ sql: String, _ path: String) async throws -> Int? {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try await queue.read { try Int.fetchOne($0, sql: sql) }
+  }
+
+  @Test func whatWasChangedPastHistoryIsFoundByReadingAndRepaired() async throws {
+    let daemon = try await daemon()
+    let near = daemon.folder.file("near.sqlite")
+    let count = "SELECT ZCOUNT FROM ZITEM WHERE ZNAME = 'nut'"
+    try await execute("UPDATE ZITEM SET ZCOUNT = 99 WHERE ZNAME = 'nut'", near)
+    let quick = try await daemon.ctl("verify", "--level", "quick")
+    #expect(quick.code == 0 && quick.output.contains("near  equal, 2 records, by digests"))
+    let full = try await daemon.ctl("verify")
+    #expect(full.code == 1 && full.output.contains(" count: the values differ"), "\(full.output)")
+    #expect(full.errors.contains("`cairnctl repair --dry-run`"), "\(full.errors)")
+
+    let plan = try await daemon.ctl("repair", "near", "--dry-run")
+    #expect(plan.code == 0, "\(plan.errors)")
+    #expect(plan.output.contains("is taken for written now, from local"), "\(plan.output)")
+    #expect(plan.output.contains("near  1 difference to repair\n"), "\(plan.output)")
+    #expect(try await number(count, near) == 99, "nothing was written")
+
+    let done = try await daemon.ctl("repair")
+    #expect(done.code == 0, "\(done.output)\(done.errors)")
+    #expect(done.output.contains("near  equal, 1 difference repaired\n"), "\(done.output)")
+    #expect(try await number(count, near) == 1)
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(try await daemon.ctl("repair").output == "near  equal\n")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func repairTakesTheReplicasSideWhereThatIsPreferred() async throws {
+    let daemon = try await daemon()
+    let near = daemon.folder.file("near.sqlite")
+    try await execute("UPDATE ZITEM SET ZCOUNT = 99 WHERE ZNAME = 'nut'", near)
+    try await execute("DELETE FROM ZITEM WHERE ZNAME = 'bolt'", near)
+    let done = try await daemon.ctl("repair", "near", "--prefer", "replica")
+    #expect(done.code == 0, "\(done.output)\(done.errors)")
+    #expect(done.output.contains("only the local store has the record: is made again, from local"))
+    #expect(done.output.contains("near  equal, 2 differences repaired\n"), "\(done.output)")
+    #expect(
+      try await number("SELECT ZCOUNT FROM ZITEM WHERE ZNAME = 'nut'", daemon.localPath) == 99)
+    #expect(try await daemon.values("Item", "name", store: "near") == ["bolt", "nut"])
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func historyThatEveryReplicaHasGoesWhenItIsToldTo() async throws {
+    let daemon = try await daemon()
+    let transactions = "SELECT count(*) FROM ATRANSACTION"
+    let before = try #require(try await number(transactions, daemon.localPath))
+    #expect(before >= 2)
+    let young = try await daemon.ctl("purge", "local")
+    #expect(young.output.hasPrefix("local: "), "\(young.errors)")
+    #expect(try await number(transactions, daemon.localPath) == before, "within the retention")
+
+    let plan = try await daemon.ctl("purge", "local", "--older-than", "0s", "--dry-run")
+    #expect(plan.code == 0, "\(plan.errors)")
+    #expect(plan.output.contains("local: would remove "), "\(plan.output)")
+    #expect(try await number(transactions, daemon.localPath) == before, "nothing was removed")
+    let done = try await daemon.ctl("purge", "--older-than", "0s")
+    #expect(done.code == 0, "\(done.errors)")
+    #expect(done.output.contains("local: removed "), "\(done.output)")
+    let after = try #require(try await number(transactions, daemon.localPath))
+    #expect(after < before)
+
+    // The links go on.
+    #expect(try await daemon.ctl("insert", "Item", "name=washer").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.values("Item", "name", store: "near") == ["bolt", "nut", "washer"])
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func wrongNamesAndStoresThatAreAwayAreSaid() async throws {
+    let daemon = try await daemon()
+    let cases: [(arguments: [String], code: Int32, words: [String])] = [
+      (["repair", "naer"], 1, ["did you mean \"near\""]),
+      (["repair", "near", "--prefer", "newest"], 64, ["--prefer"]),
+      (["purge", "naer"], 1, ["did you mean \"near\""]),
+      (["purge", "--older-than", "soon"], 64, ["--older-than"]),
+      (["verify", "--level", "deep"], 64, ["--level"]),
+    ]
+    for (arguments, code, words) in cases {
+      let outcome = try await daemon.ctl(arguments)
+      #expect(outcome.code == code, "\(arguments): \(outcome.errors)")
+      for word in words {
+        #expect(outcome.errors.contains(word), "\(arguments): \(outcome.errors)")
+      }
+    }
+    let added = try await daemon.ctl(
+      "store", "add", "away", "sqlite", daemon.folder.file("no/such/folder/away.sqlite"))
+    #expect(added.code == 0, "\(added.errors)")
+    #expect(try await eventually { try daemon.replica("away")?.state == .unavailable })
+    let purged = try await daemon.ctl("purge", "away")
+    #expect(purged.code == 1 && purged.output == "", "\(purged.output)\(purged.errors)")
+    let repaired = try await daemon.ctl("repair")
+    #expect(repaired.code == 1, "\(repaired.output)")
+    #expect(repaired.output.contains("near  equal\n"), "\(repaired.output)")
+    #expect(repaired.errors.contains("could not be repaired: away"), "\(repaired.errors)")
+    #expect(!daemon.logText.contains("event=callFailed"))
+    #expect(await daemon.stop() == 0)
+  }
+}
