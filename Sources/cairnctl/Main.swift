@@ -15,7 +15,7 @@ struct CairnctlCommand: ParsableCommand {
     version: CairnVersion.text,
     subcommands: [
       StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
-      WaitCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
+      WaitCommand.self, PlanCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,

@@ -83,7 +83,8 @@ struct EngineEventLog {
         "\(path) lost history before it was read, as a purge does; the stores were compared",
         metadata: ["replica": .string(replica)])
     case .expired(let replica, let path, let reader):
-      logger.warning(
+      logger.event(
+        .replicaExpired,
         "\(reader) has not read from \(path) for longer than the retention; it comes back by comparison",
         metadata: ["replica": .string(replica)])
     case .returned(let replica, let path, let deleted):

@@ -37,6 +37,11 @@ extension WireValue {
 
   func isLong(_ limit: Int) -> Bool { length > limit }
 
+  /// The value in a list; nil for null and for a long one.
+  var listed: JSONValue? {
+    self == .null || isLong(JournaledConflict.listed) ? nil : json
+  }
+
   /// - Parameter limit: The bytes from which on a value is left out.
   func written(_ stamp: Stamp, by store: StoreReference, limit: Int) -> WrittenValue {
     let isLong = isLong(limit)

@@ -117,7 +117,19 @@ struct ReplicaReport {
           reason: plan.message, command: "cairnctl approve \(replica.name)"))
     case .opening, .ready, .syncing, .migrating, .waiting, .paused, .failed, .removed: break
     }
-    return waits + heldBack
+    return waits + heldBack + expired
+  }
+
+  private var expired: [StatusWait] {
+    guard let since = replica.expiredSince else { return [] }
+    let date = WireDate.text(WireDate(milliseconds: since).date)?.prefix { $0 != "T" } ?? "?"
+    return [
+      StatusWait(
+        kind: .expired,
+        reason: "was here last on \(date), longer ago than the retention: nothing is kept for it; "
+          + "it comes back by comparison, or is removed",
+        command: "cairnctl store remove \(replica.name)")
+    ]
   }
 
   private var heldBack: [StatusWait] {

@@ -5,14 +5,12 @@ import CairnSync
 
 extension RevertStep {
   var onWire: RevertAuthor.Step {
-    func json(_ value: WireValue) -> JSONValue? {
-      value == .null || value.isLong(JournaledConflict.listed) ? nil : value.json
-    }
     let id = record.description
     switch kind {
     case .set(let property, let old, let new):
       return .init(
-        entity: entity, record: id, kind: .set, property: property, old: json(old), new: json(new))
+        entity: entity, record: id, kind: .set, property: property, old: old.listed, new: new.listed
+      )
     case .link(let relationship, let member, let isMember):
       return .init(
         entity: entity, record: id, kind: .link, property: relationship,

@@ -25,6 +25,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case recordsHeld
   case approvalNeeded
   case clockSkew
+  case replicaExpired
   case linkStopped
 
   /// The 128-bit ID in 32 hexadecimal digits.
@@ -50,6 +51,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
     case .recordsHeld: "4b98138d41d642f490b9c6da9209371a"
     case .approvalNeeded: "05003e4630ff4dc2961bca601936dcc7"
     case .clockSkew: "8099f6ed3beb4a6085faebb441c87bc7"
+    case .replicaExpired: "b7a3f0d2c5e84a6f9d1b64e08c2f7a95"
     case .linkStopped: "36f0ed51358f4061b9bbb6ae6b15f120"
     }
   }
@@ -62,7 +64,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
       .notice
     case .callRefused, .connectionDropped: .notice
     case .degraded, .storeUnavailable, .probeOverdue, .recordQuarantined, .recordsHeld,
-      .approvalNeeded, .clockSkew:
+      .approvalNeeded, .clockSkew, .replicaExpired:
       .warning
     case .configurationInvalid, .callFailed, .storesDiffer, .linkStopped: .error
     }

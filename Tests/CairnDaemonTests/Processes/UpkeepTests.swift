@@ -112,12 +112,88 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func aPlanSaysWhatThePassThenDoes() async throws {
+    let daemon = try await daemon()
+    let nothing = try await daemon.ctl("plan", "near")
+    #expect(
+      nothing.output == "from near to local: nothing to do\n\nfrom local to near: nothing to do\n",
+      "\(nothing.output)\(nothing.errors)")
+    try await daemon.ctl("pause", "near")
+    let application = try ApplicationStore(
+      model: daemon.setup.model, path: daemon.folder.file("near.sqlite"))
+    try application.update("Item", named: "nut", ["count": 7])
+    #expect(try await daemon.ctl("insert", "Item", "name=washer").code == 0)
+    let plan = try await daemon.ctl("plan", "near")
+    #expect(plan.code == 0, "\(plan.errors)")
+    let parts = plan.output.split(separator: "from local to near")
+    #expect(parts.count == 2, "\(plan.output)")
+    #expect(parts.first?.contains("  Item  1 updated\n") == true, "\(plan.output)")
+    #expect(parts.first?.contains("    count  1 -> 7\n") == true, "\(plan.output)")
+    #expect(parts.last?.contains("  Item  1 inserted\n") == true, "\(plan.output)")
+    #expect(parts.last?.contains("    name  \"washer\"\n") == true, "\(plan.output)")
+    #expect(try await daemon.values("Item", "name", store: "near").count == 2, "nothing is done")
+    try await daemon.ctl("resume", "near")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.values("Item", "name", store: "near").count == 3)
+    #expect(try await daemon.ctl("plan", "near").output == nothing.output)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aReplicaThatWasSilentForTooLongIsExpired() async throws {
+    let daemon = try await daemon()
+    let near = daemon.folder.file("near.sqlite")
+    #expect(try #require(try daemon.replica("near")).waits.isEmpty)
+    #expect(await daemon.stop() == 0)
+    for suffix in ["", "-wal", "-shm", "-cairn"] {
+      try? FileManager.default.removeItem(atPath: daemon.localPath + suffix)
+      try? FileManager.default.removeItem(atPath: near + suffix)
+    }
+    // The pair as it was left forty days ago.
+    do {
+      let application = try ApplicationStore(model: daemon.setup.model, path: daemon.localPath)
+      var environment = SyncEnvironment.live
+      environment.now = { SyncEnvironment.live.now() - 40 * 86_400_000 }
+      let engine = try SyncEngine(
+        coordinator: application.coordinator, local: application.store, environment: environment)
+      try engine.addReplica(ReplicaConfiguration(name: "near", url: URL(fileURLWithPath: near)))
+      try application.insert("Item", ["name": "nut"])
+      try await engine.wait(timeout: .patience)
+      await engine.stop()
+    }
+    // What cannot be read is away.
+    try FileManager.default.moveItem(atPath: near, toPath: near + ".away")
+    try FileManager.default.createDirectory(atPath: near, withIntermediateDirectories: true)
+    try await daemon.start()
+    #expect(
+      try await eventually {
+        try daemon.replica("near")?.waits.contains { $0.kind == .expired } == true
+      })
+    let status = try await daemon.ctl("status")
+    #expect(status.output.contains("longer ago than the retention"), "\(status.output)")
+    #expect(status.output.contains("`cairnctl store remove near`"), "\(status.output)")
+    let purged = try await daemon.ctl("purge", "local")
+    #expect(purged.code == 0, "\(purged.errors)")
+    #expect(purged.output.contains("and is expired"), "\(purged.output)")
+    #expect(try await eventually { daemon.logText.contains("event=replicaExpired") })
+
+    // It comes back by comparison.
+    try FileManager.default.removeItem(atPath: near)
+    try FileManager.default.moveItem(atPath: near + ".away", toPath: near)
+    try await daemon.ctl("sync", "near")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try #require(try daemon.replica("near")).waits.isEmpty)
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func wrongNamesAndStoresThatAreAwayAreSaid() async throws {
     let daemon = try await daemon()
     let cases: [(arguments: [String], code: Int32, words: [String])] = [
       (["repair", "naer"], 1, ["did you mean \"near\""]),
       (["repair", "near", "--prefer", "newest"], 64, ["--prefer"]),
       (["purge", "naer"], 1, ["did you mean \"near\""]),
+      (["plan", "naer"], 1, ["did you mean \"near\""]),
+      (["plan", "near", "--limit", "-1"], 64, ["--limit"]),
       (["purge", "--older-than", "soon"], 64, ["--older-than"]),
       (["verify", "--level", "deep"], 64, ["--level"]),
     ]
@@ -134,6 +210,8 @@ import Testing
     #expect(try await eventually { try daemon.replica("away")?.state == .unavailable })
     let purged = try await daemon.ctl("purge", "away")
     #expect(purged.code == 1 && purged.output == "", "\(purged.output)\(purged.errors)")
+    let planned = try await daemon.ctl("plan", "away")
+    #expect(planned.code == 1 && planned.output == "", "\(planned.output)\(planned.errors)")
     let repaired = try await daemon.ctl("repair")
     #expect(repaired.code == 1, "\(repaired.output)")
     #expect(repaired.output.contains("near  equal\n"), "\(repaired.output)")

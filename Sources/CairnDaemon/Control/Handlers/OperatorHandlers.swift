@@ -72,6 +72,21 @@ extension HandlerTable {
       return .init(steps: outcome.done.map(\.onWire), kept: outcome.kept.map(\.onWire))
     }
 
+    // It reads all that waits to travel.
+    let planning = ExclusiveWork("another plan")
+    serve(PlanPass.self) { parameters, engine in
+      let group = try await engine.current()
+      guard let name = try group.names(parameters.name).first, parameters.name != "all" else {
+        throw ControlError.invalidParameter("name")
+      }
+      let limit = parameters.limit ?? 20
+      guard (0...1000).contains(limit) else { throw ControlError.invalidParameter("limit") }
+      return try await planning.run {
+        let plan = try await group.engine.plan(name, limit: limit)
+        return .init(pull: plan.pull?.onWire, push: plan.push?.onWire)
+      }
+    }
+
     serve(ApproveDeletions.self) { parameters, engine in
       let group = try await engine.current()
       guard let name = try group.names(parameters.name).first, parameters.name != "all" else {
