@@ -69,7 +69,7 @@ final class Ledger {
 
   /// Reads many entries at once, so that ``value(_:)`` finds them.
   func prefetch(_ keys: [SidecarKey]) throws {
-    let missing = Array(Set(keys.filter { known[$0] == nil && changed[$0] == nil }))
+    let missing = SyncKey.sorted(Set(keys.filter { known[$0] == nil && changed[$0] == nil }))
     guard !missing.isEmpty else { return }
     let values = try sidecar.sidecarValues(for: missing)
     for (key, value) in zip(missing, values) { known[key] = .some(value) }
@@ -123,8 +123,12 @@ final class Ledger {
     ]
     let newHead = head.encoded
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
-    for (key, value) in changed {
-      if let value { operations.append(.put(key, value)) } else { operations.append(.remove(key)) }
+    for key in SyncKey.sorted(changed.keys) {
+      if let value = changed[key] ?? nil {
+        operations.append(.put(key, value))
+      } else {
+        operations.append(.remove(key))
+      }
     }
     if changed[SyncKey.digests] == nil {
       operations += digestOperations(counted(), stored: storedDigests)

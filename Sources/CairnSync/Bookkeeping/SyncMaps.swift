@@ -190,6 +190,22 @@ enum SyncKey {
       relationship: name, owner: owner, member: try reader.identity(RecordID.self))
   }
 
+  /// The keys as the maps have them, map by map: a store that takes them so goes from page to page.
+  static func sorted(_ keys: some Collection<SidecarKey>) -> [SidecarKey] {
+    keys.sorted { a, b in
+      if a.map != b.map { return a.map < b.map }
+      return a.key.withUnsafeBytes { a in
+        b.key.withUnsafeBytes { b in
+          guard let left = a.baseAddress, let right = b.baseAddress else {
+            return a.count < b.count
+          }
+          let order = memcmp(left, right, min(a.count, b.count))
+          return order == 0 ? a.count < b.count : order < 0
+        }
+      }
+    }
+  }
+
   /// The first key after all that begin with `prefix`.
   static func end(of prefix: Data) -> Data? {
     var bytes = [UInt8](prefix)

@@ -41,11 +41,30 @@ struct StoreAccess: Sendable {
   ) throws -> (transactions: [HistoryTransactionRecord], isAll: Bool) {
     let history = try history()
     guard try history.lastTransactionNumber() > captured else { return ([], true) }
-    var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
-    request.includesChanges = includesChanges
+    let start = captured == 0 ? nil : captured
+    var request = HistoryReadRequest(after: start, limit: limit)
+    request.includesChanges = false
     let found = try history.readHistory(request)
     let own = try ownTransactions(after: captured)
-    return (found.filter { !own.contains($0.number) }, limit == 0 || found.count < limit)
+    let isAll = limit == 0 || found.count < limit
+    guard includesChanges else { return (found.filter { !own.contains($0.number) }, isAll) }
+    // Those of sync have a thousand changes each while a store is filled; they are not read.
+    var transactions: [HistoryTransactionRecord] = []
+    var before = start
+    var rest = found[...]
+    while let first = rest.first {
+      if own.contains(first.number) {
+        before = first.number
+        rest = rest.dropFirst()
+        continue
+      }
+      let run = rest.prefix { !own.contains($0.number) }
+      let numbers = Set(run.map(\.number))
+      transactions += try history.readHistory(HistoryReadRequest(after: before, limit: run.count))
+        .filter { numbers.contains($0.number) }
+      rest = rest[run.endIndex...]
+    }
+    return (transactions, isAll)
   }
 
   /// The transactions that sync wrote and nobody has captured yet.
