@@ -4,9 +4,10 @@ SWIFT ?= swift
 CONFIGURATION ?= release
 DESTDIR ?=
 PREFIX ?= /usr
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync soak clean
+.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -70,6 +71,16 @@ check-sync: deps
 	$(SWIFT) build --product cairnctl
 	$(if $(KILLS),CAIRN_KILLS=$(KILLS)) python3 Tests/check-sync.py "$$($(SWIFT) build --show-bin-path)"
 
+## Runs the units, the template units, the drop-ins and the promises of SECURITY.md under a systemd of
+## its own (as root). UNITS="unit drop-ins" runs some.
+check-units: deps
+	$(SWIFT) build --product cairnd
+	$(SWIFT) build --product cairnctl
+	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security migration); do \
+	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
+	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
+	done
+
 ## Draws latency, backlog, memory and file sizes of a daemon with two replicas under writers.
 soak: build
 	python3 Tests/soak.py "$(BIN)" $(or $(MINUTES),10) $(or $(SVG),.build/soak.svg)
@@ -100,10 +111,18 @@ check-consumers: deps
 install: build
 	install -D -m 0755 "$(BIN)/cairnd" "$(DESTDIR)$(PREFIX)/bin/cairnd"
 	install -D -m 0755 "$(BIN)/cairnctl" "$(DESTDIR)$(PREFIX)/bin/cairnctl"
-	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.service"
-	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.socket"
+	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(UNITDIR)/cairnd.service"
+	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(UNITDIR)/cairnd.socket"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
+	@# The template units say what the plain ones say, with the instance's name in every place.
+	for kind in service socket; do \
+	  sed -f systemd/instances.sed "systemd/cairnd.$$kind" > "$(DESTDIR)$(UNITDIR)/cairnd@.$$kind" || exit 1; \
+	  chmod 0644 "$(DESTDIR)$(UNITDIR)/cairnd@.$$kind"; \
+	done
+	install -D -m 0644 systemd/tmpfiles.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/tmpfiles.d/cairn.conf"
+	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
+	install -m 0644 systemd/drop-ins/*.conf "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
 	@# Readable by the daemon's user (there are no secrets in it); never laid over one that is there.
 	[ -e "$(DESTDIR)/etc/cairn/cairnd.yaml" ] || \
 	  install -D -m 0644 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"

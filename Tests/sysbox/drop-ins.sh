@@ -1,0 +1,133 @@
+#!/bin/bash
+# Runs inside the box: the template units, and the drop-ins of systemd/drop-ins, each in use.
+#
+#   drop-ins.sh BINARIES PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+binaries=$1
+project=$2
+. "$project/Tests/sysbox/checks.sh"
+
+rm -rf /etc/cairn
+make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
+systemd-sysusers
+check "tmpfiles makes the folders" systemd-tmpfiles --create cairn.conf
+equals "with their owners" "root cairn" "$(stat -c %U /etc/cairn) $(stat -c %U /run/cairnd)"
+# The man page is not part of this box.
+sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
+systemctl daemon-reload
+model=$project/Config/demo/DebianPackages.xcdatamodeld
+# serving SOCKET
+serving() { cairnctl --socket "$1" status 2> /dev/null | grep -q ' serving since'; }
+# serves NAME UNIT SOCKET
+serves() {
+  if eventually 20 serving "$3"; then ok "$1"; else
+    fail "$1" "$(systemctl status "$2" 2>&1; journalctl -u "$2" -o cat -n 20; ls -la /run/cairnd*)"
+  fi
+}
+
+# Two instances beside the plain service.
+check "the template units verify" systemd-analyze verify cairnd@one.service cairnd@one.socket
+for name in one two; do
+  mkdir -p "/etc/cairn-$name"
+  cp -r "$model" "/etc/cairn-$name/Model.xcdatamodeld"
+  printf 'model: ${CONFIGURATION_DIRECTORY}/Model.xcdatamodeld\n' > "/etc/cairn-$name/cairnd.yaml"
+done
+cp -r "$model" /etc/cairn/Model.xcdatamodeld
+check "an instance starts by its socket" systemctl start cairnd@one.socket
+serves "and its first caller" cairnd@one.service /run/cairnd-one/control
+check "another starts without one" systemctl start cairnd@two.service
+serves "and serves" cairnd@two.service /run/cairnd-two/control
+check "and the plain service beside them" systemctl start cairnd.service
+serves "which serves, too" cairnd.service /run/cairnd/control
+cairnctl --socket /run/cairnd-one/control insert Package name=mine > /dev/null
+equals "each has its own store" "1 0" "$(for name in one two; do
+  cairnctl --socket /run/cairnd-$name/control fetch Package --format jsonl | wc -l; done | xargs)"
+check "an instance reloads" systemctl reload cairnd@two.service
+check "an instance stops" systemctl stop cairnd@one.service cairnd@one.socket
+serves "and leaves the others alone" cairnd@two.service /run/cairnd-two/control
+systemctl stop cairnd@two.service cairnd.service
+
+folder=/etc/systemd/system/cairnd.service.d
+# with DROP-IN: the plain service is started anew with it.
+with() {
+  rm -rf "$folder"
+  install -D -m 0644 "/usr/share/doc/cairn/drop-ins/$1" "$folder/$1"
+  systemctl daemon-reload
+  systemctl reset-failed cairnd.service 2> /dev/null
+  systemctl restart cairnd.service
+}
+
+with local-only.conf
+serves "a daemon without a network serves" cairnd.service /run/cairnd/control
+check "its unit scores 0.4 at most" systemd-analyze security --threshold=4 cairnd.service
+equals "it has no network" "lo" \
+  "$(nsenter -t "$(systemctl show -P MainPID cairnd.service)" --net ls /sys/class/net /proc/self/net/dev 2> /dev/null \
+    | grep -x lo; nsenter -t "$(systemctl show -P MainPID cairnd.service)" --net tail -n +3 /proc/self/net/dev \
+    | cut -d: -f1 | tr -d ' ' | grep -vx lo)"
+check "its replica gets what is written" bash -c 'cairnctl insert Package name=p && cairnctl wait --timeout 20'
+
+# A replica on a disk that is mounted while the daemon runs.
+mkdir -p /mnt/nas /etc/cairn/cairnd.yaml.d
+printf 'replicas:\n  - name: nas\n    path: /mnt/nas/inventory.sqlite\n' > /etc/cairn/cairnd.yaml.d/nas.yaml
+rm -rf "$folder"
+systemctl daemon-reload
+systemctl restart cairnd.service
+eventually 20 serving /run/cairnd/control
+is_open() { cairnctl status 2> /dev/null | grep -q "^$1  *in sync"; }
+contains "without the drop-in the unit keeps the daemon out" "nas" "$(cairnctl status)"
+if is_open nas; then fail "and the replica does not open" "$(cairnctl status)"; else ok "and the replica does not open"; fi
+with replica-outside.conf
+chown cairn /mnt/nas
+if eventually 30 is_open nas; then ok "with it the replica opens"; else
+  fail "with it the replica opens" "$(cairnctl status)"
+fi
+check "and is filled" bash -c 'cairnctl wait --for nas --timeout 30 && test -s /mnt/nas/inventory.sqlite'
+rm /etc/cairn/cairnd.yaml.d/nas.yaml
+systemctl restart cairnd.service
+pid=$(systemctl show -P MainPID cairnd.service)
+mount -t tmpfs tmpfs /mnt/nas && touch /mnt/nas/mounted
+check "what is mounted while it runs is seen" nsenter -t "$pid" --mount test -e /mnt/nas/mounted
+umount /mnt/nas
+check "and what is unmounted" nsenter -t "$pid" --mount test ! -e /mnt/nas/mounted
+
+# A user that exists while the service runs, over the stores that the ordinary one made.
+before=$(cairnctl fetch Package --properties name --format jsonl | sort)
+with dynamic-user.conf
+serves "a daemon with a dynamic user serves" cairnd.service /run/cairnd/control
+equals "as that user" cairn-dynamic "$(stat -c %U "/proc/$(systemctl show -P MainPID cairnd.service)")"
+equals "with the stores of the ordinary one" "$before" "$(cairnctl fetch Package --properties name --format jsonl | sort)"
+useradd -M -N -g nogroup -G cairn watcher
+useradd -M -N -g nogroup -G cairn,cairn-admin operator
+useradd -M -N -g nogroup stranger
+check "members of cairn may look" runuser -u watcher -- cairnctl status
+check "members of cairn-admin may change" runuser -u operator -- cairnctl insert Package name=other
+runuser -u stranger -- cairnctl status > /tmp/out 2>&1
+equals "anybody else is kept out" 69 $?
+check "its stores are nobody's business" runuser -u watcher -- bash -c '! ls /var/lib/private/cairn 2> /dev/null'
+pid=$(systemctl show -P MainPID cairnd.service)
+[ "$pid" -gt 1 ] && kill -KILL "$pid"
+is_new() { [ "$(systemctl show -P MainPID cairnd.service)" != "$pid" ] && serving /run/cairnd/control; }
+if eventually 20 is_new; then ok "it comes back after a crash"; else
+  fail "it comes back after a crash" "$(systemctl status cairnd)"
+fi
+systemctl stop cairnd.service
+serves "its next caller starts it" cairnd.service /run/cairnd/control
+systemctl stop cairnd.service cairnd.socket
+rm -rf "$folder"
+systemctl daemon-reload
+systemctl start cairnd.service
+serves "and the ordinary user takes the stores back" cairnd.service /run/cairnd/control
+contains "with everything" '"name":"other"' "$(cairnctl fetch Package --properties name --format jsonl)"
+
+# A unit of the operator runs when the daemon gives up.
+printf '[Service]\nType=oneshot\nExecStart=/bin/sh -c "echo %%i >> /tmp/alerts"\n' > /etc/systemd/system/cairn-alert@.service
+with on-failure.conf
+systemctl stop cairnd.service
+printf 'log: {levl: info}\n' > /etc/cairn/cairnd.yaml.d/wrong.yaml
+systemctl start cairnd.service 2> /dev/null
+if eventually 10 grep -q cairnd.service /tmp/alerts; then ok "a failure alerts"; else
+  fail "a failure alerts" "$(systemctl status cairnd cairn-alert@cairnd.service)"
+fi
+finish

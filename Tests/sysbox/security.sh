@@ -1,0 +1,170 @@
+#!/bin/bash
+# Runs inside the box: what SECURITY.md promises and only real users, modes and a real sandbox can show.
+#
+#   security.sh BINARIES PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+binaries=$1
+project=$2
+. "$project/Tests/sysbox/checks.sh"
+
+rm -rf /etc/cairn
+make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
+systemd-sysusers
+# The man page is not part of this box.
+sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
+cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
+useradd -M -N -g nogroup -G cairn watcher
+useradd -M -N -g nogroup -G cairn,cairn-admin operator
+useradd -M -N -g nogroup stranger
+# Programs of the box that stand in for others: run by anybody, from anywhere.
+cd /
+socket=/run/cairnd/control
+folder=/etc/systemd/system/cairnd.service.d
+serving() { cairnctl status 2> /dev/null | grep -q ' serving since'; }
+pid() { systemctl show -P MainPID cairnd.service; }
+# begins NAME: starts the service anew, with the drop-in on standard input.
+begins() {
+  mkdir -p $folder
+  cat > $folder/test.conf
+  systemctl daemon-reload
+  systemctl reset-failed cairnd.service 2> /dev/null
+  systemctl restart cairnd.service
+  if eventually 20 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
+}
+# as USER COMMAND...: what it prints, and its exit code at the end.
+as() {
+  local user=$1
+  shift
+  runuser -u "$user" -- "$@" 2>&1
+  echo "exit $?"
+}
+
+# A local user without a role: whatever the mask is that the daemon starts with.
+for mask in 0000 0077; do
+  begins "it starts with the mask $mask" <<< "[Service]
+UMask=$mask"
+  equals "its socket is for the group alone" "660 cairn cairn" "$(stat -c '%a %U %G' $socket)"
+  equals "in a folder that only it may write to" "755 cairn" "$(stat -c '%a %U' /run/cairnd)"
+  contains "a stranger does not get in" "exit 69" "$(as stranger cairnctl status)"
+done
+old=$(pid)
+[ "$old" -gt 1 ] && kill -KILL "$old"
+is_new() { [ "$(pid)" != "$old" ] && serving; }
+eventually 20 is_new || fail "it is back after a crash" "$(systemctl status cairnd)"
+equals "the socket is the group's after a crash, too" "660 cairn cairn" "$(stat -c '%a %U %G' $socket)"
+contains "and a stranger stays out" "exit 69" "$(as stranger cairnctl status)"
+
+# Roles come from the kernel.
+contains "a group that is not the first one counts" "exit 0" "$(as operator cairnctl insert Package name=seen)"
+contains "who may look cannot change" "permission denied" "$(as watcher cairnctl insert Package name=no)"
+usermod -a -G cairn,cairn-admin nobody
+contains "the user for everybody unknown has no role in any group" "permission denied" "$(as nobody cairnctl status)"
+gpasswd -d nobody cairn > /dev/null
+gpasswd -d nobody cairn-admin > /dev/null
+begins "it starts where users are hidden from it" <<< "[Service]
+PrivateUsers=yes"
+contains "nobody gets a role by that" "permission denied" "$(as operator cairnctl insert Package name=no)"
+check "but root" cairnctl status
+
+# Floods of connections, each with half a call.
+begins "it starts with few descriptors" <<< "[Service]
+LimitNOFILE=256"
+descriptors() { ls "/proc/$(pid)/fd" | wc -l; }
+few=$(descriptors)
+mkfifo -m 666 /tmp/hold
+runuser -u watcher -- python3 "$project/Tests/sysbox/flood.py" $socket 5000 < /tmp/hold > /tmp/held &
+flood=$!
+exec 9> /tmp/hold
+eventually 60 test -s /tmp/held || fail "the flood comes" "$(cat /tmp/held)"
+contains "one user who floods keeps no other one out" "exit 0" "$(as operator cairnctl --timeout 20 status)"
+check "nor root" cairnctl --timeout 20 status
+exec 9>&-
+wait $flood
+is_quiet() { [ "$(descriptors)" -le $((few + 2)) ]; }
+if eventually 60 is_quiet; then ok "and leaves no descriptor behind"; else
+  fail "and leaves no descriptor behind" "$few before, $(descriptors) after"
+fi
+
+# What others can write to is not believed.
+begins "it starts as it is installed" <<< ""
+systemctl stop cairnd.service
+for file in cairnd.yaml cairnd.yaml.d/more.yaml; do
+  mkdir -p /etc/cairn/cairnd.yaml.d
+  [ -e /etc/cairn/$file ] || echo 'log: {level: debug}' > /etc/cairn/$file
+  for mode in 0664 0646; do
+    chmod $mode /etc/cairn/$file
+    systemctl start cairnd.service 2> /dev/null
+    equals "$file with mode $mode ends with 78" 78 "$(systemctl show -P ExecMainStatus cairnd.service)"
+    journalctl --sync
+    contains "and is named" "/etc/cairn/$file" "$(journalctl -u cairnd -o cat -n 5)"
+    systemctl reset-failed cairnd.service
+  done
+  chmod 0644 /etc/cairn/$file
+done
+# The most that the daemon can say, for what follows.
+echo 'log: {level: trace}' > /etc/cairn/cairnd.yaml.d/more.yaml
+
+# Names and texts that would speak to systemd, to the journal or to a terminal.
+begins "it starts again" <<< ""
+since=$(date +%s)
+for name in $'x\nSTOPPING=1' $'x\nPRIORITY=0' $'\e[2J' $'x\u202ey' '<0>x' 'x"} 1'; do
+  contains "a store cannot be called $(printf %q "$name")" "exit 1" \
+    "$(as operator cairnctl store add "$name" sqlite /var/lib/cairn/odd.sqlite)"
+  as operator cairnctl insert Package name="$name" > /dev/null
+  as operator cairnctl fetch Package --where "$name" > /dev/null
+  as operator cairnctl explain "$name" "$name" "$name" > /dev/null
+done
+check "the daemon is there" cairnctl status
+equals "and systemd believes so" "active running" \
+  "$(systemctl show -P ActiveState cairnd.service) $(systemctl show -P SubState cairnd.service)"
+journalctl --sync
+equals "nothing in the journal is louder than the daemon meant" "" \
+  "$(journalctl -u cairnd --since "@$since" -p crit -o cat)"
+equals "and no character of it drives a terminal" 0 \
+  "$(journalctl -u cairnd --since "@$since" -a -o cat | grep -c $'[\x01-\x08\x0b-\x1f]')"
+
+# Values of rows are nobody's business but the stores'.
+canary=canary-5f3a
+as operator cairnctl insert Package name=$canary > /dev/null
+as operator cairnctl insert Package name=other installedSize=$canary > /dev/null
+as operator cairnctl fetch Package --where "installedSize = '$canary'" > /dev/null
+echo "{\"name\":\"$canary\",\"nope\":\"$canary\"}" > /tmp/rows.jsonl
+chmod 0644 /tmp/rows.jsonl
+as operator cairnctl import /tmp/rows.jsonl --entity Package > /dev/null
+cairnctl wait --timeout 20 > /dev/null 2>&1
+cairnctl verify > /dev/null 2>&1
+journalctl --sync
+equals "the row is there" 1 "$(cairnctl fetch Package --where "name = '$canary'" --format jsonl | wc -l)"
+for place in "journalctl -u cairnd -a -o json" "cairnctl --json status" "cairnctl stores" \
+  "systemctl show cairnd.service" "cat /proc/$(pid)/environ /proc/$(pid)/cmdline"; do
+  equals "no value in: ${place//$(pid)/PID}" 0 "$($place 2>&1 | grep -ac $canary)"
+done
+
+# Files that are nobody's store.
+cp /etc/passwd /tmp/before
+contains "a file that is no store is refused" "exit 1" "$(as operator cairnctl store add p sqlite /etc/passwd --wait)"
+check "and stays as it was" cmp /etc/passwd /tmp/before
+as root cairnctl store remove p > /dev/null
+
+# A daemon that was taken over.
+cat > /tmp/probe.conf <<< "[Service]
+ExecStartPre=/bin/bash -c '/bin/bash $project/Tests/sysbox/probe.sh > /var/lib/cairn/probe'"
+begins "it starts with a process beside it that tries things" < /tmp/probe.conf
+equals "which can write to the state and nothing else" "write-state python" "$(xargs < /var/lib/cairn/probe)"
+install -m 0644 /usr/share/doc/cairn/drop-ins/no-exec.conf $folder/no-exec.conf
+# A build that is no package has its libraries where the toolchain is.
+libraries=$(ldd "$binaries/cairnd" | sed -n 's|.* => \(/.*\)/libswiftCore.so .*|ExecPaths=\1|p')
+begins "it serves where it may run nothing" <<< "[Service]
+$libraries"
+check "and reloads" systemctl reload cairnd.service
+echo ExecStartPre=/bin/true >> $folder/test.conf
+systemctl daemon-reload
+systemctl restart cairnd.service 2> /dev/null
+equals "really nothing" 203 "$(systemctl show -P ExecStartPre cairnd.service | sed -n 's/.*status=\([0-9]*\).*/\1/p')"
+systemctl stop cairnd.service
+rm -r $folder
+systemctl daemon-reload
+check "the unit scores 1.2 at most" systemd-analyze security --threshold=12 cairnd.service
+finish
