@@ -18,9 +18,10 @@ extension ControlError {
           entity: "", code: "uniquenessViolated",
           reason: "\(error.message) Another record has the same unique values.")
       ])
-    case 134000...134999:
+    case 134000...134999, CoreDataError.Code.fileWriteOutOfSpace.rawValue,
+      CoreDataError.Code.fileReadCorruptFile.rawValue:
       self = .storeUnavailable(
-        name: store, code: String(error.code.rawValue), reason: error.message)
+        name: store, code: error.storeTrouble.rawValue, reason: error.message)
     default:
       return nil
     }

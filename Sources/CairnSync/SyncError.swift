@@ -18,6 +18,12 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case storeLocked = "store-locked"
     /// The store or its folder may not be written.
     case storeReadOnly = "store-read-only"
+    /// The disk of the store is full.
+    case diskFull = "disk-full"
+    /// The disk of the store does not do what it is asked.
+    case diskFailed = "disk-failed"
+    /// The file's content is damaged.
+    case storeDamaged = "store-damaged"
     /// The store's model cannot be brought to this one.
     case incompatibleModel = "incompatible-model"
     /// Another program has brought the store to another version of the model while it was open.
@@ -82,10 +88,14 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
   public let recovery: Recovery
   /// The replicas that it is about, by name; empty where the caller named the one.
   public let replicas: [String]
+  /// The file that it is about, where that is known: the replica's, or the local store's.
+  public let path: String?
 
   public init(
-    _ code: Code, _ message: String, recovery: Recovery, replicas: [String] = []
+    _ code: Code, _ message: String, recovery: Recovery, replicas: [String] = [],
+    path: String? = nil
   ) {
+    self.path = path
     self.replicas = replicas
     self.code = code
     self.message = message

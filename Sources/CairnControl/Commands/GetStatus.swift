@@ -12,7 +12,7 @@ public enum GetStatus: ControlMethod {
       name: string,
       type: string,
       location: string,
-      state: (opening, migrating, open, unavailable),
+      state: (opening, migrating, open, failing, unavailable),
       lastTransaction: ?int,
       records: ?int,
       bytes: ?int,
@@ -130,7 +130,10 @@ public struct StatusProblem: Codable, Sendable, Hashable {
 /// The local store.
 public struct StoreStatus: Codable, Sendable, Hashable {
   public enum State: String, Codable, Sendable, CaseIterable {
-    case opening, migrating, open, unavailable
+    case opening, migrating, open
+    /// Open, and reading or writing has failed; the problem says what.
+    case failing
+    case unavailable
   }
 
   public var name: String

@@ -69,7 +69,8 @@ extension ControlError: CustomStringConvertible {
     case .notReady: "`cairnctl status` shows what it is doing"
     case .storeNotFound: "`cairnctl stores` lists them"
     case .storeExists: "choose another name, or remove the store first"
-    case .storeUnavailable: "the daemon keeps trying; `cairnctl status` shows when next"
+    case .storeUnavailable(_, let code, _):
+      TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
     case .unknownEntity, .unknownProperty: "`cairnctl model show` lists entities and properties"
     case .internalFailure(let reference): "look for it: journalctl -u cairnd -g \(reference)"
     case .messageTooLarge: "use smaller batches"

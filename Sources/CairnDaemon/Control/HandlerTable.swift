@@ -51,7 +51,13 @@ struct HandlerTable: Sendable {
   ) {
     add(
       ControlHandler(method) { [host] parameters, send in
-        try await answer(parameters, host.current(), send)
+        let engine = try await host.current()
+        do {
+          return try await answer(parameters, engine, send)
+        } catch {
+          engine.health.note(error)
+          throw error
+        }
       })
   }
 }

@@ -7,6 +7,7 @@ import Logging
 /// Logs changes of state, not attempts, and keeps the summary up to date.
 struct EngineEventLog {
   let engine: SyncEngine
+  let local: LocalProblems
   let reporter: EngineReporter
   let logger: Logger
   /// Called with the name of a replica that is open and in step.
@@ -17,10 +18,39 @@ struct EngineEventLog {
     var troubles: [String: SyncError.Code] = [:]
     var held: [String: HeldRecords] = [:]
     summarise(&held)
-    for await event in engine.events() {
+    for await event in happenings() {
       if Task.isCancelled { return }
-      log(event, troubles: &troubles)
+      if let event {
+        log(event, troubles: &troubles)
+        note(event)
+      }
       summarise(&held)
+    }
+  }
+
+  /// What the links do; nil when something is wrong with the local store, or is so no more.
+  private func happenings() -> AsyncStream<SyncEvent?> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: SyncEvent?.self, bufferingPolicy: .bufferingNewest(1024))
+    let (events, changes) = (engine.events(), local.health.changes)
+    let tasks = [
+      Task {
+        for await event in events { continuation.yield(event) }
+        continuation.finish()
+      },
+      Task { for await _ in changes { continuation.yield(nil) } },
+    ]
+    continuation.onTermination = { _ in for task in tasks { task.cancel() } }
+    return stream
+  }
+
+  /// What passes tell of the local store.
+  private func note(_ event: SyncEvent) {
+    switch event {
+    case .passFailed(_, let error), .phaseChanged(_, .waiting(_, let error)):
+      local.health.note(error)
+    case .passCompleted(_, let pulled, _, _, _) where pulled > 0: local.health.noteWritten()
+    default: break
     }
   }
 
@@ -135,7 +165,7 @@ struct EngineEventLog {
     var text = "\(count) replica\(count == 1 ? "" : "s")"
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
-    let problems = status.replicas.compactMap { replica -> StatusProblem? in
+    let problems = local.all + status.replicas.compactMap { replica -> StatusProblem? in
       let error: SyncError
       switch replica.phase {
       case .failed(let failure): error = failure

@@ -88,7 +88,7 @@ extension ControlError {
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
     case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged,
       .notAStore,
-      .storeLocked, .storeReadOnly, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
+      .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
       .recordsHeld, .notSyncing,
       .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
@@ -112,7 +112,7 @@ extension ControlError {
       self =
         ControlError(error, store: store)
         ?? .storeUnavailable(
-          name: store, code: String(error.code.rawValue), reason: error.message)
+          name: store, code: error.storeTrouble.rawValue, reason: error.message)
     default: return nil
     }
   }

@@ -18,6 +18,8 @@ actor GroupEngine {
   private let logger: Logger
   private let remembered: RememberedReplicas
   private let watches = StoreWatches()
+  /// What is wrong with the local store.
+  nonisolated let health: LocalHealth
   private var running: OpenGroup?
   /// The replicas by name, with where each was named.
   private var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
@@ -29,6 +31,7 @@ actor GroupEngine {
     self.configuration = configuration
     self.logger = logger
     remembered = RememberedReplicas(localStore: configuration.local.path)
+    health = LocalHealth(path: URL(fileURLWithPath: configuration.local.path).path)
   }
 
   /// The open group.
@@ -65,10 +68,14 @@ actor GroupEngine {
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
     running = OpenGroup(
-      coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName)
+      coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
+      health: health)
     watches.watch("local", path: configuration.local.path) { engine.poke() }
     // Listening begins before the first replica, so that no event is missed.
-    let events = EngineEventLog(engine: engine, reporter: reporter, logger: logger) {
+    let events = EngineEventLog(
+      engine: engine, local: LocalProblems(store: local, health: health), reporter: reporter,
+      logger: logger
+    ) {
       [watches] name in watches.renew(name)
     }
     tasks.append(Task { await events.run() })
@@ -147,6 +154,7 @@ actor GroupEngine {
   /// Cancelled when the daemon must stop at once: it rolls back and returns.
   func stop() async {
     watches.stopAll()
+    health.stop()
     for task in tasks { task.cancel() }
     tasks = []
     guard let running else { return }
@@ -165,7 +173,11 @@ actor GroupEngine {
     let request = FetchRequest<ManagedObject>(entityName: entity)
     request.fetchLimit = 1
     request.affectedStores = [running.local]
-    _ = try? await context.perform { try context.count(for: request) }
+    do {
+      _ = try await context.perform { try context.count(for: request) }
+    } catch {
+      health.note(error)
+    }
   }
 
   // MARK: Status and stores

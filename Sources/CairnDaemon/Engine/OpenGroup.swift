@@ -14,6 +14,8 @@ struct OpenGroup: Sendable {
   let local: PersistentStore
   let engine: SyncEngine
   let modelName: String
+  /// What is wrong with the local store.
+  let health: LocalHealth
 
   /// Record IDs as the names of objects.
   var naming: RecordIDNaming { RecordIDNaming(engine: engine) }

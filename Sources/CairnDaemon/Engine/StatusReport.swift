@@ -7,6 +7,27 @@ import CairnStore
 import CairnSync
 import Foundation
 
+/// What is wrong with the local store although it is open.
+struct LocalProblems: Sendable {
+  let store: PersistentStore
+  let health: LocalHealth
+
+  /// The worst first: what was noted, that it writes no more, or that acknowledged commits are not there.
+  var all: [StatusProblem] {
+    let noted = health.problems
+    guard let store = store as? any FailureReporting else { return noted }
+    if let failure = store.failure, noted.isEmpty {
+      return [StatusProblem(code: failure.storeTrouble.rawValue, message: failure.message)]
+    }
+    return noted + store.findings.map { StatusProblem(code: "commits-missing", message: $0) }
+  }
+
+  /// Whether something does not work now.
+  var isFailing: Bool {
+    !health.problems.isEmpty || (store as? any FailureReporting)?.failure != nil
+  }
+}
+
 /// Puts together what the engine knows at one moment.
 struct StatusReport {
   let running: OpenGroup
@@ -21,7 +42,9 @@ struct StatusReport {
       let sync = try running.engine.status()
       local.lastTransaction = Int(sync.localTransaction)
       local.records = records()
-      local.problem = localProblem
+      let troubles = LocalProblems(store: running.local, health: running.health)
+      local.problem = troubles.all.first
+      if troubles.isFailing { local.state = .failing }
       let now = WireDate.now.milliseconds
       let lines = sync.replicas.map { replica in
         ReplicaReport(
@@ -34,25 +57,17 @@ struct StatusReport {
         }
         return StatusProblem(code: problem.code, message: "\(line.name): \(problem.message)")
       }
-      if let problem = local.problem { problems.insert(problem, at: 0) }
+      problems.insert(contentsOf: troubles.all, at: 0)
       return EngineStatus(
         model: running.modelName, local: local, replicas: lines, problems: problems)
     } catch {
+      running.health.note(error)
+      let described = SyncError(describing: error, at: URL(fileURLWithPath: path))
       local.state = .unavailable
-      local.problem = StatusProblem(code: "store-unavailable", message: "\(error)")
+      local.problem = StatusProblem(code: described.code.rawValue, message: described.message)
       return EngineStatus(
         model: running.modelName, local: local, problems: local.problem.map { [$0] } ?? [])
     }
-  }
-
-  /// What is wrong with the local store although it is open: it writes no more, or commits that were
-  /// acknowledged are not there.
-  private var localProblem: StatusProblem? {
-    guard let store = running.local as? any FailureReporting else { return nil }
-    if let failure = store.failure {
-      return StatusProblem(code: "store-read-only", message: failure.message)
-    }
-    return store.findings.first.map { StatusProblem(code: "commits-missing", message: $0) }
   }
 
   /// The number of records of all root entities.

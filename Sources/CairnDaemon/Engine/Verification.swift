@@ -87,6 +87,7 @@ struct Verification: Sendable {
     let findings = try await Blocking.run {
       try (local as? any IntegrityChecking)?.verifyIntegrity() ?? []
     }
+    group.health.noteVerified(findings)
     for finding in findings {
       try await report(
         VerifyStores.Reply(

@@ -38,9 +38,11 @@ actor DaemonConductor {
 
   /// The whole status, with the engine's part.
   func status(engine: EngineStatus) -> DaemonStatus {
-    DaemonStatus(
+    // What was found this moment is not yet in the lifecycle.
+    let isFailing = lifecycle.statusState == .serving && engine.local?.problem != nil
+    return DaemonStatus(
       version: CairnVersion.text, pid: Int(HostIdentity.processID), startedAt: startedAt,
-      state: lifecycle.statusState,
+      state: isFailing ? .degraded : lifecycle.statusState,
       problems: lifecycle.problems + engine.problems.filter { !lifecycle.problems.contains($0) },
       model: engine.model, local: engine.local, replicas: engine.replicas)
   }

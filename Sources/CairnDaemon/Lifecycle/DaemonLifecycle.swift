@@ -166,14 +166,14 @@ struct DaemonLifecycle: Sendable, Equatable {
   private mutating func summary(_ text: String, _ problems: [StatusProblem]) -> [Action] {
     guard !isEnding, failedStarts == 0 else { return [] }
     let wasDegraded = !self.problems.isEmpty
-    let changed = problems != self.problems
+    let new = problems.filter { !self.problems.contains($0) }
     let lineBefore = statusLine
     summary = text
     self.problems = problems
     guard isUp else { return [] }
     state = problems.isEmpty ? .serving : .degraded(hasEngine: true)
     var actions: [Action] = []
-    if changed, !problems.isEmpty { actions.append(.logDegraded(problems)) }
+    if !new.isEmpty { actions.append(.logDegraded(new)) }
     if wasDegraded, problems.isEmpty { actions.append(.logRecovered) }
     if statusLine != lineBefore { actions.append(.notifyStatus(statusLine)) }
     return actions

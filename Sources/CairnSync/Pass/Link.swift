@@ -332,7 +332,7 @@ final class Link: Sendable {
       Self.modelChange(error, openReplica)
       ?? ReplicaOpening.describe(
         error, at: configuration.url)
-    if Self.endsUse(described, error, of: openReplica) { close() }
+    if Self.endsUse(described, of: openReplica) { close() }
     let backoff = local.configuration.backoff
     let random = environment.random()
     let now = environment.now()
@@ -350,14 +350,11 @@ final class Link: Sendable {
   }
 
   /// Whether the replica has to be opened anew: it is another file or version, or its disk has failed.
-  private static func endsUse(
-    _ failure: SyncError, _ error: any Error, of replica: OpenReplica?
-  ) -> Bool {
+  private static func endsUse(_ failure: SyncError, of replica: OpenReplica?) -> Bool {
     switch failure.code {
     case .fileMoved, .modelChanged: return true
-    case .storeUnavailable, .storeReadOnly:
-      let path = (error as? CoreDataError)?.userInfo[NSFilePathErrorKey] as? String
-      return path != nil && path == replica?.store.url?.path
+    case .storeUnavailable, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged:
+      return failure.path != nil && failure.path == replica?.store.url?.path
     default: return false
     }
   }

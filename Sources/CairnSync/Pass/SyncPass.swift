@@ -57,7 +57,8 @@ struct SyncPass: @unchecked Sendable {
     do {
       try (local.store as? any FilePlaceChecking)?.checkFilePlace()
     } catch let error as CoreDataError {
-      throw SyncError(.storeUnavailable, error.message, recovery: .wait)
+      throw SyncError(
+        .storeUnavailable, error.message, recovery: .wait, path: local.store.url?.path)
     }
     do {
       try (replica.store as? any FilePlaceChecking)?.checkFilePlace()

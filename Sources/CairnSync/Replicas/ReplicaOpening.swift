@@ -91,22 +91,19 @@ struct ReplicaOpening: Sendable {
       return SyncError(.failed, "\(place): \(error)", recovery: .wait)
     }
     let message = error.message.contains(place) ? error.message : "\(place): \(error.message)"
-    switch error.code {
-    case .persistentStoreIncompatibleVersionHash, .migrationMissingSourceModel,
-      .migrationMissingMappingModel, .inferredMappingModel, .migration,
-      .migrationConstraintViolation, .persistentStoreIncompatibleSchema,
-      .entityMigrationPolicy:
-      return SyncError(.incompatibleModel, message, recovery: .person)
-    case .persistentStoreInvalidType, .persistentStoreTypeMismatch,
-      .persistentStoreUnsupportedRequestType:
-      return SyncError(.notAStore, message, recovery: .person)
-    case .persistentStoreTimeout:
-      return SyncError(.storeLocked, message, recovery: .wait)
-    default:
-      // SQLITE_READONLY, in its many kinds: somebody may hand the file over, or mount it again.
-      let result = (error.userInfo["NSSQLiteErrorDomain"] as? NSNumber)?.intValue ?? 0
-      return SyncError(
-        result & 0xff == 8 ? .storeReadOnly : .storeUnavailable, message, recovery: .wait)
+    func described(_ code: SyncError.Code, _ recovery: SyncError.Recovery) -> SyncError {
+      SyncError(code, message, recovery: recovery, path: error.storePath)
+    }
+    switch error.storeTrouble {
+    case .incompatibleModel: return described(.incompatibleModel, .person)
+    case .notAStore: return described(.notAStore, .person)
+    case .locked: return described(.storeLocked, .wait)
+    // Somebody may hand the file over, mount it again, make room or bring a copy back.
+    case .readOnly: return described(.storeReadOnly, .wait)
+    case .diskFull: return described(.diskFull, .wait)
+    case .diskFailed: return described(.diskFailed, .wait)
+    case .damaged: return described(.storeDamaged, .wait)
+    case .unavailable: return described(.storeUnavailable, .wait)
     }
   }
 }

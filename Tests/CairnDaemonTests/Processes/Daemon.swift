@@ -21,6 +21,8 @@ final class Daemon: Sendable {
     var environment: [String: String] = [:]
     /// Runs as a user that file modes apply to, also where the tests run as root.
     var isUnprivileged = false
+    /// The local store, where it is not in the folder.
+    var local: String?
   }
 
   /// The user of unprivileged daemons; nobody in particular.
@@ -31,7 +33,7 @@ final class Daemon: Sendable {
   private let process = Mutex<Process?>(nil)
 
   var socket: String { folder.file("\(setup.name).control") }
-  var localPath: String { folder.file("\(setup.name).sqlite") }
+  var localPath: String { setup.local ?? folder.file("\(setup.name).sqlite") }
   var configPath: String { folder.file("\(setup.name).yaml") }
   var logPath: String { folder.file("\(setup.name).log") }
 
@@ -39,7 +41,7 @@ final class Daemon: Sendable {
     self.folder = folder
     self.setup = setup
     var lines = [
-      "model: \(setup.model)", "control: {socket: \(socket)}", "local: {path: \(localPath)}",
+      "model: \(setup.model)", "control: {socket: \(socket)}", "local: {path: \(setup.local ?? folder.file("\(setup.name).sqlite"))}",
       "log: {level: debug, format: logfmt}",
     ]
     if !setup.replicas.isEmpty { lines.append("replicas:") }

@@ -32,7 +32,9 @@ extension HandlerTable {
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
       let context = group.newContext(named: "cairnctl")
       context.transactionAuthor = parameters.author ?? "cairnctl"
-      return try await context.perform { try save.run(in: context, store: group.local) }
+      let reply = try await context.perform { try save.run(in: context, store: group.local) }
+      group.health.noteWritten()
+      return reply
     }
 
     serve(ImportRecords.self) { parameters, engine in
@@ -76,6 +78,8 @@ extension HandlerTable {
   ) async throws -> ImportRecords.Reply {
     let context = group.newContext(named: "import")
     context.transactionAuthor = author ?? "cairnctl"
-    return try await context.perform { try batch.run(in: context, store: group.local) }
+    let reply = try await context.perform { try batch.run(in: context, store: group.local) }
+    group.health.noteWritten()
+    return reply
   }
 }

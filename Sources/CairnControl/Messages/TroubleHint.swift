@@ -1,0 +1,23 @@
+// What to do about a store in trouble.
+
+/// The next step for each trouble that a store can have, by its code.
+public enum TroubleHint {
+  /// - Returns: nil for a code that is no store's trouble, or where the message says it all.
+  public static func text(_ code: String) -> String? {
+    switch code {
+    case "disk-full": "make room on the store's disk (`df -h`); it goes on by itself"
+    case "store-damaged":
+      "`cairnctl verify` shows what is damaged; stop cairnd, then restore the file, or move it "
+        + "away: the replicas fill a new one"
+    case "disk-failed":
+      "`journalctl -k` shows what the kernel says of the disk; when it works again, "
+        + "`systemctl restart cairnd`"
+    case "store-read-only":
+      "let the daemon's user write the file and its folder (`ls -ld`); it goes on by itself"
+    case "store-locked": "another program keeps it locked: `fuser` names it"
+    case "commits-missing":
+      "`cairnctl verify` says what was lost here; what replicas have comes back from them"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// A file system in memory that is soon full.
+package final class SmallDisk {
+  package let folder: URL
+
+  /// Nil, with a word about it, where none can be mounted.
+  package init?(megabytes: Int) throws {
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cairn-disk-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    guard
+      try Self.run(
+        "mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path])
+    else {
+      print("real full disk: left out, no file system can be mounted here (that takes root)")
+      try FileManager.default.removeItem(at: folder)
+      return nil
+    }
+  }
+
+  deinit {
+    _ = try? Self.run("umount", ["-l", folder.path])
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  package func grow(toMegabytes megabytes: Int) throws {
+    guard try Self.run("mount", ["-o", "remount,size=\(megabytes)m", folder.path]) else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+  }
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}

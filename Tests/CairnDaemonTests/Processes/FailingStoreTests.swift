@@ -1,0 +1,151 @@
+// A local store that fails while the daemon runs: status, journal and answers say what is wrong and what
+// to do, and say it once.
+import CairnControl
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@Suite struct FailingStoreTests {
+  private func daemon(in folder: TemporaryFolder, local: String? = nil) throws -> Daemon {
+    try Daemon(
+      in: folder,
+      Daemon.Setup(
+        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
+        local: local))
+  }
+
+  private func entries(_ event: String, _ code: String, in daemon: Daemon) -> Int {
+    daemon.logText.split(separator: "\n").count {
+      $0.contains("event=\(event)") && $0.contains("errorCode=\(code)")
+    }
+  }
+
+  @Test func aFullDiskIsSaidUntilThereIsRoom() async throws {
+    guard let disk = try SmallDisk(megabytes: 6) else { return }
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder, local: disk.folder.appendingPathComponent("l.sqlite").path)
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=nut").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let ballast = disk.folder.appendingPathComponent("ballast")
+    // Until there is no room for another byte.
+    #expect(FileManager.default.createFile(atPath: ballast.path, contents: nil))
+    let handle = try FileHandle(forWritingTo: ballast)
+    while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+    let long = String(repeating: "x", count: 200_000)
+    var refused = try await daemon.ctl("insert", "Item", "name=\(long)")
+    for _ in 0..<20 where refused.code == 0 {
+      refused = try await daemon.ctl("insert", "Item", "name=\(long)")
+    }
+    #expect(refused.code == 1 && refused.errors.contains("(disk-full)"), "\(refused.errors)")
+    #expect(refused.errors.contains("hint: make room"), "\(refused.errors)")
+
+    let status = try daemon.status()
+    #expect(status.state == .degraded && status.local?.state == .failing, "\(status)")
+    #expect(status.local?.problem?.code == "disk-full")
+    #expect(status.problems.first == status.local?.problem)
+    let shown = try await daemon.ctl("status")
+    #expect(shown.output.contains("make room"), "\(shown.output)")
+    #expect(try await eventually { entries("degraded", "disk-full", in: daemon) == 1 })
+    for _ in 0..<3 { try await daemon.ctl("insert", "Item", "name=\(long)") }
+    #expect(entries("degraded", "disk-full", in: daemon) == 1, "said once")
+    #expect(try await daemon.values("Item", "name").contains("nut"), "reading goes on")
+
+    try handle.close()
+    try FileManager.default.removeItem(at: ballast)
+    try disk.grow(toMegabytes: 32)
+    // Nobody writes, and yet it is noticed.
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(try daemon.status().local?.state == .open)
+    #expect(try await daemon.ctl("insert", "Item", "name=bolt").code == 0)
+    #expect(daemon.logText.contains("event=recovered"))
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func damageThatIsMetIsSaidAndVerified() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder)
+    try await daemon.start()
+    for number in 0..<50 {
+      let name = "\(number) " + String(repeating: "x", count: 1000)
+      #expect(try await daemon.ctl("insert", "Item", "name=\(name)").code == 0)
+    }
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(await daemon.stop() == 0)
+    // A leaf of the table becomes noise.
+    let queue = try DatabaseQueue(path: daemon.localPath)
+    let (page, size) = try await queue.read { database in
+      (
+        try #require(
+          try Int.fetchOne(
+            database,
+            sql: "SELECT max(pageno) FROM dbstat WHERE name = 'ZITEM' AND pagetype = 'leaf'")),
+        try #require(try Int.fetchOne(database, sql: "PRAGMA page_size"))
+      )
+    }
+    try queue.close()
+    let handle = try #require(FileHandle(forUpdatingAtPath: daemon.localPath))
+    try handle.seek(toOffset: UInt64((page - 1) * size))
+    try handle.write(contentsOf: Data(repeating: 0x5A, count: size))
+    try handle.close()
+
+    try await daemon.start()
+    let refused = try await daemon.ctl("fetch", "Item")
+    #expect(refused.code == 1 && refused.errors.contains("(store-damaged)"), "\(refused.errors)")
+    #expect(refused.errors.contains("`cairnctl verify`"), "\(refused.errors)")
+    let status = try daemon.status()
+    #expect(status.state == .degraded && status.local?.state == .failing, "\(status)")
+    #expect(status.local?.problem?.code == "store-damaged")
+    #expect(try await eventually { entries("degraded", "store-damaged", in: daemon) > 0 })
+    let verified = try await daemon.ctl("verify")
+    #expect(verified.code == 1, "\(verified.output)")
+    #expect(try daemon.status().local?.problem?.code == "store-damaged")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func damageThatVerificationFindsIsInStatusAndJournalUntilItIsGone() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder)
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=nut").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.ctl("verify").code == 0)
+    func setName(_ name: String) async throws {
+      let queue = try DatabaseQueue(path: daemon.localPath)
+      try await queue.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = ?", arguments: [name]) }
+      try queue.close()
+    }
+    // Past the sums of rows.
+    try await setName("nit")
+    #expect(try daemon.status().local?.state == .open, "nobody has looked")
+    let verified = try await daemon.ctl("verify")
+    #expect(verified.code == 1 && verified.output.contains("local: damage"), "\(verified.output)")
+    let status = try daemon.status()
+    #expect(status.state == .degraded && status.local?.state == .failing, "\(status)")
+    #expect(status.local?.problem?.code == "store-damaged")
+    #expect(try await eventually { entries("degraded", "store-damaged", in: daemon) == 1 })
+    try await setName("nut")
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(try await eventually { daemon.logText.contains("event=recovered") })
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aLocalFileThatIsMovedAwayIsSaid() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder)
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=nut").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    try FileManager.default.moveItem(atPath: daemon.localPath, toPath: daemon.localPath + ".away")
+    let refused = try await daemon.ctl("insert", "Item", "name=bolt")
+    #expect(refused.code == 1 && refused.errors.contains(daemon.localPath), "\(refused.errors)")
+    let status = try daemon.status()
+    #expect(status.state == .degraded && status.local?.state == .failing, "\(status)")
+    try FileManager.default.moveItem(atPath: daemon.localPath + ".away", toPath: daemon.localPath)
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(try await daemon.ctl("insert", "Item", "name=bolt").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+}
