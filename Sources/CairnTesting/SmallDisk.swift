@@ -13,7 +13,8 @@ package final class SmallDisk {
       try Self.run(
         "mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path])
     else {
-      print("real full disk: left out, no file system can be mounted here (that takes root)")
+      let word = "real full disk: left out, no file system can be mounted here (that takes root)\n"
+      FileHandle.standardError.write(Data(word.utf8))
       try FileManager.default.removeItem(at: folder)
       return nil
     }

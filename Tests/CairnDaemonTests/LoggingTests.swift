@@ -55,15 +55,72 @@ private final class Lines: Sendable {
     #expect(try journal.receive(timeout: .patience) == [])
   }
 
-  @Test func everyEventHasAnIDOfItsOwnAndTheImportantOnesAnExplanation() throws {
+  @Test func everyEventHasAnIDOfItsOwnAndItsTextNamesItsFields() throws {
     let ids = DaemonEvent.allCases.map(\.messageID)
     #expect(Set(ids).count == ids.count)
     #expect(ids.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{32}/) != nil })
-    let catalog = try String(
-      contentsOfFile: Project.file("systemd/cairn.catalog"), encoding: .utf8)
-    for event in DaemonEvent.allCases where event.level >= .warning {
-      #expect(catalog.contains("-- \(event.messageID)\n"), "\(event)")
+    for event in DaemonEvent.allCases {
+      let entry = event.entry
+      let names = entry.fields.map(\.journalName)
+      for match in (entry.subject + entry.text).matches(of: /@(\w+)@/) {
+        #expect(names.contains(String(match.output.1)), "\(event): \(match.output.0)")
+      }
     }
+  }
+
+  @Test(arguments: [
+    ("systemd/cairn.catalog", EventTable.catalog),
+    ("Sources/Cairn/Cairn.docc/EventsInTheLog.md", EventTable.page),
+  ])
+  func theCatalogueAndThePageComeFromTheTable(_ path: String, _ text: String) throws {
+    let file = Project.file(path)
+    if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] != nil {
+      try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+    let stored = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(stored == text, "RECORD_GOLDEN=1 writes it anew")
+  }
+
+  @Test func atLevelInfoAndAboveTheDaemonLogsEventsOnly() throws {
+    var found = 0
+    for folder in ["Sources/CairnDaemon", "Sources/cairnd"] {
+      let names = FileManager.default.enumerator(atPath: Project.file(folder))?.allObjects ?? []
+      for case let name as String in names where name.hasSuffix(".swift") {
+        let text = try String(
+          contentsOfFile: Project.file("\(folder)/\(name)"), encoding: .utf8)
+        found += text.matches(of: /\.event\(\s*\./).count
+        let others = text.matches(of: /[lL]og(ger)?\.(info|notice|warning|error|critical)\(/)
+        #expect(others.isEmpty, "\(folder)/\(name): an event of the table is wanted")
+      }
+    }
+    #expect(found > 20)
+  }
+
+  @Test func whatRepeatsIsLoggedOnceAnInterval() {
+    let throttle = EventThrottle(interval: 100)
+    #expect(throttle.isDue("a", now: 1000))
+    #expect(!throttle.isDue("a", now: 1099))
+    #expect(throttle.isDue("b", now: 1099))
+    #expect(throttle.isDue("a", now: 1100))
+    // A flood of subjects is none that fills the memory, or the log.
+    let due = (0..<5000).count { throttle.isDue("\($0)", now: 1150) }
+    #expect(due < 1000)
+    #expect(throttle.isDue("c", now: 1300))
+  }
+
+  @Test func passesAreSummedUpByReplica() {
+    var summary = PassSummary()
+    summary.add(replica: "b", pulled: 0, pushed: 0, conflicts: 0, now: 1)
+    #expect(summary.isEmpty, "what moves nothing is not counted")
+    summary.add(replica: "b", pulled: 1, pushed: 2, conflicts: 0, now: 2)
+    summary.add(replica: "a", pulled: 3, pushed: 0, conflicts: 1, now: 3)
+    summary.add(replica: "b", pulled: 4, pushed: 5, conflicts: 6, now: 4)
+    let taken = summary.take()
+    #expect(taken.map(\.replica) == ["a", "b"])
+    #expect(
+      taken.last?.sum
+        == PassSummary.Sum(passes: 2, pulled: 5, pushed: 7, conflicts: 6, since: 2))
+    #expect(summary.isEmpty)
   }
 
   @Test func aLineStaysOneLine() {

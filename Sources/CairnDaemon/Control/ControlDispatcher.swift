@@ -9,6 +9,8 @@ struct ControlDispatcher: Sendable {
   private let handlers: [String: ControlHandler]
   private let service: ServiceDescription
   private let logger: Logger
+  /// A client may try again and again.
+  private let refusals = EventThrottle()
 
   init(handlers: [ControlHandler], logger: Logger) {
     self.handlers = Dictionary(handlers.map { ($0.method.name, $0) }, uniquingKeysWith: { $1 })
@@ -72,7 +74,7 @@ struct ControlDispatcher: Sendable {
       "method": .string(String(call.method.prefix(128))), "clientUid": "\(caller.user)",
       "clientPid": "\(caller.process)", "errorCode": .string(error.name),
     ]
-    if error == .permissionDenied {
+    if error == .permissionDenied, refusals.isDue("\(caller.user)") {
       logger.event(.callRefused, "a call was refused", metadata: metadata)
     } else {
       logger.debug("a call failed", metadata: metadata)

@@ -1,51 +1,86 @@
 // What the links do, as log lines and as the daemon's one-line status.
 
 import CairnControl
+import CairnPlatform
 import CairnSync
 import Logging
 
 /// Logs changes of state, not attempts, and keeps the summary up to date.
+///
+/// What goes on all the time, such as passes and records that are held, is one entry in five minutes at
+/// most.
 struct EngineEventLog {
   let engine: SyncEngine
   let local: LocalProblems
   let reporter: EngineReporter
   let logger: Logger
-  /// Called with the name of a replica that is open and in step.
+  /// Called with the name of a replica that is open.
   let onReady: @Sendable (String) -> Void
+
+  /// The least time between two entries of what goes on.
+  private static let interval = Duration.seconds(300)
+
+  /// What is known from one event to the next.
+  private struct Memory {
+    /// What is wrong with which replica.
+    var troubles: [String: SyncError.Code] = [:]
+    /// What waited when it was last logged.
+    var held: [String: HeldRecords] = [:]
+    /// The replicas of which more waits than was logged in this interval.
+    var loggedHeld: Set<String> = []
+    var passes = PassSummary()
+    /// Ends the interval; nil while nothing has happened.
+    var timer: Task<Void, Never>?
+  }
+
+  /// What the log learns of.
+  private enum Happening {
+    case link(SyncEvent)
+    /// Something is wrong with the local store, or is so no more.
+    case localChanged
+    case intervalEnded
+  }
 
   /// Runs until the engine ends or the task is cancelled.
   func run() async {
-    var troubles: [String: SyncError.Code] = [:]
-    var held: [String: HeldRecords] = [:]
-    summarise(&held)
-    for await event in happenings() {
-      if Task.isCancelled { return }
-      if let event {
-        log(event, troubles: &troubles)
-        note(event)
-      }
-      summarise(&held)
-    }
-  }
-
-  /// What the links do; nil when something is wrong with the local store, or is so no more.
-  private func happenings() -> AsyncStream<SyncEvent?> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: SyncEvent?.self, bufferingPolicy: .bufferingNewest(1024))
+    var memory = Memory()
+    let (happenings, continuation) = AsyncStream.makeStream(
+      of: Happening.self, bufferingPolicy: .bufferingNewest(1024))
     let (events, changes) = (engine.events(), local.health.changes)
-    let tasks = [
+    let sources = [
       Task {
-        for await event in events { continuation.yield(event) }
+        for await event in events { continuation.yield(.link(event)) }
         continuation.finish()
       },
-      Task { for await _ in changes { continuation.yield(nil) } },
+      Task { for await _ in changes { continuation.yield(.localChanged) } },
     ]
-    continuation.onTermination = { _ in for task in tasks { task.cancel() } }
-    return stream
+    summarise(&memory)
+    for await happening in happenings {
+      switch happening {
+      case .link(let event):
+        log(event, &memory)
+        noteLocal(event)
+      case .localChanged: break
+      case .intervalEnded:
+        memory.timer = nil
+        memory.loggedHeld = []
+        logPasses(&memory)
+      }
+      summarise(&memory)
+      if memory.timer == nil, !memory.passes.isEmpty || !memory.loggedHeld.isEmpty {
+        memory.timer = Task {
+          try? await Task.sleep(for: Self.interval)
+          continuation.yield(.intervalEnded)
+        }
+      }
+    }
+    memory.timer?.cancel()
+    for source in sources { source.cancel() }
+    logPasses(&memory)
   }
 
   /// What passes tell of the local store.
-  private func note(_ event: SyncEvent) {
+  private func noteLocal(_ event: SyncEvent) {
     switch event {
     case .passFailed(_, let error), .phaseChanged(_, .waiting(_, let error)):
       local.health.note(error)
@@ -54,49 +89,19 @@ struct EngineEventLog {
     }
   }
 
-  private func log(_ event: SyncEvent, troubles: inout [String: SyncError.Code]) {
+  private func log(_ event: SyncEvent, _ memory: inout Memory) {
     switch event {
-    case .phaseChanged(let replica, let phase):
-      let metadata: Logger.Metadata = ["replica": .string(replica)]
-      switch phase {
-      case .waiting(_, let reason):
-        // The same trouble again is not news.
-        guard troubles.updateValue(reason.code, forKey: replica) != reason.code else { return }
+    case .phaseChanged(let replica, let phase): log(phase, of: replica, &memory)
+    case .passCompleted(let replica, let pulled, let pushed, let conflicts, _):
+      memory.passes.add(
+        replica: replica, pulled: pulled, pushed: pushed, conflicts: conflicts,
+        now: MonotonicClock.nanoseconds / 1_000_000)
+      // Not when it is open: then the same trouble would come and go with each attempt.
+      if memory.troubles.removeValue(forKey: replica) != nil {
         logger.event(
-          reason.code == .clockSkew ? .clockSkew : .storeUnavailable,
-          "\(replica) is not available: \(reason.message)",
-          metadata: metadata.merging(["errorCode": .string(reason.code.rawValue)]) { $1 })
-      case .failed(let error):
-        troubles[replica] = error.code
-        logger.event(
-          .linkStopped, "\(replica) is stopped and needs a person: \(error.message)",
-          metadata: metadata.merging(["errorCode": .string(error.code.rawValue)]) { $1 })
-      case .awaitingApproval(let plan):
-        // The same question again is not news.
-        guard troubles.updateValue(.awaitingApproval, forKey: replica) != .awaitingApproval else {
-          return
-        }
-        logger.event(
-          .approvalNeeded, "\(replica) is stopped, \(plan.message)",
-          metadata: metadata.merging(["errorCode": .string(plan.error.code.rawValue)]) { $1 })
-      case .ready:
-        onReady(replica)
-        if troubles.removeValue(forKey: replica) != nil {
-          logger.event(.storeAvailable, "\(replica) is available again", metadata: metadata)
-        }
-      case .migrating(let progress):
-        reporter.progress("Migrating \(replica), \(Int(progress * 100)) %")
-      case .opening, .syncing, .paused, .removed:
-        logger.debug("\(replica) is \(phase.word)", metadata: metadata)
+          .storeAvailable, "\(replica) is available again",
+          metadata: ["replica": .string(replica)])
       }
-    case .passCompleted(let replica, let pulled, let pushed, let conflicts, let milliseconds):
-      guard pulled + pushed + conflicts > 0 else { return }
-      logger.info(
-        "pass completed",
-        metadata: [
-          "replica": .string(replica), "pulled": "\(pulled)", "pushed": "\(pushed)",
-          "conflicts": "\(conflicts)", "durationMilliseconds": "\(milliseconds)",
-        ])
     case .passFailed(let replica, let error):
       logger.debug(
         "pass failed: \(error.message)",
@@ -105,27 +110,34 @@ struct EngineEventLog {
       logger.debug(
         "first copy, \(Int(progress * 100)) %", metadata: ["replica": .string(replica)])
     case .restored(let replica, let path):
-      logger.warning(
+      logger.event(
+        .storeRestored,
         "\(path) went back in time, as a restored backup does; all is compared once more",
-        metadata: ["replica": .string(replica)])
+        metadata: ["replica": .string(replica), "path": .string(path)])
     case .historyLost(let replica, let path):
-      logger.warning(
+      logger.event(
+        .historyLost,
         "\(path) lost history before it was read, as a purge does; the stores were compared",
-        metadata: ["replica": .string(replica)])
+        metadata: ["replica": .string(replica), "path": .string(path)])
     case .expired(let replica, let path, let reader):
       logger.event(
         .replicaExpired,
         "\(reader) has not read from \(path) for longer than the retention; it comes back by comparison",
-        metadata: ["replica": .string(replica)])
+        metadata: [
+          "replica": .string(replica), "path": .string(path), "reader": .string(reader),
+        ])
     case .returned(let replica, let path, let deleted):
-      logger.warning(
+      logger.event(
+        .replicaReturned,
         "\(path) was away for longer than the retention; the stores were compared, and \(deleted) records and links deleted that were gone",
-        metadata: ["replica": .string(replica)])
+        metadata: ["replica": .string(replica), "path": .string(path), "count": "\(deleted)"])
     case .clockFellBack(let replica, let path, let milliseconds):
       logger.event(
         .clockSkew,
         "\(path) was written \(milliseconds / 1000) s in the future by this machine's clock; it was wrong then, or is now",
-        metadata: ["replica": .string(replica)])
+        metadata: [
+          "replica": .string(replica), "path": .string(path), "seconds": "\(milliseconds / 1000)",
+        ])
     case .quarantined(let replica, let name):
       logger.debug(
         "a record waits in quarantine",
@@ -133,7 +145,47 @@ struct EngineEventLog {
     }
   }
 
-  /// Logs that more waits than before: one entry for all of a pass.
+  private func log(_ phase: ReplicaPhase, of replica: String, _ memory: inout Memory) {
+    func log(_ event: DaemonEvent, _ code: SyncError.Code, _ text: String) {
+      // The same trouble, or question, again is not news.
+      guard memory.troubles.updateValue(code, forKey: replica) != code else { return }
+      logger.event(
+        event, "\(replica) \(text)",
+        metadata: ["replica": .string(replica), "errorCode": .string(code.rawValue)])
+    }
+    switch phase {
+    case .waiting(_, let reason):
+      log(
+        reason.code == .clockSkew ? .clockSkew : .storeUnavailable, reason.code,
+        "is not available: \(reason.message)")
+    case .failed(let error):
+      log(.linkStopped, error.code, "is stopped and needs a person: \(error.message)")
+    case .awaitingApproval(let plan):
+      log(.approvalNeeded, .awaitingApproval, "is stopped, \(plan.message)")
+    case .ready: onReady(replica)
+    case .migrating(let progress):
+      reporter.progress("Migrating \(replica), \(Int(progress * 100)) %")
+    case .removed: memory.troubles[replica] = nil
+    case .opening, .syncing, .paused:
+      logger.debug("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
+    }
+  }
+
+  private func logPasses(_ memory: inout Memory) {
+    let now = MonotonicClock.nanoseconds / 1_000_000
+    for (replica, sum) in memory.passes.take() {
+      let seconds = (now - min(now, sum.since)) / 1000
+      logger.event(
+        .passesCompleted,
+        "\(sum.pulled) changes from \(replica), \(sum.pushed) to it, in \(sum.passes) passes",
+        metadata: [
+          "replica": .string(replica), "passes": "\(sum.passes)", "pulled": "\(sum.pulled)",
+          "pushed": "\(sum.pushed)", "conflicts": "\(sum.conflicts)", "seconds": "\(seconds)",
+        ])
+    }
+  }
+
+  /// Logs that more waits than before: one entry for all of an interval.
   private func logGrowth(from old: HeldRecords, in replica: CairnSync.ReplicaStatus) {
     let held = replica.held
     func log(_ event: DaemonEvent, _ count: Int, _ more: Int, _ what: String) {
@@ -147,11 +199,15 @@ struct EngineEventLog {
     log(.recordsHeld, held.ahead, held.ahead - old.ahead, "were written in the future")
   }
 
-  private func summarise(_ held: inout [String: HeldRecords]) {
+  private func summarise(_ memory: inout Memory) {
     guard let status = try? engine.status() else { return }
     for replica in status.replicas where replica.lastPass != nil {
-      let old = held.updateValue(replica.held, forKey: replica.name) ?? HeldRecords()
-      logGrowth(from: old, in: replica)
+      let old = memory.held[replica.name] ?? HeldRecords()
+      let isMore = replica.held.invalid > old.invalid || replica.held.ahead > old.ahead
+      // What grows on is told of when the interval has ended.
+      if isMore, !memory.loggedHeld.insert(replica.name).inserted { continue }
+      memory.held[replica.name] = replica.held
+      if isMore { logGrowth(from: old, in: replica) }
     }
     let behind = status.replicas.count { ($0.lagTransactions ?? 0) > 0 }
     let troubled = status.replicas.count {
@@ -165,16 +221,18 @@ struct EngineEventLog {
     var text = "\(count) replica\(count == 1 ? "" : "s")"
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
-    let problems = local.all + status.replicas.compactMap { replica -> StatusProblem? in
-      let error: SyncError
-      switch replica.phase {
-      case .failed(let failure): error = failure
-      case .awaitingApproval(let plan): error = plan.error
-      case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: return nil
+    let problems =
+      local.all
+      + status.replicas.compactMap { replica -> StatusProblem? in
+        let error: SyncError
+        switch replica.phase {
+        case .failed(let failure): error = failure
+        case .awaitingApproval(let plan): error = plan.error
+        case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: return nil
+        }
+        return StatusProblem(
+          code: error.code.rawValue, message: "\(replica.name): \(error.message)")
       }
-      return StatusProblem(
-        code: error.code.rawValue, message: "\(replica.name): \(error.message)")
-    }
     reporter.summary(text, problems: problems)
   }
 }

@@ -88,7 +88,8 @@ extension ControlError {
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
     case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged,
       .notAStore,
-      .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping, .contention, .clockSkew, .invalidRecord,
+      .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
+      .contention, .clockSkew, .invalidRecord,
       .recordsHeld, .notSyncing,
       .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(

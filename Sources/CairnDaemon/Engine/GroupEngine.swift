@@ -26,6 +26,7 @@ actor GroupEngine {
   /// The names of replicas whose links rest until they are resumed.
   private(set) var paused: Set<String> = []
   private var tasks: [Task<Void, Never>] = []
+  private var eventLog: Task<Void, Never>?
 
   init(configuration: DaemonConfiguration, logger: Logger) {
     self.configuration = configuration
@@ -78,7 +79,7 @@ actor GroupEngine {
     ) {
       [watches] name in watches.renew(name)
     }
-    tasks.append(Task { await events.run() })
+    eventLog = Task { await events.run() }
     let memory = try remembered.load()
     paused = memory.paused
     for section in configuration.replicas { try add(section, origin: .configuration) }
@@ -130,18 +131,23 @@ actor GroupEngine {
         switch result {
         case .purged(let reports):
           for report in reports where report.count > 0 || report.problem != nil {
-            logger.info(
+            var metadata: Logger.Metadata = [
+              "store": .string(report.store), "transactions": "\(report.transactions)",
+              "records": "\(report.records)", "bytes": "\(report.freedBytes)",
+            ]
+            metadata["errorCode"] = report.problem.map { .string($0.code.rawValue) }
+            logger.event(
+              .purged,
               "purged \(report.store)\(report.problem.map { ": \($0.message)" } ?? "")",
-              metadata: [
-                "store": .string(report.store), "transactions": "\(report.transactions)",
-                "records": "\(report.records)", "bytes": "\(report.freedBytes)",
-              ])
+              metadata: metadata)
           }
         case .verified(let report):
           if report.isEqual { return }
           logger.event(
             .storesDiffer, "\(report.differences.count) differences in \(report.replica)",
-            metadata: ["replica": .string(report.replica)])
+            metadata: [
+              "replica": .string(report.replica), "count": "\(report.differences.count)",
+            ])
         }
       }
     }
@@ -160,6 +166,9 @@ actor GroupEngine {
     guard let running else { return }
     self.running = nil
     await running.engine.stop()
+    // It writes down what was done last.
+    eventLog?.cancel()
+    await eventLog?.value
     try? running.coordinator.remove(running.local)
   }
 

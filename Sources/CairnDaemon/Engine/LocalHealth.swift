@@ -44,7 +44,9 @@ final class LocalHealth: Sendable {
     }
   }
 
-  /// The troubles that last, the worst first. A call that waited for a lock in vain has been answered,
+  /// The troubles that last, the worst first.
+  ///
+  /// A call that waited for a lock in vain has been answered,
   /// and says nothing of the next one.
   private static let severity: [StoreTrouble] = [
     .damaged, .notAStore, .diskFailed, .unavailable, .readOnly, .diskFull,

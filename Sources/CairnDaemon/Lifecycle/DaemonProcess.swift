@@ -48,7 +48,9 @@ public struct DaemonProcess: Sendable {
     let destination = LogDestination(configuration.log, environment: environment)
     let logger = destination.logger("cairnd")
     for name in activation.unknown {
-      logger.warning("a socket was passed in that nobody wants", metadata: ["socket": "\(name)"])
+      logger.event(
+        .socketUnknown, "a socket was passed in that nobody wants",
+        metadata: ["socket": .string(name)])
     }
     notifier(.status("Starting"))
     do {
@@ -125,7 +127,7 @@ public struct DaemonProcess: Sendable {
   }
 
   private func end(after error: any Error, _ logger: Logger) -> ExitStatus {
-    logger.critical("the daemon ends: \(String(describing: error))")
+    logger.event(.failed, "the daemon ends: \(String(describing: error))")
     guard let error = error as? PlatformError else { return .software }
     notifier(
       NotifyMessage.status("Failed: \(error)").and(.failure(errno: error.code.rawValue)))

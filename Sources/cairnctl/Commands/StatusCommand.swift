@@ -40,7 +40,9 @@ enum StatusText {
     if let local = status.local { lines += text(local, style) }
     for problem in status.problems {
       lines += labelled("problem", "\(problem.message) (\(problem.code))", style, .bad)
-      if let hint = TroubleHint.text(problem.code) { lines += labelled("hint", hint, style, .faint) }
+      if let hint = TroubleHint.text(problem.code) {
+        lines += labelled("hint", hint, style, .faint)
+      }
     }
     if !status.replicas.isEmpty {
       lines.append("")

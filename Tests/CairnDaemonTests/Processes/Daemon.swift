@@ -6,6 +6,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import CairnDaemon
+
 /// One daemon that can be started, killed and started again over the same files.
 ///
 /// Mutable state: the running process, inside the mutex. Whatever runs is killed in the end.
@@ -41,7 +43,8 @@ final class Daemon: Sendable {
     self.folder = folder
     self.setup = setup
     var lines = [
-      "model: \(setup.model)", "control: {socket: \(socket)}", "local: {path: \(setup.local ?? folder.file("\(setup.name).sqlite"))}",
+      "model: \(setup.model)", "control: {socket: \(folder.file("\(setup.name).control"))}",
+      "local: {path: \(setup.local ?? folder.file("\(setup.name).sqlite"))}",
       "log: {level: debug, format: logfmt}",
     ]
     if !setup.replicas.isEmpty { lines.append("replicas:") }
@@ -95,7 +98,9 @@ final class Daemon: Sendable {
   func stop() async -> Int32 {
     guard let running = process.withLock({ $0 }), running.isRunning else { return -1 }
     running.terminate()
-    return await exitCode()
+    let code = await exitCode()
+    expectEventsOnly()
+    return code
   }
 
   /// Waits until the process has ended.
@@ -172,6 +177,28 @@ final class Daemon: Sendable {
 
   func log(last count: Int) -> String {
     logText.split(separator: "\n").suffix(count).joined(separator: "\n")
+  }
+
+  /// Checks that at level info and above nothing was logged that is not in the table of events, nor with
+  /// a field that the table does not tell of.
+  private func expectEventsOnly() {
+    let field = /(?:^| )(\w+)=("(?:[^"\\]|\\.)*"|\S*)/
+    for line in logText.split(separator: "\n") where line.hasPrefix("time=") {
+      var fields: [String: String] = [:]
+      for match in line.matches(of: field) {
+        fields[String(match.output.1)] = String(match.output.2)
+      }
+      guard let level = fields["level"], level != "debug", level != "trace" else { continue }
+      guard let event = fields["event"].flatMap(DaemonEvent.init(rawValue:)) else {
+        Issue.record("not in the table of events: \(line)")
+        continue
+      }
+      let known = Set(
+        event.entry.fields.map(\.rawValue) + ["time", "level", "msg", "event", "logger"])
+      #expect(known.isSuperset(of: fields.keys), "\(line)")
+      #expect(level == event.level.rawValue, "\(line)")
+      if let code = fields["errorCode"] { #expect(Int(code) == nil, "a word is wanted: \(line)") }
+    }
   }
 
   private func write(_ text: String, to path: String) throws {

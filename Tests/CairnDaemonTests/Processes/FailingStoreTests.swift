@@ -33,7 +33,7 @@ import Testing
     #expect(FileManager.default.createFile(atPath: ballast.path, contents: nil))
     let handle = try FileHandle(forWritingTo: ballast)
     while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
-    let long = String(repeating: "x", count: 200_000)
+    let long = String(repeating: "x", count: 100_000)
     var refused = try await daemon.ctl("insert", "Item", "name=\(long)")
     for _ in 0..<20 where refused.code == 0 {
       refused = try await daemon.ctl("insert", "Item", "name=\(long)")
@@ -147,5 +147,24 @@ import Testing
     #expect(try await eventually { try daemon.status().state == .serving })
     #expect(try await daemon.ctl("insert", "Item", "name=bolt").code == 0)
     #expect(await daemon.stop() == 0)
+  }
+
+  @Test func manyPassesAreOneEntry() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder)
+    try await daemon.start()
+    for number in 0..<20 {
+      #expect(try await daemon.ctl("insert", "Item", "name=nut\(number)").code == 0)
+      #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    }
+    #expect(await daemon.stop() == 0)
+    let lines = daemon.logText.split(separator: "\n").filter {
+      $0.contains("event=passesCompleted")
+    }
+    let line = try #require(lines.first)
+    #expect(lines.count == 1, "\(lines)")
+    #expect(line.contains(" pushed=20 ") && line.contains("replica=near"), "\(line)")
+    let notes = daemon.logText.split(separator: "\n").count { !$0.contains("level=debug") }
+    #expect(notes < 8, "\(daemon.logText)")
   }
 }

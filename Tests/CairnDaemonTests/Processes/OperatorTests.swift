@@ -66,7 +66,9 @@ import Testing
       try engine.pause()
       try application.update("Item", named: name, values)
       // What the machine's clock said.
-      let queue = try DatabaseQueue(path: path)
+      var patient = Configuration()
+      patient.busyMode = .timeout(30)
+      let queue = try DatabaseQueue(path: path, configuration: patient)
       try await queue.write { database in
         let last = "(SELECT max(Z_PK) FROM ATRANSACTION)"
         try database.execute(
