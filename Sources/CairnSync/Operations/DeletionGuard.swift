@@ -34,6 +34,20 @@ final class DeletionGuard {
     if let plan = try survey.run(replica: replica, store: name) { throw ApprovalNeeded(plan: plan) }
     checked[key] = head
   }
+
+  /// Call before a store that comes back deletes what the other has deleted and forgotten.
+  ///
+  /// - Parameter isLocal: Whether it is the local store that comes back.
+  /// - Throws: ``ApprovalNeeded``.
+  func check(_ reader: ReturningReader, isLocal: Bool) throws {
+    guard limit.harmless < .max else { return }
+    let survey = DeletionSurvey(
+      source: reader.source, destination: reader.access, limit: limit, after: 0)
+    let name = isLocal ? StoreReference.localName : replica
+    if let plan = try survey.run(reader, replica: replica, store: name) {
+      throw ApprovalNeeded(plan: plan)
+    }
+  }
 }
 
 /// Finds out what of a destination would be deleted by what waits in a source.
@@ -51,21 +65,52 @@ struct DeletionSurvey {
     if try there.isEmpty(.records) { return nil }
     guard try mayExceed(there) else { return nil }
     let here = try source.ledger()
-    var counts: [String: Int] = [:]
-    var last: [String: UInt64] = [:]
+    var pending: [String: Pending] = [:]
     try visitChanges(there) { ids in
       for (sequence, entity) in try deleted(ids, here, there) {
-        counts[entity, default: 0] += 1
-        last[entity] = max(last[entity] ?? 0, sequence)
+        pending[entity, default: Pending()].add(sequence)
       }
     }
+    return try plan(pending, here, there, replica: replica, store: store)
+  }
+
+  /// What the destination, which comes back, would delete because the source has forgotten it.
+  ///
+  /// - Returns: Nil when it is within the limit, or approved.
+  func run(_ reader: ReturningReader, replica: String, store: String) throws -> DeletionPlan? {
+    let (here, there) = (try source.ledger(), try destination.ledger())
+    // All that is forgotten was deleted before this place, however many there are.
+    let floor = try here.retention().floor
+    var pending: [String: Pending] = [:]
+    try reader.findForgotten { set in
+      for record in set.records { pending[record.entity, default: Pending()].add(floor) }
+    }
+    return try plan(pending, here, there, replica: replica, store: store)
+  }
+
+  /// What would be deleted of one entity.
+  private struct Pending {
+    var count = 0
+    /// The last place of the source's change order at which any of it was deleted.
+    var position: UInt64 = 0
+
+    mutating func add(_ sequence: UInt64) {
+      count += 1
+      position = max(position, sequence)
+    }
+  }
+
+  private func plan(
+    _ pending: [String: Pending], _ here: Ledger, _ there: Ledger, replica: String, store: String
+  ) throws -> DeletionPlan? {
     var exceeding: [PendingDeletion] = []
     var position: UInt64 = 0
-    for (entity, count) in counts.sorted(by: { $0.key < $1.key }) where count > limit.harmless {
+    for (entity, found) in pending.sorted(by: { $0.key < $1.key })
+    where found.count > limit.harmless {
       let total = try self.total(of: entity)
-      guard limit.isExceeded(deleting: count, of: total) else { continue }
-      exceeding.append(PendingDeletion(entity: entity, deleted: count, total: total))
-      position = max(position, last[entity] ?? 0)
+      guard limit.isExceeded(deleting: found.count, of: total) else { continue }
+      exceeding.append(PendingDeletion(entity: entity, deleted: found.count, total: total))
+      position = max(position, found.position)
     }
     if exceeding.isEmpty { return nil }
     let verdict = try there.value(SyncKey.verdict(here.storeID)).map(

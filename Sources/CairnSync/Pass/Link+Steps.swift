@@ -6,4 +6,13 @@ extension Link {
         local: local, replica: $0.access, context: context, replicaContext: $0.context)
     }
   }
+
+  /// A pass as the link is configured: in its direction, and asking before it deletes much.
+  func newPass(on replica: OpenReplica) -> SyncPass {
+    SyncPass(
+      local: local, replica: replica.access, context: context, replicaContext: replica.context,
+      direction: configuration.direction,
+      deletions: DeletionGuard(
+        replica: configuration.name, limit: local.configuration.deletionLimit))
+  }
 }

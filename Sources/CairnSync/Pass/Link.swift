@@ -234,10 +234,7 @@ final class Link: Sendable {
     change { $0.beginPass() }
     let began = environment.now()
     let before = life.counters
-    let pass = SyncPass(
-      local: local, replica: replica.access, context: context, replicaContext: replica.context,
-      deletions: DeletionGuard(
-        replica: configuration.name, limit: local.configuration.deletionLimit))
+    let pass = newPass(on: replica)
     do {
       var machine = PassState(direction: configuration.direction)
       while let step = machine.step {
@@ -251,8 +248,7 @@ final class Link: Sendable {
         machine.take(report.event)
         await environment.turn(configuration.name, .step)
       }
-      let direction = configuration.direction
-      let held = try await perform { try pass.held(direction) }
+      let held = try await perform { try pass.held() }
       finish(since: began, before, held)
     } catch let needed as ApprovalNeeded {
       let now = environment.now()

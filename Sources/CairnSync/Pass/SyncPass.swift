@@ -14,6 +14,7 @@ struct SyncPass: @unchecked Sendable {
   let context: ManagedObjectContext
   /// Where what the replica is given is merged, for one with a model of its own; nil for `context`.
   var replicaContext: ManagedObjectContext?
+  var direction = SyncDirection.both
   /// Nil for a pass that deletes whatever there is to delete.
   var deletions: DeletionGuard?
 
@@ -78,7 +79,10 @@ struct SyncPass: @unchecked Sendable {
       where try HistoryGap(access: store).compare(with: other) {
         report.gaps.append(Self.place(of: store))
       }
-      for (store, source) in [(local, replica), (replica, local)] {
+      // A store that takes nothing from the other does not take its deletes either.
+      for (store, source, isTaking) in [
+        (local, replica, direction.pulls), (replica, local, direction.pushes),
+      ] where isTaking {
         if let count = try comeBack(store, to: source) {
           report.returned[Self.place(of: store)] = count
         }
@@ -112,10 +116,12 @@ struct SyncPass: @unchecked Sendable {
 
   /// Deletes in a store that was away for longer than the retention what was deleted meanwhile.
   ///
+  /// - Throws: ``ApprovalNeeded`` when that is more than is configured.
   /// - Returns: How many records and links; nil when it was not away for so long.
   private func comeBack(_ store: StoreAccess, to source: StoreAccess) throws -> Int? {
     let reader = ReturningReader(access: store, source: source)
     guard try reader.isExpired() else { return nil }
+    try deletions?.check(reader, isLocal: store.store === local.store)
     var count = 0
     try reader.findForgotten { set in
       count += set.records.count + set.links.count
@@ -128,7 +134,7 @@ struct SyncPass: @unchecked Sendable {
   ///
   /// Looks at the files once more: what was exchanged after the pass began has not been served, and the
   /// link must not be called in step.
-  func held(_ direction: SyncDirection) throws -> HeldRecords {
+  func held() throws -> HeldRecords {
     try checkFiles()
     var result = HeldRecords()
     if direction.pushes { result = result + (try replica.held()) }

@@ -82,6 +82,59 @@ struct ReturningReaderTests {
     try expect(["changes=new", "stays=stays", "written meanwhile=written meanwhile"], [(a, disk)])
   }
 
+  /// What the replica deleted and forgot is no business of a local store that only pushes, nor the other
+  /// way round.
+  @Test(arguments: [SyncDirection.push, .pull])
+  func aLinkOfOneDirectionDeletesNothingWhereItGivesNothing(_ direction: SyncDirection) throws {
+    let (giving, taking) = direction == .push ? (a, disk) : (disk, a)
+    try insert(["stays", "goes"], giving)
+    for _ in 0..<2 { try fleet.pass(a, disk, direction: direction) }
+    try delete(["goes"], taking)
+    try wait([taking])
+    #expect(try ReturningReader(access: giving.access, source: taking.access).isExpired())
+    for _ in 0..<2 { try fleet.pass(a, disk, direction: direction) }
+    #expect(try values(giving) == ["goes=goes", "stays=stays"])
+    #expect(try values(taking) == ["stays=stays"])
+  }
+
+  /// Specification: sync.md 9: a pass that would delete much asks, also when it is for a store that comes
+  /// back.
+  @Test(arguments: [true, false])
+  func moreThanTheLimitIsAskedAboutAndWaitsForApproval(isLocalAway: Bool) throws {
+    let (stays, away) = isLocalAway ? (disk, a) : (a, disk)
+    let limit = DeletionLimit(share: 0.5, smallest: 4)
+    try insert(["1", "2", "3", "4"], stays)
+    for _ in 0..<2 { try fleet.pass(a, disk) }
+    try delete(["1", "2", "3"], stays)
+    try wait([stays])
+    try insert(["meanwhile"], away)
+    func ask() -> DeletionPlan? {
+      do {
+        try fleet.pass(a, disk, deletions: limit)
+      } catch {
+        return (error as? ApprovalNeeded)?.plan
+      }
+      return nil
+    }
+    let plan = try #require(ask())
+    #expect(plan.entities == [PendingDeletion(entity: "Item", deleted: 3, total: 5)])
+    #expect(plan.store == (isLocalAway ? "local" : "disk") && !plan.isRejected)
+    #expect(try away.write { try away.all("Item", in: $0).count } == 5, "nothing is deleted before")
+    func decide(_ isApproved: Bool) throws {
+      let ledger = try away.access.ledger()
+      ledger.put(
+        SyncKey.verdict(plan.source),
+        DeletionVerdict(position: plan.position, isApproved: isApproved).encoded)
+      #expect(try away.access.commit(ledger))
+    }
+    try decide(false)
+    #expect(try #require(ask()).isRejected)
+    #expect(try away.write { try away.all("Item", in: $0).count } == 5)
+    try decide(true)
+    #expect(ask() == nil)
+    try expect(["4=4", "meanwhile=meanwhile"], [(a, disk)])
+  }
+
   @Test func aRecordThatWasWrittenWhileItsDeleteWasForgottenComesBack() throws {
     try insert(["k", "other"], a)
     _ = try fleet.settle([(a, disk)])

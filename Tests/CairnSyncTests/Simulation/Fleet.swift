@@ -223,12 +223,15 @@ final class Fleet: Sendable {
   /// - Returns: How many records and links it moved; nil when it was stopped.
   @discardableResult
   func pass(
-    _ local: Site, _ replica: Site, direction: SyncDirection = .both, stopAfter: Int = .max
+    _ local: Site, _ replica: Site, direction: SyncDirection = .both, stopAfter: Int = .max,
+    deletions: DeletionLimit? = nil
   ) throws -> Int? {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     context.name = replica.name
-    let pass = SyncPass(local: local.access, replica: replica.access, context: context)
+    var pass = SyncPass(local: local.access, replica: replica.access, context: context)
+    pass.direction = direction
+    pass.deletions = deletions.map { DeletionGuard(replica: replica.name, limit: $0) }
     var machine = PassState(direction: direction)
     var moved = 0
     var steps = 0
