@@ -13,6 +13,16 @@ extension Link {
       local: local, replica: replica.access, context: context, replicaContext: replica.context,
       direction: configuration.direction,
       deletions: DeletionGuard(
-        replica: configuration.name, limit: local.configuration.deletionLimit))
+        replica: configuration.name, limit: local.configuration.deletionLimit),
+      checkGoingOn: { [weak self] in try self?.checkGoingOn() })
+  }
+
+  /// A pass asks on the queue, before each step and between the commits of a long one, so that nothing
+  /// is begun behind what is performed after `pause()`, and an end waits for one commit at most.
+  ///
+  /// - Throws: `CancellationError` when the link rests or was removed.
+  func checkGoingOn() throws {
+    let life = life
+    if life.isPaused || life.isRemoved { throw CancellationError() }
   }
 }

@@ -240,8 +240,7 @@ final class Link: Sendable {
       while let step = machine.step {
         try Task.checkCancellation()
         let report = try await perform {
-          // Asked on the queue, so that no step begins behind what is performed after `pause()`.
-          if self.life.isPaused || self.life.isRemoved { throw CancellationError() }
+          try self.checkGoingOn()
           return try pass.perform(step)
         }
         take(report, of: step)

@@ -5,8 +5,8 @@ import Foundation
 
 /// The shell of one pass: performs the steps of ``PassState`` on two stores.
 ///
-/// Every step is one commit at most, so a pass can end after any of them. Used on the queue of the
-/// link's context; between steps the queue is free.
+/// Every step is one commit at most, so a pass can end after any of them; a capture is many, and can end
+/// between two. Used on the queue of the link's context; between steps the queue is free.
 // Unchecked: values and references that are Sendable themselves.
 struct SyncPass: @unchecked Sendable {
   let local: StoreAccess
@@ -17,6 +17,8 @@ struct SyncPass: @unchecked Sendable {
   var direction = SyncDirection.both
   /// Nil for a pass that deletes whatever there is to delete.
   var deletions: DeletionGuard?
+  /// Called between the commits of a capture; what it throws ends the pass there.
+  var checkGoingOn: @Sendable () throws -> Void = {}
 
   /// What a step did.
   struct Report: Sendable {
@@ -72,9 +74,9 @@ struct SyncPass: @unchecked Sendable {
     switch step {
     case .identify: return try identify()
     case .captureLocal:
-      return Report(event: .captured, captured: try HistoryCapture(access: local).run())
+      return Report(event: .captured, captured: try capture(local))
     case .captureReplica:
-      var report = Report(event: .captured, captured: try HistoryCapture(access: replica).run())
+      var report = Report(event: .captured, captured: try capture(replica))
       for (store, other) in [(local, replica), (replica, local)]
       where try HistoryGap(access: store).compare(with: other) {
         report.gaps.append(Self.place(of: store))
@@ -92,6 +94,10 @@ struct SyncPass: @unchecked Sendable {
     case .move(.pull): return try move(from: replica, to: local)
     case .move(.push): return try move(from: local, to: replica)
     }
+  }
+
+  private func capture(_ store: StoreAccess) throws -> Int {
+    try HistoryCapture(access: store).run { _ in try checkGoingOn() }
   }
 
   /// Before anything is exchanged: whether both are the stores that they were.

@@ -1,8 +1,12 @@
+import CairnAtomicStores
+import CairnContext
 import CairnCoordinator
+import CairnModel
 import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -36,5 +40,54 @@ struct EngineLifeTests {
     #expect(witness.engine == nil)
     #expect(witness.coordinator == nil)
     #expect(witness.store == nil)
+  }
+
+  /// Rows that history does not tell of, as programs wrote them that keep none.
+  private func fill(_ scratch: Scratch, items count: Int) throws {
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(), storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+    let store = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil,
+      at: scratch.url.appendingPathComponent("local.sqlite"), options: nil)
+    let item = try #require(coordinator.managedObjectModel.entitiesByName["Item"])
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for number in 0..<count {
+        ManagedObject(entity: item, insertInto: context).setValue("k\(number)", forKey: "key")
+      }
+      try context.save()
+    }
+    try coordinator.remove(store)
+  }
+
+  @Test func aFirstCaptureEndsBetweenTwoCommitsAndGoesOnThereLater() async throws {
+    let scratch = try Scratch()
+    try fill(scratch, items: 4 * BootstrapScan.rowsPerCommit)
+    let engine = Mutex<SyncEngine?>(nil)
+    let commits = Mutex(0)
+    let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+    var environment = SyncEnvironment.live
+    environment.reach = { failpoint in
+      guard failpoint == .afterBootstrapCommit else { return }
+      commits.withLock { $0 += 1 }
+      try engine.withLock { $0 }?.pause()
+      continuation.finish()
+    }
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, environment: environment)
+    engine.withLock { $0 = daemon.engine }
+    let nas = ReplicaConfiguration(
+      name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite"))
+    try daemon.engine.addReplica(nas)
+    for await _ in reached {}
+    // Waits for the step that runs.
+    try await daemon.close()
+    #expect(commits.withLock { $0 } == 1)
+
+    let later = try SyncEngineTests.Daemon("local", in: scratch)
+    try later.engine.addReplica(nas)
+    let report = try await later.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 4 * BootstrapScan.rowsPerCommit)
+    try await later.close()
   }
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs inside the box: a migration takes longer than systemd waits for a start, and than its watchdog
-# allows between two signs of life.
+# allows between two signs of life; a first look at a large store is stopped.
 #
-#   migration.sh BINARIES PROJECT
+#   long-work.sh BINARIES PROJECT
 #
 # Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
 set -u
@@ -59,4 +59,41 @@ import sqlite3
 print(sqlite3.connect("/var/lib/cairn/local.sqlite").execute("SELECT COUNT(*) FROM ZPACKAGE").fetchone()[0])')"
 equals "in the new shape" '{"summary":"none"}' "$(cairnctl fetch Package --where 'name = "p0"' --properties summary \
   --format jsonl | sed 's/"entity":"Package",//; s/"id":"[^"]*",//')"
+
+# The same store as one that sync has never seen, and its first replica.
+systemctl stop cairnd.service
+rm -f /var/lib/cairn/local.sqlite-cairn*
+# sql TEXT: the first value.
+sql() {
+  python3 - "$1" << 'P'
+import sqlite3, sys
+store = sqlite3.connect("/var/lib/cairn/local.sqlite", timeout=60, isolation_level=None)
+row = store.execute(sys.argv[1]).fetchone()
+print(row[0] if row else "")
+P
+}
+for table in $(python3 -c '
+import sqlite3
+for row in sqlite3.connect("/var/lib/cairn/local.sqlite").execute(
+    "SELECT name FROM sqlite_master WHERE type = \"table\" AND name LIKE \"CAIRN\\_sync%\" ESCAPE \"\\\""): print(row[0])'); do
+  sql "DROP TABLE $table" > /dev/null
+done
+printf 'replicas:\n  - name: backup\n    path: ${STATE_DIRECTORY}/backup.sqlite\n' >> /etc/cairn/cairnd.yaml
+printf '[Service]\nWatchdogSec=20\nTimeoutStopSec=10\n' > /etc/systemd/system/cairnd.service.d/test.conf
+systemctl daemon-reload
+check "it starts with a large store that is new to it" systemctl start cairnd.service
+looked_at() { sql "SELECT COUNT(*) FROM CAIRN_sync_records"; }
+has_begun() { [ "$(looked_at)" -gt 1000 ]; }
+if eventually 120 has_begun; then ok "and looks at its rows"; else fail "and looks at its rows" "$(looked_at)"; fi
+check "it answers meanwhile" cairnctl status
+check "and stops" systemctl stop cairnd.service
+equals "in time, as one should" "success 0 0" "$(property Result) $(property ExecMainStatus) $(property NRestarts)"
+done=$(looked_at)
+# All of them would show nothing.
+check "with what it had looked at, and no more" test "$done" -gt 1000 -a "$done" -lt "$rows"
+check "it starts again" systemctl start cairnd.service
+goes_on() { [ "$(looked_at)" -gt "$done" ]; }
+if eventually 120 goes_on; then ok "and goes on"; else fail "and goes on" "$done, then $(looked_at)"; fi
+systemctl stop cairnd.service
+equals "and stops once more" "success 0" "$(property Result) $(property ExecMainStatus)"
 finish
