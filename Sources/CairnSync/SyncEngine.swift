@@ -232,39 +232,6 @@ public final class SyncEngine: Sendable {
 
   // MARK: Looking
 
-  /// The phase, lag and counters of every link.
-  ///
-  /// Reads only the local store.
-  public func status() throws -> SyncStatus {
-    let links = try links(nil)
-    let history = try local.history()
-    let head = try local.ledger().head
-    let newest = try history.lastTransactionNumber()
-    // History that is gone tells no number; something was there.
-    let uncaptured = try? local.uncaptured(
-      after: head.captured, limit: 1000, includesChanges: false)
-    let fresh = uncaptured?.transactions.count ?? 1
-    let now = local.environment.now()
-    let expired = try local.expiredReaders(now: now)
-    return SyncStatus(
-      localStoreID: local.store.identifier ?? "", localTransaction: newest,
-      replicas: links.map { link in
-        let life = link.life
-        let lag = life.pushedTo.map {
-          Int(clamping: head.sequence - min($0, head.sequence)) + fresh
-        }
-        let behind = (lag ?? 0) > 0
-        let seconds = life.lastPass.map { now > $0 ? Double(now - $0) / 1000 : 0 } ?? 0
-        return ReplicaStatus(
-          configuration: link.configuration, phase: life.phase, phaseSince: life.phaseSince,
-          lagTransactions: lag,
-          lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
-          lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
-          held: life.held, storeID: link.store?.identifier,
-          expiredSince: expired[link.configuration.name])
-      })
-  }
-
   /// What happens, from now on.
   ///
   /// Ends with the engine; a listener that does not keep up misses the oldest events.

@@ -62,6 +62,7 @@ struct ControlDispatcher: Sendable {
 
   /// A parameter that the method does not have is a mistake of the caller, not to be passed over.
   private func checkNames(_ call: ControlCall) throws {
+    if call.parameters.isEmpty { return }
     guard let method = service.method(named: call.method) else { return }
     let known = Set(method.parameters.map(\.name))
     if let unknown = call.parameters.keys.sorted().first(where: { !known.contains($0) }) {

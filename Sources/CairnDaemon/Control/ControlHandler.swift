@@ -43,8 +43,47 @@ struct ControlHandler: Sendable {
     }
   }
 
+  /// A handler for a method without parameters whose answer is often the one before: that is not encoded
+  /// again.
+  static func remembering<Method: ControlMethod>(
+    _ method: Method.Type, _ answer: @escaping @Sendable () async throws -> Method.Reply
+  ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
+    let memory = ReplyMemory<Method.Reply>()
+    return ControlHandler(method: method) { _, _ in
+      try memory.members(of: try await answer(), encode: members)
+    }
+  }
+
+  private init(
+    method: any ControlMethod.Type,
+    answer:
+      @escaping @Sendable (
+        _ parameters: [String: JSONValue],
+        _ send: @escaping @Sendable ([String: JSONValue]) async throws -> Void
+      ) async throws -> [String: JSONValue]
+  ) {
+    self.method = method
+    self.answer = answer
+  }
+
   private static func members(of reply: some Encodable) throws -> [String: JSONValue] {
     try JSONValueEncoder.encode(reply).objectValue ?? [:]
+  }
+}
+
+/// The last reply with what it is on the wire.
+///
+/// Mutable state: both, inside the mutex.
+private final class ReplyMemory<Reply: Hashable & Sendable>: Sendable {
+  private let last = Mutex<(reply: Reply, members: [String: JSONValue])?>(nil)
+
+  func members(
+    of reply: Reply, encode: (Reply) throws -> [String: JSONValue]
+  ) throws -> [String: JSONValue] {
+    if let same = last.withLock({ $0?.reply == reply ? $0?.members : nil }) { return same }
+    let members = try encode(reply)
+    last.withLock { $0 = (reply, members) }
+    return members
   }
 }
 

@@ -70,7 +70,7 @@ actor GroupEngine {
     }
     running = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
-      health: health)
+      health: health, readings: LocalReadings(path: configuration.local.path))
     watches.watch("local", path: configuration.local.path) { engine.poke() }
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(

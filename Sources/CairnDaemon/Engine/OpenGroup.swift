@@ -16,6 +16,8 @@ struct OpenGroup: Sendable {
   let modelName: String
   /// What is wrong with the local store.
   let health: LocalHealth
+  /// What was read of it for the status.
+  let readings: LocalReadings
 
   /// Record IDs as the names of objects.
   var naming: RecordIDNaming { RecordIDNaming(engine: engine) }

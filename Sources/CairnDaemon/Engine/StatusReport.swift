@@ -37,11 +37,15 @@ struct StatusReport {
   func status() -> EngineStatus {
     let path = configuration.local.path
     var local = StoreStatus(
-      name: "local", type: "sqlite", location: path, state: .open, bytes: Self.bytes(at: path))
+      name: "local", type: "sqlite", location: path, state: .open,
+      bytes: running.readings.bytes)
     do {
-      let sync = try running.engine.status()
+      let reading = try running.readings.current {
+        LocalReadings.Content(sync: try running.engine.readLocal(), records: records())
+      }
+      let sync = try running.engine.status(with: reading.sync)
       local.lastTransaction = Int(sync.localTransaction)
-      local.records = records()
+      local.records = reading.records
       let troubles = LocalProblems(store: running.local, health: running.health)
       local.problem = troubles.all.first
       if troubles.isFailing { local.state = .failing }
@@ -75,8 +79,13 @@ struct StatusReport {
     var sum = 0
     for entity in running.coordinator.managedObjectModel.entities where entity.superentity == nil {
       let request = StoreFetchRequest(entity: entity, result: .count)
-      guard case .count(let count)? = try? running.local.fetch(request) else { return nil }
-      sum += count
+      do {
+        guard case .count(let count) = try running.local.fetch(request) else { return nil }
+        sum += count
+      } catch {
+        running.health.note(error)
+        return nil
+      }
     }
     return sum
   }
@@ -102,13 +111,5 @@ struct StatusReport {
           state: line.state.rawValue, identifier: identifiers[line.name] ?? nil))
     }
     return list
-  }
-
-  /// Bytes on disk, journals included.
-  private static func bytes(at path: String) -> Int {
-    ["", "-wal", "-shm"].reduce(0) { sum, suffix in
-      let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
-      return sum + ((attributes?[.size] as? NSNumber)?.intValue ?? 0)
-    }
   }
 }

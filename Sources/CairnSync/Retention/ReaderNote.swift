@@ -90,15 +90,12 @@ extension StoreAccess {
     return notes
   }
 
-  /// The readers that have been silent for longer than the retention, by name, with when they were there
-  /// last.
-  func expiredReaders(now: UInt64) throws -> [String: UInt64] {
-    let retention = configuration.retentionMilliseconds
+  /// What is kept about the stores that are served from this one, by name.
+  func readersByName() throws -> [String: ReaderNote] {
     // A name may have been given to one store after the other.
-    let last = Dictionary(
+    Dictionary(
       try readers().values.map { ($0.name, $0) },
       uniquingKeysWith: { $0.heard < $1.heard ? $1 : $0 })
-    return last.filter { RetentionRule.isExpired($0.value, now, retention) }.mapValues(\.heard)
   }
 
   /// Notes in this store, before anything is read for another, what that one may see and how far it has

@@ -50,6 +50,37 @@ import Testing
     #expect(file.output.contains("extra"), "\(file.errors)")
   }
 
+  @Test func theStatusIsNeverOlderThanWhatIsCommitted() async throws {
+    let daemon = try daemon()
+    try await daemon.start()
+    let client = try daemon.client()
+    func local() throws -> StoreStatus {
+      try #require(try client.call(GetStatus.self, NoValues()).status.local)
+    }
+    let before = try #require(try local().records)
+    #expect(before == (try local().records))
+    // Another program's commits follow each other faster than the times of files tell them apart.
+    let application = try ApplicationStore(model: daemon.setup.model, path: daemon.localPath)
+    var last = 0
+    for number in 1...60 {
+      try application.insert("Section", ["name": "section \(number)"])
+      let status = try local()
+      #expect(status.records == before + number)
+      let transaction = try #require(status.lastTransaction)
+      #expect(transaction > last)
+      last = transaction
+      if number % 20 == 0 {
+        // Long enough for an answer to be kept.
+        try await Task.sleep(for: .milliseconds(120))
+        #expect(try local().records == before + number)
+        #expect(try local().records == before + number)
+      }
+    }
+    try await daemon.ctl("pause", "near")
+    #expect(try daemon.replica("near")?.state == .paused, "what links do is read anew each time")
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func anAddedStoreIsRememberedUntilItIsRemoved() async throws {
     let daemon = try daemon()
     try await daemon.start()

@@ -3,7 +3,7 @@ import CairnControl
 
 extension HandlerTable {
   mutating func serveStatus(_ status: @escaping @Sendable () async -> DaemonStatus) {
-    add(ControlHandler(GetStatus.self) { _, _ in .init(status: await status()) })
+    add(.remembering(GetStatus.self) { .init(status: await status()) })
   }
 
   /// Registers what tells of all others, those that are registered later excepted.
@@ -11,7 +11,7 @@ extension HandlerTable {
     let own: [any ControlMethod.Type] = [GetInfo.self, GetInterfaceDescription.self]
     let service = ServiceDescription(methods: own + handlers.map(\.method))
     add(
-      ControlHandler(GetInfo.self) { _, _ in
+      .remembering(GetInfo.self) {
         .init(
           vendor: "Cairn", product: "cairnd", version: CairnVersion.text, url: "",
           interfaces: service.interfaces.map(\.name))

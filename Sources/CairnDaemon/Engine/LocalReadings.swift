@@ -1,0 +1,56 @@
+// What is read of the local store for the status, once for each state of its files.
+
+import CairnModel
+import CairnPlatform
+import CairnStore
+import CairnSync
+import Foundation
+import Synchronization
+
+/// Keeps what was last read as long as the store's files are as they were.
+///
+/// Asking costs two looks at files. A file that was changed a moment ago may be changed again without
+/// being told from before, since its time has the kernel's ticks: until a tick has passed nothing is kept.
+///
+/// Mutable state: what was read last, inside the mutex.
+final class LocalReadings: Sendable {
+  /// What was read.
+  struct Content: Sendable {
+    let sync: LocalReading
+    /// Nil when they cannot be counted.
+    let records: Int?
+  }
+
+  private struct Kept {
+    let files: [FileFacts?]
+    let content: Content
+  }
+  private let kept = Mutex<Kept?>(nil)
+  private let path: String
+
+  init(path: String) { self.path = path }
+
+  /// What the store holds now.
+  ///
+  /// - Parameter read: Reads the store.
+  func current(_ read: () throws -> Content) rethrows -> Content {
+    let files = [path, path + "-wal"].map { try? FileFacts(path: $0) }
+    if let content = kept.withLock({ $0?.files == files ? $0?.content : nil }) { return content }
+    let now = Int64(Date().timeIntervalSince1970 * 1e9)
+    let content = try read()
+    let isSettled = files.allSatisfy { $0.map { Self.isSettled($0.modified, now) } ?? true }
+    kept.withLock { $0 = isSettled ? Kept(files: files, content: content) : nil }
+    return content
+  }
+
+  /// Whether a change from now on gets another time; file systems that keep whole seconds only are given
+  /// longer.
+  private static func isSettled(_ modified: Int64, _ now: Int64) -> Bool {
+    now - modified > (modified % 1_000_000_000 == 0 ? 3_000_000_000 : 50_000_000)
+  }
+
+  /// Bytes on disk, journals included.
+  var bytes: Int {
+    ["", "-wal", "-shm"].reduce(0) { $0 + Int((try? FileFacts(path: path + $1))?.size ?? 0) }
+  }
+}

@@ -1,0 +1,62 @@
+// How a group stands.
+
+/// What the status says of the local store, as read at one moment.
+///
+/// It is the same as long as the store's file is.
+package struct LocalReading: Sendable {
+  /// The newest transaction in history.
+  let transaction: Int64
+  /// The last number of the change order.
+  let sequence: UInt64
+  /// Transactions that were not captured yet.
+  let uncaptured: Int
+  /// By name, what is kept about the stores that are served from this one.
+  let readers: [String: ReaderNote]
+}
+
+extension SyncEngine {
+  /// The phase, lag and counters of every link.
+  ///
+  /// Reads only the local store.
+  public func status() throws -> SyncStatus { try status(with: try readLocal()) }
+
+  /// Reads what the status says of the local store.
+  package func readLocal() throws -> LocalReading {
+    let history = try local.history()
+    let head = try local.ledger().head
+    let newest = try history.lastTransactionNumber()
+    // History that is gone tells no number; something was there.
+    let uncaptured = try? local.uncaptured(
+      after: head.captured, limit: 1000, includesChanges: false)
+    return LocalReading(
+      transaction: newest, sequence: head.sequence,
+      uncaptured: uncaptured?.transactions.count ?? 1, readers: try local.readersByName())
+  }
+
+  /// The status with what was read of the local store; all else is as it is now.
+  package func status(with reading: LocalReading) throws -> SyncStatus {
+    let now = local.environment.now()
+    return SyncStatus(
+      localStoreID: local.store.identifier ?? "", localTransaction: reading.transaction,
+      replicas: try links(nil).map { link in
+        let life = link.life
+        let lag = life.pushedTo.map {
+          Int(clamping: reading.sequence - min($0, reading.sequence)) + reading.uncaptured
+        }
+        let behind = (lag ?? 0) > 0
+        let seconds = life.lastPass.map { now > $0 ? Double(now - $0) / 1000 : 0 } ?? 0
+        let reader = reading.readers[link.configuration.name]
+        let isExpired =
+          reader.map {
+            RetentionRule.isExpired($0, now, configuration.retentionMilliseconds)
+          } ?? false
+        return ReplicaStatus(
+          configuration: link.configuration, phase: life.phase, phaseSince: life.phaseSince,
+          lagTransactions: lag,
+          lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
+          lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
+          held: life.held, storeID: link.store?.identifier,
+          expiredSince: isExpired ? reader?.heard : nil)
+      })
+  }
+}
