@@ -82,8 +82,9 @@ func run(
   }
 }
 
-/// What comes out of a pipe until its other end is closed. Foundation's own reading traps when a signal
-/// interrupts it.
+/// What comes out of a pipe until its other end is closed.
+///
+/// Foundation's own reading traps when a signal interrupts it.
 private func readToEnd(_ pipe: Pipe) -> Data {
   var data = Data()
   var bytes = [UInt8](repeating: 0, count: 65_536)

@@ -10,8 +10,10 @@ import Testing
 /// A process that closes a file loses all locks that it has on it; without them another process that
 /// closes the store takes the log away under the open one.
 @Suite struct OpenStoreLockTests {
-  /// The locks that processes have on a file. The kernel skips entries while others come and go, so one
-  /// reading may miss a lock that is held; five do not.
+  /// The locks that processes have on a file.
+  ///
+  /// The kernel skips entries while others come and go, so one reading may miss a lock that is held; five
+  /// do not.
   private func locks(on url: URL) throws -> Set<String> {
     let facts = try FileManager.default.attributesOfItem(atPath: url.path)
     let number = try #require(facts[.systemFileNumber] as? NSNumber)
