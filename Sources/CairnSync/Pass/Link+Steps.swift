@@ -3,7 +3,8 @@ extension Link {
   var steps: SyncPass? {
     openReplica.map {
       SyncPass(
-        local: local, replica: $0.access, context: context, replicaContext: $0.context)
+        local: local, replica: $0.access, context: context, replicaContext: $0.context,
+        filter: filter)
     }
   }
 
@@ -13,6 +14,7 @@ extension Link {
       local: local, replica: replica.access, context: context, replicaContext: replica.context,
       direction: configuration.direction,
       deletions: DeletionGuard(
-        replica: configuration.name, limit: local.configuration.deletionLimit))
+        replica: configuration.name, limit: local.configuration.deletionLimit),
+      filter: filter)
   }
 }
