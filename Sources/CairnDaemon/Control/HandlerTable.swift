@@ -15,6 +15,7 @@ struct HandlerTable: Sendable {
   init(host: EngineHost, status: @escaping @Sendable () async -> DaemonStatus) {
     self.host = host
     serveStatus(status)
+    serveMetrics(of: host, status)
     serveStores()
     serveLinks()
     serveConflicts()

@@ -69,10 +69,12 @@ public struct DaemonProcess: Sendable {
     let watch = await SignalWatch()
     let host = EngineHost()
     let conductor = DaemonConductor(notifier: notifier, logger: logger, loader: loader)
+    let status: @Sendable () async -> DaemonStatus = {
+      await conductor.status(engine: await host.status())
+    }
     let dispatcher = ControlDispatcher(
-      handlers: HandlerTable(host: host) {
-        await conductor.status(engine: await host.status())
-      }.handlers, logger: destination.logger("control"))
+      handlers: HandlerTable(host: host, status: status).handlers,
+      logger: destination.logger("control"))
     let server = ControlServer(
       settings: Self.settings(configuration.control), passed: activation.control,
       dispatcher: dispatcher, logger: destination.logger("control")
@@ -81,6 +83,13 @@ public struct DaemonProcess: Sendable {
       configuration: configuration, host: host, conductor: conductor,
       logger: destination.logger("engine"))
     var services: [any Service] = [engine, server]
+    if configuration.metrics.isOn {
+      services.append(
+        MetricsServer(
+          section: configuration.metrics, group: configuration.control.statusGroup,
+          logger: destination.logger("metrics")
+        ) { path in await Self.answer(path, host, await status()) })
+    }
     if let interval = WatchdogInterval.requested() {
       // First in the list, so last to stop: a drain is watched too.
       services.insert(
@@ -100,6 +109,25 @@ public struct DaemonProcess: Sendable {
       try await running.value
     } catch is CancellationError {
       // The second signal: asked for, so no failure.
+    }
+  }
+
+  /// What a scraper or a probe is told.
+  private static func answer(
+    _ path: String, _ host: EngineHost, _ status: DaemonStatus
+  ) async -> MetricsAnswer {
+    switch path {
+    case "/metrics":
+      return MetricsAnswer(
+        status: "200 OK", type: "text/plain; version=0.0.4; charset=utf-8",
+        body: await MetricsReport(status, of: host).text)
+    // That it is answered is the answer.
+    case "/health": return MetricsAnswer(status: "200 OK", body: "\(status.state.rawValue)\n")
+    case "/ready":
+      return .readiness(
+        [status.state.rawValue] + status.problems.map { "\($0.code): \($0.message)" },
+        isServing: status.state == .serving)
+    default: return .notFound
     }
   }
 
