@@ -4,9 +4,10 @@ SWIFT ?= swift
 CONFIGURATION ?= release
 DESTDIR ?=
 PREFIX ?= /usr
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync soak clean
+.PHONY: demo test build deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync soak clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -100,13 +101,32 @@ check-consumers: deps
 install: build
 	install -D -m 0755 "$(BIN)/cairnd" "$(DESTDIR)$(PREFIX)/bin/cairnd"
 	install -D -m 0755 "$(BIN)/cairnctl" "$(DESTDIR)$(PREFIX)/bin/cairnctl"
-	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.service"
-	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(PREFIX)/lib/systemd/system/cairnd.socket"
+	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(UNITDIR)/cairnd.service"
+	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(UNITDIR)/cairnd.socket"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
+	@# Where the three shells look for completions.
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	"$(BIN)/cairnctl" --generate-completion-script bash \
+	  > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
+	"$(BIN)/cairnctl" --generate-completion-script zsh \
+	  > "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_cairnctl"
+	"$(BIN)/cairnctl" --generate-completion-script fish \
+	  > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cairnctl.fish"
 	@# Readable by the daemon's user (there are no secrets in it); never laid over one that is there.
 	[ -e "$(DESTDIR)/etc/cairn/cairnd.yaml" ] || \
 	  install -D -m 0644 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"
+
+## Builds a Debian package that needs no Swift on the machine, into .build-deb; debhelper comes from apt.
+deb: deps
+	@dpkg -s debhelper >/dev/null 2>&1 || { \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq debhelper; }
+	@mkdir -p .build-deb
+	SOURCE_DATE_EPOCH="$$(dpkg-parsechangelog -S Timestamp)" DEB_OUTPUT="$(CURDIR)/.build-deb" \
+	  SWIFT="$(SWIFT)" debian/rules binary
+	@cd .build-deb && ls -l *.deb
 
 ## The two system packages, installed with sudo where we are not root.
 deps:
