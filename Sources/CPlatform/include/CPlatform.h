@@ -64,3 +64,6 @@ int cplatform_terminal_width(int descriptor);
 
 /// Ignores SIGPIPE for the whole process.
 void cplatform_ignore_broken_pipes(void);
+
+/* Keeps a signal from ending the process. */
+void cplatform_ignore_signal(int number);

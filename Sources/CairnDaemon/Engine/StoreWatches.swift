@@ -19,10 +19,13 @@ final class StoreWatches: Sendable {
   private let watches = Mutex<[String: Entry]>([:])
 
   /// Watches the file at `path` under a name, in place of an older watch of that name.
+  ///
+  /// Returns at once, whatever the mount does; `onChange` is called when the watch is set.
   func watch(_ name: String, path: String, onChange: @escaping @Sendable () -> Void) {
-    let entry = Entry(path: path, onChange: onChange, watch: Self.make(path, onChange))
+    let entry = Entry(path: path, onChange: onChange, watch: nil)
     let old = watches.withLock { $0.updateValue(entry, forKey: name) }
     old?.watch?.cancel()
+    Task { try? await Blocking.run { self.renew(name) } }
   }
 
   /// Sets a watch that could not be set before: the folder may be there by now.
@@ -56,7 +59,7 @@ final class StoreWatches: Sendable {
   private static func make(
     _ path: String, _ onChange: @escaping @Sendable () -> Void
   ) -> FileWatch? {
-    let url = URL(fileURLWithPath: path)
+    let url = URL(fileURLWithPath: path, isDirectory: false)
     let file = url.lastPathComponent
     return try? FileWatch(
       folder: url.deletingLastPathComponent().path, names: [file, file + "-wal"],
