@@ -23,6 +23,7 @@ final class FakeHandlers: Sendable {
       },
       ControlHandler(WaitForSync.self) { [self] _, _ in
         do {
+          // Until the test cancels the call.
           try await Task.sleep(for: .seconds(60))
         } catch {
           waitWasCancelled.withLock { $0 = true }

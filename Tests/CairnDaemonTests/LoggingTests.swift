@@ -102,6 +102,8 @@ private final class Lines: Sendable {
     #expect(!throttle.isDue("a", now: 1099))
     #expect(throttle.isDue("b", now: 1099))
     #expect(throttle.isDue("a", now: 1100))
+    // A thread that has looked at the clock before another, and comes behind it.
+    #expect(!throttle.isDue("a", now: 1099))
     // A flood of subjects is none that fills the memory, or the log.
     let due = (0..<5000).count { throttle.isDue("\($0)", now: 1150) }
     #expect(due < 1000)

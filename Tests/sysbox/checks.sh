@@ -26,5 +26,13 @@ eventually() {
     sleep .05
   done
 }
+# Installs the programs of $binaries with the units of $project, as `make install` does.
+install_daemon() {
+  rm -rf /etc/cairn
+  make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
+  systemd-sysusers
+  # The man page is not part of this box.
+  sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
+}
 # The last line of a script: its exit code.
 finish() { [ $failures = 0 ]; }

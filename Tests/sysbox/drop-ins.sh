@@ -9,13 +9,9 @@ binaries=$1
 project=$2
 . "$project/Tests/sysbox/checks.sh"
 
-rm -rf /etc/cairn
-make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
-systemd-sysusers
+install_daemon
 check "tmpfiles makes the folders" systemd-tmpfiles --create cairn.conf
 equals "with their owners" "root cairn" "$(stat -c %U /etc/cairn) $(stat -c %U /run/cairnd)"
-# The man page is not part of this box.
-sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
 systemctl daemon-reload
 model=$project/Config/demo/DebianPackages.xcdatamodeld
 # serving SOCKET

@@ -10,11 +10,7 @@ binaries=$1
 project=$2
 . "$project/Tests/sysbox/checks.sh"
 
-rm -rf /etc/cairn
-make -s -C "$project" -o build install BIN="$binaries" SWIFT=true DESTDIR=
-systemd-sysusers
-# The man page is not part of this box.
-sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
+install_daemon
 cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 printf 'model: /etc/cairn/Model.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
 mkdir -p /etc/systemd/system/cairnd.service.d

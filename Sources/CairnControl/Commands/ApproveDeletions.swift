@@ -11,9 +11,9 @@ public enum ApproveDeletions: ControlMethod {
     """,
     """
     # Let a link go on that waits because it would delete more than is configured; with reject it
-    # stays stopped. plan is that of the wait in the status, so that it is refused when more would
-    # be deleted by now; what the link waits for now when left out. store is where they are
-    # deleted. Role: control.
+    # stays stopped. plan is that of the wait in the status: the call is refused when more would be
+    # deleted by now. Without it the link's latest plan is meant. store is where they are deleted.
+    # Role: control.
     method Approve(name: string, plan: ?string, reject: ?bool) -> (
       store: string,
       deletions: []Deletions
@@ -23,7 +23,7 @@ public enum ApproveDeletions: ControlMethod {
 
   public struct Parameters: Codable, Sendable, Hashable {
     public var name: String
-    /// What the link waits for now when nil.
+    /// The link's latest plan when nil.
     public var plan: String?
     /// False when nil.
     public var reject: Bool?

@@ -33,7 +33,7 @@ struct EngineEventLog {
     var timer: Task<Void, Never>?
   }
 
-  /// What the log learns of.
+  /// What makes the log look at the engine anew.
   private enum Happening {
     case link(SyncEvent)
     /// Something is wrong with the local store, or is so no more.
@@ -204,7 +204,7 @@ struct EngineEventLog {
     for replica in status.replicas where replica.lastPass != nil {
       let old = memory.held[replica.name] ?? HeldRecords()
       let isMore = replica.held.invalid > old.invalid || replica.held.ahead > old.ahead
-      // What grows on is told of when the interval has ended.
+      // The log names what grows on once in each interval.
       if isMore, !memory.loggedHeld.insert(replica.name).inserted { continue }
       memory.held[replica.name] = replica.held
       if isMore { logGrowth(from: old, in: replica) }

@@ -46,8 +46,7 @@ final class LocalHealth: Sendable {
 
   /// The troubles that last, the worst first.
   ///
-  /// A call that waited for a lock in vain has been answered,
-  /// and says nothing of the next one.
+  /// A lock is none of them: a call that waited for it in vain says nothing of the next one.
   private static let severity: [StoreTrouble] = [
     .damaged, .notAStore, .diskFailed, .unavailable, .readOnly, .diskFull,
   ]
@@ -61,7 +60,7 @@ final class LocalHealth: Sendable {
       note(error.storeTrouble, error.message)
     case let error as SyncError where error.path == path:
       if let trouble = StoreTrouble(rawValue: error.code.rawValue) { note(trouble, error.message) }
-    case ControlError.storeUnavailable(_, let code, let reason) where reason.contains(path):
+    case ControlError.storeUnavailable(StoreReference.localName, let code, let reason):
       if let trouble = StoreTrouble(rawValue: code) { note(trouble, reason) }
     default: break
     }
@@ -134,12 +133,13 @@ final class LocalHealth: Sendable {
     let manager = FileManager.default
     guard manager.isWritableFile(atPath: path) else { return false }
     let trial = path + ".trial-of-room"
-    defer { try? manager.removeItem(atPath: trial) }
     guard manager.createFile(atPath: trial, contents: nil),
       let handle = FileHandle(forWritingAtPath: trial)
     else { return false }
     defer { try? handle.close() }
     do {
+      // Without a name nothing of it stays when the daemon is killed meanwhile.
+      try manager.removeItem(atPath: trial)
       try handle.write(contentsOf: Data(count: 1 << 20))
       try handle.synchronize()
       return true

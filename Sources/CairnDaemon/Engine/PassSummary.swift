@@ -1,6 +1,6 @@
 // What passes moved, gathered for one log entry in a while.
 
-/// Sums up passes until they are told of.
+/// Sums up passes until the log takes them.
 struct PassSummary: Sendable, Hashable {
   /// What the passes of one replica moved.
   struct Sum: Sendable, Hashable {

@@ -7,27 +7,6 @@ import CairnStore
 import CairnSync
 import Foundation
 
-/// What is wrong with the local store although it is open.
-struct LocalProblems: Sendable {
-  let store: PersistentStore
-  let health: LocalHealth
-
-  /// The worst first: what was noted, that it writes no more, or that acknowledged commits are not there.
-  var all: [StatusProblem] {
-    let noted = health.problems
-    guard let store = store as? any FailureReporting else { return noted }
-    if let failure = store.failure, noted.isEmpty {
-      return [StatusProblem(code: failure.storeTrouble.rawValue, message: failure.message)]
-    }
-    return noted + store.findings.map { StatusProblem(code: "commits-missing", message: $0) }
-  }
-
-  /// Whether something does not work now.
-  var isFailing: Bool {
-    !health.problems.isEmpty || (store as? any FailureReporting)?.failure != nil
-  }
-}
-
 /// Puts together what the engine knows at one moment.
 struct StatusReport {
   let running: OpenGroup

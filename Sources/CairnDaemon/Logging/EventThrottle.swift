@@ -17,8 +17,9 @@ final class EventThrottle: Sendable {
   /// Whether an entry about the subject is due.
   func isDue(_ subject: String, now: UInt64 = MonotonicClock.nanoseconds) -> Bool {
     last.withLock { last in
-      if let before = last[subject], now - before < interval { return false }
-      if last.count >= Self.capacity { last = last.filter { now - $0.value < interval } }
+      // Another thread may have looked at the clock later and come first.
+      if let before = last[subject], now < before + interval { return false }
+      if last.count >= Self.capacity { last = last.filter { now < $0.value + interval } }
       // As many subjects as that are a flood: they wait.
       guard last.count < Self.capacity else { return false }
       last[subject] = now

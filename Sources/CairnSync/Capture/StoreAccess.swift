@@ -48,7 +48,8 @@ struct StoreAccess: Sendable {
     let own = try ownTransactions(after: captured)
     let isAll = limit == 0 || found.count < limit
     guard includesChanges else { return (found.filter { !own.contains($0.number) }, isAll) }
-    // Those of sync have a thousand changes each while a store is filled; they are not read.
+    // While sync fills a store, each of its own transactions has a thousand changes: only those of
+    // others are read.
     var transactions: [HistoryTransactionRecord] = []
     var before = start
     var rest = found[...]

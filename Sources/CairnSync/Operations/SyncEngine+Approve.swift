@@ -18,7 +18,7 @@ extension SyncEngine {
   ///
   /// - Parameters:
   ///   - name: The replica of the link.
-  ///   - plan: ``DeletionPlan/id`` of what was looked at; nil for what the link waits for now.
+  ///   - plan: ``DeletionPlan/id`` of what was looked at; nil for the link's latest plan.
   /// - Throws: ``SyncError``: `nothingToApprove`; `planChanged` when it waits for another plan by now;
   ///   `noSuchReplica`; `notSyncing` when the replica is not open; `contention`.
   @discardableResult

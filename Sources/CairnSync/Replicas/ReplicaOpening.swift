@@ -98,7 +98,8 @@ struct ReplicaOpening: Sendable {
     case .incompatibleModel: return described(.incompatibleModel, .person)
     case .notAStore: return described(.notAStore, .person)
     case .locked: return described(.storeLocked, .wait)
-    // Somebody may hand the file over, mount it again, make room or bring a copy back.
+    // The link tries these again: an operator may change the file's mode, mount its disk, make room
+    // or bring a copy back.
     case .readOnly: return described(.storeReadOnly, .wait)
     case .diskFull: return described(.diskFull, .wait)
     case .diskFailed: return described(.diskFailed, .wait)

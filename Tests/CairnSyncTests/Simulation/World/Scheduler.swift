@@ -237,6 +237,7 @@ final class Scheduler: Sendable {
         return claim.isDone || claim.calls >= count && claim.timers >= count && !claim.isDue
       }
       if isSettled { return }
+      // Polls: the task that is waited for knows nothing of the simulation.
       try? await Task.sleep(for: .microseconds(200))
     }
   }
