@@ -60,9 +60,17 @@ final class LocalHealth: Sendable {
       note(error.storeTrouble, error.message)
     case let error as SyncError where error.path == path:
       if let trouble = StoreTrouble(rawValue: error.code.rawValue) { note(trouble, error.message) }
-    case ControlError.storeUnavailable(StoreReference.localName, let code, let reason):
+    case ControlError.storeUnavailable(_, let code, let reason) where isNamed(in: reason):
       if let trouble = StoreTrouble(rawValue: code) { note(trouble, reason) }
     default: break
+    }
+  }
+
+  /// Whether a message names the file, and not one whose name only begins in the same way.
+  func isNamed(in message: String) -> Bool {
+    message.ranges(of: path).contains { range in
+      let next = message[range.upperBound...].drop { $0 == "." }.first
+      return next.map { !($0.isLetter || $0.isNumber || "-_/".contains($0)) } ?? true
     }
   }
 
