@@ -34,10 +34,17 @@ struct OpenGroup: Sendable {
   ///
   /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
   func names(_ name: String?) throws -> [String] {
+    if let name, name != "all" { return [try replica(named: name)] }
+    return try engine.status().replicas.map(\.name)
+  }
+
+  /// The name, if it is that of one replica.
+  ///
+  /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
+  func replica(named name: String) throws -> String {
     let all = try engine.status().replicas.map(\.name)
-    guard let name, name != "all" else { return all }
     guard all.contains(name) else { throw Self.unknownStore(name, among: all) }
-    return [name]
+    return name
   }
 
   static func unknownStore(_ name: String, among known: [String]) -> ControlError {

@@ -193,6 +193,8 @@ import Testing
       (["repair", "near", "--prefer", "newest"], 64, ["--prefer"]),
       (["purge", "naer"], 1, ["did you mean \"near\""]),
       (["plan", "naer"], 1, ["did you mean \"near\""]),
+      (["plan", "all"], 1, ["no store called \"all\""]),
+      (["approve", "all"], 1, ["no store called \"all\""]),
       (["plan", "near", "--limit", "-1"], 64, ["--limit"]),
       (["purge", "--older-than", "soon"], 64, ["--older-than"]),
       (["verify", "--level", "deep"], 64, ["--level"]),

@@ -76,9 +76,7 @@ extension HandlerTable {
     let planning = ExclusiveWork("another plan")
     serve(PlanPass.self) { parameters, engine in
       let group = try await engine.current()
-      guard let name = try group.names(parameters.name).first, parameters.name != "all" else {
-        throw ControlError.invalidParameter("name")
-      }
+      let name = try group.replica(named: parameters.name)
       let limit = parameters.limit ?? 20
       guard (0...1000).contains(limit) else { throw ControlError.invalidParameter("limit") }
       return try await planning.run {
@@ -89,9 +87,7 @@ extension HandlerTable {
 
     serve(ApproveDeletions.self) { parameters, engine in
       let group = try await engine.current()
-      guard let name = try group.names(parameters.name).first, parameters.name != "all" else {
-        throw ControlError.invalidParameter("name")
-      }
+      let name = try group.replica(named: parameters.name)
       let plan =
         parameters.reject ?? false
         ? try await group.engine.reject(name, plan: parameters.plan)
