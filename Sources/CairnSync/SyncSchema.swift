@@ -99,6 +99,8 @@ public final class SyncSchema: @unchecked Sendable {
     /// what the record takes along.
     let takenAlongBy: [Int]
     let takes: [Int]
+    /// The columns that lead to what denies a delete of the record.
+    let deniedBy: [Int]
     /// Whether a delete takes along records that refer to the deleted one.
     let takesReferrers: Bool
     /// Whether references of any record can lead to one of the entity.
@@ -233,6 +235,7 @@ public final class SyncSchema: @unchecked Sendable {
         columns[$0].relationship?.inverseRelationship?.deleteRule == .cascade
       },
       takes: columns.indices.filter { columns[$0].relationship?.deleteRule == .cascade },
+      deniedBy: columns.indices.filter { columns[$0].relationship?.deleteRule == .deny },
       takesReferrers: entity.relationshipsByName.values.contains { relationship in
         relationship.deleteRule == .cascade
           && relationship.inverseRelationship?.isToMany == false

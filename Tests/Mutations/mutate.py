@@ -5,7 +5,7 @@ fails. Prints what caught each; fails when one survives, does not compile or has
 
 mutate.py [--check] [NAME-PART...]   with --check only looks whether all places are there
 """
-import json, os, pathlib, re, shutil, subprocess, sys
+import json, os, pathlib, re, shutil, subprocess, sys, threading, time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = root / ".build"
@@ -72,7 +72,7 @@ def command(target):
 
 def link_command():
     text = (build / "debug.yaml").read_text()
-    start = text.index('"C.CairnPackageTests-')
+    start = re.search(r'"C\.CairnPackageTests-[^"]*\.test":', text).start()
     return json.loads(re.search(r"\n    args: (\[.*\])\n", text[start:]).group(1))
 
 
@@ -114,19 +114,40 @@ def build_mutant(name, edits):
     return binary
 
 
+def first_failure(binary, filter, environment):
+    """The first test that fails and how long that took; the rest is not waited for."""
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        [str(binary), "--testing-library", "swift-testing", "--filter", filter], cwd=root, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+    ending = threading.Timer(900, process.kill)
+    ending.start()
+    failed, empty = None, False
+    for line in process.stdout:
+        # Colours stand between the symbol and the name.
+        if match := re.search(r"✘\S* Test (\w+)\(", line):
+            if match.group(1) != "run":
+                failed = match.group(1)
+                process.kill()
+                break
+        empty = empty or "Test run with 0 tests" in line
+    process.stdout.close()
+    code = process.wait()
+    timely = ending.is_alive()
+    ending.cancel()
+    if empty:
+        sys.exit(f"no test matches {filter}")
+    if not failed and code:
+        failed = "crash" if timely else "does not end"
+    return failed, time.monotonic() - begun
+
+
 def caught_by(binary):
     environment = dict(os.environ, CAIRN_SHRINK_SECONDS="0", CAIRN_SIMULATION_SEEDS="50")
     for suite, filter in SUITES:
-        try:
-            result = run([str(binary), "--testing-library", "swift-testing", "--filter", filter],
-                         env=environment, timeout=900)
-        except subprocess.TimeoutExpired:
-            return f"{suite}: does not end"
-        failed = sorted(set(re.findall(r"✘ Test (\w+)", result.stdout)) - {"run"})
-        if result.returncode:
-            return f"{suite}: {', '.join(failed[:3]) or 'crash'}"
-        if "Test run with 0 tests" in result.stdout:
-            sys.exit(f"no test matches {filter}")
+        failed, seconds = first_failure(binary, filter, environment)
+        if failed:
+            return f"{suite}: {failed}, {seconds:.0f} s"
     return None
 
 

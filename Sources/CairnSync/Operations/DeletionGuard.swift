@@ -141,13 +141,11 @@ struct DeletionSurvey {
         of: SyncMap.changes.rawValue, from: next, to: nil, limit: Self.page)
       var ids: [RecordID] = []
       for (key, value) in page {
-        var reader = ByteReader(key)
-        _ = try reader.sequence()
-        guard try reader.byte() == SyncKey.recordKind else { continue }
+        guard case .record(let id) = try SyncKey.change(from: key).what else { continue }
         if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == there.storeID {
           continue
         }
-        ids.append(try SyncKey.identity(RecordID.self, in: key.dropFirst(9)))
+        ids.append(id)
       }
       try visit(ids)
       guard page.count == Self.page, let last = page.last else { return }

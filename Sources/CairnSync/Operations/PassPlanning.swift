@@ -72,14 +72,13 @@ struct PassPlanning {
     var links: Set<LinkKey> = []
     guard let sidecar = source.access.store as? any SidecarKeeping else { return ([], []) }
     func take(_ key: Data, _ value: Data) throws {
-      var reader = ByteReader(key)
-      guard try reader.sequence() > position else { return }
-      let kind = try reader.byte()
+      let (sequence, what) = try SyncKey.change(from: key)
+      guard sequence > position else { return }
       if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination { return }
-      if kind == SyncKey.recordKind {
-        records.insert(try SyncKey.identity(RecordID.self, in: key.dropFirst(9)))
-      } else if kind == SyncKey.linkKind {
-        links.insert(try SyncKey.linkKey(from: key.dropFirst(9)))
+      switch what {
+      case .record(let id): records.insert(id)
+      case .link(let link): links.insert(link)
+      case .moved: break
       }
     }
     var next = SyncKey.number(position + 1)

@@ -5,8 +5,10 @@ struct QuarantineDiscard {
   let mine: RecordState?
   let held: RecordState
   let policy: DeleteConflictPolicy
+  /// Whether the store shows the record, also in spite of a delete that is denied.
+  let isThere: Bool
 
-  private var isMineAlive: Bool { mine?.isAlive(under: policy) ?? false }
+  private var isMineAlive: Bool { isThere || mine?.isAlive(under: policy) ?? false }
 
   /// The properties that the held state would change.
   private var news: [String: Register] {
@@ -17,6 +19,7 @@ struct QuarantineDiscard {
 
   private var isDeleteNews: Bool {
     guard let deletion = held.deletion else { return false }
+    if isThere, mine?.isAlive(under: policy) == false { return true }
     return mine?.deletion.map { $0.stamp < deletion.stamp } ?? true
   }
 

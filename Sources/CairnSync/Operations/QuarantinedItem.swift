@@ -151,7 +151,7 @@ struct QuarantineReading {
           state.deletion.map { $0.stamp > register.write.stamp } ?? false
         }
       if stored.reason == .validation {
-        effect = QuarantineDiscard(mine: mine, held: state, policy: policy(of: state)).effect
+        effect = try discarding(state, over: mine).effect
       }
       if let mine {
         var writer = ByteWriter()
@@ -173,6 +173,12 @@ struct QuarantineReading {
       ahead: stored.reason == .clockSkew ? latest.map { $0 > now ? $0 - now : 0 } ?? 0 : nil,
       writers: Set(late.map(\.store)).sorted().map(group.reference), discardEffect: effect,
       revision: Self.digest(revision))
+  }
+
+  func discarding(_ held: RecordState, over mine: RecordState?) throws -> QuarantineDiscard {
+    QuarantineDiscard(
+      mine: mine, held: held, policy: policy(of: held),
+      isThere: try ledger.record(held.id)?.key != nil)
   }
 
   func policy(of state: RecordState) -> DeleteConflictPolicy {

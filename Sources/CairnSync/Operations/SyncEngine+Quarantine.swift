@@ -179,7 +179,7 @@ extension QuarantineReading {
     let reading = ledger.head.clock.tick(
       milliseconds: access.environment.now(), limit: access.latestCredibleTime)
     let mine = try mine(id)
-    let (state, lost) = QuarantineDiscard(mine: mine, held: held, policy: policy(of: held))
+    let (state, lost) = try discarding(held, over: mine)
       .decide(at: Stamp(clock: reading, store: ledger.storeID))
     var entry = try ledger.record(id) ?? RecordEntry(entity: state.entity, key: nil)
     entry.takeWrites(from: state)

@@ -86,9 +86,22 @@ public struct Conflict: Hashable, Sendable {
           winningStamp: latest.write.stamp, rule: .writeWon)
       ]
     }
-    return unseen.map { name, register in
+    return lost(merged, unseen, to: deletion)
+  }
+
+  /// What a record's delete had not seen and takes with it.
+  static func lost(_ state: RecordState) -> [Conflict] {
+    guard let deletion = state.deletion else { return [] }
+    let unseen = state.registers.filter { !deletion.hasSeen($0.value.write.meant) }
+    return lost(state, unseen, to: deletion)
+  }
+
+  private static func lost(
+    _ state: RecordState, _ unseen: [String: Register], to deletion: Deletion
+  ) -> [Conflict] {
+    unseen.sorted { $0.key < $1.key }.map { name, register in
       Conflict(
-        record: merged.id, entity: merged.entity, property: name, losingValue: register.value,
+        record: state.id, entity: state.entity, property: name, losingValue: register.value,
         losingStamp: register.write.stamp, winningValue: .null, winningStamp: deletion.stamp,
         rule: .deleteWon)
     }

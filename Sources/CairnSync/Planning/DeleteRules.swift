@@ -8,13 +8,24 @@ import CairnModel
 // the owner back. A record that the deleter knew has a delete of its own, at the time of the owner's or
 // later: if it lives in spite of that, a write brought it back, and it stays.
 extension ImportPlanner {
-  /// Finds the live items that go along with deleted records.
+  /// Finds the live items that go along with deleted records, and the deleted ones that stay because
+  /// their delete is denied.
+  ///
+  /// From nothing, at first as if nothing were denied: each record that is kept hides fewer others,
+  /// each that is shown may keep more, so this ends, and the same whatever was there before.
   ///
   /// - Returns: Whether that is different from before.
-  mutating func hideOrphans() -> Bool {
-    if !schema.hasCascades { return false }
-    let before = hidden
+  mutating func settleFates() -> Bool {
+    if !schema.hasCascades, !schema.hasDenials { return false }
+    let before = (hidden, kept)
+    kept = [:]
+    repeat { hideOrphans() } while keepDenied()
+    return hidden != before.0 || kept != before.1
+  }
+
+  private mutating func hideOrphans() {
     hidden = [:]
+    if !schema.hasCascades { return }
     var isChanged = true
     while isChanged {
       isChanged = false
@@ -32,22 +43,21 @@ extension ImportPlanner {
         }
       }
     }
-    return hidden != before
   }
 
   /// When a record was deleted, by itself or with another; nil for one that was not, or is unknown.
-  private mutating func death(of id: RecordID) -> Stamp? {
+  mutating func death(of id: RecordID) -> Stamp? {
     if items[id] == nil {
       guard let entry = entry(id), entry.key == nil, entry.survivor == nil else { return nil }
       // It may be hidden itself, which only an item shows.
       load(id)
     }
-    guard let item = items[id] else { return nil }
+    guard let item = items[id], kept[id] == nil else { return nil }
     return setting.isAlive(item.after) ? hidden[id] : item.after.deletion?.stamp
   }
 
   /// The records that a record goes along with when they are deleted.
-  private mutating func owners(of item: Item) -> Set<RecordID> {
+  mutating func owners(of item: Item) -> Set<RecordID> {
     guard let plan = schema.entities[item.after.entity] else { return [] }
     var owners: Set<RecordID> = []
     for index in plan.takenAlongBy {
@@ -96,15 +106,16 @@ extension ImportPlanner {
     }
   }
 
-  /// The references that a record without object waits with: those to what takes it along, and those to
-  /// what it takes along, so that either finds it.
+  /// The references that a record without object waits with: those to what takes it along, those to
+  /// what it takes along, and those that deny its delete, so that either finds it.
   mutating func waitingReferences(of item: Item) -> [String: RecordID] {
-    guard schema.hasCascades, let plan = schema.entities[item.after.entity] else { return [:] }
+    guard schema.hasCascades || schema.hasDenials, let plan = schema.entities[item.after.entity]
+    else { return [:] }
     let columns: [Int]
     if hidden[item.id] != nil {
       columns = plan.takenAlongBy + plan.takes
     } else if item.after.deletion != nil, item.after.survivor == nil {
-      columns = plan.takes
+      columns = plan.takes + plan.deniedBy
     } else {
       return [:]
     }
@@ -130,52 +141,7 @@ extension ImportPlanner {
     }
   }
 
-  // MARK: Deny
-
-  /// The incoming records whose delete a rule forbids here, with what it says.
-  mutating func denials(among incoming: Set<RecordID>) -> [RecordID: String] {
-    if !schema.hasDenials { return [:] }
-    var found: [RecordID: String] = [:]
-    for (id, item) in items.sorted(by: { $0.key < $1.key })
-    where item.row != nil && !isPresent(item) && item.after.survivor == nil {
-      guard let plan = schema.entities[item.after.entity], plan.entity.layout.deniesDeletion,
-        let name = denial(of: item, plan), let culprit = culprit(of: id, among: incoming)
-      else { continue }
-      found[culprit] =
-        "\(item.after.entity) \(id) cannot be deleted, because \(name) is not empty"
-    }
-    return found
-  }
-
-  /// The relationship that forbids to delete a record, if one does.
-  private mutating func denial(of item: Item, _ plan: SyncSchema.EntityPlan) -> String? {
-    for column in plan.columns where column.relationship?.deleteRule == .deny {
-      if let register = item.after.registers[column.name], target(of: register, column) != nil {
-        return column.name
-      }
-    }
-    for side in plan.linkSides where side.relationship.deleteRule == .deny {
-      for (key, state) in currentLinks(of: item.id, side) where state.isMember {
-        if isPresent(resolve(key.owner == item.id ? key.member : key.owner)) {
-          return side.relationship.name
-        }
-      }
-    }
-    for relationship in plan.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
-    where relationship.deleteRule == .deny {
-      guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
-      for found in referrers(to: item.id) where found.property == inverse.name {
-        load(found.record)
-        guard let referrer = items[found.record], isPresent(referrer),
-          let register = referrer.after.registers[inverse.name],
-          let target = register.value.reference,
-          resolve(target) == item.id
-        else { continue }
-        return relationship.name
-      }
-    }
-    return nil
-  }
+  // MARK: Blame
 
   /// Of the incoming records, the one that is to blame for what becomes of a record: itself, or what it
   /// goes along with, or what it refers to.

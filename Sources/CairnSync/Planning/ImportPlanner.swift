@@ -40,8 +40,10 @@ struct ImportPlanner {
   /// The keys of `links` by either end.
   var linksByEnd: [LinkEnd: Set<LinkKey>] = [:]
   var conflicts: [Conflict] = []
-  /// The records that go along with a deleted one, and when that was deleted; see ``hideOrphans()``.
+  /// The records that go along with a deleted one, and when that was deleted; see ``settleFates()``.
   var hidden: [RecordID: Stamp] = [:]
+  /// The records that stay although they were deleted, and what stands in the way.
+  var kept: [RecordID: Denial] = [:]
   var schema: SyncSchema { setting.schema }
 
   private init(_ known: Known, _ setting: ImportSetting, source: StoreID) {
@@ -51,27 +53,16 @@ struct ImportPlanner {
   }
 
   static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
-    var refused = batch.refused
-    while true {
-      var planner = ImportPlanner(known, setting, source: batch.source)
-      var sorting = IncomingSorting(source: batch.source)
-      planner.decide(batch, refused, &sorting)
-      if !planner.needs.isEmpty { return .needs(planner.needs) }
-      // A delete that a rule forbids here is held, and all is decided without it.
-      let denied = planner.denials(among: Set(sorting.records.map(\.id)))
-      if !planner.needs.isEmpty { return .needs(planner.needs) }
-      if denied.isEmpty {
-        let plan = planner.result(sorting)
-        return planner.needs.isEmpty ? .plan(plan) : .needs(planner.needs)
-      }
-      refused.merge(denied) { old, _ in old }
-    }
+    var planner = ImportPlanner(known, setting, source: batch.source)
+    var sorting = IncomingSorting(source: batch.source)
+    planner.decide(batch, &sorting)
+    if !planner.needs.isEmpty { return .needs(planner.needs) }
+    let plan = planner.result(sorting)
+    return planner.needs.isEmpty ? .plan(plan) : .needs(planner.needs)
   }
 
-  private mutating func decide(
-    _ batch: ImportBatch, _ refused: [RecordID: String], _ sorting: inout IncomingSorting
-  ) {
-    sorting.sort(batch, refused, &self)
+  private mutating func decide(_ batch: ImportBatch, _ sorting: inout IncomingSorting) {
+    sorting.sort(batch, &self)
     for record in sorting.records {
       load(record.id)
       for register in record.registers.values {
@@ -82,12 +73,14 @@ struct ImportPlanner {
     for id in batch.reconsidered { load(id) }
     if !needs.isEmpty { return }
     for record in sorting.records { merge(record) }
-    settleUniqueness()
+    _ = settleUniqueness()
     for link in sorting.links { merge(link) }
     for id in batch.reconsidered.sorted() {
       if let state = load(id) { lookAtLinks(of: id, state) }
     }
     settlePresence()
+    // What stays although it was deleted may share unique values with what came after it.
+    while !kept.isEmpty, needs.isEmpty, settleUniqueness() { settlePresence() }
   }
 
   // MARK: What is there
@@ -136,7 +129,8 @@ struct ImportPlanner {
   }
 
   func isPresent(_ item: Item) -> Bool {
-    hidden[item.id] == nil && canHold(item.after) && setting.isAlive(item.after)
+    guard canHold(item.after) else { return false }
+    return kept[item.id] != nil || hidden[item.id] == nil && setting.isAlive(item.after)
   }
 
   /// The entity of a record, the plan's decisions included; nil for an unknown one.

@@ -9,11 +9,8 @@ struct IncomingSorting {
 
   init(source: StoreID) { self.source = source }
 
-  /// - Parameter refused: Records that the destination's rules refuse, with what they say.
-  mutating func sort(
-    _ batch: ImportBatch, _ refused: [RecordID: String], _ planner: inout ImportPlanner
-  ) {
-    for record in batch.records { sort(record, refused[record.id], &planner) }
+  mutating func sort(_ batch: ImportBatch, _ planner: inout ImportPlanner) {
+    for record in batch.records { sort(record, batch.refused[record.id], &planner) }
     for link in batch.links { sort(link, &planner) }
     records.sort { $0.id < $1.id }
     links.sort { $0.key < $1.key }

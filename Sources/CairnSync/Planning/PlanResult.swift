@@ -23,6 +23,7 @@ extension ImportPlanner {
     plan.orders = orders(of: lists)
     plan.held = sorting.held
     plan.released = sorting.released
+    noteDenials(in: &plan)
     plan.conflicts = conflicts
     forgetOrigins(of: Set(sorting.released), in: &plan)
     return plan

@@ -11,7 +11,7 @@ extension ImportPlanner {
     var followed: [RecordID: Presence] = [:]
     var isChanged = true
     while isChanged {
-      isChanged = hideOrphans()
+      isChanged = settleFates()
       for (id, item) in items.sorted(by: { $0.key < $1.key }) {
         let presence = Presence(was: item.row != nil, isThere: isPresent(item))
         if followed[id] == presence { continue }
@@ -38,6 +38,7 @@ extension ImportPlanner {
       loadDependents(of: item)
     case (true, true): break
     }
+    loadDenied(by: item)
     if let plan, presence.was || presence.isThere { followClaims(item, plan, presence.isThere) }
     if item.after.survivor != nil, item.before?.survivor == nil {
       loadWaiting(for: item.id)

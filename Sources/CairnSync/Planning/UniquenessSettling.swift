@@ -3,16 +3,21 @@ import CairnModel
 extension ImportPlanner {
   /// Finds live records that share the values of a uniqueness constraint once the plan is carried
   /// out, and unites them, until none do.
-  mutating func settleUniqueness() {
-    if !schema.hasConstraints { return }
+  ///
+  /// - Returns: Whether any did.
+  mutating func settleUniqueness() -> Bool {
+    if !schema.hasConstraints { return false }
+    var isChanged = false
     // A union can bring about another; each one lessens the number of live records.
-    while settleOnce(), needs.isEmpty {}
+    while settleOnce(), needs.isEmpty { isChanged = true }
+    return isChanged
   }
 
   private mutating func settleOnce() -> Bool {
     var holders: [UniquePlace: [RecordID]] = [:]
     var isNew = false
-    for (id, item) in items where setting.isAlive(item.after) && canHold(item.after) {
+    for (id, item) in items
+    where canHold(item.after) && (setting.isAlive(item.after) || kept[id] != nil) {
       guard let plan = schema.entities[item.after.entity] else { continue }
       for constraint in plan.constraints {
         guard let place = place(of: item.after, plan.entity, constraint) else { continue }

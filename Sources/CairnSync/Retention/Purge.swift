@@ -244,13 +244,11 @@ struct Purge {
   /// Notes that a reference waits, of records that do not wait for it any more.
   private mutating func purgeParked() throws -> Bool {
     try purge(.parked, to: nil, \.leftovers) { key, _, ledger in
-      let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-      guard let entry = try ledger.record(owner) else { return true }
+      let (target, reference) = try SyncKey.parked(from: key)
+      guard let entry = try ledger.record(reference.owner) else { return true }
       // One that goes along with its owner waits for it, without an object.
       if entry.key == nil { return entry.overlay.isEmpty }
-      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
-      return entry.overlay[property]?.reference != target
+      return entry.overlay[reference.property]?.reference != target
     }
   }
 

@@ -26,15 +26,13 @@ struct TombstonePurge {
     var gone: [(id: RecordID, sequence: UInt64)] = []
     var postponed: [UInt64] = []
     for key in keys {
-      var reader = ByteReader(key)
-      let sequence = try reader.sequence()
-      let rest = key.dropFirst(9)
-      switch try reader.byte() {
-      case SyncKey.movedKind:
+      let (sequence, what) = try SyncKey.change(from: key)
+      switch what {
+      case .moved:
         ledger.put(SyncKey.moved(sequence), nil)
         markers += 1
-      case SyncKey.linkKind: try removeLink(SyncKey.linkKey(from: rest))
-      default: gone.append((try SyncKey.identity(RecordID.self, in: rest), sequence))
+      case .link(let link): try removeLink(link)
+      case .record(let id): gone.append((id, sequence))
       }
     }
     try ledger.prefetch(records: gone.map(\.id))

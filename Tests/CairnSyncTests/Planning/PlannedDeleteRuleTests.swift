@@ -86,13 +86,7 @@ struct PlannedDeleteRuleTests {
   // MARK: Deny
 
   private static func denying() throws -> ImportSetting {
-    let model = SampleModel.make()
-    model.entitiesByName["Item"]?.relationshipsByName["parts"]?.deleteRule = .deny
-    try model.prepareForUse()
-    let schema = try SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
-    return ImportSetting(
-      schema: schema, defaultPolicy: .lastWriter, holdable: Set(schema.entities.keys),
-      time: CredibleTime(limit: .max), now: 7)
+    try PlanLawTests.setting(.lastWriter, denies: true)
   }
 
   @Test func aDeniedDeleteKeepsTheRecordAndIsHeld() throws {
@@ -104,20 +98,41 @@ struct PlannedDeleteRuleTests {
     #expect(held.reason == .validation && held.message.contains("parts"))
     // The part goes, and with it what stood in the way.
     store.delete(Self.part, Self.stamp(40, store))
-    try store.receive([try #require(a.state(Self.item))], [], from: a.id)
+    try store.retry()
     #expect(store.picture == [] && store.quarantine.isEmpty)
   }
 
-  /// The specification puts a denied delete into quarantine, which is the destination's own: where the
-  /// delete arrives before the reference, there is nothing left that could deny it.
-  @Test func aDenialDependsOnWhatArrivedFirst() throws {
+  @Test func aDeniedDeleteIsDeniedInWhateverOrderTheyArrive() throws {
     let setting = try Self.denying()
     let (a, b) = try Self.apart(setting)
     var (deleteFirst, deleteLast) = (PureStore(3, setting), PureStore(4, setting))
     for sender in [a, b] { try deleteFirst.receive(from: sender) }
     for sender in [b, a] { try deleteLast.receive(from: sender) }
-    #expect(deleteFirst.picture == ["Part 2 key=string(\"p\")"])
-    #expect(deleteLast.picture == b.picture)
-    #expect(deleteLast.quarantine[.record(Self.item)] != nil)
+    for store in [deleteFirst, deleteLast] {
+      #expect(store.picture == b.picture && store.flaw() == nil)
+      #expect(store.quarantine[.record(Self.item)] != nil)
+    }
+    #expect(deleteFirst.states == deleteLast.states)
+  }
+
+  @Test func theDeleterItselfGetsBackWhatItWasNotAllowedToDelete() throws {
+    var (a, b) = try Self.apart(try Self.denying())
+    try Self.meet(&a, &b)
+    #expect(a.picture == b.picture && a.picture.count == 3)
+    #expect(a.journal == b.journal && !a.journal.isEmpty)
+    b.delete(Self.part, Self.stamp(40, b))
+    try b.retry()
+    try Self.meet(&a, &b)
+    #expect(a.picture == [] && b.picture == [])
+    #expect(a.quarantine.isEmpty && b.quarantine.isEmpty)
+  }
+
+  @Test func theJournalTellsOfADeniedDelete() throws {
+    let (a, b) = try Self.apart(try Self.denying())
+    let plan = try b.plan(a.states, [], from: a.id)
+    let lost = plan.conflicts.filter { $0.record == Self.item }
+    #expect(lost.count == 1)
+    #expect(lost.first?.rule == .writeWon && lost.first?.losingStamp == Self.stamp(20, a))
+    #expect(lost.first?.winningValue == .reference(Self.part))
   }
 }

@@ -73,6 +73,15 @@ struct PureStore {
     try receive(other.states, other.linkChanges, from: other.id)
   }
 
+  /// Tries what waits in quarantine.
+  ///
+  /// - Returns: Whether anything changed.
+  @discardableResult
+  mutating func retry() throws -> Bool {
+    let waiting = quarantine.values.compactMap(\.state).sorted { $0.id < $1.id }
+    return try !waiting.isEmpty && receive(waiting, [], from: id)
+  }
+
   func plan(
     _ records: [RecordState], _ links: [LinkChange], from source: StoreID
   ) throws -> ImportPlan {
@@ -282,6 +291,8 @@ extension PureStore {
   /// With what the model's delete rules do.
   mutating func delete(_ record: RecordID, _ stamp: Stamp) {
     guard var entry = entries[record], rows[record] != nil else { return }
+    let isInTheWay = rows.values.contains { $0["item"]?.reference == record }
+    if schema.hasDenials, isInTheWay { return }
     rows[record] = nil
     joined = joined.filter { $0.owner != record && $0.member != record }
     var seen = SeenWrites()

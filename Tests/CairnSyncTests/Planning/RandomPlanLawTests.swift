@@ -74,18 +74,20 @@ struct RandomPlanLawTests {
     return nil
   }
 
-  @Test(arguments: DeleteConflictPolicy.allCases)
-  func longHistoriesComeToTheSameInEveryOrder(policy: DeleteConflictPolicy) throws {
-    let setting = try PlanLawTests.setting(policy)
+  @Test(arguments: DeleteConflictPolicy.allCases, [false, true])
+  func longHistoriesComeToTheSameInEveryOrder(
+    policy: DeleteConflictPolicy, denies: Bool
+  ) throws {
+    let setting = try PlanLawTests.setting(policy, denies: denies)
     let first = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) } ?? 1
     for seed in first..<first + 60 {
       do {
         if let flaw = try Self.flaw(seed: seed, setting, operations: 25) {
-          Issue.record("seed \(seed), \(policy): \(flaw)")
+          Issue.record("seed \(seed), \(policy), denies \(denies): \(flaw)")
           return
         }
       } catch {
-        Issue.record("seed \(seed), \(policy): \(error)")
+        Issue.record("seed \(seed), \(policy), denies \(denies): \(error)")
         return
       }
     }

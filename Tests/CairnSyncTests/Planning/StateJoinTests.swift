@@ -55,6 +55,16 @@ struct StateJoinTests {
     }
   }
 
+  @Test func ofTwoDeletesTheLaterCounts() {
+    let deletions = (1...2).map { number in
+      Deletion(
+        stamp: Stamp(
+          clock: ClockReading(bits: UInt64(number)), store: StoreID(high: 0, low: UInt64(number))))
+    }
+    #expect(deletions[0].joined(with: deletions[1]).stamp == deletions[1].stamp)
+    #expect(deletions[1].joined(with: deletions[0]).stamp == deletions[1].stamp)
+  }
+
   @Test func joiningAllSmallRegistersIsCommutativeAssociativeAndIdempotent() {
     var all: [Register] = []
     for store in Self.stores {

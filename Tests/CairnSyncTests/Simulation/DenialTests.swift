@@ -1,0 +1,114 @@
+import CairnContext
+import CairnModel
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 4, "Delete rules": a `deny` keeps the record, in whatever order the delete and
+/// the reference arrive.
+struct DenialTests {
+  private static func model() -> ManagedObjectModel {
+    let model = SampleModel.make()
+    model.entitiesByName["Item"]?.relationshipsByName["parts"]?.deleteRule = .deny
+    return model
+  }
+
+  /// An item in three stores; the first deletes it, the second gives it a part.
+  private static func apart(
+    onFiles: Bool, seed: UInt64
+  ) throws -> (fleet: Fleet, sites: [Fleet.Site], scratch: Scratch?) {
+    let scratch = onFiles ? try Scratch() : nil
+    let fleet = Fleet(seed: seed, directory: scratch?.url, model: model())
+    let sites = try ["a", "b", "hub"].map { try fleet.add($0) }
+    try sites[0].write { context in
+      _ = try sites[0].insert("Item", ["key": "i", "value": "v"], in: context)
+    }
+    _ = try fleet.settle([(sites[0], sites[2]), (sites[1], sites[2])])
+    try sites[0].write { context in
+      try sites[0].find("Item", "i", in: context).map(context.delete)
+    }
+    try HistoryCapture(access: sites[0].access).run()
+    fleet.advance(10)
+    try sites[1].write { context in
+      let item = try sites[1].find("Item", "i", in: context)
+      let part = try sites[1].insert("Part", ["key": "p"], in: context)
+      part.setValue(item, forKey: "item")
+    }
+    try HistoryCapture(access: sites[1].access).run()
+    return (fleet, sites, scratch)
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func aDeniedDeleteTakesEffectOnceNothingIsInTheWay(
+    onFiles: Bool, deleteFirst: Bool
+  ) throws {
+    let (fleet, sites, scratch) = try Self.apart(onFiles: onFiles, seed: 71)
+    defer { withExtendedLifetime(scratch) {} }
+    let hub = sites[2]
+    let links = [(sites[0], hub), (sites[1], hub)]
+    let order = deleteFirst ? links : links.reversed()
+    #expect(try fleet.settle(order) < 40)
+    let whole = ["item i v nil ^- []", "part p of i at 0"]
+    for site in sites {
+      #expect(try site.picture() == whole, "\(site.name)")
+      let held = try ReplicationTests().quarantine(site)
+      #expect(held.count == 1 && held.first?.message.contains("parts") == true)
+      let journal = try ReplicationTests().journal(site)
+      #expect(journal.contains { $0.rule == .writeWon && $0.property == nil }, "\(site.name)")
+    }
+    #expect(try StoreComparison(local: sites[0].access, replica: hub.access).run(name: "").isEqual)
+    // What denies the delete goes, in the store where it had been deleted first.
+    fleet.advance(10)
+    try sites[0].write { context in
+      for part in try sites[0].all("Part", in: context) { context.delete(part) }
+    }
+    #expect(try fleet.settle(order) < 40)
+    for site in sites {
+      #expect(try site.picture() == [], "\(site.name)")
+      #expect(try ReplicationTests().quarantine(site).isEmpty, "\(site.name)")
+    }
+  }
+
+  @Test func aWriteBringsBackWhatWasKeptForGood() throws {
+    let (fleet, sites, _) = try Self.apart(onFiles: false, seed: 72)
+    let links = [(sites[0], sites[2]), (sites[1], sites[2])]
+    _ = try fleet.settle(links)
+    fleet.advance(10)
+    try sites[0].write {
+      try sites[0].find("Item", "i", in: $0)?.setValue("again", forKey: "value")
+    }
+    #expect(try fleet.settle(links) < 40)
+    for site in sites {
+      #expect(try site.picture() == ["item i again nil ^- []", "part p of i at 0"])
+      #expect(try ReplicationTests().quarantine(site).isEmpty, "\(site.name)")
+    }
+    fleet.advance(10)
+    try sites[1].write { context in
+      for part in try sites[1].all("Part", in: context) { context.delete(part) }
+    }
+    _ = try fleet.settle(links)
+    for site in sites { #expect(try site.picture() == ["item i again nil ^- []"]) }
+  }
+
+  @Test func discardingTheDeleteKeepsTheRecord() throws {
+    let (fleet, sites, _) = try Self.apart(onFiles: false, seed: 73)
+    _ = try fleet.settle([(sites[0], sites[2]), (sites[1], sites[2])])
+    let held = try #require(try ReplicationTests().quarantine(sites[1]).first?.state)
+    let ledger = try sites[1].access.ledger()
+    let entry = try #require(try ledger.record(held.id))
+    let object = try #require(ledger.objectID(for: entry))
+    let row = try #require(try sites[1].store.snapshots(for: [object])[0])
+    let mine = entry.state(id: held.id, row: try RowReading(ledger: ledger).values(of: row))
+    let discard = QuarantineDiscard(mine: mine, held: held, policy: .lastWriter, isThere: true)
+    #expect(discard.effect == .keepsRecord)
+    let later = ClockReading(milliseconds: 2_000_000)
+    let (state, lost) = discard.decide(at: Stamp(clock: later, store: ledger.storeID))
+    #expect(state.isAlive(under: .lastWriter) && lost.map(\.rule) == [.discarded])
+    let strict = QuarantineDiscard(mine: mine, held: held, policy: .deleteWins, isThere: true)
+    guard case .impossible = strict.effect else {
+      Issue.record("a delete that wins cannot be taken back: \(strict.effect)")
+      return
+    }
+  }
+}
