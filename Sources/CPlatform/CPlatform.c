@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef SO_PEERGROUPS
@@ -178,4 +180,12 @@ int cplatform_exchange(const char *one, const char *other) {
 
 int cplatform_rename_new(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+void cplatform_return_free_memory(void) { malloc_trim(0); }
+
+int64_t cplatform_file_system_type(const char *path) {
+  struct statfs information;
+  if (statfs(path, &information) != 0) return -1;
+  return (int64_t)(uint32_t)information.f_type;
 }

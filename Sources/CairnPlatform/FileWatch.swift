@@ -14,6 +14,7 @@ public final class FileWatch: Sendable {
     var descriptor: Int32 = -1
     var watch: Int32 = -1
     var isReportPending = false
+    var lastReport: DispatchTime?
     var isCancelled = false
   }
 
@@ -22,6 +23,7 @@ public final class FileWatch: Sendable {
   private let folder: String
   private let names: Set<String>?
   private let debounce: DispatchTimeInterval
+  private let isEager: Bool
   private let queue = DispatchQueue(label: "cairn.file-watch")
   private let onChange: @Sendable () -> Void
 
@@ -36,12 +38,14 @@ public final class FileWatch: Sendable {
   /// - Parameters:
   ///   - debounce: How long after the first change the report comes; changes in between join it.
   ///     Steady writing is still reported once per interval.
+  ///   - isEager: Whether the first change after such a time without any is reported at once.
   ///   - onChange: Called on a private queue, never twice at a time.
   /// - Throws: ``PlatformError`` when the folder cannot be watched now.
   public init(
     folder: String, names: Set<String>? = nil, debounce: Duration = .milliseconds(20),
-    onChange: @escaping @Sendable () -> Void
+    isEager: Bool = false, onChange: @escaping @Sendable () -> Void
   ) throws {
+    self.isEager = isEager
     self.folder = folder
     self.names = names
     self.debounce = .nanoseconds(Int(clamping: debounce.wholeNanoseconds))
@@ -121,18 +125,23 @@ public final class FileWatch: Sendable {
   }
 
   private func scheduleReport() {
-    let isNew = state.withLock { state in
-      guard !state.isReportPending, !state.isCancelled else { return false }
+    let now = DispatchTime.now()
+    let time = state.withLock { state -> DispatchTime? in
+      guard !state.isReportPending, !state.isCancelled else { return nil }
       state.isReportPending = true
-      return true
+      guard isEager else { return now + debounce }
+      return max(now, state.lastReport.map { $0 + debounce } ?? now)
     }
-    guard isNew else { return }
-    queue.asyncAfter(deadline: .now() + debounce) { [weak self] in self?.report() }
+    guard let time else { return }
+    // The events are read on the queue, so that this is its turn.
+    if time <= now { return report() }
+    queue.asyncAfter(deadline: time) { [weak self] in self?.report() }
   }
 
   private func report() {
     let isWanted = state.withLock { state in
       state.isReportPending = false
+      state.lastReport = .now()
       return !state.isCancelled
     }
     if isWanted { onChange() }

@@ -13,6 +13,9 @@ public enum ProcessConduct {
     if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
   }
 
+  /// Gives memory that was freed back to the system, which the allocator would keep for later.
+  public static func returnFreeMemory() { cplatform_return_free_memory() }
+
   /// Sends a signal to a process.
   ///
   /// - Returns: false when it is gone or not ours.

@@ -22,6 +22,8 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var allowedClockSkew: UInt64 = 5 * 60 * 1000
   /// How many records or links one commit moves, unless a transaction is larger.
   public var batchSize = 1000
+  /// How many bytes of strings and data one commit moves, unless a record or transaction is larger.
+  public var batchBytes = 8 << 20
   /// How old history, deleted records, the conflict journal and what else is kept for slower replicas get
   /// before they go.
   ///
@@ -30,7 +32,8 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var retention = Duration.seconds(30 * 86400)
   /// What this group is called in replicas that others use, too, such as the machine's name.
   public var name = ""
-  /// How often a link looks for changes when nobody tells it of any.
+  /// How often a link looks for changes of stores that do not tell of commits; others are to be looked at
+  /// so often by ``SyncEngine/lookAtStores()``.
   public var pollInterval = Duration.seconds(5)
   /// How much a pass may delete without asking.
   public var deletionLimit = DeletionLimit()

@@ -22,6 +22,7 @@ public final class SyncEngine: Sendable {
     var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
     var nextListener = 0
     var isStopped = false
+    var rest = Rest()
   }
   private let state = Mutex(State())
   private let watch = CommitWatch()
@@ -59,9 +60,10 @@ public final class SyncEngine: Sendable {
   /// Adding one that is there with the same settings does nothing.
   ///
   /// - Parameter isPaused: Whether the link rests from the start, until it is resumed.
-  /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one.
+  /// - Throws: ``SyncError`` with `duplicateReplica` when the name is taken by another one, and
+  ///   `invalidConfiguration` when it is to have entities that the model does not have.
   public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
-    let link = Link(
+    let link = try Link(
       configuration: replica, local: local, coordinator: coordinator, observer: watch,
       neighbours: { [weak self] in self?.neighbours(of: replica.name) ?? [] }
     ) { [weak self] event in self?.publish(event) }
@@ -222,12 +224,41 @@ public final class SyncEngine: Sendable {
     for link in links { link.poke() }
   }
 
+  /// What a link has written itself, it goes on from in the same pass.
   fileprivate func noticeCommit(in store: PersistentStore) {
-    if store === local.store { return poke() }
-    let names = state.withLock { state in
-      state.links.filter { $0.value.store === store }.map(\.key)
+    let links = state.withLock { Array($0.links.values) }
+    for link in links where link !== Link.current {
+      if store === local.store || link.store === store { link.poke() }
     }
-    for name in names { poke(replica: name) }
+  }
+
+  /// Looks once at all stores: whether their files are still those that their names lead to, and whether
+  /// a commit went unnoticed; gives back memory that has not been needed since the last look.
+  ///
+  /// To be called now and then, about every ``SyncConfiguration/pollInterval``, where the stores tell of
+  /// commits by themselves: links then take no look of their own. Blocks while a file hangs; a call
+  /// meanwhile looks at the others.
+  ///
+  /// - Returns: Whether memory was given back.
+  @discardableResult
+  public func lookAtStores() -> Bool {
+    let links = state.withLock { Array($0.links.values) }
+    var isReleased = false
+    for link in links where link.look() { isReleased = true }
+    guard state.withLock({ $0.rest.beginLook() }) else { return isReleased }
+    defer { state.withLock { $0.rest.endLook() } }
+    (local.store as? any CommitWatching)?.lookForCommits()
+    do {
+      try (local.store as? any FilePlaceChecking)?.checkFilePlace()
+    } catch {
+      poke()
+    }
+    let passes = links.reduce(0) { $0 + $1.life.counters.passes }
+    if state.withLock({ $0.rest.isOver(after: passes) }) {
+      (local.store as? any MemoryReleasing)?.releaseMemory()
+      isReleased = true
+    }
+    return isReleased
   }
 
   // MARK: Looking

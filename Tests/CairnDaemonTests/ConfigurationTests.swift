@@ -142,7 +142,8 @@ import Testing
         return String(bare[..<colon])
       })
     let sources = Project.file("Sources/CairnDaemon/Configuration")
-    let pattern = /(?:text|choice|flag|duration|number|section|list|requiredText|group)\(\s*"(\w+)"/
+    let pattern =
+      /(?:text|texts|choice|flag|duration|number|section|list|requiredText|group)\(\s*"(\w+)"/
     var known: Set<String> = ["model"]
     for file in try FileManager.default.subpathsOfDirectory(atPath: sources)
     where file.hasSuffix("Section.swift") || file.hasSuffix("DaemonConfiguration.swift") {

@@ -64,3 +64,9 @@ int cplatform_terminal_width(int descriptor);
 
 /// Ignores SIGPIPE for the whole process.
 void cplatform_ignore_broken_pipes(void);
+
+/// Gives memory that the allocator keeps back to the system.
+void cplatform_return_free_memory(void);
+
+/// The `f_type` of statfs(2) for a path; -1 when it cannot be looked at.
+int64_t cplatform_file_system_type(const char *path);

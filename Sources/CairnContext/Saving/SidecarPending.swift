@@ -38,4 +38,13 @@ extension ManagedObjectContext {
     confinement.check()
     sidecar.add(operations, for: store)
   }
+
+  /// The same in place of what was added for the store before.
+  package func replaceSidecarOperations(
+    _ operations: [SidecarOperation], for store: PersistentStore
+  ) {
+    confinement.check()
+    sidecar.remove(store)
+    sidecar.add(operations, for: store)
+  }
 }

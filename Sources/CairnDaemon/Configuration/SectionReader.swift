@@ -76,6 +76,23 @@ final class SectionReader {
     }
   }
 
+  /// The texts of a list; nil when the key is not there.
+  func texts(_ key: String) -> [String]? {
+    guard let node = node(key) else { return nil }
+    switch node.content {
+    case .null: return nil
+    case .sequence(let members):
+      return members.compactMap { member in
+        if let text = member.scalarText { return text }
+        report(key, "\(member.kindName) stands where a single value is wanted")
+        return nil
+      }
+    case .scalar, .mapping:
+      report(key, "\(node.kindName) stands where a list is wanted", "write it as [One, Two]")
+      return nil
+    }
+  }
+
   /// All keys of this group with their texts; for groups whose keys are names.
   func namedValues() -> [(key: String, value: String)] {
     known += entries.map(\.key)

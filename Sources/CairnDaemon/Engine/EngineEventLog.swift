@@ -14,8 +14,6 @@ struct EngineEventLog {
   let local: LocalProblems
   let reporter: EngineReporter
   let logger: Logger
-  /// Called with the name of a replica that is open.
-  let onReady: @Sendable (String) -> Void
 
   /// The least time between two entries of what goes on.
   private static let interval = Duration.seconds(300)
@@ -56,17 +54,19 @@ struct EngineEventLog {
     ]
     summarise(&memory)
     for await happening in happenings {
+      var isNews = true
       switch happening {
       case .link(let event):
         log(event, &memory)
         noteLocal(event)
+        isNews = Self.endsSomething(event)
       case .localChanged: break
       case .intervalEnded:
         memory.timer = nil
         memory.loggedHeld = []
         logPasses(&memory)
       }
-      summarise(&memory)
+      if isNews { summarise(&memory) }
       if memory.timer == nil, !memory.passes.isEmpty || !memory.loggedHeld.isEmpty {
         memory.timer = Task {
           try? await Task.sleep(for: Self.interval)
@@ -77,6 +77,21 @@ struct EngineEventLog {
     memory.timer?.cancel()
     for source in sources { source.cancel() }
     logPasses(&memory)
+  }
+
+  /// Whether no other event is sure to follow soon that says more: a summary reads the local store.
+  private static func endsSomething(_ event: SyncEvent) -> Bool {
+    switch event {
+    case .phaseChanged(_, let phase):
+      switch phase {
+      // A pass follows, or has just been completed or failed.
+      case .migrating, .ready, .syncing: return false
+      case .opening, .waiting, .failed, .awaitingApproval, .paused, .removed: return true
+      }
+    case .passCompleted, .expired: return true
+    case .passFailed, .firstSync, .restored, .historyLost, .returned, .clockFellBack, .quarantined:
+      return false
+    }
   }
 
   /// What passes tell of the local store.
@@ -162,11 +177,10 @@ struct EngineEventLog {
       log(.linkStopped, error.code, "is stopped and needs a person: \(error.message)")
     case .awaitingApproval(let plan):
       log(.approvalNeeded, .awaitingApproval, "is stopped, \(plan.message)")
-    case .ready: onReady(replica)
     case .migrating(let progress):
       reporter.progress("Migrating \(replica), \(Int(progress * 100)) %")
     case .removed: memory.troubles[replica] = nil
-    case .opening, .syncing, .paused:
+    case .opening, .ready, .syncing, .paused:
       logger.debug("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
     }
   }

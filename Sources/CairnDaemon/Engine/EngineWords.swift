@@ -17,7 +17,7 @@ extension ReplicaSection {
   var replicaConfiguration: ReplicaConfiguration {
     ReplicaConfiguration(
       name: name, url: URL(fileURLWithPath: path),
-      direction: SyncDirection(rawValue: direction.rawValue) ?? .both)
+      direction: SyncDirection(rawValue: direction.rawValue) ?? .both, entities: entities)
   }
 
   /// A replica that a caller asks for.

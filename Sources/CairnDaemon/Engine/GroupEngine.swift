@@ -4,6 +4,7 @@ import Cairn
 import CairnControl
 import CairnCoordinator
 import CairnModel
+import CairnPlatform
 import CairnStore
 import CairnSync
 import Foundation
@@ -17,7 +18,6 @@ actor GroupEngine {
   let configuration: DaemonConfiguration
   private let logger: Logger
   private let remembered: RememberedReplicas
-  private let watches = StoreWatches()
   /// What is wrong with the local store.
   nonisolated let health: LocalHealth
   private var running: OpenGroup?
@@ -71,20 +71,22 @@ actor GroupEngine {
     running = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
       health: health, readings: LocalReadings(path: configuration.local.path))
-    watches.watch("local", path: configuration.local.path) { engine.poke() }
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(
       engine: engine, local: LocalProblems(store: local, health: health), reporter: reporter,
-      logger: logger
-    ) {
-      [watches] name in watches.renew(name)
-    }
+      logger: logger)
     eventLog = Task { await events.run() }
+    tasks.append(lookSchedule(engine))
     let memory = try remembered.load()
     paused = memory.paused
-    for section in configuration.replicas { try add(section, origin: .configuration) }
-    for section in memory.replicas where replicas[section.name] == nil {
-      try add(section, origin: .command)
+    do {
+      for section in configuration.replicas { try add(section, origin: .configuration) }
+      for section in memory.replicas where replicas[section.name] == nil {
+        try add(section, origin: .command)
+      }
+    } catch let error as SyncError {
+      throw EngineFailure(
+        code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
     try await waitForRequired(engine)
     tasks.append(upkeep(engine))
@@ -92,17 +94,9 @@ actor GroupEngine {
 
   private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
     let engine = try current().engine
-    let name = section.name
-    // Watched first, so that nothing written after the first pass has begun is missed.
-    watches.watch(name, path: section.path) { engine.poke(replica: name) }
-    do {
-      try engine.addReplica(
-        section.replicaConfiguration, isPaused: paused.contains(section.name))
-    } catch {
-      watches.stop(name)
-      throw error
-    }
-    replicas[name] = (section, origin)
+    try engine.addReplica(
+      section.replicaConfiguration, isPaused: paused.contains(section.name))
+    replicas[section.name] = (section, origin)
   }
 
   /// Returns when every replica marked as required is open.
@@ -118,6 +112,20 @@ actor GroupEngine {
       throw EngineFailure(
         code: error.code.rawValue, reason: "a required replica is not there: \(error.message)",
         isTransient: true)
+    }
+  }
+
+  /// The one timer for all stores: whether their files are still there.
+  private func lookSchedule(_ engine: SyncEngine) -> Task<Void, Never> {
+    let interval = configuration.sync.pollInterval
+    return Task {
+      while (try? await Task.sleep(for: interval, tolerance: interval / 10)) != nil {
+        // A file that hangs delays the next look by nothing.
+        Task {
+          guard (try? await Blocking.run { engine.lookAtStores() }) == true else { return }
+          ProcessConduct.returnFreeMemory()
+        }
+      }
     }
   }
 
@@ -159,7 +167,6 @@ actor GroupEngine {
   ///
   /// Cancelled when the daemon must stop at once: it rolls back and returns.
   func stop() async {
-    watches.stopAll()
     health.stop()
     for task in tasks { task.cancel() }
     tasks = []
@@ -275,7 +282,6 @@ actor GroupEngine {
     try remember(
       commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
     replicas[name] = nil
-    watches.stop(name)
     try await end(name)
     logger.event(
       .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])

@@ -55,6 +55,7 @@ struct LocalStoreOpening {
     }
     return [
       StoreOptionKey.historyTracking: true,
+      StoreOptionKey.remoteChangeNotification: true,
       StoreOptionKey.migrateAutomatically: true,
       StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.timeout: 10,

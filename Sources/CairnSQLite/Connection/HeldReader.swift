@@ -133,6 +133,15 @@ final class HeldReader: @unchecked Sendable {
     _ = lock.withLockIfAvailable { _ in endHold() }
   }
 
+  /// Gives up what the connection keeps of the file, if no read is under way.
+  func releaseMemory() {
+    _ = lock.withLockIfAvailable { _ in
+      endHold()
+      finalizeStatements()
+      if let handle { sqlite3_db_release_memory(handle) }
+    }
+  }
+
   /// Ends a transaction that nobody uses.
   ///
   /// A reader that is busy is not waited for: reads that find the lock taken go a longer way. Its

@@ -37,9 +37,12 @@ struct SQLiteConnection {
   /// when it gives false or throws.
   ///
   /// The statements for that are prepared once: a small save would spend an eighth of its time on
-  /// preparing them.
+  /// preparing them. Inside of ``holdingWrites(_:)`` the transaction that is open is used, and another
+  /// one begun.
   func transaction(_ body: () throws -> Bool) throws {
-    try statement("BEGIN IMMEDIATE").run()
+    let isHolding = database.isInsideTransaction
+    if !isHolding { try statement("BEGIN IMMEDIATE").run() }
+    defer { if isHolding { try? beginAgain() } }
     do {
       try statement(try body() ? "COMMIT" : "ROLLBACK").run()
     } catch {
@@ -47,6 +50,21 @@ struct SQLiteConnection {
       if database.isInsideTransaction { try? statement("ROLLBACK").run() }
       throw error
     }
+  }
+
+  /// Runs a body inside a write transaction, so that nobody else writes; what the body writes it
+  /// commits by ``transaction(_:)``.
+  func holdingWrites<Result>(_ body: () throws -> Result) throws -> Result {
+    if database.isInsideTransaction { return try body() }
+    try statement("BEGIN IMMEDIATE").run()
+    // Nothing has been written outside of a transaction of the body's own.
+    defer { if database.isInsideTransaction { try? statement("ROLLBACK").run() } }
+    return try body()
+  }
+
+  /// A body that finds the lock taken goes on without: it commits by transactions of its own.
+  private func beginAgain() throws {
+    if !database.isInsideTransaction { try statement("BEGIN IMMEDIATE").run() }
   }
 
   /// Runs reads that all see the same commit.

@@ -44,3 +44,15 @@ extension SQLiteStore: IntegrityChecking {
     ).findings()
   }
 }
+
+extension SQLiteStore: MemoryReleasing {
+  public func releaseMemory() {
+    let (database, held) = state.withLock { ($0.database, $0.heldReader) }
+    held?.releaseMemory()
+    if let pool = database as? DatabasePool {
+      pool.releaseMemory()
+    } else {
+      (database as? DatabaseQueue)?.releaseMemory()
+    }
+  }
+}

@@ -5,7 +5,7 @@ import GRDB
 
 // Write transactions, and what becomes of the store when one fails.
 
-extension SQLiteStore {
+extension SQLiteStore: WriteHolding {
   /// A write transaction.
   ///
   /// It commits when `body` gives a result, and leaves no trace when `body` gives nil or throws.
@@ -40,7 +40,8 @@ extension SQLiteStore {
     held?.letGo()
     do {
       var result: T?
-      try database.writeWithoutTransaction { connection in
+      // Reentrant for ``holdingWrites(_:)``.
+      try database.unsafeReentrantWrite { connection in
         var commit: ChecksumKeeping.Commit?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
@@ -66,6 +67,24 @@ extension SQLiteStore {
     } catch {
       throw failed(error, doing: doing)
     }
+  }
+
+  public func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
+    try checkWritable()
+    // With a rollback journal readers would wait for the writer, which is the caller itself.
+    guard let pool = try database as? DatabasePool else { return try work() }
+    var result: Swift.Result<Result, any Error>?
+    do {
+      try pool.unsafeReentrantWrite { connection in
+        try SQLiteConnection(database: connection).holdingWrites {
+          result = Swift.Result(catching: work)
+        }
+      }
+    } catch {
+      throw failed(error, doing: "be held")
+    }
+    guard let result else { return try work() }
+    return try result.get()
   }
 
   private func checkWritable() throws {
@@ -122,7 +141,8 @@ extension SQLiteStore {
     // A reader that looks at the log keeps it from being used from its beginning.
     state.withLock { $0.heldReader }?.letGo()
     do {
-      return try pool.writeWithoutTransaction { connection in
+      return try pool.unsafeReentrantWrite { connection in
+        if connection.isInsideTransaction { return false }
         let (frames, moved) = try connection.checkpoint(.passive)
         return frames > 0 && frames == moved
       }

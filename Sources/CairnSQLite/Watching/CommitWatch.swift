@@ -8,8 +8,9 @@ import Synchronization
 ///
 /// The kernel tells when the file or its log was written; then SQLite's `data_version` on the
 /// store's own writing connection tells whether somebody else committed: it does not change with
-/// the commits of that connection. Where files cannot be watched, the version is looked at every
-/// second.
+/// the commits of that connection. A commit counts only a moment after its last bytes were written,
+/// which may take a disk its time and which the kernel does not tell of: the version is looked at again
+/// for a while. Where files cannot be watched, or other machines write, it is looked at every second.
 // Unchecked: mutable state is `state`, inside a mutex. Handlers run on the watch's queue, or on
 // `queue`; `check` is never run twice at a time.
 final class CommitWatch: @unchecked Sendable {
@@ -18,6 +19,9 @@ final class CommitWatch: @unchecked Sendable {
     var timer: Timer?
     var version: Int64?
     var isStopped = false
+    var noticesCommits = false
+    /// How often the files were written.
+    var writes = 0
   }
   // Unchecked: only `cancel` is called through it, which Dispatch allows on any thread.
   private struct Timer: @unchecked Sendable {
@@ -38,17 +42,43 @@ final class CommitWatch: @unchecked Sendable {
     state.withLock { $0.version = version }
     let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let name = url.lastPathComponent
+    let folder = url.deletingLastPathComponent().path
     let files = try? FileWatch(
-      folder: url.deletingLastPathComponent().path, names: [name, name + "-wal"],
-      debounce: .milliseconds(5)
-    ) { [weak self] in self?.check() }
-    if let files {
-      state.withLock { $0.files = files }
-    } else {
-      poll()
+      folder: folder, names: [name, name + "-wal"], debounce: .milliseconds(2), isEager: true
+    ) { [weak self] in self?.filesWereWritten() }
+    let noticesCommits = files != nil && !FileSystemKind.isShared(at: folder)
+    state.withLock { state in
+      state.files = files
+      state.noticesCommits = noticesCommits
     }
+    if !noticesCommits { poll() }
     // Commits between the first look at the version and the watch are not missed.
     queue.async { [weak self] in self?.check() }
+  }
+
+  /// Whether the kernel tells of all commits.
+  var noticesCommits: Bool { state.withLock { $0.noticesCommits } }
+
+  /// When the version is looked at again after the files were written, in milliseconds after the look
+  /// before.
+  private static let laterLooks = [1, 2, 7, 20, 70, 200, 700]
+
+  private func filesWereWritten() {
+    let writes = state.withLock { state in
+      state.writes += 1
+      return state.writes
+    }
+    look(Self.laterLooks[...], at: writes)
+  }
+
+  private func look(_ later: ArraySlice<Int>, at writes: Int) {
+    if check() { return }
+    guard let pause = later.first else { return }
+    queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
+      // What is written meanwhile begins anew.
+      guard let self, state.withLock({ $0.writes == writes && !$0.isStopped }) else { return }
+      look(later.dropFirst(), at: writes)
+    }
   }
 
   deinit { stop() }
@@ -73,7 +103,9 @@ final class CommitWatch: @unchecked Sendable {
     handle.source.resume()
   }
 
-  private func check() {
+  /// - Returns: Whether somebody has committed.
+  @discardableResult
+  func check() -> Bool {
     let isNew = checking.withLock { _ in
       guard !state.withLock({ $0.isStopped }), let database,
         // A failure shows when the store is used; here it is no news.
@@ -85,6 +117,7 @@ final class CommitWatch: @unchecked Sendable {
       }
     }
     if isNew { onCommit() }
+    return isNew
   }
 
   private static func version(_ database: any DatabaseWriter) throws -> Int64 {
@@ -116,4 +149,8 @@ extension SQLiteStore: CommitWatching {
     }
     watch?.stop()
   }
+
+  public var noticesCommits: Bool { state.withLock { $0.watch }?.noticesCommits ?? false }
+
+  public func lookForCommits() { state.withLock { $0.watch }?.check() }
 }

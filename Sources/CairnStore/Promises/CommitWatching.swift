@@ -5,4 +5,14 @@ public protocol CommitWatching: AnyObject, Sendable {
   /// one, on a queue of its own, until ``stopWatchingCommits()`` or until the store is closed.
   func watchCommits(_ onCommit: @escaping @Sendable () -> Void) throws
   func stopWatchingCommits()
+  /// Whether commits are noticed when they are made, by whatever machine; false for a store that is not
+  /// watched, or where it takes a look now and then.
+  var noticesCommits: Bool { get }
+  /// Looks now whether somebody committed.
+  func lookForCommits()
+}
+
+extension CommitWatching {
+  public var noticesCommits: Bool { false }
+  public func lookForCommits() {}
 }

@@ -49,8 +49,25 @@ struct ChangeImporter {
   func apply(
     _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
   ) throws -> Outcome {
+    do {
+      return try plan(set, cursor, reconsidered, limit: Self.attempts)
+    } catch let error as SyncError where error.code == .contention {
+      var outcome = try access.holdingWrites {
+        try plan(set, cursor, reconsidered, limit: StoreAccess.attempts)
+      }
+      outcome.replans += Self.attempts
+      return outcome
+    }
+  }
+
+  /// How often a set is planned because of other writers before they are held up.
+  private static let attempts = 3
+
+  private func plan(
+    _ set: ChangeSet, _ cursor: SyncCursor?, _ reconsidered: Set<RecordID>, limit: Int
+  ) throws -> Outcome {
     try access.environment.reach(.beforeImport)
-    var attempt = ImportAttempt(set.records.map(\.id), limit: StoreAccess.attempts)
+    var attempt = ImportAttempt(set.records.map(\.id), limit: limit)
     var failure: (any Error)?
     while true {
       switch attempt.step {
@@ -107,8 +124,10 @@ struct ChangeImporter {
     let plan = try loading.plan(batch, try access.importSetting(ledger))
     try access.environment.reach(.afterPlan)
     if let rows = try RowApplying(plan, loading: loading, context: context) {
+      ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
       return try apply(plan, with: rows, ledger, set, cursor)
     }
+    ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
     let applying = ObjectApplying(
       plan, objects: loading.objects, access: access, ledger: ledger, context: context)
     do {
@@ -141,6 +160,14 @@ struct ChangeImporter {
       return .failed(failure, StoreAccess.contention(access.store))
     }
     return .applied(outcome(of: plan, conflicts))
+  }
+
+  /// Whether a plan rests on rows of records that the ledger has not read: what refers to a row that goes,
+  /// and who is in a list, is found in the rows.
+  ///
+  /// Who has a value to itself is found there, too; a new one of those the store refuses.
+  private static func restsOnRows(_ plan: ImportPlan, _ known: Known) -> Bool {
+    !plan.orders.isEmpty || !known.referrers.isEmpty || plan.rows.contains { $0.kind == .delete }
   }
 
   /// Writes the bookkeeping, the last step before the commit.
@@ -203,13 +230,20 @@ struct ChangeImporter {
     return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
   }
 
-  /// - Returns: False when somebody else committed in between.
+  /// - Returns: False when somebody else changed what the plan was made on.
   private func save(_ ledger: Ledger) throws -> Bool {
-    if !context.hasChanges { return try access.commit(ledger) }
+    if !context.hasChanges { return try access.commit(ledger, isRebased: true) }
     context.transactionAuthor = SyncConfiguration.author
-    context.addSidecarOperations(ledger.operations(), for: access.store)
+    return try access.commit(ledger, by: save)
+  }
+
+  /// - Returns: False when a requirement among the operations does not hold.
+  private func save(with operations: [SidecarOperation]) throws -> Bool {
+    context.replaceSidecarOperations(operations, for: access.store)
     do {
       try context.save()
+    } catch let error as CoreDataError where error.userInfo[CoreDataErrorKey.sidecarKey] != nil {
+      return false
     } catch let error as CoreDataError {
       throw error
     } catch {

@@ -49,4 +49,5 @@ struct FailedSave {
 enum CoreDataErrorKey {
   static let detailedErrors = "NSDetailedErrors"
   static let object = "NSValidationErrorObject"
+  static let sidecarKey = "CairnSidecarKey"
 }

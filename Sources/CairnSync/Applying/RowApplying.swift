@@ -228,19 +228,28 @@ struct RowApplying {
   /// - Returns: Why the store did not take them; nil when it did.
   func save(_ ledger: Ledger) throws -> ImportAttempt.Failure? {
     if request.insertions.isEmpty, request.updates.isEmpty, request.links.isEmpty {
-      return try access.commit(ledger) ? nil : .overtaken
+      return try access.commit(ledger, isRebased: true) ? nil : .overtaken
     }
     var request = request
-    request.sidecar = ledger.operations()
     request.author = SyncConfiguration.author
     request.contextName = contextName
     request.date = Date(timeIntervalSince1970: Double(access.environment.now()) / 1000)
-    switch try coordinator.save(request, in: access.store) {
-    case .saved: return nil
-    case .conflicts, .sidecarChanged: return .overtaken
-    case .constraintViolations(let violations):
-      let names = violations.map { $0.constraint.joined(separator: ", ") }
-      return .collision("rows share the values of \(Set(names).sorted().joined(separator: "; "))")
+    var failure: ImportAttempt.Failure?
+    let isCurrent = try access.commit(ledger) { operations in
+      request.sidecar = operations
+      switch try coordinator.save(request, in: access.store) {
+      case .saved: return true
+      case .sidecarChanged: return false
+      case .conflicts:
+        failure = .overtaken
+        return true
+      case .constraintViolations(let violations):
+        let names = violations.map { $0.constraint.joined(separator: ", ") }
+        failure = .collision(
+          "rows share the values of \(Set(names).sorted().joined(separator: "; "))")
+        return true
+      }
     }
+    return isCurrent ? failure : .overtaken
   }
 }

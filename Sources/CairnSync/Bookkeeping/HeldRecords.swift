@@ -44,8 +44,10 @@ public struct HeldRecords: Hashable, Sendable {
 extension StoreAccess {
   /// What waits in this store's bookkeeping.
   ///
-  /// - Parameter source: Only what came from there; nil for all.
-  func held(from source: StoreID? = nil) throws -> HeldRecords {
+  /// - Parameters:
+  ///   - source: Only what came from there; nil for all.
+  ///   - filter: What is exchanged: references to other records wait for nothing.
+  func held(from source: StoreID? = nil, filter: EntityFilter? = nil) throws -> HeldRecords {
     var result = HeldRecords()
     guard let sidecar = store as? any SidecarKeeping else { return result }
     try sidecar.visitEntries(of: .quarantine) { _, value in
@@ -61,7 +63,15 @@ extension StoreAccess {
     try sidecar.visitEntries(of: .parked) { key, _ in
       // What is known here and has no object was deleted: that is not going to arrive.
       let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      if try ledger.record(target) == nil { result.parked += 1 }
+      guard try ledger.record(target) == nil else { return }
+      if let filter {
+        let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
+        let property = String(decoding: key.dropFirst(32), as: UTF8.self)
+        if let entity = try ledger.record(owner)?.entity, filter.leadsOut(property, of: entity) {
+          return
+        }
+      }
+      result.parked += 1
     } afterPage: {
       ledger = try self.ledger()
     }

@@ -81,7 +81,7 @@ extension Ledger {
   ) {
     if old != 0, old != new {
       put(oldKey, nil)
-      put(SyncKey.moved(old), SyncKey.number(head.sequence))
+      noteMove(from: old, to: new)
     }
     put(newKey, origin.map { SyncKey.bytes($0) } ?? Data())
   }

@@ -14,14 +14,24 @@ final class Ledger {
   private let sidecar: any SidecarKeeping
   /// What migrations added to records that were there.
   let additions: SchemaAdditions
-  private let storedHead: Data?
-  private let storedDigests: Data?
-  private let storedSequence: UInt64
+  private let storedAdditions: Data?
+  /// The head that the commit requires.
+  private var storedHead: Data?
+  private var storedDigests: Data?
+  private var base: SyncHead
   private let random: () -> UInt64
   var head: SyncHead
+  /// Whether the commit depends on more than what was read here, so that nobody may commit in between.
+  var isBoundToHead = false
 
   private var known: [SidecarKey: Data?] = [:]
   private var changed: [SidecarKey: Data?] = [:]
+  /// The prefixes by which maps were read, with the keys that were found.
+  private var scanned: [SidecarKey: [Data]] = [:]
+  /// Where those that leave a number of the change order go, by that number.
+  private var moves: [UInt64: [UInt64]] = [:]
+  /// The maps that were found empty.
+  private var empty: Set<SyncMap> = []
   /// Changed keys of the maps that are read by prefix, by prefix.
   private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
 
@@ -42,10 +52,11 @@ final class Ledger {
     let values = try sidecar.sidecarValues(
       for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
     storedHead = values[0]
+    storedAdditions = values[1]
     storedDigests = values[2]
     additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
-    head = try storedHead.map(SyncHead.init(decoding:)) ?? SyncHead()
-    storedSequence = head.sequence
+    base = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
+    head = base
     storeID = try head.incarnation ?? Self.identity(of: store)
   }
 
@@ -87,11 +98,16 @@ final class Ledger {
     }
   }
 
+  /// Something has left a number of the change order.
+  func noteMove(from old: UInt64, to new: UInt64) { moves[old, default: []].append(new) }
+
   /// The keys of a map that begin with `prefix`, which is one that ``scanPrefix(of:)`` names.
   func keys(in map: SyncMap, prefix: Data) throws -> [Data] {
     let stored = try sidecar.sidecarEntries(
       of: map.rawValue, from: prefix, to: SyncKey.end(of: prefix), limit: 0)
-    var keys = Set(stored.map(\.key))
+    let found = stored.map(\.key)
+    if scanned[map.key(prefix)] == nil { scanned[map.key(prefix)] = found }
+    var keys = Set(found)
     for (key, value) in stored where known[map.key(key)] == nil {
       known[map.key(key)] = .some(value)
     }
@@ -103,7 +119,10 @@ final class Ledger {
 
   /// Whether a map had no entry at the last commit.
   func isEmpty(_ map: SyncMap) throws -> Bool {
-    try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 1).isEmpty
+    let isEmpty = try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 1)
+      .isEmpty
+    if isEmpty { empty.insert(map) }
+    return isEmpty
   }
 
   private static func scanPrefix(of key: SidecarKey) -> SidecarKey? {
@@ -114,13 +133,14 @@ final class Ledger {
   // MARK: Commit
 
   /// Everything to write, guarded by the head as it was read.
-  func operations() -> [SidecarOperation] {
-    if head.sequence > storedSequence {
-      put(SyncKey.mark(head.sequence), SyncKey.number(random()))
-    }
+  func operations() throws -> [SidecarOperation] {
     var operations: [SidecarOperation] = [
       .require(SyncKey.head, storedHead), .putAtTransaction(map: SyncMap.own.rawValue, Data()),
     ]
+    if head.sequence > base.sequence {
+      operations.append(.put(SyncKey.mark(head.sequence), SyncKey.number(random())))
+    }
+    operations += try marksOfMoves()
     let newHead = head.encoded
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
     for key in SyncKey.sorted(changed.keys) {
@@ -131,7 +151,7 @@ final class Ledger {
       }
     }
     if changed[SyncKey.digests] == nil {
-      operations += digestOperations(counted(), stored: storedDigests)
+      operations += digestOperations(try counted(), stored: storedDigests)
     }
     return operations
   }
@@ -146,18 +166,86 @@ final class Ledger {
   var isNew: Bool { storedHead == nil }
 
   /// The changed entries that digests count.
-  private func counted() -> [(key: SidecarKey, old: Data?, new: Data?)] {
+  private func counted() throws -> [(key: SidecarKey, old: Data?, new: Data?)] {
     let maps: Set<String> = [SyncMap.records.rawValue, SyncMap.links.rawValue]
     let keys = changed.keys.filter { maps.contains($0.map) }
-    // What cannot be read now cannot be committed either.
     let missing = keys.filter { known[$0] == nil }
-    if let values = missing.isEmpty ? [] : try? sidecar.sidecarValues(for: missing) {
-      for (key, value) in zip(missing, values) { known[key] = .some(value) }
-    }
+    let values = missing.isEmpty ? [] : try sidecar.sidecarValues(for: missing)
+    for (key, value) in zip(missing, values) { known[key] = .some(value) }
     return keys.map { ($0, known[$0] ?? nil, changed[$0] ?? nil) }
   }
 
   var isUnchanged: Bool {
     changed.isEmpty && storedHead == head.encoded && rebuiltDigests == nil
+  }
+
+  /// What tells readers of the change order that transactions were torn apart; see ``ChangeMoves``.
+  private func marksOfMoves() throws -> [SidecarOperation] {
+    if moves.isEmpty { return [] }
+    let number = { (key: Data) in
+      var reader = ByteReader(key)
+      return try reader.fixed()
+    }
+    let changes = SyncMap.changes
+    let placed = try changed.filter { $0.key.map == changes.rawValue && $0.value != nil }.keys
+      .map { try number($0.key) }
+    var stored: [UInt64: ChangeMoves.Place] = [:]
+    for old in moves.keys where old <= base.sequence {
+      let entries = try sidecar.sidecarEntries(
+        of: changes.rawValue, from: SyncKey.number(old), to: SyncKey.number(old + 1),
+        limit: (moves[old]?.count ?? 0) + 2)
+      let mark = entries.first { $0.key.dropFirst(8).first == SyncKey.movedKind }
+      stored[old] = ChangeMoves.Place(
+        members: entries.count - (mark == nil ? 0 : 1),
+        debt: try mark.map { try MovedMark(at: old, $0.value).debt })
+    }
+    return ChangeMoves(moves, placed: Set(placed), stored: stored).marks.map {
+      .put(SyncKey.moved($0.key), $0.value.encoded)
+    }
+  }
+
+  /// Moves what is to be written behind what others have committed since the ledger was made.
+  ///
+  /// - Returns: False when something that was read here has changed: then it has to be planned anew.
+  func rebase() throws -> Bool {
+    let values = try sidecar.sidecarValues(
+      for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
+    if rebuiltDigests != nil { return false }
+    if values[0] == storedHead {
+      storedDigests = values[2]
+      return true
+    }
+    if isBoundToHead { return false }
+    let theirs = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
+    guard values[1] == storedAdditions, let head = head.rebased(from: base, onto: theirs),
+      try isAsRead()
+    else { return false }
+    let shift = SequenceShift(after: base.sequence, by: theirs.sequence - base.sequence)
+    changed = try shift.entries(changed)
+    moves = Dictionary(
+      uniqueKeysWithValues: moves.map { (shift($0.key), $0.value.map { shift($0) }) })
+    (self.head, base, storedHead, storedDigests) = (head, theirs, values[0], values[2])
+    return true
+  }
+
+  /// Whether nobody has committed since the ledger was made, so that rows which were read meanwhile are
+  /// those that the entries tell of, whatever was read first.
+  func isCurrent() throws -> Bool {
+    try sidecar.sidecarValues(for: [SyncKey.head]).first == .some(storedHead)
+  }
+
+  /// Whether the store has what the ledger has read, and no more.
+  private func isAsRead() throws -> Bool {
+    let keys = Array(known.keys)
+    let values = try sidecar.sidecarValues(for: keys)
+    for (key, value) in zip(keys, values) where known[key] != .some(value) { return false }
+    for (prefix, keys) in scanned {
+      let found = try sidecar.sidecarEntries(
+        of: prefix.map, from: prefix.key, to: SyncKey.end(of: prefix.key), limit: 0)
+      if found.map(\.key) != keys { return false }
+    }
+    return try empty.allSatisfy {
+      try sidecar.sidecarEntries(of: $0.rawValue, from: nil, to: nil, limit: 1).isEmpty
+    }
   }
 }

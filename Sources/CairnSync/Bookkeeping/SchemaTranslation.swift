@@ -126,6 +126,8 @@ struct SchemaTranslation {
     return (link(key), state)
   }
 
+  func relationship(_ name: String) -> String { links[name]?.name ?? name }
+
   func link(_ key: LinkKey) -> LinkKey {
     guard let to = links[key.relationship] else { return key }
     return LinkKey(

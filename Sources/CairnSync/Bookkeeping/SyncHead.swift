@@ -82,6 +82,26 @@ struct SyncHead: Hashable, Sendable {
   }
 }
 
+extension SyncHead {
+  /// What this head, planned on another one, becomes on top of what others have committed since.
+  ///
+  /// What was stamped here keeps its stamps: no rule compares those of records that one commit did not
+  /// read together.
+  ///
+  /// - Returns: Nil when both changed the same, or others what everything depends on.
+  func rebased(from base: SyncHead, onto theirs: SyncHead) -> SyncHead? {
+    guard theirs.sequence >= base.sequence, theirs.bootstrap == base.bootstrap,
+      theirs.gap == base.gap, theirs.names == base.names, theirs.incarnation == base.incarnation,
+      captured == base.captured || theirs.captured == base.captured
+    else { return nil }
+    var result = self
+    result.sequence = theirs.sequence + (sequence - base.sequence)
+    result.clock.follow(theirs.clock)
+    if captured == base.captured { result.captured = theirs.captured }
+    return result
+  }
+}
+
 /// How far one store has been served from another.
 struct SyncCursor: Hashable, Sendable {
   /// The last number of the source's change order that was applied.

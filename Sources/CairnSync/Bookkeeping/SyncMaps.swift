@@ -14,11 +14,12 @@ import Foundation
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
+/// | | `filter/`, source store | the entities that come from there; none for all |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
 /// | `sync_backlinks` | relationship, 0, member, owner | nothing |
-/// | `sync_changes` | number 8, kind, what changed | the store it came from, or the number it moved to |
+/// | `sync_changes` | number 8, kind, what changed | the store it came from, or a ``MovedMark`` |
 /// | `sync_cursors` | source store | ``SyncCursor`` |
 /// | `sync_parked` | missing target, owner, property | nothing |
 /// | `sync_quarantine` | record ID, or a link's key | ``QuarantineEntry`` |
@@ -30,8 +31,7 @@ import Foundation
 ///
 /// Numbers are big-endian, record and store IDs 16 bytes. In `sync_changes` each record (kind 0)
 /// and link (kind 1) stands exactly once, at its last change; where others have moved on from a
-/// number, kind 255 tells the greatest number they moved to, so that a reader can take all of a
-/// transaction together.
+/// number, kind 255 has a ``MovedMark``, so that a reader can take all of a transaction together.
 enum SyncMap: String, CaseIterable {
   case meta = "sync_meta"
   case ids = "sync_ids"
@@ -63,6 +63,9 @@ enum SyncKey {
 
   static func verdict(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("verdict".utf8) + bytes(source))
+  }
+  static func filter(_ source: StoreID) -> SidecarKey {
+    SyncMap.meta.key(Data("filter/".utf8) + bytes(source))
   }
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }

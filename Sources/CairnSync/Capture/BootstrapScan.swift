@@ -31,6 +31,19 @@ struct BootstrapScan {
       .sorted { $0.key < $1.key }
   }
 
+  /// As many of the rows as may travel together: what one commit takes up stays one transaction.
+  private func bounded(
+    _ rows: ArraySlice<(key: Int64, id: ManagedObjectID)>
+  ) throws -> ArraySlice<(key: Int64, id: ManagedObjectID)> {
+    var bytes = 0
+    let sizes = try access.sizes(of: rows.map(\.id))
+    let count = sizes.prefix { size in
+      bytes += size
+      return bytes <= access.configuration.batchBytes
+    }.count
+    return rows.prefix(max(1, count))
+  }
+
   /// - Returns: The number of rows looked at; nil when the entity is done.
   private func scanChunk(
     _ root: String, _ objects: [(key: Int64, id: ManagedObjectID)]
@@ -41,7 +54,7 @@ struct BootstrapScan {
         return nil
       }
       let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
-      let chunk = objects[start...].prefix(Self.rowsPerCommit)
+      let chunk = try bounded(objects[start...].prefix(Self.rowsPerCommit))
       guard let last = chunk.last else { return nil }
       try ledger.prefetch(chunk.compactMap { SyncKey.object($0.id) })
       var work = CaptureWork(access: access, ledger: ledger)
@@ -53,8 +66,9 @@ struct BootstrapScan {
       }
       try work.finish()
       ledger.head.bootstrap = .scanning(entity: root, after: last.key)
+      guard try ledger.isCurrent() else { continue }
       try access.environment.reach(.beforeBootstrapCommit)
-      if try access.commit(ledger) {
+      if try access.commit(ledger, isRebased: true) {
         try access.environment.reach(.afterBootstrapCommit)
         return chunk.count
       }

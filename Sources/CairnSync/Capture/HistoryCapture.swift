@@ -41,9 +41,9 @@ struct HistoryCapture {
         return 0
       }
       let newest = try history.lastTransactionNumber()
-      let transactions = try read(history, after: captured, ledger)
+      let (transactions, start) = try read(history, after: captured, ledger)
       let own = try access.ownTransactions(after: captured)
-      let foreign = transactions.filter { !own.contains($0.number) }
+      let foreign = try access.changes(of: transactions, except: own, after: start)
       var work = CaptureWork(access: access, ledger: ledger)
       try work.prefetch(foreign)
       for transaction in foreign { try work.take(transaction) }
@@ -59,8 +59,9 @@ struct HistoryCapture {
       for number in own where number <= ledger.head.captured {
         ledger.put(SyncKey.own(number), nil)
       }
+      guard try ledger.isCurrent() else { continue }
       try access.environment.reach(.beforeCaptureCommit)
-      if try access.commit(ledger) {
+      if try access.commit(ledger, isRebased: true) {
         try access.environment.reach(.afterCaptureCommit)
         return transactions.count
       }
@@ -68,22 +69,27 @@ struct HistoryCapture {
     throw StoreAccess.contention(access.store)
   }
 
+  /// The next transactions, without their changes, and what precedes the first of them.
   private func read(
     _ history: any HistoryKeeping, after: Int64, _ ledger: Ledger
-  ) throws -> [HistoryTransactionRecord] {
-    let limit = Self.transactionsPerCommit
+  ) throws -> (transactions: [HistoryTransactionRecord], after: Int64?) {
+    func headers(after: Int64?) throws -> [HistoryTransactionRecord] {
+      var request = HistoryReadRequest(after: after, limit: Self.transactionsPerCommit)
+      request.includesChanges = false
+      return try history.readHistory(request)
+    }
     do {
       // What was purged before sync began is no gap: all rows are looked at then.
-      let isFirst = after == 0 && ledger.head.bootstrap == .history
-      return try history.readHistory(
-        HistoryReadRequest(after: isFirst ? nil : after, limit: limit))
+      let start = after == 0 && ledger.head.bootstrap == .history ? nil : after
+      return (try headers(after: start), start)
     } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
       // History was purged before it was captured: go on with what there is, and look for what it no
       // longer tells of.
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
       ledger.head.gap = .rows
-      return try history.readHistory(HistoryReadRequest(after: nil, limit: limit))
-        .filter { $0.number > after }
+      let all = try headers(after: nil)
+      let left = all.filter { $0.number > after }
+      return (left, all.last { $0.number <= after }?.number)
     }
   }
 }

@@ -41,31 +41,42 @@ struct StoreAccess: Sendable {
   ) throws -> (transactions: [HistoryTransactionRecord], isAll: Bool) {
     let history = try history()
     guard try history.lastTransactionNumber() > captured else { return ([], true) }
-    let start = captured == 0 ? nil : captured
-    var request = HistoryReadRequest(after: start, limit: limit)
+    var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
     request.includesChanges = false
     let found = try history.readHistory(request)
     let own = try ownTransactions(after: captured)
-    let isAll = limit == 0 || found.count < limit
-    guard includesChanges else { return (found.filter { !own.contains($0.number) }, isAll) }
     // While sync fills a store, each of its own transactions has a thousand changes: only those of
     // others are read.
-    var transactions: [HistoryTransactionRecord] = []
-    var before = start
-    var rest = found[...]
+    let foreign =
+      includesChanges
+      ? try changes(of: found, except: own, after: request.after)
+      : found.filter { !own.contains($0.number) }
+    return (foreign, limit == 0 || found.count < limit)
+  }
+
+  /// Transactions with their changes, without those that sync wrote: what it changed is not even read.
+  ///
+  /// - Parameter after: What precedes the first of them.
+  func changes(
+    of transactions: [HistoryTransactionRecord], except own: Set<Int64>, after: Int64?
+  ) throws -> [HistoryTransactionRecord] {
+    let history = try history()
+    var result: [HistoryTransactionRecord] = []
+    var start = after
+    var rest = transactions[...]
     while let first = rest.first {
       if own.contains(first.number) {
-        before = first.number
+        start = first.number
         rest = rest.dropFirst()
         continue
       }
       let run = rest.prefix { !own.contains($0.number) }
       let numbers = Set(run.map(\.number))
-      transactions += try history.readHistory(HistoryReadRequest(after: before, limit: run.count))
+      result += try history.readHistory(HistoryReadRequest(after: start, limit: run.count))
         .filter { numbers.contains($0.number) }
       rest = rest[run.endIndex...]
     }
-    return (transactions, isAll)
+    return result
   }
 
   /// The transactions that sync wrote and nobody has captured yet.
@@ -83,6 +94,14 @@ struct StoreAccess: Sendable {
       })
   }
 
+  /// How large the rows of objects are, about; 0 where the store does not tell.
+  func sizes(of objects: [ManagedObjectID]) throws -> [Int] {
+    guard let store = store as? any RowMeasuring else {
+      return [Int](repeating: 0, count: objects.count)
+    }
+    return try store.rowSizes(of: objects)
+  }
+
   /// The latest time that this daemon believes a writer.
   var latestCredibleTime: UInt64 { environment.now() &+ configuration.allowedClockSkew }
 
@@ -98,16 +117,45 @@ struct StoreAccess: Sendable {
 
   /// Commits what the ledger holds and nothing else.
   ///
-  /// - Returns: False when somebody else committed since the ledger was made.
-  func commit(_ ledger: Ledger) throws -> Bool {
+  /// - Parameter isRebased: Whether what others have committed since the ledger was made does not matter
+  ///   unless the ledger has read it; not for what depends on the head, or was read past the ledger.
+  /// - Returns: False when it has to be planned anew.
+  func commit(_ ledger: Ledger, isRebased: Bool = false) throws -> Bool {
     if ledger.isUnchanged { return true }
-    var request = SaveChangesRequest()
-    request.sidecar = ledger.operations()
-    request.author = SyncConfiguration.author
-    request.date = Date(timeIntervalSince1970: Double(environment.now()) / 1000)
-    switch try store.save(request) {
-    case .saved: return true
-    case .sidecarChanged, .conflicts, .constraintViolations: return false
+    func save(_ operations: [SidecarOperation]) throws -> Bool {
+      var request = SaveChangesRequest()
+      request.sidecar = operations
+      request.author = SyncConfiguration.author
+      request.date = Date(timeIntervalSince1970: Double(environment.now()) / 1000)
+      switch try store.save(request) {
+      case .saved: return true
+      case .sidecarChanged, .conflicts, .constraintViolations: return false
+      }
     }
+    return isRebased ? try commit(ledger, by: save) : try save(ledger.operations())
+  }
+
+  /// Commits a ledger by a save of the caller's, behind what others have committed meanwhile.
+  ///
+  /// - Parameter save: Saves with these operations; returns false when a requirement among them did not
+  ///   hold, and may be called again then.
+  /// - Returns: False when it has to be planned anew.
+  func commit(_ ledger: Ledger, by save: ([SidecarOperation]) throws -> Bool) throws -> Bool {
+    if try save(ledger.operations()) { return true }
+    // Nobody gets in between the look at what has changed and the save, so that this does not go on
+    // for as long as others write.
+    return try holdingWrites {
+      for _ in 0..<Self.attempts {
+        guard try ledger.rebase() else { return false }
+        if try save(ledger.operations()) { return true }
+      }
+      return false
+    }
+  }
+
+  /// Runs work while nobody else writes to the store, where it can hold them up.
+  func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
+    guard let store = store as? any WriteHolding else { return try work() }
+    return try store.holdingWrites(work)
   }
 }

@@ -6,100 +6,116 @@ import Foundation
 ///
 /// The transactions of the source come whole: where something in the range changed again later,
 /// the range is extended to there. Rows that a writer changes while they are read are captured and
-/// read again.
+/// read again; where it does not stop, a small part is read while nobody writes.
 struct ChangeExporter {
   let access: StoreAccess
   /// The destination; what came from there is not sent back.
   let destination: StoreID
 
+  /// How often a whole page is read before writers are held up.
+  private static let freeAttempts = 2
+  /// How many entries are read meanwhile, unless a transaction is larger.
+  private static let heldEntries = 64
+
   /// The next change set after the cursor; nil when the destination has everything.
   func next(after cursor: SyncCursor) throws -> ChangeSet? {
     try access.environment.reach(.beforeExport)
     var missing: Set<RecordID> = []
-    for _ in 0..<StoreAccess.attempts {
-      let ledger = try access.ledger()
-      guard ledger.head.sequence > cursor.position else { return nil }
-      let range = try readRange(after: cursor, ledger)
-      switch try read(range, after: cursor, ledger) {
+    for attempt in 0..<StoreAccess.attempts {
+      if try attempt > 0 || isFarBehind() { try HistoryCapture(access: access).run() }
+      let reading =
+        attempt < Self.freeAttempts
+        ? try read(after: cursor, entries: access.configuration.batchSize)
+        : try access.holdingWrites {
+          try HistoryCapture(access: access).run()
+          return try read(
+            after: cursor, entries: min(Self.heldEntries, access.configuration.batchSize))
+        }
+      switch reading {
       case .set(let set):
         try access.environment.reach(.afterExport)
         return set
+      case .nothing: return nil
       case .changed: break
       case .missing(let now):
         // All history has been captured in between: it does not tell where the rows went.
         let lasting = now.intersection(missing)
-        if !lasting.isEmpty { try forget(lasting, ledger) }
+        if !lasting.isEmpty { try forget(lasting, try access.ledger()) }
         missing = now
       }
-      try HistoryCapture(access: access).run()
     }
     throw StoreAccess.contention(access.store)
+  }
+
+  /// Whether so much was written since the last capture that looking through it for each page would cost
+  /// more the longer the copy takes.
+  ///
+  /// What is captured without need would keep a pass from ending while somebody writes.
+  private func isFarBehind() throws -> Bool {
+    let captured = try access.ledger().head.captured
+    return try access.history().lastTransactionNumber() - captured
+      > Int64(HistoryCapture.transactionsPerCommit)
   }
 
   /// The number at which a first copy that starts now ends.
   func end() throws -> UInt64 { try access.ledger().head.sequence }
 
-  private struct Range {
-    var upTo: UInt64
-    var records: Set<RecordID> = []
-    var links: Set<LinkKey> = []
+  private func read(after cursor: SyncCursor, entries page: Int) throws -> Reading {
+    let ledger = try access.ledger()
+    guard ledger.head.sequence > cursor.position else { return .nothing }
+    return try read(readRange(after: cursor, entries: page, ledger), after: cursor, ledger)
   }
 
-  private func readRange(after cursor: SyncCursor, _ ledger: Ledger) throws -> Range {
-    guard let sidecar = access.store as? any SidecarKeeping else {
-      return Range(upTo: cursor.position)
+  private func readRange(
+    after cursor: SyncCursor, entries page: Int, _ ledger: Ledger
+  ) throws -> ChangeRange {
+    var range = ChangeRange(after: cursor.position)
+    guard let sidecar = access.store as? any SidecarKeeping else { return range }
+    func read(from lower: Data, to upper: UInt64?, limit: Int) throws -> [(key: Data, value: Data)]
+    {
+      try sidecar.sidecarEntries(
+        of: SyncMap.changes.rawValue, from: lower, to: upper.map(SyncKey.number), limit: limit)
     }
-    var range = Range(upTo: cursor.position)
-    var needed = cursor.position
-    let page = access.configuration.batchSize
-    func take(_ entries: [(key: Data, value: Data)]) throws {
-      for (key, value) in entries {
-        let (sequence, what) = try SyncKey.change(from: key)
-        range.upTo = max(range.upTo, sequence)
-        if what == .moved {
-          var number = ByteReader(value)
-          needed = max(needed, try number.sequence())
-          continue
-        }
-        if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination {
-          continue
-        }
-        switch what {
-        case .record(let id): range.records.insert(id)
-        case .link(let key): range.links.insert(key)
-        case .moved: break
-        }
-      }
-    }
-    let changes = SyncMap.changes.rawValue
     while true {
-      let first = try sidecar.sidecarEntries(
-        of: changes, from: SyncKey.number(range.upTo + 1), to: nil, limit: page)
-      try take(first)
-      if first.count < page {
+      let first = try read(from: SyncKey.number(range.upTo + 1), to: nil, limit: page)
+      try range.take(first, except: destination)
+      guard first.count == page, let last = first.last?.key else {
         // Everything up to the head as it was read before.
-        range.upTo = max(range.upTo, ledger.head.sequence)
-        return range
+        range.reach(ledger.head.sequence)
+        break
       }
       // Complete the last number of the page.
-      let last = first[first.count - 1].key
-      try take(
-        sidecar.sidecarEntries(
-          of: changes, from: last + Data([0]), to: SyncKey.number(range.upTo + 1), limit: 0))
-      if range.records.count + range.links.count > 0 { break }
+      try range.take(
+        read(from: last + Data([0]), to: range.upTo + 1, limit: 0), except: destination)
+      if !range.isEmpty { break }
     }
+    try bound(&range, ledger)
     // While the first copy runs, transactions may come in parts.
     if range.upTo <= cursor.streamingUntil { return range }
-    while needed > range.upTo {
+    while range.needed > range.upTo {
       // Reading may bring further needs; only what has been read counts as read.
-      let target = needed
-      try take(
-        sidecar.sidecarEntries(
-          of: changes, from: SyncKey.number(range.upTo + 1), to: SyncKey.number(target + 1),
-          limit: 0))
-      range.upTo = max(range.upTo, target)
+      let target = range.needed
+      try range.take(
+        read(from: SyncKey.number(range.upTo + 1), to: target + 1, limit: 0), except: destination)
+      range.reach(target)
     }
     return range
+  }
+
+  /// Leaves out what would be too much to have in memory at a time.
+  private func bound(_ range: inout ChangeRange, _ ledger: Ledger) throws {
+    try ledger.prefetch(records: range.records.map(\.id))
+    let entries = try range.records.map { try ledger.record($0.id) }
+    let objects = entries.map { $0.flatMap { ledger.objectID(for: $0) } }
+    let rows = try access.sizes(of: objects.compactMap { $0 })
+    var next = 0
+    let sizes = try zip(range.records, objects).map { record, object in
+      let beside = try ledger.value(SyncKey.record(record.id))?.count ?? 0
+      guard object != nil else { return beside }
+      next += 1
+      return beside + rows[next - 1]
+    }
+    range.cut(after: range.end(within: access.configuration.batchBytes, sizes: sizes))
   }
 
   /// Forgets records whose rows vanished without a trace in history, as when a program without
@@ -112,12 +128,14 @@ struct ChangeExporter {
       if let object = ledger.objectID(for: entry) { ledger.setRecordID(nil, for: object) }
       ledger.forget(id, sequence: entry.sequence)
     }
-    _ = try access.commit(ledger)
+    _ = try access.commit(ledger, isRebased: true)
   }
 
   /// What came of reading a range.
   private enum Reading {
     case set(ChangeSet)
+    /// The destination has everything.
+    case nothing
     /// Somebody changed what was being read.
     case changed
     /// There are no rows where these records should be.
@@ -125,12 +143,13 @@ struct ChangeExporter {
   }
 
   private func read(
-    _ range: Range, after cursor: SyncCursor, _ ledger: Ledger
+    _ range: ChangeRange, after cursor: SyncCursor, _ ledger: Ledger
   ) throws -> Reading {
     var set = ChangeSet(
       source: ledger.storeID, after: cursor.position, upTo: range.upTo)
-    let ids = range.records.sorted()
-    let keys = ids.map(SyncKey.record) + range.links.map(SyncKey.link)
+    let ids = Set(range.records.map(\.id)).sorted()
+    let linkKeys = Set(range.links.map(\.key)).sorted()
+    let keys = ids.map(SyncKey.record) + linkKeys.map(SyncKey.link)
     try ledger.prefetch(keys)
     let entries = try ids.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
     let live = entries.compactMap { item in
@@ -150,7 +169,7 @@ struct ChangeExporter {
     for item in entries where item.entry.key == nil {
       set.records.append(item.entry.state(id: item.id, row: nil))
     }
-    for key in range.links.sorted() {
+    for key in linkKeys {
       if let entry = try ledger.link(key) {
         set.links.append(LinkChange(key: key, state: entry.state))
       }

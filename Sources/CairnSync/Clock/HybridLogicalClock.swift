@@ -27,6 +27,9 @@ public struct HybridLogicalClock: Hashable, Sendable {
     if reading.milliseconds <= limit { last = max(last, reading) }
   }
 
+  /// Goes on from where another process has brought the same store's clock.
+  mutating func follow(_ other: HybridLogicalClock) { last = max(last, other.last) }
+
   /// Whether the clock runs before the latest time to believe.
   public func isAhead(of limit: UInt64) -> Bool { last.milliseconds > limit }
 }

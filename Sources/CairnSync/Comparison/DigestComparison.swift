@@ -6,6 +6,8 @@ import Foundation
 struct DigestComparison {
   let local: StoreAccess
   let replica: StoreAccess
+  /// What is exchanged; nil for all.
+  var filter: EntityFilter?
 
   /// - Returns: Nil when digests do not tell: the stores are of two versions of the model, a row is there
   ///   that no record has or the other way round, or the stores are written all the time. Then all is to
@@ -22,7 +24,8 @@ struct DigestComparison {
         guard try hasTheRows(access, of: sums) else { return nil }
       }
       let differing = Set(sums[0].keys).union(sums[1].keys).filter { bucket in
-        !(sums[0][bucket] ?? DigestSum()).matches(sums[1][bucket] ?? DigestSum())
+        (filter?.concerns(bucket, local.schema) ?? true)
+          && !(sums[0][bucket] ?? DigestSum()).matches(sums[1][bucket] ?? DigestSum())
       }
       let differences = try StoreComparison(local: local, replica: replica)
         .differences(in: differing.sorted())

@@ -20,7 +20,7 @@ extension SyncEngine {
       guard let replica = link.replica else { continue }
       await local.environment.turn(name, .step)
       let next = try await link.perform {
-        try Self.compare(local, replica, level, name: name)
+        try Self.compare(local, replica, level, link.filter, name: name)
       }
       guard let last = report else {
         if next.isEqual { return next }
@@ -41,17 +41,24 @@ extension SyncEngine {
   }
 
   static func compare(
-    _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel, name: String
+    _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel, _ filter: EntityFilter? = nil,
+    name: String
   ) throws -> VerifyReport {
+    func within(_ filter: EntityFilter?, _ report: VerifyReport) -> VerifyReport {
+      guard let filter else { return report }
+      return report.within(
+        filter, named: filter.translated(from: local.schema, to: replica.schema))
+    }
     if level == .quick,
-      let report = try DigestComparison(local: local, replica: replica).run(name: name)
+      let report = try DigestComparison(local: local, replica: replica, filter: filter)
+        .run(name: name)
     {
-      return report
+      return within(filter, report)
     }
     var report = try StoreComparison(local: local, replica: replica).run(name: name)
     for access in [local, replica] where try DigestBuild(access: access).audit() {
       report.hadWrongDigests = true
     }
-    return report
+    return within(filter, report)
   }
 }

@@ -20,7 +20,7 @@ public struct VerifyReport: Sendable, Hashable {
   public let records: Int
   /// Relationship members compared.
   public let links: Int
-  public let differences: [StoreDifference]
+  public internal(set) var differences: [StoreDifference]
   /// Whether digests were found to be wrong and are counted anew; what is reported here was read.
   public internal(set) var hadWrongDigests = false
   public var isEqual: Bool { differences.isEmpty }

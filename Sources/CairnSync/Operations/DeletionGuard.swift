@@ -18,10 +18,13 @@ final class DeletionGuard {
 
   /// Call before changes are moved.
   ///
-  /// - Parameter isLocal: Whether the destination is the local store.
+  /// - Parameters:
+  ///   - isLocal: Whether the destination is the local store.
+  ///   - filter: What is exchanged, in the destination's names; nil for all.
   /// - Throws: ``ApprovalNeeded``.
   func check(
-    from source: StoreAccess, to destination: StoreAccess, isLocal: Bool, after cursor: SyncCursor
+    from source: StoreAccess, to destination: StoreAccess, isLocal: Bool, after cursor: SyncCursor,
+    filter: EntityFilter?
   ) throws {
     guard limit.harmless < .max else { return }
     let head = try source.ledger().head.sequence
@@ -29,7 +32,8 @@ final class DeletionGuard {
     let done = checked[key] ?? 0
     guard head > max(done, cursor.position) else { return }
     let survey = DeletionSurvey(
-      source: source, destination: destination, limit: limit, after: cursor.position)
+      source: source, destination: destination, limit: limit, after: cursor.position,
+      filter: filter)
     let name = isLocal ? StoreReference.localName : replica
     if let plan = try survey.run(replica: replica, store: name) { throw ApprovalNeeded(plan: plan) }
     checked[key] = head
@@ -56,6 +60,8 @@ struct DeletionSurvey {
   let destination: StoreAccess
   let limit: DeletionLimit
   let after: UInt64
+  /// What is exchanged, in the destination's names; nil for all.
+  var filter: EntityFilter?
   private static let page = 1000
 
   /// - Returns: Nil when it is within the limit, or approved.
@@ -169,6 +175,7 @@ struct DeletionSurvey {
     var found: [(sequence: UInt64, entity: String)] = []
     for item in gone {
       guard let other = try there.record(item.id), other.key != nil,
+        filter?.names.contains(other.entity) ?? true,
         !survives(item.deletion, item.entry, other)
       else { continue }
       found.append((item.entry.sequence, other.entity))

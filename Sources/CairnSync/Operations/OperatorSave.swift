@@ -53,7 +53,7 @@ struct OperatorSave {
     if !context.hasChanges { return 0 }
     _ = try ledger.journal(decision.journal, time: access.environment.now())
     context.addSidecarOperations(
-      Self.operations(ledger, isBound: application.hasRevived), for: access.store)
+      try Self.operations(ledger, isBound: application.hasRevived), for: access.store)
     do {
       try context.save()
       return count
@@ -77,9 +77,11 @@ struct OperatorSave {
   /// Without the mark of sync's own commits: the rows are captured as anybody's.
   ///
   /// - Parameter isBound: Whether it rests on the bookkeeping as it was read.
-  private static func operations(_ ledger: Ledger, isBound: Bool) -> [SidecarOperation] {
+  private static func operations(
+    _ ledger: Ledger, isBound: Bool
+  ) throws -> [SidecarOperation] {
     if ledger.isUnchanged { return [] }
-    return ledger.operations().filter { operation in
+    return try ledger.operations().filter { operation in
       switch operation {
       case .putAtTransaction: false
       case .require: isBound

@@ -13,6 +13,9 @@ struct PassPlanning {
   let limit: Int
   let deletionLimit: DeletionLimit
   let replica: String
+  /// What is exchanged, in the local store's names, and the model that has these; nil for all.
+  var filter: EntityFilter?
+  let localSchema: SyncSchema
   /// How many transactions and records are looked at.
   private static let most = 100_000
   /// How many records are planned together.
@@ -36,7 +39,8 @@ struct PassPlanning {
     }
     let survey = DeletionSurvey(
       source: source.access, destination: destination.access, limit: deletionLimit,
-      after: cursor.position)
+      after: cursor.position,
+      filter: filter?.translated(from: localSchema, to: destination.access.schema))
     return DirectionPlan(
       source: source.reference, destination: destination.reference,
       entities: tally.counts.values.sorted { $0.entity < $1.entity },
@@ -90,7 +94,7 @@ struct PassPlanning {
       next = last.key + Data([0])
     }
     // What the capture that is not committed would write.
-    for case .put(let key, let value) in ledger.operations()
+    for case .put(let key, let value) in try ledger.operations()
     where key.map == SyncMap.changes.rawValue { try take(key.key, value) }
     return (records, links)
   }
@@ -117,6 +121,7 @@ struct PassPlanning {
       }
     }
     let (from, to) = (source.access.schema, destination.access.schema)
+    if let filter = filter?.translated(from: localSchema, to: from) { set = filter.changes(set) }
     return from === to ? set : SchemaTranslation(from: from.names, to: to).changes(set)
   }
 

@@ -27,7 +27,7 @@ extension SyncEngine {
         return try PassPlanning(
           source: source, destination: destination, coordinator: coordinator,
           limit: max(0, min(limit, 10_000)), deletionLimit: configuration.deletionLimit,
-          replica: name
+          replica: name, filter: link.filter, localSchema: local.schema
         ).run()
       }
       let direction = link.configuration.direction

@@ -3,7 +3,8 @@ extension Link {
   var steps: SyncPass? {
     openReplica.map {
       SyncPass(
-        local: local, replica: $0.access, context: context, replicaContext: $0.context)
+        local: local, replica: $0.access, context: context, replicaContext: $0.context,
+        filter: filter)
     }
   }
 
@@ -14,7 +15,7 @@ extension Link {
       direction: configuration.direction,
       deletions: DeletionGuard(
         replica: configuration.name, limit: local.configuration.deletionLimit),
-      checkGoingOn: { [weak self] in try self?.checkGoingOn() })
+      checkGoingOn: { [weak self] in try self?.checkGoingOn() }, filter: filter)
   }
 
   /// A pass asks on the queue, before each step and between the commits of a long one, so that nothing

@@ -12,6 +12,7 @@ import Synchronization
 /// step at a time; the link's task only waits for it.
 final class Link: Sendable {
   let configuration: ReplicaConfiguration
+  let filter: EntityFilter?
   let local: StoreAccess
   private let coordinator: PersistentStoreCoordinator
   /// The other stores of the group.
@@ -20,21 +21,18 @@ final class Link: Sendable {
   private let observer: any CoordinatorObserver
   let context: ManagedObjectContext
   private let wakeup = Wakeup()
+  private let waiters = PassWaiters()
   private let report: @Sendable (SyncEvent) -> Void
 
-  private struct Waiter {
-    let ticket: Int
-    /// Whether it waits for a replica that cannot be reached.
-    let isPatient: Bool
-    let continuation: CheckedContinuation<Void, any Error>
-  }
+  /// The link whose step runs on this thread.
+  @TaskLocal static var current: Link?
+
   private struct State {
     var life = LinkLife()
+    var rest = Rest()
     var replica: OpenReplica?
     /// The identifier of the store that was open last under the replica's name.
     var identifier: String?
-    var waiters: [Int: Waiter] = [:]
-    var nextWaiter = 0
     var task: Task<Void, Never>?
   }
   private let state = Mutex(State())
@@ -44,7 +42,8 @@ final class Link: Sendable {
     coordinator: PersistentStoreCoordinator, observer: any CoordinatorObserver,
     neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
     report: @escaping @Sendable (SyncEvent) -> Void
-  ) {
+  ) throws {
+    filter = try EntityFilter(configuration, local.schema)
     self.neighbours = neighbours
     self.configuration = configuration
     self.local = local
@@ -82,7 +81,7 @@ final class Link: Sendable {
 
   func pause() {
     change { $0.pause() }
-    failWaiters(SyncError(.notSyncing, "\(configuration.name) was paused", recovery: .wait))
+    waiters.fail(SyncError(.notSyncing, "\(configuration.name) was paused", recovery: .wait))
   }
 
   func resume() {
@@ -101,7 +100,7 @@ final class Link: Sendable {
   /// The store stays open.
   func stop() async {
     change { $0.remove() }
-    failWaiters(SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person))
+    waiters.fail(SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person))
     let task = state.withLock { $0.task }
     task?.cancel()
     wakeup.call()
@@ -133,32 +132,28 @@ final class Link: Sendable {
   /// - Parameter isPatient: Whether to wait for a replica that cannot be reached now. Otherwise it is
   ///   tried once, at once.
   func completePass(timeout: Duration?, isPatient: Bool = true) async throws {
-    let (id, ticket) = state.withLock { state -> (Int, Int) in
-      state.nextWaiter += 1
-      return (state.nextWaiter, state.life.request())
-    }
+    let ticket = state.withLock { $0.life.request() }
+    let id = waiters.newID()
     let timer = timeout.map { timeout in
       Task {
         guard (try? await environment.sleep(timeout)) != nil else { return }
-        self.resolve(id, .failure(self.timedOut()))
+        waiters.resolve(id, .failure(self.timedOut()))
       }
     }
     defer { timer?.cancel() }
+    let stopped = SyncError(.cancelled, "the wait was stopped", recovery: .retry)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let refusal = state.withLock { state -> SyncError? in
-          if let refusal = self.refusal(state.life) { return refusal }
-          state.waiters[id] = Waiter(
-            ticket: ticket, isPatient: isPatient, continuation: continuation)
-          return nil
+        waiters.add(id, ticket: ticket, isPatient: isPatient, continuation)
+        // What happens from here on ends the wait.
+        if let refusal = Task.isCancelled ? stopped : refusal(life) {
+          return waiters.resolve(id, .failure(refusal))
         }
-        if let refusal { continuation.resume(throwing: refusal) }
         if !isPatient, case .waiting = life.phase { change { $0.retry() } }
         poke()
       }
     } onCancel: {
-      self.resolve(
-        id, .failure(SyncError(.cancelled, "the wait was stopped", recovery: .retry)))
+      waiters.resolve(id, .failure(stopped))
     }
   }
 
@@ -198,9 +193,32 @@ final class Link: Sendable {
         await pass()
         let life = self.life
         guard case .ready = life.phase, life.requested <= life.completed else { continue }
-        await rest(atMost: local.configuration.pollInterval)
+        await rest(atMost: restLimit)
       }
     }
+  }
+
+  /// How long nobody has to call: for good where both stores tell of commits, unless something waits for
+  /// time to pass.
+  private var restLimit: Duration? {
+    let isTold = [local.store, store].allSatisfy {
+      ($0 as? any CommitWatching)?.noticesCommits ?? false
+    }
+    return isTold && life.held.ahead == 0 ? nil : local.configuration.pollInterval
+  }
+
+  /// Starts a pass when the replica's file is not the one that its name leads to, and gives memory back
+  /// that was not needed since the last look.
+  ///
+  /// - Returns: Whether it gave memory back.
+  func look() -> Bool {
+    guard let store, state.withLock({ $0.rest.beginLook() }) else { return false }
+    defer { state.withLock { $0.rest.endLook() } }
+    (store as? any CommitWatching)?.lookForCommits()
+    do { try (store as? any FilePlaceChecking)?.checkFilePlace() } catch { poke() }
+    let isAtRest = state.withLock { $0.rest.isOver(after: $0.life.counters.passes) }
+    if isAtRest { (store as? any MemoryReleasing)?.releaseMemory() }
+    return isAtRest
   }
 
   private func rest(atMost limit: Duration?) async {
@@ -241,18 +259,19 @@ final class Link: Sendable {
         try Task.checkCancellation()
         let report = try await perform {
           try self.checkGoingOn()
-          return try pass.perform(step)
+          return try Link.$current.withValue(self) { try pass.perform(step) }
         }
         take(report, of: step)
         machine.take(report.event)
         await environment.turn(configuration.name, .step)
       }
       let held = try await perform { try pass.held() }
+      if machine.isUnfinished { wakeup.call() }
       finish(since: began, before, held)
     } catch let needed as ApprovalNeeded {
       let now = environment.now()
       change { $0.ask(needed.plan, now: now) }
-      failWaiters(needed.plan.error)
+      waiters.fail(needed.plan.error)
     } catch {
       fail(error)
     }
@@ -271,12 +290,7 @@ final class Link: Sendable {
           - before.linksPushed,
         conflicts: after.conflicts - before.conflicts,
         milliseconds: now > began ? now - began : 0))
-    let done = state.withLock { state -> [Waiter] in
-      let served = state.waiters.filter { $0.value.ticket <= state.life.completed }
-      for id in served.keys { state.waiters[id] = nil }
-      return Array(served.values)
-    }
-    for waiter in done { waiter.continuation.resume() }
+    waiters.complete(upTo: life.completed)
   }
 
   private func take(_ report: SyncPass.Report, of step: PassState.Step) {
@@ -325,8 +339,7 @@ final class Link: Sendable {
     if error is CancellationError, life.isPaused || life.isRemoved { return }
     let described =
       Self.modelChange(error, openReplica)
-      ?? ReplicaOpening.describe(
-        error, at: configuration.url)
+      ?? ReplicaOpening.describe(error, at: configuration.url)
     if Self.endsUse(described, of: openReplica) { close() }
     let backoff = local.configuration.backoff
     let random = environment.random()
@@ -338,8 +351,8 @@ final class Link: Sendable {
     }
     report(.passFailed(replica: configuration.name, described))
     switch described.recovery {
-    case .person: failWaiters(described)
-    case .wait: failWaiters(described) { !$0 }
+    case .person: waiters.fail(described)
+    case .wait: waiters.fail(described) { !$0 }
     case .retry: break
     }
   }
@@ -374,21 +387,5 @@ final class Link: Sendable {
       return state.life.phase == old ? nil : state.life.phase
     }
     if let phase { report(.phaseChanged(replica: configuration.name, phase)) }
-  }
-
-  private func resolve(_ id: Int, _ result: Result<Void, any Error>) {
-    let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-    waiter?.continuation.resume(with: result)
-  }
-
-  private func failWaiters(
-    _ error: SyncError, where concerns: (_ isPatient: Bool) -> Bool = { _ in true }
-  ) {
-    let waiters = state.withLock { state -> [Waiter] in
-      let failed = state.waiters.filter { concerns($0.value.isPatient) }
-      for id in failed.keys { state.waiters[id] = nil }
-      return Array(failed.values)
-    }
-    for waiter in waiters { waiter.continuation.resume(throwing: error) }
   }
 }

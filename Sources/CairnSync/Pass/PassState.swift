@@ -2,7 +2,8 @@
 ///
 /// Both sides show first that they are the stores that they were. Then both are captured, so that every decision is made on stamps. Then the local store
 /// takes what the replica has, and the replica what the local store has, each in change sets, until
-/// neither has more.
+/// neither has more. What the replica was given may have brought about changes of its own there, which
+/// are taken once more; should that give the local store something, another pass has to follow.
 public struct PassState: Hashable, Sendable {
   /// Where changes go.
   public enum Side: String, Hashable, Sendable, CaseIterable {
@@ -31,11 +32,19 @@ public struct PassState: Hashable, Sendable {
     case retried
     /// A change set was applied; there may be more.
     case moved
+    /// A change set had nothing for the destination, only its cursor moved; there may be more.
+    case passedOver
     /// The destination has everything.
     case drained
   }
 
   private let sides: [Side]
+  /// Whether the replica has been given something.
+  private var hasPushed = false
+  /// Whether the replica is asked for what that brought about.
+  private var isReturning = false
+  /// Whether another pass has to follow.
+  public private(set) var isUnfinished = false
   /// Nil when the pass is complete.
   public private(set) var step: Step? = .identify
 
@@ -55,10 +64,15 @@ public struct PassState: Hashable, Sendable {
     case (.captureLocal, .captured): step = .captureReplica
     case (.captureReplica, .captured): step = sides.first.map(Step.retryHeld)
     case (.retryHeld(let side), .retried): step = .move(side)
+    case (.move, .moved) where isReturning: isUnfinished = true
+    case (.move(.push), .moved): hasPushed = true
+    case (.move(.push), .drained) where hasPushed && sides.contains(.pull):
+      isReturning = true
+      step = .move(.pull)
+    case (.move, .drained) where isReturning: step = nil
     case (.move(let side), .drained): step = next(after: side).map(Step.retryHeld)
-    case (.move, .moved), (nil, _), (.identify, _), (.captureLocal, _), (.captureReplica, _),
-      (.retryHeld, _),
-      (.move, _):
+    case (.move, .moved), (.move, .passedOver), (nil, _), (.identify, _), (.captureLocal, _),
+      (.captureReplica, _), (.retryHeld, _), (.move, _):
       break
     }
   }

@@ -20,6 +20,9 @@ struct SyncPass: @unchecked Sendable {
   /// Called between the commits of a capture; what it throws ends the pass there.
   var checkGoingOn: @Sendable () throws -> Void = {}
 
+  /// What of their records the two exchange; nil for all.
+  var filter: EntityFilter?
+
   /// What a step did.
   struct Report: Sendable {
     var event: PassState.Event
@@ -108,6 +111,9 @@ struct SyncPass: @unchecked Sendable {
     where try store.renewIfRestored(asSeenBy: reader) {
       report.restored.append(Self.place(of: store))
     }
+    for (destination, source) in [(local, replica), (replica, local)] {
+      try destination.take(filter, from: try source.ledger().storeID)
+    }
     for store in [local, replica] {
       if let ahead = try ClockRestart(access: store).runIfNeeded() {
         report.fallenBack[Self.place(of: store)] = ahead
@@ -125,7 +131,7 @@ struct SyncPass: @unchecked Sendable {
   /// - Throws: ``ApprovalNeeded`` when that is more than is configured.
   /// - Returns: How many records and links; nil when it was not away for so long.
   private func comeBack(_ store: StoreAccess, to source: StoreAccess) throws -> Int? {
-    let reader = ReturningReader(access: store, source: source)
+    let reader = ReturningReader(access: store, source: source, filter: filter(in: store))
     guard try reader.isExpired() else { return nil }
     try deletions?.check(reader, isLocal: store.store === local.store)
     var count = 0
@@ -143,9 +149,9 @@ struct SyncPass: @unchecked Sendable {
   func held() throws -> HeldRecords {
     try checkFiles()
     var result = HeldRecords()
-    if direction.pushes { result = result + (try replica.held()) }
+    if direction.pushes { result = result + (try replica.held(filter: filter(in: replica))) }
     if direction.pulls {
-      result = result + (try local.held(from: try replica.ledger().storeID))
+      result = result + (try local.held(from: try replica.ledger().storeID, filter: filter))
     }
     return result
   }
@@ -168,7 +174,8 @@ struct SyncPass: @unchecked Sendable {
     var cursor = try served.cursor(for: try source.ledger().storeID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
     try deletions?.check(
-      from: source, to: destination, isLocal: destination.store === local.store, after: cursor)
+      from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
+      filter: filter(in: destination))
     try source.offer(
       to: served.storeID, at: cursor.position,
       name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
@@ -180,18 +187,34 @@ struct SyncPass: @unchecked Sendable {
     let next = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
-    let isOfOneVersion = source.schema === destination.schema
-    let translated =
-      isOfOneVersion
-      ? set : SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
-    let outcome = try importing(to: destination) { try $0.apply(translated, cursor: next) }
-    var report = Report(event: .moved)
+    let wanted = wanted(set, from: source, to: destination)
+    let outcome = try importing(to: destination) { try $0.apply(wanted, cursor: next) }
+    var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
     report.take(outcome)
     report.position = next.position
     if cursor.isStreaming {
       report.progress = min(1, Double(next.position) / Double(max(1, cursor.streamingUntil)))
     }
     return report
+  }
+
+  /// The filter in the names of a store.
+  private func filter(in access: StoreAccess) -> EntityFilter? {
+    filter?.translated(from: local.schema, to: access.schema)
+  }
+
+  /// What of a change set the destination takes, in its own names; the filter is in those of the local
+  /// store.
+  func wanted(
+    _ set: ChangeSet, from source: StoreAccess, to destination: StoreAccess
+  ) -> ChangeSet {
+    var set = set
+    if let filter, source.store === local.store { set = filter.changes(set) }
+    if source.schema !== destination.schema {
+      set = SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
+    }
+    if let filter, destination.store === local.store { set = filter.changes(set) }
+    return set
   }
 
   /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is

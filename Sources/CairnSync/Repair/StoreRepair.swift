@@ -124,14 +124,12 @@ struct StoreRepair {
   private func apply(
     _ set: ChangeSet, from source: StoreAccess, to destination: StoreAccess
   ) throws {
-    if set.isEmpty { return }
-    let translated =
-      source.schema === destination.schema
-      ? set : SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
+    let wanted = pass.wanted(set, from: source, to: destination)
+    if wanted.isEmpty { return }
     let known = try destination.ledger()
     let ids = try set.records.map(\.id).filter { try known.record($0)?.key != nil }
     _ = try pass.importing(to: destination) {
-      try $0.apply(translated, cursor: nil, reconsidering: Set(ids))
+      try $0.apply(wanted, cursor: nil, reconsidering: Set(ids))
     }
   }
 

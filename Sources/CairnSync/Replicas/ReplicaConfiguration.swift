@@ -8,6 +8,12 @@ public struct ReplicaConfiguration: Sendable, Hashable {
   public var type: String
   public var url: URL
   public var direction: SyncDirection
+  /// The entities whose records are exchanged, with their subentities; nil for all.
+  ///
+  /// References to other records are kept and forwarded, and lead somewhere once the record is there.
+  /// With more entities than before their records are exchanged from now on, those from before
+  /// included; with fewer, what a store has of the others stays there as it is.
+  public var entities: Set<String>?
   /// Whether a replica of an older model may be migrated.
   public var migrates: Bool
   /// Seconds to wait for a lock that another process holds on the store.
@@ -15,12 +21,13 @@ public struct ReplicaConfiguration: Sendable, Hashable {
 
   public init(
     name: String, type: String = "SQLite", url: URL, direction: SyncDirection = .both,
-    migrates: Bool = true, timeout: TimeInterval = 10
+    entities: Set<String>? = nil, migrates: Bool = true, timeout: TimeInterval = 10
   ) {
     self.name = name
     self.type = type
     self.url = url
     self.direction = direction
+    self.entities = entities
     self.migrates = migrates
     self.timeout = timeout
   }

@@ -11,6 +11,9 @@ struct ReturningReader {
   let access: StoreAccess
   /// The store that serves it.
   let source: StoreAccess
+  /// What is exchanged, in the names of the store that was away; nil for all. What the other was never to
+  /// have it has not forgotten.
+  var filter: EntityFilter?
 
   /// Whether the other may have forgotten something that this store has not heard of.
   func isExpired() throws -> Bool {
@@ -31,8 +34,12 @@ struct ReturningReader {
   ///
   /// - Parameter take: Called with change sets to apply to this store.
   func findForgotten(_ take: (ChangeSet) throws -> Void) throws {
-    try findRecords(take)
-    try findLinks(take)
+    func takeExchanged(_ set: ChangeSet) throws {
+      let set = filter?.changes(set) ?? set
+      if !set.isEmpty { try take(set) }
+    }
+    try findRecords(takeExchanged)
+    try findLinks(takeExchanged)
   }
 
   /// How far the other has read from this store.

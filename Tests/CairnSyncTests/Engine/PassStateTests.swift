@@ -24,7 +24,7 @@ struct PassStateTests {
     #expect(
       steps(.both) == [
         .identify, .captureLocal, .captureReplica, .retryHeld(.pull), .move(.pull), .move(.pull),
-        .retryHeld(.push), .move(.push), .move(.push),
+        .retryHeld(.push), .move(.push), .move(.push), .move(.pull),
       ])
     #expect(steps(.pull).contains(.move(.push)) == false)
     #expect(steps(.push).contains(.move(.pull)) == false)

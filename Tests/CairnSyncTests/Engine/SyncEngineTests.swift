@@ -21,6 +21,7 @@ struct SyncEngineTests {
       _ name: String, in scratch: Scratch, model: ManagedObjectModel = SampleModel.make(),
       kinds: [any StoreKind] = [], environment: SyncEnvironment = .live,
       policy: DeleteConflictPolicy = .lastWriter,
+      pollInterval: Duration = .milliseconds(50), noticesCommits: Bool = false,
       configure: (inout SyncConfiguration) -> Void = { _ in }
     ) throws {
       let coordinator = PersistentStoreCoordinator(
@@ -32,9 +33,10 @@ struct SyncEngineTests {
         options: [
           StoreOptionKey.historyTracking: true,
           StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+          StoreOptionKey.remoteChangeNotification: noticesCommits,
         ])
       var configuration = SyncConfiguration()
-      configuration.pollInterval = .milliseconds(50)
+      configuration.pollInterval = pollInterval
       configuration.backoff = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
       configuration.deleteConflicts = policy
       configure(&configuration)

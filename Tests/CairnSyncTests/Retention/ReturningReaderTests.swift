@@ -135,6 +135,25 @@ struct ReturningReaderTests {
     try expect(["4=4", "meanwhile=meanwhile"], [(a, disk)])
   }
 
+  @Test func whatAFilterKeepsFromTheOtherIsNotTakenForForgotten() throws {
+    let filter = try EntityFilter(
+      ReplicaConfiguration(
+        name: "disk", url: URL(fileURLWithPath: "/disk"), entities: ["Item"]), a.access.schema)
+    try insert(["stays", "goes"], a)
+    try a.write { context in
+      let tag = try a.insert("Tag", ["name": "kept here"], in: context)
+      try a.find("Item", "stays", in: context)?.setValue(Set([tag]), forKey: "tags")
+    }
+    for _ in 0..<2 { try fleet.pass(a, disk, filter: filter) }
+    try delete(["goes"], disk)
+    try wait([disk])
+    #expect(try ReturningReader(access: a.access, source: disk.access).isExpired())
+    for _ in 0..<2 { try fleet.pass(a, disk, filter: filter) }
+    #expect(try values(a) == ["stays=stays"] && values(disk) == ["stays=stays"])
+    #expect(try a.picture().contains("tag kept here nil"))
+    #expect(try a.picture().contains { $0.hasSuffix("[\"kept here\"]") })
+  }
+
   @Test func aRecordThatWasWrittenWhileItsDeleteWasForgottenComesBack() throws {
     try insert(["k", "other"], a)
     _ = try fleet.settle([(a, disk)])

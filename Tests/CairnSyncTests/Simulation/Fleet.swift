@@ -224,12 +224,13 @@ final class Fleet: Sendable {
   @discardableResult
   func pass(
     _ local: Site, _ replica: Site, direction: SyncDirection = .both, stopAfter: Int = .max,
-    deletions: DeletionLimit? = nil
+    deletions: DeletionLimit? = nil, filter: EntityFilter? = nil
   ) throws -> Int? {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     context.name = replica.name
-    var pass = SyncPass(local: local.access, replica: replica.access, context: context)
+    var pass = SyncPass(
+      local: local.access, replica: replica.access, context: context, filter: filter)
     pass.direction = direction
     pass.deletions = deletions.map { DeletionGuard(replica: replica.name, limit: $0) }
     var machine = PassState(direction: direction)
@@ -262,7 +263,7 @@ final class Fleet: Sendable {
 }
 
 /// A folder that goes away with its test.
-final class Scratch {
+final class Scratch: Sendable {
   let url: URL
   init() throws {
     url = FileManager.default.temporaryDirectory

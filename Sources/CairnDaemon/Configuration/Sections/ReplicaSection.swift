@@ -20,15 +20,19 @@ public struct ReplicaSection: Sendable, Hashable {
   public var name: String
   public var store: Store
   public var direction: Direction
+  /// The entities that it has, with their subentities; nil for all.
+  public var entities: Set<String>?
   /// The daemon is not READY before it is open.
   public var isRequired: Bool
 
   public init(
-    name: String, store: Store, direction: Direction = .both, isRequired: Bool = false
+    name: String, store: Store, direction: Direction = .both, entities: Set<String>? = nil,
+    isRequired: Bool = false
   ) {
     self.name = name
     self.store = store
     self.direction = direction
+    self.entities = entities
     self.isRequired = isRequired
   }
 
@@ -82,10 +86,16 @@ public struct ReplicaSection: Sendable, Hashable {
       store = reader.absolutePath(text, key: "path").map { .sqlite(path: $0) }
     }
     let direction = reader.choice("direction", default: Direction.both)
+    let entities = reader.texts("entities").map(Set.init)
+    if entities?.isEmpty == true {
+      reader.report(
+        "entities", "a replica without entities has nothing to keep",
+        "name some, or leave the key out to have all")
+    }
     let isRequired = reader.flag("required", default: false)
     reader.finish()
     guard let name, let store else { return nil }
     return ReplicaSection(
-      name: name, store: store, direction: direction, isRequired: isRequired)
+      name: name, store: store, direction: direction, entities: entities, isRequired: isRequired)
   }
 }

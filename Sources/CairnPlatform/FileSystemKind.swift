@@ -1,0 +1,29 @@
+// What kind of file system a file is on.
+import CPlatform
+
+/// What kind of file system a file is on.
+public enum FileSystemKind {
+  /// Whether other machines can change what is there, of which this one's kernel does not tell: a
+  /// network mount, or one that a program serves.
+  ///
+  /// - Returns: True also for what cannot be looked at.
+  public static func isShared(at path: String) -> Bool {
+    let type = cplatform_file_system_type(path)
+    return type < 0 || sharedTypes.contains(type)
+  }
+
+  /// The `f_type` of statfs(2).
+  private static let sharedTypes: Set<Int64> = [
+    0x6969,  // NFS
+    0xff53_4d42, 0xfe53_4d42, 0x517b,  // CIFS, SMB 2, SMB
+    0x6573_5546,  // FUSE: sshfs and others
+    0x0102_1997,  // 9P
+    0x00c3_6400,  // Ceph
+    0x0bd0_0bd0,  // Lustre
+    0x0116_1970, 0x7461_636f,  // GFS2, OCFS2
+    0x4750_3653, 0x4750_4653,  // GPFS
+    0x5346_414f, 0x6b41_4653,  // AFS
+    0x7375_7245, 0x564c,  // Coda, NCP
+    0x786f_4256, 0xbacb_acbc,  // shared folders of VirtualBox and VMware
+  ]
+}

@@ -1,0 +1,5 @@
+/// An optional promise of a store: it gives back memory that only makes it faster.
+public protocol MemoryReleasing: AnyObject, Sendable {
+  /// Gives up what is kept of the file, which is read again when it is needed.
+  func releaseMemory()
+}

@@ -1,0 +1,135 @@
+import CairnContext
+import CairnModel
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+// Replicas that have some entities only.
+struct EntityFilterTests {
+  private func daemon(_ scratch: Scratch) throws -> SyncEngineTests.Daemon {
+    try SyncEngineTests.Daemon("local", in: scratch)
+  }
+
+  private func replica(_ scratch: Scratch, _ entities: Set<String>?, _ name: String = "nas")
+    -> ReplicaConfiguration
+  {
+    ReplicaConfiguration(
+      name: name, url: scratch.url.appendingPathComponent("\(name).sqlite"), entities: entities)
+  }
+
+  /// An item with a part and a tag.
+  private func fill(_ daemon: SyncEngineTests.Daemon) throws {
+    try daemon.site.write { context in
+      let item = try daemon.site.insert("Item", ["key": "i"], in: context)
+      let tag = try daemon.site.insert("Tag", ["name": "t"], in: context)
+      let part = try daemon.site.insert("Part", ["key": "p"], in: context)
+      part.setValue(item, forKey: "item")
+      item.setValue(Set([tag]), forKey: "tags")
+    }
+  }
+
+  /// What another program sees in the replica's file.
+  private func picture(_ scratch: Scratch, _ name: String = "nas") async throws -> [String] {
+    let reader = try SyncEngineTests.Daemon(name, in: scratch)
+    let picture = try reader.site.picture()
+    try await reader.close()
+    return picture
+  }
+
+  @Test func aReplicaGetsAndGivesTheEntitiesItIsToHaveAndIsInStepThen() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try fill(daemon)
+    try daemon.engine.addReplica(replica(scratch, ["Part"]))
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await picture(scratch) == ["part p of - at -1"])
+    let other = try SyncEngineTests.Daemon("nas", in: scratch)
+    try other.site.write { context in
+      _ = try other.site.insert("Part", ["key": "q"], in: context)
+      _ = try other.site.insert("Item", ["key": "theirs"], in: context)
+    }
+    try await other.close()
+    try await daemon.engine.wait(timeout: .patience)
+    let here = try daemon.site.picture()
+    #expect(here.contains("part q of - at -1"))
+    #expect(!here.contains { $0.contains("theirs") })
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    await daemon.engine.stop()
+  }
+
+  @Test func aReferenceToARecordThatIsNotExchangedIsKeptAndForwarded() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try fill(daemon)
+    try daemon.engine.addReplica(replica(scratch, ["Part", "Tag"]))
+    try await daemon.engine.wait(timeout: .patience)
+    // A write to the part there does not take the reference away here.
+    let other = try SyncEngineTests.Daemon("nas", in: scratch)
+    try other.site.write { context in
+      try other.site.find("Part", "p", in: context)?.setValue("p2", forKey: "key")
+    }
+    try await other.close()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture().contains("part p2 of i at 0"))
+    // Who has the item too learns of both from the replica alone.
+    let third = try SyncEngineTests.Daemon("third", in: scratch)
+    try third.engine.addReplica(replica(scratch, nil))
+    try await third.engine.completeForTests("nas")
+    #expect(try third.site.picture().contains("part p2 of - at -1"))
+    try daemon.engine.addReplica(replica(scratch, ["Item"], "items"))
+    try await daemon.engine.wait(timeout: .patience)
+    try third.engine.addReplica(replica(scratch, nil, "items"))
+    try await third.engine.wait(timeout: .patience)
+    #expect(try third.site.picture() == daemon.site.picture())
+    await third.engine.stop()
+    await daemon.engine.stop()
+  }
+
+  @Test func moreEntitiesBringTheirRecordsAndFewerLeaveThem() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try fill(daemon)
+    try daemon.engine.addReplica(replica(scratch, ["Item"]))
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await picture(scratch) == ["item i nil nil ^- []"])
+    for entities in [["Item", "Tag", "Part"], nil] as [Set<String>?] {
+      try await daemon.engine.removeReplica(named: "nas")
+      try daemon.engine.addReplica(replica(scratch, entities))
+      try await daemon.engine.wait(timeout: .patience)
+      #expect(try await picture(scratch) == daemon.site.picture())
+    }
+    try await daemon.engine.removeReplica(named: "nas")
+    try daemon.engine.addReplica(replica(scratch, ["Tag"]))
+    try daemon.site.write { context in
+      try daemon.site.find("Item", "i", in: context)?.setValue("new", forKey: "value")
+      try daemon.site.find("Tag", "t", in: context)?.setValue("new", forKey: "note")
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    let there = try await picture(scratch)
+    #expect(there.contains("tag t new") && there.contains("item i nil nil ^- [\"t\"]"))
+    await daemon.engine.stop()
+  }
+
+  @Test func entitiesThatTheModelDoesNotHaveAreRefused() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    for entities in [["Nope"], []] as [Set<String>] {
+      let error = #expect(throws: SyncError.self) {
+        try daemon.engine.addReplica(replica(scratch, entities))
+      }
+      #expect(error?.code == .invalidConfiguration && error?.recovery == .person)
+    }
+    #expect(try daemon.engine.status().replicas.isEmpty)
+    await daemon.engine.stop()
+  }
+}
+
+extension SyncEngine {
+  /// A pass that may leave references waiting.
+  fileprivate func completeForTests(_ name: String) async throws {
+    try await link(name).completePass(timeout: .patience)
+  }
+}

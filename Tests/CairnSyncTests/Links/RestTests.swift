@@ -1,0 +1,110 @@
+import CairnContext
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+// Links that have nothing to do: who wakes them, and what they do then.
+struct RestTests {
+  private func passes(_ daemon: SyncEngineTests.Daemon) throws -> Int {
+    try daemon.engine.status().replicas.reduce(0) { $0 + $1.counters.passes }
+  }
+
+  @Test func memoryIsGivenBackOnceForEachTimeOfWork() {
+    var rest = Rest()
+    let told = [0, 3, 3, 3, 4, 4, 4].map { rest.isOver(after: $0) }
+    #expect(told == [false, false, true, false, false, true, false])
+  }
+
+  @Test func whatAPushBringsAboutComesBackInTheSamePass() throws {
+    var machine = PassState(direction: .both)
+    for event in [PassState.Event.identified, .captured, .captured, .retried, .drained, .retried] {
+      machine.take(event)
+    }
+    #expect(machine.step == .move(.push))
+    machine.take(.moved)
+    machine.take(.drained)
+    #expect(machine.step == .move(.pull))
+    machine.take(.passedOver)
+    #expect(machine.step == .move(.pull) && !machine.isUnfinished)
+    machine.take(.moved)
+    machine.take(.drained)
+    #expect(machine.step == nil && machine.isUnfinished)
+  }
+
+  @Test func aPassThatPushesNothingDoesNotAskTheReplicaAgain() throws {
+    var machine = PassState(direction: .both)
+    for event in [
+      PassState.Event.identified, .captured, .captured, .retried, .moved, .drained, .retried,
+      .passedOver, .drained,
+    ] {
+      machine.take(event)
+    }
+    #expect(machine.step == nil && !machine.isUnfinished)
+  }
+
+  @Test func aCommitOfTheLinkItselfStartsNoPass() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, pollInterval: .seconds(3600))
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await daemon.engine.wait(timeout: .patience)
+    let before = try passes(daemon)
+    try daemon.insert(["a"])
+    // The save itself has called the link.
+    #expect(
+      await eventually {
+        (try? daemon.engine.status().replicas.first?.counters.recordsPushed) == 1
+      })
+    try await daemon.engine.wait(timeout: .patience)
+    // Two: that of the save and that of the wait.
+    #expect(try passes(daemon) - before == 2)
+    await daemon.engine.stop()
+  }
+
+  @Test func aCommitOfAnotherProgramIsNoticedWithoutALook() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon(
+      "local", in: scratch, pollInterval: .seconds(3600), noticesCommits: true)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await daemon.engine.wait(timeout: .patience)
+    for name in ["local", "nas"] {
+      let other = try SyncEngineTests.Daemon(name, in: scratch)
+      for number in 0..<5 {
+        try other.insert(["\(name) \(number)"])
+        let key = "item \(name) \(number)"
+        let isThere = await eventually {
+          ((try? daemon.site.picture()) ?? []).contains { $0.hasPrefix(key) }
+        }
+        #expect(isThere, "\(key)")
+      }
+      try await other.close()
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).records == 10)
+    await daemon.engine.stop()
+  }
+
+  @Test func aFileThatIsReplacedIsFoundByTheLookAtAllStores() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon(
+      "local", in: scratch, pollInterval: .seconds(3600), noticesCommits: true)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try daemon.insert(["a"])
+    try await daemon.engine.wait(timeout: .patience)
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: url.path + suffix)
+    }
+    daemon.engine.lookAtStores()
+    let isFound = await eventually {
+      (try? daemon.engine.status().replicas.first?.lastError?.code) == .storeUnavailable
+        || (try? daemon.engine.status().replicas.first?.lastError?.code) == .fileMoved
+    }
+    #expect(isFound)
+    await daemon.engine.stop()
+  }
+}
