@@ -58,12 +58,12 @@ struct BootstrapScan {
       guard let last = chunk.last else { return nil }
       try ledger.prefetch(chunk.compactMap { SyncKey.object($0.id) })
       var work = CaptureWork(access: access, ledger: ledger)
-      ledger.head.sequence += 1
       let stamp = Stamp(clock: .beforeSync, store: ledger.storeID)
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
-      for object in chunk where try ledger.recordID(for: object.id) == nil {
-        try work.insert(object.id, stamp)
-      }
+      let unknown = try chunk.filter { try ledger.recordID(for: $0.id) == nil }
+      // What history has told of takes no number: readers would get a change set of nothing.
+      if !unknown.isEmpty { ledger.head.sequence += 1 }
+      for object in unknown { try work.insert(object.id, stamp) }
       try work.finish()
       ledger.head.bootstrap = .scanning(entity: root, after: last.key)
       guard try ledger.isCurrent() else { continue }

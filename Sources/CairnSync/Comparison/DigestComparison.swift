@@ -19,15 +19,17 @@ struct DigestComparison {
       for access in [local, replica] { try HistoryCapture(access: access).run() }
       let before = try heads()
       // Damaged ones are found by a full comparison, which has them counted anew.
-      guard let sums = try? [local, replica].map(Self.digests) else { return nil }
+      guard var sums = try? [local, replica].map(Self.digests) else { return nil }
       for (access, sums) in zip([local, replica], sums) {
         guard try hasTheRows(access, of: sums) else { return nil }
       }
-      let differing = Set(sums[0].keys).union(sums[1].keys).filter { bucket in
-        (filter?.concerns(bucket, local.schema) ?? true)
-          && !(sums[0][bucket] ?? DigestSum()).matches(sums[1][bucket] ?? DigestSum())
+      if let filter {
+        sums = sums.map { $0.filter { filter.concerns($0.key, local.schema) } }
       }
-      let differences = try StoreComparison(local: local, replica: replica)
+      let differing = Set(sums[0].keys).union(sums[1].keys).filter { bucket in
+        !(sums[0][bucket] ?? DigestSum()).matches(sums[1][bucket] ?? DigestSum())
+      }
+      let differences = try StoreComparison(local: local, replica: replica, filter: filter)
         .differences(in: differing.sorted())
       guard try heads() == before, try isCaptured(local), try isCaptured(replica) else { continue }
       return VerifyReport(

@@ -14,9 +14,12 @@ struct StoreComparison {
   let replica: StoreAccess
   /// From the replica's names to those of the local store; nil for one version.
   private let translation: SchemaTranslation?
+  /// What is compared, in the names of the local store; nil for all.
+  private let filter: EntityFilter?
   static let page = 512
 
-  init(local: StoreAccess, replica: StoreAccess) {
+  init(local: StoreAccess, replica: StoreAccess, filter: EntityFilter? = nil) {
+    self.filter = filter
     self.local = local
     self.replica = replica
     translation =
@@ -292,7 +295,7 @@ struct StoreComparison {
     _ visit: (RecordID, Entry) throws -> Void
   ) throws {
     var live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)] = []
-    for (id, entry) in entries {
+    for (id, entry) in entries where isCompared(entry.entity, of: access) {
       if let object = ledger.objectID(for: entry) {
         live.append((id, entry, object))
       } else if access.schema.entities[entry.entity] == nil {
@@ -300,6 +303,11 @@ struct StoreComparison {
       }
     }
     try visitPage(live, access, ledger, visit)
+  }
+
+  private func isCompared(_ entity: String, of access: StoreAccess) -> Bool {
+    guard let filter else { return true }
+    return filter.names.contains(translation(of: access)?.entity(entity) ?? entity)
   }
 
   /// Visits a record of an entity that only a newer version of the model has.
@@ -346,6 +354,14 @@ struct StoreComparison {
     }
   }
 
+  /// - Parameter name: In the names of the local store.
+  private func leadsOut(
+    _ name: String, of entity: EntityDescription, _ access: StoreAccess
+  ) -> Bool {
+    guard let filter, let own = entity.name else { return false }
+    return filter.leadsOut(name, of: translation(of: access)?.entity(own) ?? own)
+  }
+
   /// The members of the relationships that travel as links or have an order.
   private func members(
     of records: [(id: RecordID, object: ManagedObjectID)], _ access: StoreAccess,
@@ -358,6 +374,7 @@ struct StoreComparison {
         translation(of: access)?.property(relationship.name, of: owner.name ?? "")
         ?? relationship.name
       let owners = records.filter { $0.object.entity.isKindOf(entity: owner) }
+        .filter { !leadsOut(name, of: $0.object.entity, access) }
       if owners.isEmpty { continue }
       let lists = try access.store.members(of: relationship, owners: owners.map(\.object))
       try ledger.prefetch(lists.joined().compactMap(SyncKey.object))

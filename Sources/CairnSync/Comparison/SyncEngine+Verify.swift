@@ -41,8 +41,8 @@ extension SyncEngine {
   }
 
   static func compare(
-    _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel, _ filter: EntityFilter? = nil,
-    name: String
+    _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel,
+    _ filter: EntityFilter? = nil, name: String
   ) throws -> VerifyReport {
     func within(_ filter: EntityFilter?, _ report: VerifyReport) -> VerifyReport {
       guard let filter else { return report }
@@ -55,7 +55,7 @@ extension SyncEngine {
     {
       return within(filter, report)
     }
-    var report = try StoreComparison(local: local, replica: replica).run(name: name)
+    var report = try StoreComparison(local: local, replica: replica, filter: filter).run(name: name)
     for access in [local, replica] where try DigestBuild(access: access).audit() {
       report.hadWrongDigests = true
     }

@@ -17,6 +17,9 @@ public struct VerifyReport: Sendable, Hashable {
   /// What was read.
   public let level: VerifyLevel
   /// Live records compared.
+  ///
+  /// Of a replica with some entities only, those of these entities; at `quick` those of the trees that
+  /// they are in, for each of which there is one digest.
   public let records: Int
   /// Relationship members compared.
   public let links: Int

@@ -134,18 +134,20 @@ final class Link: Sendable {
   func completePass(timeout: Duration?, isPatient: Bool = true) async throws {
     let ticket = state.withLock { $0.life.request() }
     let id = waiters.newID()
-    let timer = timeout.map { timeout in
-      Task {
-        guard (try? await environment.sleep(timeout)) != nil else { return }
-        waiters.resolve(id, .failure(self.timedOut()))
-      }
-    }
-    defer { timer?.cancel() }
+    let timer = Mutex<Task<Void, Never>?>(nil)
+    defer { timer.withLock { $0 }?.cancel() }
     let stopped = SyncError(.cancelled, "the wait was stopped", recovery: .retry)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         waiters.add(id, ticket: ticket, isPatient: isPatient, continuation)
-        // What happens from here on ends the wait.
+        // What happens from here on ends the wait, the timer, too.
+        if let timeout {
+          let task = Task {
+            guard (try? await environment.sleep(timeout)) != nil else { return }
+            waiters.resolve(id, .failure(self.timedOut()))
+          }
+          timer.withLock { $0 = task }
+        }
         if let refusal = Task.isCancelled ? stopped : refusal(life) {
           return waiters.resolve(id, .failure(refusal))
         }

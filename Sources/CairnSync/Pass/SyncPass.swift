@@ -111,9 +111,8 @@ struct SyncPass: @unchecked Sendable {
     where try store.renewIfRestored(asSeenBy: reader) {
       report.restored.append(Self.place(of: store))
     }
-    for (destination, source) in [(local, replica), (replica, local)] {
-      try destination.take(filter, from: try source.ledger().storeID)
-    }
+    if direction.pulls { try local.take(filter, from: try replica.ledger().storeID) }
+    if direction.pushes { try replica.take(filter, from: try local.ledger().storeID) }
     for store in [local, replica] {
       if let ahead = try ClockRestart(access: store).runIfNeeded() {
         report.fallenBack[Self.place(of: store)] = ahead

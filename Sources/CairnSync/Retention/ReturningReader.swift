@@ -11,8 +11,9 @@ struct ReturningReader {
   let access: StoreAccess
   /// The store that serves it.
   let source: StoreAccess
-  /// What is exchanged, in the names of the store that was away; nil for all. What the other was never to
-  /// have it has not forgotten.
+  /// What is exchanged, in the names of the store that was away; nil for all.
+  ///
+  /// What the other was never to have it has not forgotten.
   var filter: EntityFilter?
 
   /// Whether the other may have forgotten something that this store has not heard of.

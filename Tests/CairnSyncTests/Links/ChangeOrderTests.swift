@@ -52,13 +52,13 @@ struct ChangeOrderTests {
     try pair.insert((0..<5).map { "k\($0)" }, in: pair.local)
     try HistoryCapture(access: pair.local.access).run()
     for round in 0..<3 {
-      try pair.write("\(round)", to: "b", in: pair.local)
+      try pair.write("written \(round)", to: "b", in: pair.local)
       try HistoryCapture(access: pair.local.access).run()
       let first = try #require(try sets(of: pair.local, isFirstCopy: false).first)
       #expect(first.records.count == 7)
     }
     // Captured at once it is the same.
-    for round in 3..<6 { try pair.write("\(round)", to: "b", in: pair.local) }
+    for round in 3..<6 { try pair.write("written \(round)", to: "b", in: pair.local) }
     try HistoryCapture(access: pair.local.access).run()
     #expect(try sets(of: pair.local, isFirstCopy: false).first?.records.count == 7)
   }

@@ -56,7 +56,11 @@ struct EntityFilterTests {
     let here = try daemon.site.picture()
     #expect(here.contains("part q of - at -1"))
     #expect(!here.contains { $0.contains("theirs") })
-    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    for level in VerifyLevel.allCases {
+      let report = try await daemon.engine.verify(name: "nas", level: level, timeout: .patience)
+      // Not those which only one of the two has and is to have.
+      #expect(report.isEqual && report.records == 2 && report.links == 0, "\(report)")
+    }
     await daemon.engine.stop()
   }
 
@@ -82,6 +86,8 @@ struct EntityFilterTests {
     try daemon.engine.addReplica(replica(scratch, ["Item"], "items"))
     try await daemon.engine.wait(timeout: .patience)
     try third.engine.addReplica(replica(scratch, nil, "items"))
+    // The one replica has what the other's references wait for.
+    try await third.engine.completeForTests("items")
     try await third.engine.wait(timeout: .patience)
     #expect(try third.site.picture() == daemon.site.picture())
     await third.engine.stop()
@@ -111,6 +117,46 @@ struct EntityFilterTests {
     let there = try await picture(scratch)
     #expect(there.contains("tag t new") && there.contains("item i nil nil ^- [\"t\"]"))
     await daemon.engine.stop()
+  }
+
+  @Test func verifyTellsOfWhatDiffersAmongTheEntitiesAlone() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try fill(daemon)
+    try daemon.engine.addReplica(replica(scratch, ["Part", "Tag"]))
+    try await daemon.engine.wait(timeout: .patience)
+    try daemon.engine.pause()
+    try daemon.site.write { context in
+      try daemon.site.find("Item", "i", in: context)?.setValue("new", forKey: "value")
+      try daemon.site.find("Part", "p", in: context)?.setValue("p2", forKey: "key")
+    }
+    try HistoryCapture(access: daemon.site.access).run()
+    let link = try daemon.engine.link("nas")
+    let replica = try #require(link.replica)
+    for level in VerifyLevel.allCases {
+      let report = try SyncEngine.compare(
+        daemon.site.access, replica, level, link.filter, name: "nas")
+      #expect(report.differences.map(\.property) == ["key"], "\(report)")
+      #expect(report.records == 2)
+    }
+    await daemon.engine.stop()
+  }
+
+  @Test func aReplicaThatOnlyGivesOrTakesLeavesNoWordOfItsEntitiesWhereNothingArrives() throws {
+    for (direction, isHere, isThere) in [
+      (SyncDirection.push, false, true), (.pull, true, false), (.both, true, true),
+    ] {
+      let pair = try ContentionTests.Pair(items: 1)
+      let filter = try EntityFilter(
+        ReplicaConfiguration(
+          name: "disk", url: URL(fileURLWithPath: "/disk"), entities: ["Item"]),
+        pair.local.access.schema)
+      _ = try pair.fleet.pass(pair.local, pair.replica, direction: direction, filter: filter)
+      let here = try pair.local.access.ledger()
+      let there = try pair.replica.access.ledger()
+      #expect(try (here.value(SyncKey.filter(there.storeID)) != nil) == isHere)
+      #expect(try (there.value(SyncKey.filter(here.storeID)) != nil) == isThere)
+    }
   }
 
   @Test func entitiesThatTheModelDoesNotHaveAreRefused() async throws {
