@@ -174,6 +174,8 @@ int cplatform_terminal_width(int descriptor) {
 
 void cplatform_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
+void cplatform_ignore_signal(int number) { signal(number, SIG_IGN); }
+
 int cplatform_exchange(const char *one, const char *other) {
   return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
 }

@@ -51,13 +51,36 @@ public final class AdvisoryLock: Sendable {
     return lock
   }
 
+  /// Writes who holds the lock into its file, for ``note(at:)`` of other processes.
+  public func leaveNote(_ text: String) throws {
+    let bytes = Array(text.utf8)
+    let isWritten =
+      ftruncate(descriptor.rawValue, 0) == 0
+      && pwrite(descriptor.rawValue, bytes, bytes.count, 0) == bytes.count
+    if !isWritten { throw PlatformError("write the lock file", path: path, code: .current) }
+  }
+
+  /// What the holder of the lock at `path` wrote; nil where that cannot be read.
+  ///
+  /// At most 4096 bytes.
+  public static func note(at path: String) -> String? {
+    let opened = retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard opened >= 0 else { return nil }
+    let descriptor = OwnedDescriptor(adopting: opened)
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = pread(descriptor.rawValue, &bytes, bytes.count, 0)
+    return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
+  }
+
   /// Gives the lock up.
   ///
   /// The file stays: removing it would let two processes hold "the" lock.
   public func release() { descriptor.close() }
 
   private init(path: String) throws {
-    let opened = retryingInterrupts { open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+    let opened = retryingInterrupts {
+      open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    }
     guard opened >= 0 else { throw PlatformError("open the lock file", path: path, code: .current) }
     self.path = path
     descriptor = OwnedDescriptor(adopting: opened)

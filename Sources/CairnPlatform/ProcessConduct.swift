@@ -1,11 +1,35 @@
 // How this process behaves towards signals and the processes it starts.
 import CPlatform
+import Foundation
 import Glibc
 
 /// Settings of the whole process.
 public enum ProcessConduct {
   /// A peer that goes away makes a write fail instead of ending the process.
   public static func ignoreBrokenPipes() { cplatform_ignore_broken_pipes() }
+
+  /// Keeps the signals that mean something to services only (SIGHUP, SIGUSR1, SIGUSR2) from ending the
+  /// process before anything listens for them.
+  public static func ignoreServiceSignals() {
+    for signal in [SIGHUP, SIGUSR1, SIGUSR2] { cplatform_ignore_signal(signal) }
+  }
+
+  /// Ends the process after a while whatever its threads do then; one that has ended before is not
+  /// affected.
+  ///
+  /// - Parameter last: Called on a thread of its own just before.
+  public static func exit(
+    after patience: Duration, code: Int32, last: @escaping @Sendable () -> Void
+  ) {
+    // Not a task nor a queue: all their threads may be stuck.
+    let thread = Thread {
+      Thread.sleep(forTimeInterval: Double(patience.wholeNanoseconds) / 1e9)
+      last()
+      exitNow(code)
+    }
+    thread.name = "cairn.exit"
+    thread.start()
+  }
 
   /// Keeps a descriptor from leaking into programs that are started.
   public static func closeOnExec(_ descriptor: Int32) {

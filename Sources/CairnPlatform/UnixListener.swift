@@ -30,15 +30,7 @@ public struct UnixListener: Sendable {
       throw PlatformError("bind the socket", path: path, code: .current)
     }
     do {
-      // Only where it is not so already: a hardened service may not change owners at all.
-      if let group, try FileFacts(path: path).group != group,
-        chown(path, uid_t.max, group) != 0
-      {
-        throw PlatformError("give the socket to its group", path: path, code: .current)
-      }
-      guard chmod(path, mode) == 0 else {
-        throw PlatformError("set the mode of the socket", path: path, code: .current)
-      }
+      try Self.give(path, mode: mode, group: group)
       guard listen(opened, backlog) == 0 else {
         throw PlatformError("listen on", path: path, code: .current)
       }
@@ -67,6 +59,18 @@ public struct UnixListener: Sendable {
       throw PlatformError("accept a connection", path: path, code: .current)
     }
     return UnixStream(adopting: OwnedDescriptor(adopting: accepted))
+  }
+
+  /// Gives a socket file to a group, or to this process's own one, with permissions.
+  public static func give(_ path: String, mode: UInt32, group: UInt32?) throws {
+    // Only where it is not so already: a hardened service may not change owners at all.
+    let group = group ?? getegid()
+    if try FileFacts(path: path).group != group, chown(path, uid_t.max, group) != 0 {
+      throw PlatformError("give the socket to its group", path: path, code: .current)
+    }
+    guard chmod(path, mode) == 0 else {
+      throw PlatformError("set the mode of the socket", path: path, code: .current)
+    }
   }
 
   /// Removes the socket file, if this process made it.

@@ -19,7 +19,7 @@ struct CairnctlCommand: ParsableCommand {
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
-      ImportCommand.self, ModelCommand.self, InspectCommand.self,
+      ImportCommand.self, ModelCommand.self, InspectCommand.self, ReloadCommand.self,
     ])
 
   @OptionGroup var shared: SharedOptions

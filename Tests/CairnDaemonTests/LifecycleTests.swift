@@ -89,12 +89,13 @@ import Testing
 
   @Test func aReloadAlwaysEndsAndSaysHow() {
     var life = serving()
-    #expect(life.handle(.reloadRequested) == [.notifyReloading, .checkConfiguration])
+    #expect(life.handle(.reloadRequested) == [.reload])
+    #expect(life.handle(.reloadBegan) == [.notifyReloading])
     #expect(
-      life.handle(.reloadChecked(problems: 0)) == [.notifyReloaded, .notifyStatus("Serving")])
+      life.handle(.reloadEnded(problem: nil)) == [.notifyReloaded, .notifyStatus("Serving")])
     #expect(
-      life.handle(.reloadChecked(problems: 2)) == [
-        .notifyReloaded, .notifyStatus("Serving; the configuration on disk has 2 problems"),
+      life.handle(.reloadEnded(problem: "not reloaded")) == [
+        .notifyReloaded, .notifyStatus("Serving; not reloaded"),
       ])
     var starting = DaemonLifecycle()
     #expect(starting.handle(.reloadRequested) == [])

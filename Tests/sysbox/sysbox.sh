@@ -54,6 +54,7 @@ mount -t tmpfs -o mode=755 tmpfs dev
 mount -t tmpfs -o mode=1777 tmpfs tmp
 # Nodes, not bind mounts: systemd limits how many mounts it looks at in a second.
 while read name major minor; do mknod -m 666 dev/$name c $major $minor; done <<NODES
+fuse 10 229
 null 1 3
 zero 1 5
 full 1 7

@@ -61,16 +61,16 @@ contains "the catalog explains what is degraded" "Cairn works in part only" \
   "$(journalctl -x -u cairnd MESSAGE_ID="$(message_id degraded)" --no-pager)"
 equals "libdispatch does not complain" 0 "$(journalctl -u cairnd | grep -c 'thread priority')"
 
-# Reload tells whether the configuration on disk is valid.
-check "reload accepts a valid configuration" systemctl reload cairnd.service
-printf 'model: relative.mom\n' > /etc/cairn/cairnd.yaml
-if systemctl reload cairnd.service 2> /dev/null; then
-  fail "reload refuses a wrong configuration" "it succeeded"
-else
-  ok "reload refuses a wrong configuration"
-fi
-equals "and the daemon goes on" active "$(property ActiveState)"
-printf 'model: /etc/cairn/Missing.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
+# A reload of a configuration that cannot be used fails, and the daemon goes on.
+for text in 'model: relative.mom' 'model: /etc/cairn/Missing.xcdatamodeld'; do
+  echo "$text" > /etc/cairn/cairnd.yaml
+  if systemctl reload cairnd.service 2> /dev/null; then
+    fail "reload refuses $text" "it succeeded"
+  else
+    ok "reload refuses $text"
+  fi
+  equals "and the daemon goes on" active "$(property ActiveState)"
+done
 
 # The watchdog.
 pid=$(property MainPID)
@@ -181,6 +181,63 @@ contains "an operator imports" "60 rows: 60 inserted" \
   "$(runuser -u operator -- cairnctl import /tmp/rows.jsonl --entity Package --key name 2>&1)"
 check "the replica gets there" cairnctl wait --timeout 20
 check "all stores agree" cairnctl verify
+# A reload takes over all that has changed, or nothing, and its exit code tells.
+cp /etc/cairn/cairnd.yaml /tmp/cairnd.yaml
+sed -i 's/^  - name: backup/  - {name: second, path: "${STATE_DIRECTORY}\/second.sqlite"}\n  - name: backup/;
+  s/^  level: info/  level: debug/' /etc/cairn/cairnd.yaml
+pid=$(property MainPID)
+check "reload takes over a changed configuration" systemctl reload cairnd.service
+equals "without a restart" "$pid" "$(property MainPID)"
+check "the new replica gets there" cairnctl wait --for second --timeout 20
+contains "the log level is the new one" "second is syncing" \
+  "$(journalctl --sync; journalctl -u cairnd -o cat -p debug -n 100)"
+sed -i 's/^  level: debug/  level: info/; s/^  durability: full/  durability: normal/' /etc/cairn/cairnd.yaml
+if systemctl reload cairnd.service 2> /dev/null; then
+  fail "reload fails where a restart is needed" "it succeeded"
+else
+  ok "reload fails where a restart is needed"
+fi
+contains "and names the key" "local.durability" "$(journalctl --sync; journalctl -u cairnd -o cat -n 20)"
+contains "in the status text, too" "local.durability" "$(property StatusText)"
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+check "what was taken over goes again" systemctl reload cairnd.service
+equals "with the replica" "" "$(cairnctl --json stores | grep -o second)"
+
+# Signals.
+[ "$pid" -gt 1 ] && kill -USR2 "$pid" && kill -PIPE "$pid" && kill -USR1 "$pid"
+reported() { journalctl --sync; journalctl -u cairnd -o cat MESSAGE_ID="$(message_id stateReported)" | grep -q '^local: open'; }
+if eventually 5 reported; then ok "SIGUSR1 writes the state to the journal"; else
+  fail "SIGUSR1 writes the state to the journal" "$(journalctl -u cairnd -o cat -n 10)"
+fi
+equals "no such signal ends the daemon" "$pid" "$(property MainPID)"
+
+# Another daemon on the same store.
+sed 's/^  socket: .*/  socket: \/tmp\/other/' /etc/cairn/cairnd.yaml > /tmp/other.yaml
+chmod 644 /tmp/other.yaml
+runuser -u cairn -- env STATE_DIRECTORY=/var/lib/cairn cairnd --config /tmp/other.yaml > /tmp/out 2>&1
+equals "a second daemon on the store ends with 69" 69 $?
+contains "and is told who has it" "process $pid (cairnd.service)" "$(cat /tmp/out)"
+
+# A mount whose server is gone: everything that touches it waits for ever. It goes while the daemon runs,
+# which sees the mounts that come later.
+mkdir -p /mnt/hung
+python3 "$project/Tests/sysbox/hung-mount.py" /mnt/hung &
+hung=$!
+eventually 5 grep -q ' /mnt/hung ' /proc/mounts || fail "a mount hangs" "there is none"
+sed -i 's/^  - name: backup/  - {name: hung, path: \/mnt\/hung\/a.sqlite}\n  - name: backup/' /etc/cairn/cairnd.yaml
+check "a replica on a mount that hangs is taken over" timeout 60 systemctl reload cairnd.service
+check "and delays nobody" timeout 20 cairnctl wait --for backup --timeout 10
+begun=$SECONDS
+check "stop succeeds beside it" timeout 100 systemctl stop cairnd.service
+equals "by itself" "success 0" "$(property Result) $(property ExecMainStatus)"
+if [ $((SECONDS - begun)) -lt 50 ]; then ok "within its time"; else fail "within its time" "$((SECONDS - begun)) s"; fi
+echo "stopping beside a mount that hangs took $((SECONDS - begun)) s"
+kill "$hung"
+wait "$hung"
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+check "it starts without the mount" systemctl start cairnd.service
+eventually 10 is_serving || fail "it serves without the mount" "$(cairnctl status 2>&1)"
+
 pid=$(property MainPID)
 [ "$pid" -gt 1 ] && kill -STOP "$pid"
 is_another() { [ "$(property MainPID)" != "$pid" ] && is_serving; }

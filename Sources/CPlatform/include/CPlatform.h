@@ -70,3 +70,6 @@ void cplatform_return_free_memory(void);
 
 /// The `f_type` of statfs(2) for a path; -1 when it cannot be looked at.
 int64_t cplatform_file_system_type(const char *path);
+
+/// Keeps a signal from ending the process.
+void cplatform_ignore_signal(int number);

@@ -73,6 +73,10 @@ public struct InterfaceOutline: Sendable, Hashable {
       error ConfigurationInvalid (problems: []string)
       """,
       """
+      # What has changed in the configuration and cannot while the daemon runs; nothing was changed.
+      error RestartNeeded (keys: []string)
+      """,
+      """
       # A fault of the daemon. The reference finds it in the log.
       error InternalFailure (reference: string)
       """,

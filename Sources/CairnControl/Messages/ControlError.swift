@@ -49,6 +49,8 @@ public enum ControlError: Error, Sendable, Hashable {
   /// The daemon is not far enough, or it is stopping; `status` says more.
   case notReady(state: String, reason: String)
   case configurationInvalid(problems: [String])
+  /// These keys cannot change while the daemon runs; nothing was changed.
+  case restartNeeded(keys: [String])
   /// A fault of the daemon itself; `reference` finds it in the log.
   case internalFailure(reference: String)
 

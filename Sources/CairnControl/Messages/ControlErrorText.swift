@@ -17,6 +17,8 @@ extension ControlError: CustomStringConvertible {
     case .notReady(let state, let reason): "the daemon is \(state): \(reason)"
     case .configurationInvalid(let problems):
       "the configuration is not valid:\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+    case .restartNeeded(let keys):
+      "nothing was reloaded: \(keys.joined(separator: ", ")) cannot change while the daemon runs"
     case .internalFailure(let reference):
       "the daemon failed in a way it did not expect (\(reference))"
     case .storeNotFound(let name, let nearest):
@@ -67,6 +69,7 @@ extension ControlError: CustomStringConvertible {
       "the daemon may be older or newer than this program: compare the versions in `status`"
     case .busy, .saveConflict: "try again in a moment"
     case .notReady: "`cairnctl status` shows what it is doing"
+    case .restartNeeded: "take it over with a restart: systemctl restart cairnd"
     case .storeNotFound: "`cairnctl stores` lists them"
     case .storeExists: "choose another name, or remove the store first"
     case .storeUnavailable(_, let code, _):

@@ -44,6 +44,7 @@ extension ControlError {
       return daemon("NotReady", ["state": .string(state), "reason": .string(reason)])
     case .configurationInvalid(let problems):
       return daemon("ConfigurationInvalid", ["problems": texts(problems)])
+    case .restartNeeded(let keys): return daemon("RestartNeeded", ["keys": texts(keys)])
     case .internalFailure(let reference):
       return daemon("InternalFailure", ["reference": .string(reference)])
     case .storeNotFound(let name, let nearest):
@@ -121,6 +122,7 @@ extension ControlError {
       self = .notReady(state: text("state"), reason: text("reason"))
     case "io.cairn.Daemon.ConfigurationInvalid":
       self = .configurationInvalid(problems: texts("problems"))
+    case "io.cairn.Daemon.RestartNeeded": self = .restartNeeded(keys: texts("keys"))
     case "io.cairn.Daemon.InternalFailure": self = .internalFailure(reference: text("reference"))
     case "io.cairn.Store.StoreNotFound":
       self = .storeNotFound(name: text("name"), nearest: fields["nearest"]?.stringValue)

@@ -142,11 +142,25 @@ final class SectionReader {
       report(key, "\"\(text)\" is not an absolute path", "begin it with / or ${STATE_DIRECTORY}")
       return nil
     }
+    guard !text.split(separator: "/").contains("..") else {
+      report(key, "the path holds \"..\"", "write out where it leads")
+      return nil
+    }
     guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       report(key, "the path holds a control character", "rename the file")
       return nil
     }
     return text
+  }
+
+  /// The absolute path of a file.
+  func filePath(_ text: String?, key: String) -> String? {
+    guard let path = absolutePath(text, key: key) else { return nil }
+    guard !path.hasSuffix("/") else {
+      report(key, "\(path) is a folder", "name a file in it")
+      return nil
+    }
+    return path
   }
 
   /// One of a few words.

@@ -8,12 +8,19 @@ struct ControlConnection: Sendable {
   typealias Channel = NIOAsyncChannel<[UInt8], ByteBuffer>
 
   let channel: Channel
-  let caller: ControlCaller
+  let client: ControlCaller
+  /// The client's role by the groups that have roles now; who it is was settled when it connected.
+  let role: @Sendable () -> ControlRole
   let dispatcher: ControlDispatcher
   let table: ConnectionTable
   /// How long a client may leave a full queue unread.
   let writeTimeout: TimeAmount
   let logger: Logger
+
+  private var caller: ControlCaller {
+    ControlCaller(
+      user: client.user, process: client.process, role: role(), connection: client.connection)
+  }
 
   /// Returns when the connection has ended.
   func run() async {

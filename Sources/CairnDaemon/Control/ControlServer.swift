@@ -27,14 +27,16 @@ final class ControlServer: Service {
   private let settings: Settings
   private let dispatcher: ControlDispatcher
   private let table: ConnectionTable
-  private let policy: RolePolicy
+  private let roles: ControlRoles
   private let logger: Logger
   private let passed: [OwnedDescriptor]
   private let onListening: @Sendable () async -> Void
 
+  /// - Parameter roles: Who may do what; by the groups of `settings` when nil.
   init(
-    settings: Settings, passed: [OwnedDescriptor] = [], dispatcher: ControlDispatcher,
-    logger: Logger, onListening: @escaping @Sendable () async -> Void = {}
+    settings: Settings, passed: [OwnedDescriptor] = [], roles: ControlRoles? = nil,
+    dispatcher: ControlDispatcher, logger: Logger,
+    onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.settings = settings
     self.passed = passed
@@ -42,9 +44,7 @@ final class ControlServer: Service {
     self.logger = logger
     self.onListening = onListening
     table = ConnectionTable(limits: settings.limits)
-    policy = RolePolicy(
-      daemonUser: HostIdentity.effectiveUser, statusGroup: settings.statusGroup,
-      adminGroup: settings.adminGroup)
+    self.roles = roles ?? ControlRoles(settings, makesSocket: passed.isEmpty)
   }
 
   /// Connections now.
@@ -71,10 +71,8 @@ final class ControlServer: Service {
 
   private func openListeners() throws -> [UnixListener] {
     if !passed.isEmpty { return try passed.map { try UnixListener(adopting: $0) } }
-    let group = settings.statusGroup ?? settings.adminGroup
-    return [
-      try UnixListener(path: settings.path, mode: group == nil ? 0o600 : 0o660, group: group)
-    ]
+    let access = roles.access
+    return [try UnixListener(path: settings.path, mode: access.mode, group: access.group)]
   }
 
   private func serve(_ listener: UnixListener, on group: any EventLoopGroup) async throws
@@ -112,10 +110,10 @@ final class ControlServer: Service {
       return
     }
     let caller = ControlCaller(
-      user: credentials.user, process: credentials.process, role: policy.role(of: credentials),
-      connection: number)
+      user: credentials.user, process: credentials.process, role: .none, connection: number)
     let connection = ControlConnection(
-      channel: asyncChannel, caller: caller, dispatcher: dispatcher, table: table,
+      channel: asyncChannel, client: caller,
+      role: { [roles] in roles.role(of: credentials) }, dispatcher: dispatcher, table: table,
       writeTimeout: settings.writeTimeout, logger: logger)
     let table = table
     let task = Task {

@@ -11,10 +11,16 @@ struct HandlerTable: Sendable {
   private(set) var handlers: [ControlHandler] = []
   private let host: EngineHost
 
-  /// - Parameter status: Gives the daemon's status at every time of its life.
-  init(host: EngineHost, status: @escaping @Sendable () async -> DaemonStatus) {
+  /// - Parameters:
+  ///   - reload: Takes the configuration on disk over; returns the keys that have changed.
+  ///   - status: Gives the daemon's status at every time of its life.
+  init(
+    host: EngineHost, reload: @escaping @Sendable () async throws -> [String] = { [] },
+    status: @escaping @Sendable () async -> DaemonStatus
+  ) {
     self.host = host
     serveStatus(status)
+    serveReload(reload)
     serveStores()
     serveLinks()
     serveConflicts()

@@ -16,7 +16,8 @@ extension ReplicaSection {
 
   var replicaConfiguration: ReplicaConfiguration {
     ReplicaConfiguration(
-      name: name, url: URL(fileURLWithPath: path),
+      // Told that it is no folder, it does not look at the file, which may be on a mount that hangs.
+      name: name, url: URL(fileURLWithPath: path, isDirectory: false),
       direction: SyncDirection(rawValue: direction.rawValue) ?? .both, entities: entities)
   }
 
@@ -36,11 +37,17 @@ extension ReplicaSection {
       throw invalid("type", "there is no store type \(parameters.type); sqlite is possible")
     }
     let location = parameters.location
-    guard location.hasPrefix("/"), !location.contains("\0"), !location.hasSuffix("/") else {
+    guard location.hasPrefix("/"), !location.hasSuffix("/") else {
       throw invalid("location", "an absolute path of a file is wanted")
     }
-    let path = URL(fileURLWithPath: location).standardizedFileURL.path
-    guard path != URL(fileURLWithPath: local.path).standardizedFileURL.path else {
+    guard !location.split(separator: "/").contains("..") else {
+      throw invalid("location", "the path holds \"..\"; write out where it leads")
+    }
+    let isPlain = location.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard isPlain else { throw invalid("location", "the path holds a control character") }
+    let path = URL(fileURLWithPath: location, isDirectory: false).standardizedFileURL.path
+    guard path != URL(fileURLWithPath: local.path, isDirectory: false)
+          .standardizedFileURL.path else {
       throw invalid("location", "this is the local store")
     }
     self.init(

@@ -15,21 +15,23 @@ import Logging
 /// An actor only to order starting, adding, removing and stopping; reads and writes of records run
 /// on their contexts' own queues and do not hold it.
 actor GroupEngine {
-  let configuration: DaemonConfiguration
-  private let logger: Logger
+  var configuration: DaemonConfiguration
+  let logger: Logger
+  private let ownership: StoreOwnership
   private let remembered: RememberedReplicas
   /// What is wrong with the local store.
   nonisolated let health: LocalHealth
   private var running: OpenGroup?
   /// The replicas by name, with where each was named.
-  private var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
+  var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
   /// The names of replicas whose links rest until they are resumed.
   private(set) var paused: Set<String> = []
   private var tasks: [Task<Void, Never>] = []
   private var eventLog: Task<Void, Never>?
 
-  init(configuration: DaemonConfiguration, logger: Logger) {
+  init(configuration: DaemonConfiguration, ownership: StoreOwnership, logger: Logger) {
     self.configuration = configuration
+    self.ownership = ownership
     self.logger = logger
     remembered = RememberedReplicas(localStore: configuration.local.path)
     health = LocalHealth(path: URL(fileURLWithPath: configuration.local.path).path)
@@ -55,8 +57,9 @@ actor GroupEngine {
   /// - Throws: ``EngineFailure`` when it cannot start now; the daemon stays up, degraded, and tries
   ///   again with a new engine if that may help.
   func start(reporter: EngineReporter) async throws {
-    let opening = LocalStoreOpening(configuration: configuration, reporter: reporter)
-    let model = try opening.model()
+    let opening = LocalStoreOpening(
+      configuration: configuration, ownership: ownership, reporter: reporter)
+    let model = try await Blocking.run { try opening.model() }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     // Opening can migrate, which takes long; Swift's own threads are for work that does not.
     let local = try await Blocking.run { try opening.open(in: coordinator) }
@@ -92,7 +95,7 @@ actor GroupEngine {
     tasks.append(upkeep(engine))
   }
 
-  private func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
+  func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
     let engine = try current().engine
     try engine.addReplica(
       section.replicaConfiguration, isPaused: paused.contains(section.name))
@@ -161,9 +164,14 @@ actor GroupEngine {
     }
   }
 
+  /// How long a step of a link that runs is waited for when stopping; on a mount that hangs it never
+  /// ends.
+  private static let stopPatience = Duration.seconds(10)
+
   /// Finishes what runs, closes the stores.
   ///
-  /// Called once, also after a failed start.
+  /// Called once, also after a failed start. A link whose store does not answer is left behind: what
+  /// it has not committed is done again after the next start.
   ///
   /// Cancelled when the daemon must stop at once: it rolls back and returns.
   func stop() async {
@@ -172,11 +180,20 @@ actor GroupEngine {
     tasks = []
     guard let running else { return }
     self.running = nil
-    await running.engine.stop()
-    // It writes down what was done last.
-    eventLog?.cancel()
-    await eventLog?.value
-    try? running.coordinator.remove(running.local)
+    let eventLog = eventLog
+    let isStopped = await Blocking.wait(atMost: Self.stopPatience) {
+      await running.engine.stop()
+      // It writes down what was done last.
+      eventLog?.cancel()
+      await eventLog?.value
+      try? await Blocking.run { try running.coordinator.remove(running.local) }
+    }
+    if !isStopped, !Task.isCancelled {
+      let seconds = Self.stopPatience.components.seconds
+      logger.event(
+        .stopForced, "a replica has not answered for \(seconds) s; the daemon stops without it",
+        metadata: ["seconds": "\(seconds)"])
+    }
   }
 
   /// Completes a small piece of real work through the same queues and stores as any caller's: its
@@ -255,7 +272,7 @@ actor GroupEngine {
 
   /// Refuses what can never be a replica, before anything is written down; a file that hangs is the
   /// link's business.
-  private func check(_ section: ReplicaSection) async throws {
+  func check(_ section: ReplicaSection) async throws {
     let engine = try current().engine
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -277,30 +294,33 @@ actor GroupEngine {
     guard replica.origin == .command else {
       throw ControlError.storeInvalid(
         name: name, field: "name",
-        reason: "the configuration names it; take it out there and restart")
+        reason: "the configuration names it; take it out there, then: cairnctl reload")
     }
     try remember(
       commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
-    replicas[name] = nil
-    try await end(name)
+    try await remove(name)
     logger.event(
       .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
+  }
+
+  /// Takes a replica out of the group.
+  func remove(_ name: String) async throws {
+    replicas[name] = nil
+    try await end(name)
+  }
+
+  /// Writes down that names belong to the configuration from now on, and that others are gone.
+  func forget(_ named: Set<String>, and removed: Set<String>) throws {
+    let sections = commanded.filter { !named.contains($0.name) }
+    let gone = paused.intersection(removed.subtracting(named))
+    if sections.count == commanded.count, gone.isEmpty { return }
+    try remember(sections, paused: paused.subtracting(gone))
   }
 
   /// Ends a link; one whose file hangs ends when the file answers, and keeps nobody waiting.
   private func end(_ name: String) async throws {
     let engine = try current().engine
-    let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
-    Task {
-      try? await engine.removeReplica(named: name)
-      continuation.finish()
-    }
-    let timer = Task {
-      try? await Task.sleep(for: .seconds(10))
-      continuation.finish()
-    }
-    for await _ in ended {}
-    timer.cancel()
+    await Blocking.wait(atMost: .seconds(10)) { try? await engine.removeReplica(named: name) }
   }
 
   /// Pauses or resumes links and keeps that over restarts.
@@ -320,16 +340,5 @@ actor GroupEngine {
   private func remember(_ sections: [ReplicaSection], paused: Set<String>) throws {
     try remembered.save(replicas: sections.sorted { $0.name < $1.name }, paused: paused)
     self.paused = paused
-  }
-}
-
-/// Runs work that blocks on a thread of its own.
-enum Blocking {
-  private static let queue = DispatchQueue(label: "cairn.daemon.blocking", attributes: .concurrent)
-
-  static func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result(catching: work)) }
-    }
   }
 }

@@ -3,6 +3,7 @@
 import Cairn
 import CairnCoordinator
 import CairnModel
+import CairnPlatform
 import CairnStore
 import CairnSync
 import Foundation
@@ -10,6 +11,7 @@ import Foundation
 /// Reads the model and opens the local store; says in the daemon's words why it cannot.
 struct LocalStoreOpening {
   let configuration: DaemonConfiguration
+  let ownership: StoreOwnership
   let reporter: EngineReporter
 
   /// The group's model, from its file or from the local store.
@@ -17,7 +19,17 @@ struct LocalStoreOpening {
     switch configuration.model {
     case .file(let path):
       do {
+        // What is neither is not opened: a pipe keeps its reader waiting for ever.
+        let facts = try FileFacts(path: path)
+        guard facts.isFolder || facts.isRegularFile else {
+          throw EngineFailure(
+            code: "model-invalid",
+            reason: "the model \(path) is a device, a pipe or a socket; name a file or a bundle",
+            isTransient: false)
+        }
         return try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
+      } catch let failure as EngineFailure {
+        throw failure
       } catch {
         throw EngineFailure(
           code: "model-invalid", reason: "the model \(path) cannot be used: \(error)",
@@ -77,6 +89,12 @@ struct LocalStoreOpening {
         reason: "the folder of \(url.path) cannot be made: \(error.localizedDescription)",
         isTransient: true)
     }
+    try checkKind(of: url)
+    do {
+      try ownership.take()
+    } catch {
+      throw EngineFailure(code: "store-taken", reason: error.description, isTransient: true)
+    }
     do {
       return try coordinator.addPersistentStore(
         ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
@@ -86,6 +104,17 @@ struct LocalStoreOpening {
     } catch let error as CoreDataError {
       throw Self.failure(error, place: url.path)
     }
+  }
+
+  /// - Throws: ``EngineFailure`` when something that is no file has the store's name.
+  private func checkKind(of url: URL) throws {
+    guard let facts = try? FileFacts(path: url.path), !facts.isRegularFile else { return }
+    throw EngineFailure(
+      code: "not-a-store",
+      reason:
+        "\(url.path) is \(facts.isFolder ? "a folder" : "a device, a pipe or a socket"); name a "
+        + "file in local.path, which may be a new one",
+      isTransient: false)
   }
 
   /// A store error in the daemon's words, with the codes that links use as well.

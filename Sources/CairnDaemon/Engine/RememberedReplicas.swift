@@ -37,6 +37,7 @@ struct RememberedReplicas: Sendable {
   func load() throws -> (replicas: [ReplicaSection], paused: Set<String>) {
     guard FileManager.default.fileExists(atPath: path) else { return ([], []) }
     do {
+      guard try FileFacts(path: path).isRegularFile else { throw CocoaError(.fileReadCorruptFile) }
       let data = try Data(contentsOf: URL(fileURLWithPath: path))
       let content = try JSONDecoder().decode(Content.self, from: data)
       let replicas = try content.replicas.map { entry in

@@ -9,24 +9,25 @@ actor DaemonConductor {
   private var lifecycle = DaemonLifecycle()
   private let notifier: ServiceNotifier
   private let logger: Logger
-  private let loader: ConfigurationLoader
   private let startedAt = WireDate.now
   private var retry: (@Sendable (Duration) -> Void)?
   private var shutdown: (@Sendable () async -> Void)?
   private var abort: (@Sendable () -> Void)?
+  private var reload: (@Sendable () -> Void)?
 
-  init(notifier: ServiceNotifier, logger: Logger, loader: ConfigurationLoader) {
+  init(notifier: ServiceNotifier, logger: Logger) {
     self.notifier = notifier
     self.logger = logger
-    self.loader = loader
   }
 
   /// Connects the actions that others perform.
   func connect(
-    shutdown: @escaping @Sendable () async -> Void, abort: @escaping @Sendable () -> Void
+    shutdown: @escaping @Sendable () async -> Void, abort: @escaping @Sendable () -> Void,
+    reload: @escaping @Sendable () -> Void
   ) {
     self.shutdown = shutdown
     self.abort = abort
+    self.reload = reload
   }
 
   /// Where engine restarts are asked for.
@@ -34,6 +35,13 @@ actor DaemonConductor {
 
   func handle(_ event: DaemonLifecycle.Event) async {
     for action in lifecycle.handle(event) { await perform(action) }
+  }
+
+  /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` while it is starting or stopping.
+  func checkIsUp() throws(ControlError) {
+    guard !lifecycle.isUp else { return }
+    throw .notReady(
+      state: lifecycle.statusState.rawValue, reason: "this is no time to reload; try again later")
   }
 
   /// The whole status, with the engine's part.
@@ -66,28 +74,10 @@ actor DaemonConductor {
           .degraded, "degraded: \(problem.message)", metadata: ["errorCode": .string(problem.code)])
       }
     case .logRecovered: logger.event(.recovered, "working again")
-    case .checkConfiguration: await checkConfiguration()
+    case .reload: reload?()
     case .retryEngine(let delay): retry?(delay)
     case .beginShutdown: await shutdown?()
     case .abort: abort?()
     }
-  }
-
-  private func checkConfiguration() async {
-    var problems = 0
-    do {
-      _ = try loader.load()
-      logger.event(
-        .reloaded, "the configuration on disk is valid; it takes effect with the next restart")
-    } catch let error as ConfigurationInvalid {
-      problems = error.problems.count
-      for problem in error.problems {
-        logger.event(.configurationInvalid, "\(problem.description)")
-      }
-    } catch {
-      problems = 1
-      logger.event(.configurationInvalid, "the configuration cannot be read: \(error)")
-    }
-    await handle(.reloadChecked(problems: problems))
   }
 }

@@ -25,8 +25,11 @@ struct DaemonLifecycle: Sendable, Equatable {
     case summary(String, problems: [StatusProblem])
     case stopRequested
     case engineStopped
+    /// By a signal.
     case reloadRequested
-    case reloadChecked(problems: Int)
+    case reloadBegan
+    /// Nil for one that went well.
+    case reloadEnded(problem: String?)
     case probeOverdue
     case probeAnswered
   }
@@ -41,7 +44,7 @@ struct DaemonLifecycle: Sendable, Equatable {
     case extendTimeout(Duration)
     case logDegraded([StatusProblem])
     case logRecovered
-    case checkConfiguration
+    case reload
     /// Try to start the engine again after a while.
     case retryEngine(after: Duration)
     case beginShutdown
@@ -78,8 +81,9 @@ struct DaemonLifecycle: Sendable, Equatable {
       return [.notifyStatus("Stopped")]
     case .reloadRequested:
       guard isUp else { return [] }
-      return [.notifyReloading, .checkConfiguration]
-    case .reloadChecked(let problems): return reloadChecked(problems)
+      return [.reload]
+    case .reloadBegan: return isUp ? [.notifyReloading] : []
+    case .reloadEnded(let problem): return reloadEnded(problem)
     case .probeOverdue:
       guard isUp, !isProbeOverdue else { return [] }
       isProbeOverdue = true
@@ -102,7 +106,8 @@ struct DaemonLifecycle: Sendable, Equatable {
     }
   }
 
-  private var isUp: Bool {
+  /// Whether it is ready and not about to end.
+  var isUp: Bool {
     switch state {
     case .serving, .degraded: true
     case .starting, .draining, .stopped: false
@@ -189,11 +194,10 @@ struct DaemonLifecycle: Sendable, Equatable {
     }
   }
 
-  private func reloadChecked(_ problems: Int) -> [Action] {
+  private func reloadEnded(_ problem: String?) -> [Action] {
     guard isUp else { return [] }
-    if problems == 0 { return [.notifyReloaded, .notifyStatus(statusLine)] }
-    let text = "\(statusLine); the configuration on disk has \(problems) problem"
-    return [.notifyReloaded, .notifyStatus(problems == 1 ? text : text + "s")]
+    let text = problem.map { "\(statusLine); \($0)" } ?? statusLine
+    return [.notifyReloaded, .notifyStatus(text)]
   }
 
   private var statusLine: String {

@@ -25,7 +25,7 @@ public struct DaemonProcess: Sendable {
   /// Checks the configuration and writes all problems to standard error.
   public func checkConfiguration() -> ExitStatus {
     do {
-      _ = try loader.load()
+      try ConfigurationCheck.load(loader)
       return .stopped
     } catch {
       StandardStream.error.write(Array("\(error)\n".utf8))
@@ -36,6 +36,7 @@ public struct DaemonProcess: Sendable {
   /// Runs until told to stop.
   public func run() async -> ExitStatus {
     ProcessConduct.ignoreBrokenPipes()
+    ProcessConduct.ignoreServiceSignals()
     // A daemon rather stops, and is started again, than write what two threads made at once.
     ConcurrencyDebug.turnOn()
     let activation = SocketActivation.take()
@@ -53,8 +54,14 @@ public struct DaemonProcess: Sendable {
         metadata: ["socket": .string(name)])
     }
     notifier(.status("Starting"))
+    let ownership = StoreOwnership(of: configuration.local.path)
     do {
-      try await serve(configuration, activation, destination, logger)
+      try ownership.take()
+    } catch {
+      return leave(to: error, activation, logger)
+    }
+    do {
+      try await serve(configuration, activation, ownership, destination, logger)
       logger.event(.stopped, "stopped")
       return .stopped
     } catch {
@@ -64,22 +71,28 @@ public struct DaemonProcess: Sendable {
 
   private func serve(
     _ configuration: DaemonConfiguration, _ activation: SocketActivation,
-    _ destination: LogDestination, _ logger: Logger
+    _ ownership: StoreOwnership, _ destination: LogDestination, _ logger: Logger
   ) async throws {
     let watch = await SignalWatch()
     let host = EngineHost()
-    let conductor = DaemonConductor(notifier: notifier, logger: logger, loader: loader)
+    let conductor = DaemonConductor(notifier: notifier, logger: logger)
+    let keeper = EngineKeeper(
+      configuration: configuration, ownership: ownership, host: host, conductor: conductor,
+      logger: destination.logger("engine"))
+    let settings = Self.settings(configuration.control)
+    let roles = ControlRoles(settings, makesSocket: activation.control.isEmpty)
+    let reload = ConfigurationReload(
+      current: configuration, loader: loader, keeper: keeper, roles: roles,
+      destination: destination, conductor: conductor, logger: logger)
     let dispatcher = ControlDispatcher(
-      handlers: HandlerTable(host: host) {
+      handlers: HandlerTable(host: host, reload: { try await reload.run() }) {
         await conductor.status(engine: await host.status())
       }.handlers, logger: destination.logger("control"))
     let server = ControlServer(
-      settings: Self.settings(configuration.control), passed: activation.control,
-      dispatcher: dispatcher, logger: destination.logger("control")
+      settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
+      logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
-    let engine = EngineService(
-      configuration: configuration, host: host, conductor: conductor,
-      logger: destination.logger("engine"))
+    let engine = EngineService(keeper: keeper, conductor: conductor)
     var services: [any Service] = [engine, server]
     if let interval = WatchdogInterval.requested() {
       // First in the list, so last to stop: a drain is watched too.
@@ -93,13 +106,34 @@ public struct DaemonProcess: Sendable {
     let group = ServiceGroup(services: services, logger: quiet)
     let running = Task { try await group.run() }
     await conductor.connect(
-      shutdown: { await group.triggerGracefulShutdown() }, abort: { running.cancel() })
-    let signals = Task { await watch.run(conductor) }
+      shutdown: {
+        Self.endInTime(logger)
+        await group.triggerGracefulShutdown()
+      }, abort: { running.cancel() },
+      // What keeps it from reloading is in the log.
+      reload: { Task { try? await reload.run() } })
+    let signals = Task {
+      await watch.run(conductor) {
+        StateReport(status: await conductor.status(engine: await host.status())).write(to: logger)
+      }
+    }
     defer { signals.cancel() }
     do {
       try await running.value
     } catch is CancellationError {
       // The second signal: asked for, so no failure.
+    }
+  }
+
+  /// Ends the process within the time that the unit allows (`TimeoutStopSec=60`), even when no thread
+  /// gets on any more.
+  private static func endInTime(_ logger: Logger) {
+    let patience = Duration.seconds(45)
+    let seconds = patience.components.seconds
+    ProcessConduct.exit(after: patience, code: ExitStatus.stopped.rawValue) {
+      logger.event(
+        .stopForced, "stopping has taken \(seconds) s; the daemon ends at once",
+        metadata: ["seconds": "\(seconds)"])
     }
   }
 
@@ -124,6 +158,20 @@ public struct DaemonProcess: Sendable {
     WaitingClients.refuse(
       activation.control, with: .configurationInvalid(problems: problems))
     return .configuration
+  }
+
+  /// Leaves the local store to the daemon that has it, and says so to everybody who may be listening.
+  private func leave(
+    to taken: StoreTaken, _ activation: SocketActivation, _ logger: Logger
+  ) -> ExitStatus {
+    let busy: Int32 = 16
+    notifier(NotifyMessage.status("Failed: \(taken)").and(.failure(errno: busy)))
+    logger.event(
+      .storeTaken, "\(taken)",
+      metadata: ["owner": .string(taken.owner.map(String.init(describing:)) ?? "unknown")])
+    WaitingClients.refuse(
+      activation.control, with: .notReady(state: "stopped", reason: taken.description))
+    return .unavailable
   }
 
   private func end(after error: any Error, _ logger: Logger) -> ExitStatus {

@@ -8,6 +8,7 @@ import Logging
 public enum DaemonEvent: String, Sendable, CaseIterable {
   case started
   case stopping
+  case stopForced
   case stopped
   case failed
   case degraded
@@ -15,12 +16,15 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case configurationInvalid
   case reloaded
   case socketUnknown
+  case reloadRefused
+  case stateReported
   case callRefused
   case callFailed
   case connectionDropped
   case probeOverdue
   case storeUnavailable
   case storeAvailable
+  case storeTaken
   case storeAdded
   case storeRemoved
   case storesDiffer

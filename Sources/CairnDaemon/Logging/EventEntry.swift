@@ -7,8 +7,9 @@ import Logging
 struct EventEntry: Sendable, Hashable {
   /// A field beside the message.
   enum Field: String, Sendable, Hashable, CaseIterable {
-    case bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, method, path, pulled
-    case passes, pushed, reader, records, replica, requestId, seconds, socket, store, transactions
+    case bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method, owner, path, pid
+    case pulled
+    case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store, transactions
     case version
 
     /// Its name in the journal.
@@ -24,8 +25,11 @@ struct EventEntry: Sendable, Hashable {
       case .count: "how many there are now"
       case .errorCode: "what is wrong, as a word: `disk-full`, `store-damaged`, …"
       case .errorType: "the type of an error that is a fault of the program"
+      case .keys: "the keys of the configuration that have changed"
       case .method: "the method that was called"
+      case .owner: "the process that has the store, and its unit"
       case .path: "the file that it is about"
+      case .pid: "the daemon's process"
       case .pulled: "changes taken from the replica"
       case .passes: "passes that moved something"
       case .pushed: "changes brought to the replica"
@@ -35,6 +39,7 @@ struct EventEntry: Sendable, Hashable {
       case .requestId: "a number that the caller was shown"
       case .seconds: "the time that it covers"
       case .socket: "the name of the socket"
+      case .state: "the state, as in `cairnctl status`"
       case .store: "`local`, or the name of the replica"
       case .transactions: "transactions of history"
       case .version: "the version of the program"
@@ -66,8 +71,9 @@ extension DaemonEvent {
   /// The event's row in the table.
   var entry: EventEntry {
     switch self {
+    case .stopForced, .reloaded, .reloadRefused, .stateReported, .storeTaken: ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
-      .reloaded, .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue:
+      .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue:
       ofDaemon
     case .storeUnavailable, .storeAvailable, .storeAdded, .storeRemoved, .linkStopped,
       .replicaExpired, .replicaReturned, .passesCompleted, .purged:
@@ -115,11 +121,6 @@ extension DaemonEvent {
         right. `cairnd --check-config` shows all problems at once. A daemon that is running goes on with \
         the configuration it has.
         """)
-    case .reloaded:
-      EventEntry(
-        "509d18542e3c4817bc04543568630196", .notice, "The configuration of Cairn was read again",
-        [],
-        "The message says what became of it.")
     case .socketUnknown:
       EventEntry(
         "6b8e0f4c2d7a4e19b35c90a1f7d248e6", .warning,
@@ -162,6 +163,45 @@ extension DaemonEvent {
       EventEntry(
         "bf4784d43bba4af0b477b1100e4df03c", .notice, "Cairn is ready", [.version],
         "The local store is open and calls are answered. Replicas may still be opening.")
+    }
+  }
+
+  private var ofOperation: EventEntry {
+    switch self {
+    case .stopForced:
+      EventEntry(
+        "4e60df773197454bbc4053a5c66129ce", .warning,
+        "Cairn ended without a store that does not answer", [.seconds],
+        """
+        The daemon was told to stop, and a store did not answer for @CAIRN_SECONDS@ seconds, as on a mount \
+        whose server is gone. It ended all the same. What was committed is safe; the step that ran is made \
+        anew after the next start. Look at the mounts of the replicas: `findmnt`, `cairnctl stores`.
+        """)
+    case .reloadRefused:
+      EventEntry(
+        "3f52487467844d6f8859153222bebc7a", .error, "Cairn goes on with the configuration it has", [],
+        """
+        A reload takes over all changes or none, and this one took over none: the message names what keeps \
+        it. What cannot change while the daemon runs is taken over by `systemctl restart cairnd`.
+        """)
+    case .stateReported:
+      EventEntry(
+        "e3b5a8f9a525481199b44bc4cc42ce85", .notice, "The state of Cairn, as asked for by SIGUSR1",
+        [.state, .store, .replica, .pid],
+        "One entry for the daemon, one for the local store and one for each replica.")
+    case .storeTaken:
+      EventEntry(
+        "edd84dac83ab490f9f192596ba9b5eb3", .error,
+        "Another daemon serves the local store of Cairn", [.owner],
+        """
+        One daemon at a time keeps a local store: @CAIRN_OWNER@. This one ended with the exit code 69, and \
+        systemd starts it again, so that it takes over when the other one ends. Stop the other one, or \
+        give each daemon a local store of its own with local.path.
+        """)
+    default:
+      EventEntry(
+        "509d18542e3c4817bc04543568630196", .notice, "Cairn has reloaded its configuration", [.keys],
+        "What has changed is in use: @CAIRN_KEYS@.")
     }
   }
 

@@ -5,10 +5,12 @@ import Logging
 /// Makes loggers as the configuration and the surroundings want them.
 public struct LogDestination: Sendable {
   private let makeHandler: @Sendable (String) -> any LogHandler
+  private let level: SharedLogLevel
 
   /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
   public init(_ section: LogSection, environment: [String: String]) {
-    let level = section.level.loggerLevel
+    let level = SharedLogLevel(section.level.loggerLevel)
+    self.level = level
     var journal: JournalConnection?
     switch section.format {
     case .journal: journal = try? JournalConnection()
@@ -19,15 +21,14 @@ public struct LogDestination: Sendable {
     let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
     makeHandler = { [journal] label in
       if let journal {
-        var handler = JournalLogHandler(label: label, connection: journal)
-        handler.logLevel = level
-        return handler
+        return LeveledLogHandler(JournalLogHandler(label: label, connection: journal), level)
       }
-      var handler = StreamLogHandler(label: label, format: format)
-      handler.logLevel = level
-      return handler
+      return LeveledLogHandler(StreamLogHandler(label: label, format: format), level)
     }
   }
+
+  /// Changes the level of every logger made here but for those that have a level of their own.
+  public func setLevel(_ new: LogSection.Level) { level.set(new.loggerLevel) }
 
   /// A logger for one part of the daemon.
   public func logger(_ label: String) -> Logger {

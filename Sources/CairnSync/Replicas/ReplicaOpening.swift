@@ -21,13 +21,7 @@ struct ReplicaOpening: Sendable {
   ///
   /// - Throws: ``SyncError``, with who has to do something.
   func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
-    if let store = coordinator.persistentStore(for: configuration.url) {
-      throw SyncError(
-        .duplicateReplica,
-        "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
-        recovery: .person)
-    }
-    let newer = try await inspect()
+    let newer = try await inspect(refusesOpenStore: true)
     let coordinator = newer.map { self.coordinator.sibling(for: $0) } ?? self.coordinator
     let url = configuration.url
     try await Abandonable.run { (end: @escaping @Sendable (Result<Void, any Error>) -> Bool) in
@@ -47,8 +41,10 @@ struct ReplicaOpening: Sendable {
   }
 
   /// Whether what lies there can be the replica; see ``ReplicaInspection``.
+  ///
+  /// - Parameter refusesOpenStore: Whether a file that is open already is an error.
   @discardableResult
-  func inspect() async throws -> ManagedObjectModel? {
+  func inspect(refusesOpenStore: Bool = false) async throws -> ManagedObjectModel? {
     let inspection = ReplicaInspection(
       coordinator: coordinator, configuration: configuration, neighbours: neighbours,
       expectedIdentifier: expectedIdentifier)
@@ -58,9 +54,24 @@ struct ReplicaOpening: Sendable {
     return try await Abandonable.run {
       (end: @escaping @Sendable (Result<ManagedObjectModel?, any Error>) -> Bool) in
       queue.async {
-        _ = end(Result { try inspection.run() }.mapError { Self.describe($0, at: url) })
+        let result = Result {
+          let model = try inspection.run()
+          // The coordinator follows links and keeps others waiting: only a mount that has answered is
+          // asked about.
+          if refusesOpenStore { try checkIsNotOpen() }
+          return model
+        }
+        _ = end(result.mapError { Self.describe($0, at: url) })
       }
     }
+  }
+
+  private func checkIsNotOpen() throws {
+    guard let store = coordinator.persistentStore(for: configuration.url) else { return }
+    throw SyncError(
+      .duplicateReplica,
+      "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
+      recovery: .person)
   }
 
   func description() -> PersistentStoreDescription {

@@ -20,7 +20,7 @@ public struct LocalSection: Sendable, Hashable {
   }
 
   static func read(_ reader: SectionReader) -> LocalSection? {
-    let path = reader.absolutePath(
+    let path = reader.filePath(
       reader.text("path") ?? (try? defaultPath(reader)), key: "path")
     let durability = reader.choice("durability", default: Durability.full)
     reader.finish()

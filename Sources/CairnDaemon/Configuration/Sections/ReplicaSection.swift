@@ -83,7 +83,7 @@ public struct ReplicaSection: Sendable, Hashable {
     switch kind {
     case .sqlite:
       let text = reader.requiredText("path", remedy: "name the replica's SQLite file")
-      store = reader.absolutePath(text, key: "path").map { .sqlite(path: $0) }
+      store = reader.filePath(text, key: "path").map { .sqlite(path: $0) }
     }
     let direction = reader.choice("direction", default: Direction.both)
     let entities = reader.texts("entities").map(Set.init)

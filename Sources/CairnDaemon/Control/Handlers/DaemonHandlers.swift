@@ -6,6 +6,10 @@ extension HandlerTable {
     add(.remembering(GetStatus.self) { .init(status: await status()) })
   }
 
+  mutating func serveReload(_ reload: @escaping @Sendable () async throws -> [String]) {
+    add(ControlHandler(ReloadConfiguration.self) { _, _ in .init(changed: try await reload()) })
+  }
+
   /// Registers what tells of all others, those that are registered later excepted.
   mutating func serveIntrospection() {
     let own: [any ControlMethod.Type] = [GetInfo.self, GetInterfaceDescription.self]

@@ -1,0 +1,74 @@
+// What a configuration says of the world, looked at before it is believed.
+import CairnPlatform
+import Foundation
+import Synchronization
+
+/// Checks a configuration beyond its text: that its model can be used, and that what is called a store
+/// is none of a folder, a pipe or a device.
+enum ConfigurationCheck {
+  /// How long a mount may take to tell what a file is.
+  private static let patience = DispatchTimeInterval.seconds(2)
+
+  /// Loads a configuration and checks it.
+  ///
+  /// Blocks for as long as files take to answer.
+  ///
+  /// - Throws: ``ConfigurationInvalid`` with all problems at once.
+  @discardableResult
+  static func load(_ loader: ConfigurationLoader) throws -> DaemonConfiguration {
+    let configuration = try loader.load()
+    let origin = ConfigurationOrigin(source: loader.path)
+    let problems = problems(of: configuration).map {
+      ConfigurationProblem(origin: origin, key: $0.key, problem: $0.problem, remedy: $0.remedy)
+    }
+    guard problems.isEmpty else { throw ConfigurationInvalid(problems: problems) }
+    return configuration
+  }
+
+  private typealias Problem = (key: String, problem: String, remedy: String?)
+
+  private static func problems(of configuration: DaemonConfiguration) -> [Problem] {
+    var problems: [Problem] = []
+    do {
+      let opening = LocalStoreOpening(
+        configuration: configuration, ownership: StoreOwnership(of: configuration.local.path),
+        reporter: EngineReporter(onProgress: { _ in }, onSummary: { _, _ in }))
+      _ = try opening.model()
+    } catch let failure as EngineFailure {
+      problems.append(("model", failure.reason, nil))
+    } catch {
+      problems.append(("model", String(describing: error), nil))
+    }
+    if let problem = problem(ofFile: configuration.local.path) {
+      problems.append(("local.path", problem, "name a file, which may be a new one"))
+    }
+    for replica in configuration.replicas {
+      if let problem = problem(ofFile: replica.path) {
+        problems.append(
+          ("replicas.\(replica.name).path", problem, "name a file, which may be a new one"))
+      }
+    }
+    return problems
+  }
+
+  /// What keeps a path from being a store's; nil also where nothing answers, which may mend itself.
+  private static func problem(ofFile path: String) -> String? {
+    let look = Look()
+    Thread.detachNewThread { look.take(path) }
+    guard look.hasAnswered.wait(timeout: .now() + patience) == .success else { return nil }
+    guard let facts = look.facts.withLock({ $0 }), !facts.isRegularFile else { return nil }
+    return "\(path) is \(facts.isFolder ? "a folder" : "a device, a pipe or a socket")"
+  }
+
+  /// Asks for a file's facts on a thread that may never come back.
+  private final class Look: Sendable {
+    let facts = Mutex<FileFacts?>(nil)
+    let hasAnswered = DispatchSemaphore(value: 0)
+
+    func take(_ path: String) {
+      let found = try? FileFacts(path: path)
+      facts.withLock { $0 = found }
+      hasAnswered.signal()
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// Work that may take long or hang, kept off Swift's few threads.
+
+import Dispatch
+
+/// Runs work that blocks on a thread of its own.
+enum Blocking {
+  private static let queue = DispatchQueue(label: "cairn.daemon.blocking", attributes: .concurrent)
+
+  static func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+
+  /// Waits for work, but not longer than `limit`, and no longer once the task is cancelled; the work
+  /// goes on then without anybody who waits for it.
+  ///
+  /// - Returns: whether it has ended.
+  @discardableResult
+  static func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async
+    -> Bool
+  {
+    let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
+    Task {
+      await work()
+      continuation.yield(true)
+      continuation.finish()
+    }
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      continuation.finish()
+    }
+    defer { timer.cancel() }
+    for await hasEnded in ends { return hasEnded }
+    return false
+  }
+}

@@ -1,0 +1,105 @@
+// Takes a changed configuration over while the daemon runs.
+import CairnControl
+import Logging
+
+/// Reloads the configuration: all that has changed, or nothing.
+actor ConfigurationReload {
+  private var current: DaemonConfiguration
+  private let loader: ConfigurationLoader
+  private let keeper: EngineKeeper
+  private let roles: ControlRoles
+  private let destination: LogDestination
+  private let conductor: DaemonConductor
+  private let logger: Logger
+  private let turns = OneAtATime()
+
+  init(
+    current: DaemonConfiguration, loader: ConfigurationLoader, keeper: EngineKeeper,
+    roles: ControlRoles, destination: LogDestination, conductor: DaemonConductor, logger: Logger
+  ) {
+    self.current = current
+    self.loader = loader
+    self.keeper = keeper
+    self.roles = roles
+    self.destination = destination
+    self.conductor = conductor
+    self.logger = logger
+  }
+
+  /// Reads the files and takes over what has changed; several calls come one after the other.
+  ///
+  /// - Returns: the keys that have changed.
+  /// - Throws: ``CairnControl/ControlError``; nothing has changed then.
+  func run() async throws -> [String] {
+    try await turns.run {
+      try await self.conductor.checkIsUp()
+      await self.conductor.handle(.reloadBegan)
+      do {
+        let changed = try await self.take()
+        await self.conductor.handle(.reloadEnded(problem: nil))
+        return changed
+      } catch {
+        let refusal = Self.refusal(error)
+        self.log(refusal)
+        await self.conductor.handle(.reloadEnded(problem: Self.summary(refusal)))
+        throw refusal
+      }
+    }
+  }
+
+  private func take() async throws -> [String] {
+    let old = current
+    let loader = loader
+    let new = try await Blocking.run { try ConfigurationCheck.load(loader) }
+    let changes = ConfigurationChanges(from: old, to: new)
+    guard changes.needingRestart.isEmpty else {
+      throw ControlError.restartNeeded(keys: changes.needingRestart)
+    }
+    // What can fail comes first, what cannot last.
+    try roles.set(new.control)
+    do {
+      if changes.isEngineConcerned || new.replicas != old.replicas || changes.keys.isEmpty {
+        try await keeper.take(new, exchanging: changes.isEngineConcerned)
+      }
+    } catch {
+      try? roles.set(old.control)
+      throw error
+    }
+    destination.setLevel(new.log.level)
+    current = new
+    let text =
+      changes.keys.isEmpty ? "nothing has changed" : changes.keys.joined(separator: ", ")
+    logger.event(
+      .reloaded, "configuration reloaded: \(text)", metadata: ["keys": .string(text)])
+    return changes.keys
+  }
+
+  private static func refusal(_ error: any Error) -> ControlError {
+    switch error {
+    case let error as ControlError: error
+    case let error as ConfigurationInvalid:
+      .configurationInvalid(problems: error.problems.map(\.description))
+    case let error as EngineFailure:
+      .storeUnavailable(name: "local", code: error.code, reason: error.reason)
+    default: .notReady(state: "serving", reason: "the reload failed: \(error)")
+    }
+  }
+
+  nonisolated private func log(_ refusal: ControlError) {
+    guard case .configurationInvalid(let problems) = refusal else {
+      return logger.event(.reloadRefused, "the configuration was not reloaded: \(refusal)")
+    }
+    for problem in problems { logger.event(.configurationInvalid, "\(problem)") }
+  }
+
+  /// The refusal in one line, for the status text.
+  private static func summary(_ refusal: ControlError) -> String {
+    switch refusal {
+    case .configurationInvalid(let problems):
+      "the configuration on disk has \(problems.count) problem\(problems.count == 1 ? "" : "s")"
+    case .restartNeeded(let keys):
+      "not reloaded, needs a restart: \(keys.joined(separator: ", "))"
+    default: "not reloaded: \(refusal)"
+    }
+  }
+}

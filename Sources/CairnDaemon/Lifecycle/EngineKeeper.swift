@@ -1,0 +1,129 @@
+// Starts engines, exchanges them and stops them.
+import CairnControl
+import Logging
+
+/// Keeps an engine running for the configuration as it is now.
+actor EngineKeeper {
+  private var configuration: DaemonConfiguration
+  private let ownership: StoreOwnership
+  private let host: EngineHost
+  private let conductor: DaemonConductor
+  private let logger: Logger
+  /// Starting, exchanging and stopping suspend.
+  private let turns = OneAtATime()
+  private var isStopped = false
+
+  init(
+    configuration: DaemonConfiguration, ownership: StoreOwnership, host: EngineHost,
+    conductor: DaemonConductor, logger: Logger
+  ) {
+    self.configuration = configuration
+    self.ownership = ownership
+    self.host = host
+    self.conductor = conductor
+    self.logger = logger
+  }
+
+  /// Tries to start an engine, unless one runs.
+  ///
+  /// - Returns: whether one runs now.
+  func start() async -> Bool { await turns.run { await self.startOnce() } }
+
+  /// Goes on with another configuration.
+  ///
+  /// Changes the replicas of the engine that runs, or exchanges the engine; where there is none, one is
+  /// tried.
+  ///
+  /// - Parameter exchanging: Whether it takes another engine.
+  /// - Throws: What keeps the new configuration from working; the old one is in use then.
+  func take(_ new: DaemonConfiguration, exchanging: Bool) async throws {
+    try await turns.run {
+      guard let engine = try? await self.host.current() else {
+        await self.set(new)
+        _ = await self.startOnce()
+        return
+      }
+      guard exchanging else {
+        try await engine.take(new)
+        return await self.set(new)
+      }
+      try await self.exchange(for: new)
+    }
+  }
+
+  /// Stops the engine for good.
+  func stop() async {
+    await turns.run {
+      await self.end()
+      let engine = await self.host.withdraw(
+        state: "draining", reason: "the daemon is stopping")
+      await engine?.stop()
+    }
+  }
+
+  private func set(_ new: DaemonConfiguration) { configuration = new }
+  private func end() { isStopped = true }
+
+  private func exchange(for new: DaemonConfiguration) async throws {
+    let old = configuration
+    let engine = await host.withdraw(
+      state: "starting", reason: "the configuration is being reloaded")
+    await engine?.stop()
+    configuration = new
+    guard let failure = await attempt() else { return }
+    configuration = old
+    if let again = await attempt() { await report(again) }
+    throw failure
+  }
+
+  private func startOnce() async -> Bool {
+    if isStopped || Task.isCancelled { return false }
+    if (try? await host.current()) != nil { return true }
+    guard let failure = await attempt() else { return true }
+    if !isStopped, !Task.isCancelled { await report(failure) }
+    return false
+  }
+
+  /// - Returns: why there is no engine; nil when there is.
+  private func attempt() async -> EngineFailure? {
+    // A new engine for each attempt.
+    let engine = GroupEngine(configuration: configuration, ownership: ownership, logger: logger)
+    do {
+      try await engine.start(reporter: reporter())
+      await host.install(engine)
+      await conductor.handle(.engineStarted)
+      return nil
+    } catch {
+      await engine.stop()
+      return Self.failure(of: error)
+    }
+  }
+
+  private func report(_ failure: EngineFailure) async {
+    _ = await host.withdraw(state: "degraded", reason: failure.reason)
+    await conductor.handle(
+      .engineFailed(
+        StatusProblem(code: failure.code, message: failure.reason),
+        isTransient: failure.isTransient))
+  }
+
+  private func reporter() -> EngineReporter {
+    // One order for all reports: a summary must not overtake an older one.
+    let (events, continuation) = AsyncStream.makeStream(
+      of: DaemonLifecycle.Event.self, bufferingPolicy: .bufferingNewest(64))
+    let conductor = conductor
+    Task { for await event in events { await conductor.handle(event) } }
+    return EngineReporter(
+      onProgress: { continuation.yield(.progress($0)) },
+      onSummary: { continuation.yield(.summary($0, problems: $1)) })
+  }
+
+  private static func failure(of error: any Error) -> EngineFailure {
+    if let failure = error as? EngineFailure { return failure }
+    if let error = error as? ControlError {
+      return EngineFailure(code: error.name, reason: error.description, isTransient: true)
+    }
+    return EngineFailure(
+      code: "unexpected", reason: String(describing: error), isTransient: true)
+  }
+}

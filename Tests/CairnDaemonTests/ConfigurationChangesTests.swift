@@ -1,0 +1,75 @@
+// What a changed configuration asks of a running daemon.
+import Testing
+
+@testable import CairnDaemon
+
+@Suite struct ConfigurationChangesTests {
+  private let base = DaemonConfiguration(
+    model: .file("/m.mom"), control: ControlSection(socket: "/s"),
+    local: LocalSection(path: "/l.sqlite"),
+    replicas: [ReplicaSection(name: "nas", store: .sqlite(path: "/n.sqlite"))])
+
+  private func changes(_ change: (inout DaemonConfiguration) -> Void) -> ConfigurationChanges {
+    var other = base
+    change(&other)
+    return ConfigurationChanges(from: base, to: other)
+  }
+
+  @Test func nothingChangesWhereNothingDiffers() {
+    let same = changes { _ in }
+    #expect(same.keys.isEmpty && same.needingRestart.isEmpty && !same.isEngineConcerned)
+  }
+
+  @Test func whatTheDaemonCannotChangeIsNamed() {
+    let many = changes {
+      $0.model = .fromStore
+      $0.control.socket = "/t"
+      $0.control.maxConnections = 7
+      $0.local.path = "/k.sqlite"
+      $0.local.durability = .normal
+      $0.log.format = .json
+      $0.log.level = .debug
+    }
+    #expect(
+      many.needingRestart == [
+        "model", "control.socket", "control.maxConnections", "local.path", "local.durability",
+        "log.format",
+      ])
+    #expect(many.keys.contains("log.level"))
+  }
+
+  @Test func rolesLevelAndReplicasNeedNoOtherEngine() {
+    let live = changes {
+      $0.control.statusGroup = 7
+      $0.control.adminGroup = 8
+      $0.log.level = .debug
+      $0.replicas = [
+        ReplicaSection(name: "nas", store: .sqlite(path: "/n.sqlite"), direction: .push),
+        ReplicaSection(name: "usb", store: .sqlite(path: "/u.sqlite")),
+      ]
+    }
+    #expect(
+      live.keys == [
+        "control.statusGroup", "control.adminGroup", "replicas.nas", "replicas.usb", "log.level",
+      ])
+    #expect(live.needingRestart.isEmpty && !live.isEngineConcerned)
+    #expect(changes { $0.replicas = [] }.keys == ["replicas.nas"])
+  }
+
+  @Test func whatConcernsEveryLinkTakesAnotherEngine() {
+    let sync = changes {
+      $0.sync.retention = .seconds(7200)
+      $0.sync.entityConflicts = ["A": .deleteWins]
+    }
+    #expect(sync.keys == ["sync.conflict.entities", "sync.retention"])
+    #expect(sync.isEngineConcerned && sync.needingRestart.isEmpty)
+  }
+
+  /// A key that is added to a section and forgotten here would be reloaded in silence, or never.
+  @Test func everyKeyOfTheConfigurationIsCompared() {
+    func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
+    #expect(count(base) == 6)
+    #expect(count(base.control) == 4 && count(base.local) == 2 && count(base.log) == 2)
+    #expect(count(base.sync) == 10)
+  }
+}
