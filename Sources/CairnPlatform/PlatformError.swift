@@ -8,9 +8,14 @@ public struct PlatformError: Error, Sendable, Equatable, CustomStringConvertible
   public let path: String?
   /// The kernel's number for the reason.
   public let code: ErrnoCode
+  /// What to do, where that is known better here than by the reason alone.
+  private let advice: String?
 
   /// Describes a failure of `operation` on `path`.
-  public init(_ operation: String, path: String? = nil, code: ErrnoCode) {
+  public init(
+    _ operation: String, path: String? = nil, code: ErrnoCode, advice: String? = nil
+  ) {
+    self.advice = advice
     self.operation = operation
     self.path = path
     self.code = code
@@ -21,7 +26,7 @@ public struct PlatformError: Error, Sendable, Equatable, CustomStringConvertible
     var text = "cannot \(operation)"
     if let path { text += " \(path)" }
     text += ": \(code.explanation)"
-    if let advice = code.advice { text += " (\(advice))" }
+    if let advice = advice ?? code.advice { text += " (\(advice))" }
     return text
   }
 }

@@ -66,7 +66,13 @@ public struct UnixListener: Sendable {
     // Only where it is not so already: a hardened service may not change owners at all.
     let group = group ?? getegid()
     if try FileFacts(path: path).group != group, chown(path, uid_t.max, group) != 0 {
-      throw PlatformError("give the socket to its group", path: path, code: .current)
+      let code = ErrnoCode.current
+      throw PlatformError(
+        "give the socket to the group \(group)", path: path, code: code,
+        advice: code != .notPermitted
+          ? nil
+          : "a unit that may not change owners needs that group as its Group=, or cairnd.socket "
+            + "with it as SocketGroup=; then restart")
     }
     guard chmod(path, mode) == 0 else {
       throw PlatformError("set the mode of the socket", path: path, code: .current)

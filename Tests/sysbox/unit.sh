@@ -203,6 +203,35 @@ cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
 check "what was taken over goes again" systemctl reload cairnd.service
 equals "with the replica" "" "$(cairnctl --json stores | grep -o second)"
 
+# Other groups. The socket is the unit's own group's, which may not give files away.
+groupadd --system lookers
+groupadd --system chiefs
+useradd -M -N -g nogroup -G lookers looker
+useradd -M -N -g nogroup -G cairn,chiefs chief
+sed -i 's/^  adminGroup: .*/  adminGroup: chiefs/' /etc/cairn/cairnd.yaml
+check "reload takes another group of administrators" systemctl reload cairnd.service
+check "who may change then" runuser -u chief -- cairnctl pause
+runuser -u operator -- cairnctl resume > /tmp/out 2>&1
+contains "and the old one may not" "permission denied" "$(cat /tmp/out)"
+check "the chief goes on" runuser -u chief -- cairnctl resume
+sed -i 's/^  statusGroup: .*/  statusGroup: lookers/' /etc/cairn/cairnd.yaml
+cairnctl reload > /tmp/out 2>&1
+equals "a group that the unit may not give the socket to is refused" 1 $?
+contains "with the key" "control.statusGroup" "$(cat /tmp/out)"
+contains "and what to do" "as its Group=" "$(cat /tmp/out)"
+equals "the socket is as before" "660 cairn cairn" "$(stat -c '%a %U %G' /run/cairnd/control)"
+check "and so are the roles" runuser -u watcher -- cairnctl status
+printf '[Service]\nGroup=lookers\n' > /etc/systemd/system/cairnd.service.d/group.conf
+systemctl daemon-reload
+check "with that group it starts" systemctl restart cairnd.service
+check "and the group's members may look" runuser -u looker -- cairnctl status
+rm /etc/systemd/system/cairnd.service.d/group.conf
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+systemctl daemon-reload
+check "it starts as it was installed" systemctl restart cairnd.service
+eventually 10 is_serving || fail "it serves as it was installed" "$(cairnctl status 2>&1)"
+pid=$(property MainPID)
+
 # Signals.
 [ "$pid" -gt 1 ] && kill -USR2 "$pid" && kill -PIPE "$pid" && kill -USR1 "$pid"
 reported() { journalctl --sync; journalctl -u cairnd -o cat MESSAGE_ID="$(message_id stateReported)" | grep -q '^local: open'; }

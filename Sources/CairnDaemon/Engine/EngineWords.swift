@@ -46,8 +46,11 @@ extension ReplicaSection {
     let isPlain = location.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isPlain else { throw invalid("location", "the path holds a control character") }
     let path = URL(fileURLWithPath: location, isDirectory: false).standardizedFileURL.path
-    guard path != URL(fileURLWithPath: local.path, isDirectory: false)
-          .standardizedFileURL.path else {
+    guard
+      path
+        != URL(fileURLWithPath: local.path, isDirectory: false)
+        .standardizedFileURL.path
+    else {
       throw invalid("location", "this is the local store")
     }
     self.init(

@@ -56,7 +56,15 @@ actor ConfigurationReload {
       throw ControlError.restartNeeded(keys: changes.needingRestart)
     }
     // What can fail comes first, what cannot last.
-    try roles.set(new.control)
+    do {
+      try roles.set(new.control)
+    } catch {
+      let key = new.control.statusGroup == nil ? "control.adminGroup" : "control.statusGroup"
+      throw ConfigurationInvalid(problems: [
+        ConfigurationProblem(
+          origin: ConfigurationOrigin(source: loader.path), key: key, problem: "\(error)")
+      ])
+    }
     do {
       if changes.isEngineConcerned || new.replicas != old.replicas || changes.keys.isEmpty {
         try await keeper.take(new, exchanging: changes.isEngineConcerned)

@@ -7,9 +7,11 @@ import Logging
 struct EventEntry: Sendable, Hashable {
   /// A field beside the message.
   enum Field: String, Sendable, Hashable, CaseIterable {
-    case bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method, owner, path, pid
+    case bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method, owner,
+      path, pid
     case pulled
-    case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store, transactions
+    case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store,
+      transactions
     case version
 
     /// Its name in the journal.
@@ -179,7 +181,8 @@ extension DaemonEvent {
         """)
     case .reloadRefused:
       EventEntry(
-        "3f52487467844d6f8859153222bebc7a", .error, "Cairn goes on with the configuration it has", [],
+        "3f52487467844d6f8859153222bebc7a", .error, "Cairn goes on with the configuration it has",
+        [],
         """
         A reload takes over all changes or none, and this one took over none: the message names what keeps \
         it. What cannot change while the daemon runs is taken over by `systemctl restart cairnd`.
@@ -200,7 +203,8 @@ extension DaemonEvent {
         """)
     default:
       EventEntry(
-        "509d18542e3c4817bc04543568630196", .notice, "Cairn has reloaded its configuration", [.keys],
+        "509d18542e3c4817bc04543568630196", .notice, "Cairn has reloaded its configuration",
+        [.keys],
         "What has changed is in use: @CAIRN_KEYS@.")
     }
   }
