@@ -86,6 +86,8 @@ public final class SyncSchema: @unchecked Sendable {
     let entity: EntityDescription
     let columns: [Column]
     let columnByName: [String: Int]
+    /// The slot of each column in a row.
+    let slotByName: [String: Int]
     let linkSides: [LinkSide]
     let orderedSides: [OrderedSide]
     /// Uniqueness constraints as column names; only those made of travelling columns.
@@ -224,7 +226,8 @@ public final class SyncSchema: @unchecked Sendable {
       next = current.superentity
     }
     return EntityPlan(
-      entity: entity, columns: columns, columnByName: byName, linkSides: sides,
+      entity: entity, columns: columns, columnByName: byName,
+      slotByName: byName.mapValues { columns[$0].slot }, linkSides: sides,
       orderedSides: ordered, constraints: constraints, policy: policy ?? defaultPolicy,
       referenceColumns: columns.indices.filter { columns[$0].relationship != nil },
       optionalColumns: Set(

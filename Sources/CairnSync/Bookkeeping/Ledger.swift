@@ -24,8 +24,9 @@ final class Ledger {
   /// Whether the commit depends on more than what was read here, so that nobody may commit in between.
   var isBoundToHead = false
 
-  private var known: [SidecarKey: Data?] = [:]
-  private var changed: [SidecarKey: Data?] = [:]
+  // `@exclusivity(unchecked)`: what the entries' methods are handed are values, and none of them refers to
+  // the ledger.
+  @exclusivity(unchecked) private var entries = LedgerEntries()
   /// The prefixes by which maps were read, with the keys that were found.
   private var scanned: [SidecarKey: [Data]] = [:]
   /// Where those that leave a number of the change order go, by that number.
@@ -71,28 +72,31 @@ final class Ledger {
   // MARK: Entries
 
   func value(_ key: SidecarKey) throws -> Data? {
-    if let value = changed[key] { return value }
-    if let value = known[key] { return value }
+    if let value = entries.value(key) { return value }
     let value = try sidecar.sidecarValues(for: [key]).first ?? nil
-    known[key] = .some(value)
+    entries.note(key, stored: value)
     return value
   }
 
   /// Reads many entries at once, so that ``value(_:)`` finds them.
   func prefetch(_ keys: [SidecarKey]) throws {
-    let missing = SyncKey.sorted(Set(keys.filter { known[$0] == nil && changed[$0] == nil }))
+    var missing: [SidecarKey] = []
+    for key in SyncKey.sorted(keys.filter { entries.value($0) == nil }) where key != missing.last {
+      missing.append(key)
+    }
     guard !missing.isEmpty else { return }
     let values = try sidecar.sidecarValues(for: missing)
-    for (key, value) in zip(missing, values) { known[key] = .some(value) }
+    entries.reserve(missing.count)
+    for (key, value) in zip(missing, values) { entries.note(key, stored: value) }
   }
 
   /// Notes that there is no entry, so that it is not looked up.
   func noteAbsent(_ key: SidecarKey) {
-    if known[key] == nil { known[key] = .some(nil) }
+    entries.note(key, stored: nil)
   }
 
   func put(_ key: SidecarKey, _ value: Data?) {
-    changed[key] = .some(value)
+    entries.put(key, value)
     if let prefix = Self.scanPrefix(of: key) {
       changedByPrefix[prefix, default: []].insert(key.key)
     }
@@ -108,11 +112,9 @@ final class Ledger {
     let found = stored.map(\.key)
     if scanned[map.key(prefix)] == nil { scanned[map.key(prefix)] = found }
     var keys = Set(found)
-    for (key, value) in stored where known[map.key(key)] == nil {
-      known[map.key(key)] = .some(value)
-    }
+    for (key, value) in stored { entries.note(map.key(key), stored: value) }
     for key in changedByPrefix[map.key(prefix)] ?? [] {
-      if changed[map.key(key)] ?? nil == nil { keys.remove(key) } else { keys.insert(key) }
+      if entries.change(map.key(key)) ?? nil == nil { keys.remove(key) } else { keys.insert(key) }
     }
     return keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
@@ -143,15 +145,13 @@ final class Ledger {
     operations += try marksOfMoves()
     let newHead = head.encoded
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
-    for key in SyncKey.sorted(changed.keys) {
-      if let value = changed[key] ?? nil {
-        operations.append(.put(key, value))
-      } else {
-        operations.append(.remove(key))
-      }
+    let changes = entries.sortedChanges()
+    operations.reserveCapacity(operations.count + changes.count)
+    for (key, _, new) in changes {
+      operations.append(new.map { .put(key, $0) } ?? .remove(key))
     }
-    if changed[SyncKey.digests] == nil {
-      operations += digestOperations(try counted(), stored: storedDigests)
+    if entries.change(SyncKey.digests) == nil {
+      operations += digestOperations(try counted(changes), stored: storedDigests)
     }
     return operations
   }
@@ -165,18 +165,27 @@ final class Ledger {
   /// Whether the store was never written by sync.
   var isNew: Bool { storedHead == nil }
 
-  /// The changed entries that digests count.
-  private func counted() throws -> [(key: SidecarKey, old: Data?, new: Data?)] {
-    let maps: Set<String> = [SyncMap.records.rawValue, SyncMap.links.rawValue]
-    let keys = changed.keys.filter { maps.contains($0.map) }
-    let missing = keys.filter { known[$0] == nil }
-    let values = missing.isEmpty ? [] : try sidecar.sidecarValues(for: missing)
-    for (key, value) in zip(missing, values) { known[key] = .some(value) }
-    return keys.map { ($0, known[$0] ?? nil, changed[$0] ?? nil) }
+  /// Those of the changes that digests count.
+  private func counted(
+    _ changes: [(key: SidecarKey, stored: Data??, new: Data?)]
+  ) throws -> [(key: SidecarKey, old: Data?, new: Data?)] {
+    let (records, links) = (SyncMap.records.rawValue, SyncMap.links.rawValue)
+    let counted = changes.filter { $0.key.map == records || $0.key.map == links }
+    try prefetchStored(counted.lazy.filter { $0.stored == nil }.map(\.key))
+    return counted.map { ($0.key, $0.stored ?? entries.stored($0.key), $0.new) }
+  }
+
+  /// Reads what is stored under keys that were changed unread.
+  private func prefetchStored(_ keys: some Sequence<SidecarKey>) throws {
+    let keys = Array(keys)
+    if keys.isEmpty { return }
+    for (key, value) in zip(keys, try sidecar.sidecarValues(for: keys)) {
+      entries.note(key, stored: value)
+    }
   }
 
   var isUnchanged: Bool {
-    changed.isEmpty && storedHead == head.encoded && rebuiltDigests == nil
+    entries.changes == 0 && storedHead == head.encoded && rebuiltDigests == nil
   }
 
   /// What tells readers of the change order that transactions were torn apart; see ``ChangeMoves``.
@@ -187,8 +196,8 @@ final class Ledger {
       return try reader.fixed()
     }
     let changes = SyncMap.changes
-    let placed = try changed.filter { $0.key.map == changes.rawValue && $0.value != nil }.keys
-      .map { try number($0.key) }
+    let placed = try entries.changed.filter { $0.key.map == changes.rawValue && $0.value != nil }
+      .keys.map { try number($0.key) }
     var stored: [UInt64: ChangeMoves.Place] = [:]
     for old in moves.keys where old <= base.sequence {
       let entries = try sidecar.sidecarEntries(
@@ -221,7 +230,7 @@ final class Ledger {
       try isAsRead()
     else { return false }
     let shift = SequenceShift(after: base.sequence, by: theirs.sequence - base.sequence)
-    changed = try shift.entries(changed)
+    entries.replaceChanges(try shift.entries(entries.changed))
     moves = Dictionary(
       uniqueKeysWithValues: moves.map { (shift($0.key), $0.value.map { shift($0) }) })
     (self.head, base, storedHead, storedDigests) = (head, theirs, values[0], values[2])
@@ -236,9 +245,9 @@ final class Ledger {
 
   /// Whether the store has what the ledger has read, and no more.
   private func isAsRead() throws -> Bool {
-    let keys = Array(known.keys)
-    let values = try sidecar.sidecarValues(for: keys)
-    for (key, value) in zip(keys, values) where known[key] != .some(value) { return false }
+    let read = SyncKey.sorted(entries.read, by: \.key)
+    let values = try sidecar.sidecarValues(for: read.map(\.key))
+    for (entry, value) in zip(read, values) where entry.value != value { return false }
     for (prefix, keys) in scanned {
       let found = try sidecar.sidecarEntries(
         of: prefix.map, from: prefix.key, to: SyncKey.end(of: prefix.key), limit: 0)

@@ -28,6 +28,11 @@ struct RecordEntry: Hashable, Sendable {
   /// The state, given the values of the row (nil when there is no object).
   func state(id: RecordID, row: [String: WireValue]?) -> RecordState {
     var state = RecordState(id: id, entity: entity, deletion: deletion, survivor: survivor)
+    if let row, let base, writes.isEmpty, overlay.isEmpty {
+      // The usual case: all was written at once, and the row shows it.
+      state.registers = row.mapValues { Register(value: $0, write: base) }
+      return state
+    }
     for (name, value) in row ?? [:] {
       guard let write = write(of: name) else { continue }
       state.registers[name] = Register(value: overlay[name] ?? value, write: write)

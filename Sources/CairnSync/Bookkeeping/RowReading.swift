@@ -32,12 +32,8 @@ struct RowReading {
     of row: RowSnapshot, unknown: (ManagedObjectID) -> Void = { _ in }
   ) throws -> [String: WireValue] {
     guard let plan = plan(of: row.objectID) else { return [:] }
-    var values: [String: WireValue] = [:]
-    values.reserveCapacity(plan.columns.count)
-    for column in plan.columns {
-      values[column.name] = try wireValue(row[column.slot], unknown: unknown)
-    }
-    return values
+    // The names are hashed once for all rows.
+    return try plan.slotByName.mapValues { try wireValue(row[$0], unknown: unknown) }
   }
 
   private func wireValue(

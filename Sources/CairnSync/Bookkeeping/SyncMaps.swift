@@ -84,15 +84,16 @@ enum SyncKey {
   }
 
   static func object(_ id: ManagedObjectID) -> SidecarKey? {
-    var writer = ByteWriter()
-    writer.raw(Data((id.entity.rootEntity.name ?? "").utf8))
-    writer.byte(0)
+    let root = id.entity.rootEntity.name ?? ""
+    var key = Data(capacity: root.utf8.count + 9)
+    key.append(contentsOf: root.utf8)
+    key.append(0)
     switch id.key {
-    case .row(let number): writer.fixed(UInt64(bitPattern: number))
-    case .reference(let text): writer.raw(Data(text.utf8))
+    case .row(let number): withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
+    case .reference(let text): key.append(contentsOf: text.utf8)
     case .temporary: return nil
     }
-    return SyncMap.ids.key(writer.data)
+    return SyncMap.ids.key(key)
   }
 
   static func link(_ key: LinkKey) -> SidecarKey {
@@ -153,7 +154,13 @@ enum SyncKey {
   static let movedKind: UInt8 = 255
 
   static func change(_ sequence: UInt64, record: RecordID) -> SidecarKey {
-    SyncMap.changes.key(number(sequence) + Data([recordKind]) + bytes(record))
+    var key = Data(capacity: 25)
+    withUnsafeBytes(of: sequence.bigEndian) { key.append(contentsOf: $0) }
+    key.append(recordKind)
+    withUnsafeBytes(of: (record.high.bigEndian, record.low.bigEndian)) {
+      key.append(contentsOf: $0)
+    }
+    return SyncMap.changes.key(key)
   }
   static func change(_ sequence: UInt64, link key: LinkKey) -> SidecarKey {
     SyncMap.changes.key(number(sequence) + Data([linkKind]) + link(key).key)
@@ -163,14 +170,10 @@ enum SyncKey {
   }
 
   static func bytes(_ id: some SixteenBytes) -> Data {
-    var writer = ByteWriter()
-    writer.identity(id)
-    return writer.data
+    withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { Data($0) }
   }
   static func number(_ value: UInt64) -> Data {
-    var writer = ByteWriter()
-    writer.fixed(value)
-    return writer.data
+    withUnsafeBytes(of: value.bigEndian) { Data($0) }
   }
 
   static func identity<Identity: SixteenBytes>(
@@ -191,22 +194,6 @@ enum SyncKey {
     let owner = try reader.identity(RecordID.self)
     return LinkKey(
       relationship: name, owner: owner, member: try reader.identity(RecordID.self))
-  }
-
-  /// The keys as the maps have them, map by map: a store that takes them so goes from page to page.
-  static func sorted(_ keys: some Collection<SidecarKey>) -> [SidecarKey] {
-    keys.sorted { a, b in
-      if a.map != b.map { return a.map < b.map }
-      return a.key.withUnsafeBytes { a in
-        b.key.withUnsafeBytes { b in
-          guard let left = a.baseAddress, let right = b.baseAddress else {
-            return a.count < b.count
-          }
-          let order = memcmp(left, right, min(a.count, b.count))
-          return order == 0 ? a.count < b.count : order < 0
-        }
-      }
-    }
   }
 
   /// The first key after all that begin with `prefix`.
