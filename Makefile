@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak clean
+.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -123,9 +123,39 @@ install: build
 	install -D -m 0644 systemd/tmpfiles.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/tmpfiles.d/cairn.conf"
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
 	install -m 0644 systemd/drop-ins/*.conf "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
+	@# Where the three shells look for completions.
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	"$(BIN)/cairnctl" --generate-completion-script bash \
+	  > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
+	@# It is read, not run.
+	sed -i '1{/^#!/d}' "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
+	"$(BIN)/cairnctl" --generate-completion-script zsh \
+	  > "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_cairnctl"
+	"$(BIN)/cairnctl" --generate-completion-script fish \
+	  > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cairnctl.fish"
 	@# Readable by the daemon's user (there are no secrets in it); never laid over one that is there.
 	[ -e "$(DESTDIR)/etc/cairn/cairnd.yaml" ] || \
 	  install -D -m 0644 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"
+
+## Builds a Debian package that needs no Swift on the machine, into .build-deb; debhelper comes from apt.
+deb: deps
+	@dpkg -s debhelper >/dev/null 2>&1 || { \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq debhelper; }
+	@mkdir -p .build-deb && rm -f .build-deb/*.deb
+	SOURCE_DATE_EPOCH="$$(dpkg-parsechangelog -S Timestamp)" DEB_OUTPUT="$(CURDIR)/.build-deb" \
+	  SWIFT="$(SWIFT)" debian/rules clean binary
+	@cd .build-deb && ls -l *.deb
+
+## Tries the package of `make deb` (as root): lintian finds no error, and it is installed, upgraded under load
+## and purged under a systemd of its own, on a machine without Swift.
+check-deb:
+	@set -e; ls .build-deb/cairn_*.deb > /dev/null; \
+	dpkg -s lintian > /dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq lintian; }; \
+	lintian --allow-root --fail-on error .build-deb/*.deb; \
+	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb:opt/packages" -b "$(CURDIR):opt/cairn-src" -- \
+	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src'
 
 ## The two system packages, installed with sudo where we are not root.
 deps:

@@ -1,0 +1,109 @@
+#!/bin/bash
+# Runs inside the box: installs the Debian package on a machine without Swift, upgrades it while an
+# operator writes, and purges it.
+#
+#   package.sh PACKAGE PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+package=$1
+project=$2
+. "$project/Tests/sysbox/checks.sh"
+
+# No toolchain: what the programs need must be in them or among the dependencies.
+for folder in /opt/swift /usr/lib/swift; do
+  [ -d "$folder" ] && mount -t tmpfs tmpfs "$folder"
+done
+hash -r
+if command -v swift > /dev/null; then fail "the box has no Swift" "$(command -v swift)"; fi
+# Where containers are made of the machine, packages may not start and stop services; here they may.
+rm -f /usr/sbin/policy-rc.d
+
+property() { systemctl show -P "$1" cairnd.service; }
+is_serving() { cairnctl status 2> /dev/null | grep -q ' serving since'; }
+
+check "it installs" dpkg -i "$package"
+equals "the service waits for its configuration" "inactive disabled" \
+  "$(systemctl is-active cairnd.service) $(systemctl is-enabled cairnd.service)"
+# There are no man pages yet.
+sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
+check "the units verify" systemd-analyze verify cairnd.service cairnd.socket
+check "the programs run" cairnctl --version
+check "the user was made" id cairn
+for shell in bash-completion/completions/cairnctl zsh/vendor-completions/_cairnctl \
+  fish/vendor_completions.d/cairnctl.fish; do
+  check "completions are in $shell" grep -q cairnctl "/usr/share/$shell"
+done
+
+cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
+check "it starts" systemctl enable --now cairnd.service
+if eventually 20 is_serving; then ok "and serves"; else
+  fail "and serves" "$(cairnctl status 2>&1; journalctl -u cairnd -o cat -n 20)"
+fi
+# Property lists, which the programs read with the Foundation that is inside of them.
+check "it reads and writes models" cairnctl model convert /var/lib/cairn/local.sqlite /tmp/Out.xcdatamodeld
+
+# upgrade HOW: installs the package once more while rows are written one after the other, each acknowledged.
+upgrade() {
+  rm -f /tmp/enough /tmp/acknowledged /tmp/times /tmp/refused
+  write() {
+    local n=0
+    while [ ! -e /tmp/enough ]; do
+      n=$((n + 1))
+      if cairnctl insert Package "name=$1$n" > /dev/null 2>> /tmp/refused; then
+        echo "$1$n" >> /tmp/acknowledged
+        date +%s%N >> /tmp/times
+      fi
+    done
+  }
+  write "$1" &
+  local writer=$! before count gap
+  eventually 20 test -s /tmp/acknowledged || fail "rows are written ($1)" "$(tail -3 /tmp/refused)"
+  before=$(property MainPID)
+  check "it upgrades under load ($1)" dpkg -i "$package"
+  is_new() { [ "$(property MainPID)" != "$before" ] && is_serving; }
+  if eventually 20 is_new; then ok "the new daemon serves ($1)"; else
+    fail "the new daemon serves ($1)" "$(systemctl status cairnd)"
+  fi
+  count=$(wc -l < /tmp/acknowledged)
+  more() { [ "$(wc -l < /tmp/acknowledged)" -gt $((count + 5)) ]; }
+  eventually 20 more || fail "writing goes on after the upgrade ($1)" "$(tail -3 /tmp/refused)"
+  touch /tmp/enough
+  wait $writer
+  gap=$(awk 'NR > 1 { d = ($1 - last) / 1e6; if (d > most) most = d } { last = $1 } END { print int(most) }' /tmp/times)
+  echo "the longest time without an acknowledged write ($1): $gap ms of $(wc -l < /tmp/acknowledged) writes"
+  if [ "$gap" -lt 2000 ]; then ok "it is away for less than 2 s ($1)"; else
+    fail "it is away for less than 2 s ($1)" "$gap ms"
+  fi
+  cairnctl fetch Package --properties name --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/' | sort > /tmp/there
+  equals "every acknowledged write is there ($1)" "" "$(sort /tmp/acknowledged | comm -23 - /tmp/there)"
+  check "the replica has them ($1)" cairnctl wait --timeout 30
+  check "and the stores agree ($1)" cairnctl verify
+}
+upgrade alone
+systemctl stop cairnd.service
+check "with its socket unit it starts" systemctl start cairnd.socket cairnd.service
+eventually 20 is_serving || fail "with its socket unit it serves" "$(cairnctl status 2>&1)"
+upgrade socket
+equals "callers at the socket wait, and none is refused" 0 "$(grep -c 'not reachable' /tmp/refused)"
+
+echo "# ours" >> /etc/cairn/cairnd.yaml
+check "it installs over a changed configuration" dpkg --force-confold -i "$package"
+check "which survives" grep -q "# ours" /etc/cairn/cairnd.yaml
+
+check "it is removed" dpkg -r cairn
+equals "and stopped" "" "$(pgrep -x cairnd)"
+equals "its socket, too" "" "$(ls /run/cairnd 2> /dev/null)"
+check "the stores are still there" test -s /var/lib/cairn/local.sqlite
+rm -rf /etc/cairn/Model.xcdatamodeld
+contains "purging leaves people's data and says so" "left in /var/lib/cairn" "$(dpkg -P cairn 2>&1)"
+equals "and nothing else" "" \
+  "$(ls -d /etc/cairn /run/cairnd /usr/bin/cairn* /lib/systemd/system/cairnd* /etc/systemd/system/*/cairnd* \
+    /usr/share/doc/cairn /var/lib/systemd/deb-systemd-helper-enabled/cairnd* 2> /dev/null)"
+check "the stores are still there after a purge" test -s /var/lib/cairn/local.sqlite
+check "it installs once more" dpkg -i "$package"
+rm -r /var/lib/cairn
+dpkg -P cairn > /tmp/out 2>&1
+equals "without stores nothing is left to say" "" "$(grep left /tmp/out)"
+equals "and nothing left" "" "$(ls -d /var/lib/cairn /etc/cairn 2> /dev/null)"
+finish
