@@ -37,18 +37,34 @@ struct PassPlanning {
       let set = try changes(ids, links, here.ledger)
       try plan(set, there.ledger, &tally)
     }
+    let theirFilter = filter?.translated(from: localSchema, to: destination.access.schema)
     let survey = DeletionSurvey(
       source: source.access, destination: destination.access, limit: deletionLimit,
-      after: cursor.position,
-      filter: filter?.translated(from: localSchema, to: destination.access.schema))
+      after: cursor.position, filter: theirFilter)
+    var approval = try planReturn(survey, there.ledger, &tally)
+    if approval == nil { approval = try survey.run(replica: replica, store: destination.name) }
     return DirectionPlan(
       source: source.reference, destination: destination.reference,
       entities: tally.counts.values.sorted { $0.entity < $1.entity },
       records: tally.records, links: tally.links, conflicts: tally.conflicts,
       conflictCount: tally.conflictCount, quarantined: tally.quarantined,
       quarantinedCount: tally.quarantinedCount,
-      awaitingApproval: try survey.run(replica: replica, store: destination.name),
+      awaitingApproval: approval,
       rowsNotTakenUp: try rowsNotTakenUp(here.ledger), isComplete: isComplete)
+  }
+
+  /// Plans what a destination that was away for longer than the retention deletes before anything moves,
+  /// because the source has deleted and forgotten it.
+  ///
+  /// - Returns: What would stop the pass there until it is approved.
+  private func planReturn(
+    _ survey: DeletionSurvey, _ ledger: Ledger, _ tally: inout PlanTally
+  ) throws -> DeletionPlan? {
+    let reader = ReturningReader(
+      access: destination.access, source: source.access, filter: survey.filter)
+    guard try reader.isExpired() else { return nil }
+    try reader.findForgotten { try plan($0, ledger, &tally) }
+    return try survey.run(reader, replica: replica, store: destination.name)
   }
 
   // MARK: The source

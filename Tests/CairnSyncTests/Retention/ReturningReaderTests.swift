@@ -82,6 +82,39 @@ struct ReturningReaderTests {
     try expect(["changes=new", "stays=stays", "written meanwhile=written meanwhile"], [(a, disk)])
   }
 
+  /// Specification: sync.md 9, `plan`.
+  @Test(arguments: [1, nil]) func aPlanCountsWhatAReturningStoreDeletes(_ most: Int?) throws {
+    try insert(["stays", "goes", "goes too"], a)
+    try fleet.pass(a, disk)
+    try delete(["goes", "goes too"], a)
+    try wait([a])
+    try insert(["written meanwhile"], disk)
+    let limit = DeletionLimit(count: most, share: nil, smallest: 0)
+    let members = try [a, disk].map { site in
+      GroupStores.Member(
+        name: site.name, id: try site.access.ledger().storeID, access: site.access, link: nil,
+        translation: nil)
+    }
+    func plan() throws -> [DirectionPlan] {
+      try [members, members.reversed()].map { pair in
+        try PassPlanning(
+          source: pair[0], destination: pair[1], coordinator: fleet.coordinator, limit: 10,
+          deletionLimit: limit, replica: "disk"
+        ).run()
+      }
+    }
+    let (push, pull) = (try plan()[0], try plan()[1])
+    #expect(
+      push.entities.map { [$0.inserted, $0.updated, $0.deleted, $0.cascaded] } == [[0, 0, 2, 0]])
+    #expect(push.records.map(\.kind) == [.delete, .delete])
+    #expect(
+      pull.entities.map { [$0.inserted, $0.updated, $0.deleted, $0.cascaded] } == [[1, 0, 0, 0]])
+    #expect(push.awaitingApproval?.entities.map(\.deleted) == (most == nil ? nil : [2]))
+    #expect(pull.awaitingApproval == nil)
+    try expect(["stays=stays", "written meanwhile=written meanwhile"], [(a, disk)])
+    #expect(try plan().allSatisfy(\.isEmpty))
+  }
+
   /// What the replica deleted and forgot is no business of a local store that only pushes, nor the other
   /// way round.
   @Test(arguments: [SyncDirection.push, .pull])
