@@ -55,7 +55,7 @@ extension SyncEngine {
           lagTransactions: lag,
           lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
           lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
-          held: life.held, storeID: link.store?.identifier,
+          held: life.held, differences: life.differences, storeID: link.store?.identifier,
           expiredSince: isExpired ? reader?.heard : nil)
       })
   }

@@ -67,6 +67,9 @@ public struct ReplicaStatus: Sendable, Hashable {
   public let counters: SyncCounters
   /// What arrived in either store and is not visible there, as of the last complete pass.
   public let held: HeldRecords
+  /// What the last comparison found, until one finds nothing: rows that programs wrote past history, for
+  /// instance, of which no pass knows.
+  public let differences: KnownDifferences?
   /// The store's UUID, once it is open.
   public let storeID: String?
   /// When the replica was there last, in milliseconds since 1970, if it has been silent for longer than

@@ -1,35 +1,47 @@
 #!/usr/bin/env python3
 """Tries the wrong merges of mutations.txt, one at a time, on a copy of CairnSync: compiles it as the last
-build did, links the tests with it, and runs the laws and sync suites, then the simulation, until a test
-fails. Prints what caught each; fails when one survives, does not compile or has lost its place.
+build did, links the tests with it, and runs the test that is said to notice it, then the laws and all
+suites of sync with the simulation, until a test fails. Prints the rows of the table in README.md; fails
+when one survives, does not compile or has lost its place, or where another test noticed it than is said.
 
-mutate.py [--check] [NAME-PART...]   with --check only looks whether all places are there
+The sources are only read: whatever ends this leaves them as they were.
+
+mutate.py [--check] [--sample N] [NAME-PART...]
+  --check   only looks whether all places are there and the table is that of mutations.txt
+  --sample  tries N of them, drawn by CAIRN_TEST_SEED
 """
-import json, os, pathlib, re, shutil, subprocess, sys, threading, time
+import argparse, json, os, pathlib, random, re, shutil, subprocess, sys, threading, time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = root / ".build"
 scratch = build / "mutations"
 # Laws first: they are quick and say most.
-SUITES = [
-    ("laws and decisions", "CairnSyncTests.*(Join|Decision|Law|Plan|Trial|Position|Attempt|Clock)"),
-    ("sync suites", "CairnSyncTests"),
-]
+SUITES = ["CairnSyncTests.*(Join|Decision|Law|Plan|Trial|Position|Attempt|Clock)", "CairnSyncTests"]
+
+
+class Mutation:
+    def __init__(self, title):
+        # The rule stands in brackets behind the name.
+        self.name, _, rule = title.partition(" (")
+        self.rule, self.edits, self.test = rule.rstrip(")"), [], None
 
 
 def mutations():
-    found, current = [], None
+    found = []
     for line in (root / "Tests/Mutations/mutations.txt").read_text().splitlines():
         if line.startswith("== "):
-            current = (line[3:], [])
-            found.append(current)
-        elif line.startswith("-") and current:
-            edits = current[1]
+            found.append(Mutation(line[3:]))
+        elif not found:
+            continue
+        elif line.startswith("? "):
+            found[-1].test = line[2:].strip()
+        elif line.startswith("-"):
+            edits = found[-1].edits
             if not edits or edits[-1][1]:
                 edits.append(([], []))
             edits[-1][0].append(line[1:])
-        elif line.startswith("+") and current:
-            current[1][-1][1].append(line[1:])
+        elif line.startswith("+"):
+            found[-1].edits[-1][1].append(line[1:])
     return found
 
 
@@ -115,8 +127,7 @@ def build_mutant(name, edits):
 
 
 def first_failure(binary, filter, environment):
-    """The first test that fails and how long that took; the rest is not waited for."""
-    begun = time.monotonic()
+    """The first test that fails; the rest is not waited for."""
     process = subprocess.Popen(
         [str(binary), "--testing-library", "swift-testing", "--filter", filter], cwd=root, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
@@ -139,39 +150,66 @@ def first_failure(binary, filter, environment):
         sys.exit(f"no test matches {filter}")
     if not failed and code:
         failed = "crash" if timely else "does not end"
-    return failed, time.monotonic() - begun
+    return failed
 
 
-def caught_by(binary):
+def caught_by(binary, mutation):
+    """The name of the first test that fails, and how long that took; nil where all pass."""
     environment = dict(os.environ, CAIRN_SHRINK_SECONDS="0", CAIRN_SIMULATION_SEEDS="50")
-    for suite, filter in SUITES:
-        failed, seconds = first_failure(binary, filter, environment)
+    begun = time.monotonic()
+    said = [rf"CairnSyncTests.*/{mutation.test}\("] if mutation.test else []
+    for filter in said + SUITES:
+        failed = first_failure(binary, filter, environment)
         if failed:
-            return f"{suite}: {failed}, {seconds:.0f} s"
-    return None
+            return failed, time.monotonic() - begun
+    return None, time.monotonic() - begun
+
+
+def row(mutation, test):
+    return f"| {mutation.name} | {mutation.rule} | {f'`{test}`' if test else 'nothing'} |"
+
+
+def complaints(all):
+    """What mutations.txt and the table say that is not so."""
+    table = (root / "Tests/Mutations/README.md").read_text()
+    tests = "".join(file.read_text() for file in (root / "Tests/CairnSyncTests").rglob("*.swift"))
+    for mutation in all:
+        for edit in mutation.edits:
+            if (count := len(place(edit))) != 1:
+                yield f"{mutation.name}: {count} places for: {' '.join(edit[0])}"
+        if mutation.test and f"func {mutation.test}(" not in tests:
+            yield f"{mutation.name}: there is no test {mutation.test}"
+        if row(mutation, mutation.test) not in table:
+            yield f"the table of README.md lacks: {row(mutation, mutation.test)}"
 
 
 def main():
-    names = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    chosen = [m for m in mutations() if not names or any(name in m[0] for name in names)]
-    lost = [(name, " ".join(edit[0]), len(place(edit))) for name, edits in chosen for edit in edits
-            if len(place(edit)) != 1]
-    for name, text, count in lost:
-        print(f"{name}: {count} places for: {text}")
-    if lost:
-        sys.exit("the places above have to be given anew in Tests/Mutations/mutations.txt")
-    print(f"{len(chosen)} mutations, all with one place")
-    if "--check" in sys.argv:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    all = mutations()
+    if found := list(complaints(all)):
+        sys.exit("\n".join(found + ["to be mended in Tests/Mutations"]))
+    print(f"{len(all)} mutations, all with one place")
+    if options.check:
         return
-    survivors = []
-    for name, edits in chosen:
-        by = caught_by(build_mutant(name, edits))
-        print(f"{'caught  ' if by else 'SURVIVES'} | {name} | {by or ''}", flush=True)
-        if not by:
-            survivors.append(name)
+    chosen = [m for m in all if not options.names or any(name in m.name for name in options.names)]
+    if options.sample:
+        dice = random.Random(int(os.environ.get("CAIRN_TEST_SEED") or time.time_ns()))
+        chosen = dice.sample(chosen, min(options.sample, len(chosen)))
+    survivors, others = 0, 0
+    for mutation in chosen:
+        test, seconds = caught_by(build_mutant(mutation.name, mutation.edits), mutation)
+        print(f"{row(mutation, test)} {seconds:.0f} s", flush=True)
+        survivors += test is None
+        others += test is not None and mutation.test not in (None, test)
     shutil.rmtree(scratch, ignore_errors=True)
-    if survivors:
-        sys.exit(f"{len(survivors)} of {len(chosen)} survive")
+    if survivors or others:
+        sys.exit(f"of {len(chosen)}, {survivors} survive and {others} are noticed by other tests than "
+                 "mutations.txt says")
+    print(f"{len(chosen)} tried, all noticed")
 
 
 main()

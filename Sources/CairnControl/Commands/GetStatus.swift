@@ -22,7 +22,7 @@ public enum GetStatus: ControlMethod {
     """
     # What a replica or its records wait for, in words, with the command that helps.
     type Wait (
-      kind: (opening, pass, quarantine, held, parked, approval, expired),
+      kind: (opening, pass, quarantine, held, parked, approval, expired, differences),
       count: ?int,
       reason: string,
       command: ?string
@@ -253,6 +253,8 @@ public struct StatusWait: Codable, Sendable, Hashable {
     case approval
     /// It was silent for longer than the retention, and comes back by comparison.
     case expired
+    /// The last comparison found what no pass brings together.
+    case differences
   }
 
   public var kind: Kind

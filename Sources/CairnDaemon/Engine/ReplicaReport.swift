@@ -58,7 +58,9 @@ struct ReplicaReport {
     if isTroubled { return .unavailable }
     // Open, but nobody knows how it stands before the first pass is complete.
     if replica.phase == .opening || replica.lastPass == nil { return .opening }
-    let isBehind = (replica.lagTransactions ?? 0) > 0 || replica.held.count > 0 || isPassLong
+    let isBehind =
+      (replica.lagTransactions ?? 0) > 0 || replica.held.count > 0 || replica.differences != nil
+      || isPassLong
     return isBehind ? .behind : .inSync
   }
 
@@ -117,7 +119,19 @@ struct ReplicaReport {
           reason: plan.message, command: "cairnctl approve \(replica.name)"))
     case .opening, .ready, .syncing, .migrating, .waiting, .paused, .failed, .removed: break
     }
-    return waits + heldBack + expired
+    return waits + heldBack + differing + expired
+  }
+
+  private var differing: [StatusWait] {
+    guard let known = replica.differences else { return [] }
+    let date = WireDate.text(WireDate(milliseconds: known.found).date) ?? "?"
+    return [
+      StatusWait(
+        kind: .differences, count: known.count,
+        reason: "\(known.count) \(known.count == 1 ? "difference was" : "differences were") found on "
+          + "\(date), such as rows that a program wrote past history",
+        command: "cairnctl repair \(replica.name) --dry-run")
+    ]
   }
 
   private var expired: [StatusWait] {

@@ -13,6 +13,16 @@ extension SyncEngine {
     name: String, level: VerifyLevel = .full, timeout: Duration? = nil
   ) async throws -> VerifyReport {
     let link = try self.link(name)
+    let report = try await compare(link, name, level, timeout)
+    let now = local.environment.now()
+    // From now on the status says that they differ, or does not say so any more.
+    link.change { $0.compared(report, now: now) }
+    return report
+  }
+
+  private func compare(
+    _ link: Link, _ name: String, _ level: VerifyLevel, _ timeout: Duration?
+  ) async throws -> VerifyReport {
     let local = self.local
     var report: VerifyReport?
     for _ in 0..<3 {

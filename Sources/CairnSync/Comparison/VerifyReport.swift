@@ -29,6 +29,23 @@ public struct VerifyReport: Sendable, Hashable {
   public var isEqual: Bool { differences.isEmpty }
 }
 
+/// What the last comparison of a replica found and none has found to be over.
+public struct KnownDifferences: Sendable, Hashable {
+  public let count: Int
+  /// When they were found, in milliseconds since 1970.
+  public let found: UInt64
+  /// What was read. Only a comparison that reads as much tells that they are over.
+  public let level: VerifyLevel
+
+  /// What is known after a comparison.
+  ///
+  /// - Parameter known: What was known before; nil for nothing.
+  static func after(_ report: VerifyReport, at time: UInt64, known: Self?) -> Self? {
+    if report.isEqual { return known?.level == .full && report.level == .quick ? known : nil }
+    return KnownDifferences(count: report.differences.count, found: time, level: report.level)
+  }
+}
+
 /// One way in which two stores differ.
 public struct StoreDifference: Sendable, Hashable {
   /// Where the record is.

@@ -380,7 +380,7 @@ final class Link: Sendable {
     try? replica?.close()
   }
 
-  private func change(_ body: (inout LinkLife) -> Void) {
+  func change(_ body: (inout LinkLife) -> Void) {
     let now = environment.now()
     let phase = state.withLock { state -> ReplicaPhase? in
       let old = state.life.phase

@@ -19,6 +19,8 @@ struct LinkLife: Sendable {
   var firstSync: Double?
   /// What the last complete pass could not make visible.
   private(set) var held = HeldRecords()
+  /// What a comparison found and none has found to be over.
+  private(set) var differences: KnownDifferences?
   /// What waits to be approved; stays while the link is paused or looks again.
   private(set) var deletions: DeletionPlan?
   /// When to look again whether it still has to be approved.
@@ -79,6 +81,10 @@ struct LinkLife: Sendable {
     deletions = nil
     counters.passes += 1
     enter(.ready)
+  }
+
+  mutating func compared(_ report: VerifyReport, now: UInt64) {
+    differences = KnownDifferences.after(report, at: now, known: differences)
   }
 
   /// - Parameter delay: The wait for the number of failures so far, in milliseconds.

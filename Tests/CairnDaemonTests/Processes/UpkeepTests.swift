@@ -60,9 +60,16 @@ import Testing
     #expect(plan.output.contains("near  1 difference to repair\n"), "\(plan.output)")
     #expect(try await number(count, near) == 99, "nothing was written")
 
+    // What was found is in the status, although every pass has all it knows of.
+    #expect(try #require(try daemon.replica("near")).state == .behind)
+    let status = try await daemon.ctl("status")
+    #expect(status.output.contains("1 difference was found on "), "\(status.output)")
+    #expect(status.output.contains("`cairnctl repair near --dry-run`"), "\(status.output)")
+
     let done = try await daemon.ctl("repair")
     #expect(done.code == 0, "\(done.output)\(done.errors)")
     #expect(done.output.contains("near  equal, 1 difference repaired\n"), "\(done.output)")
+    #expect(try #require(try daemon.replica("near")).waits.isEmpty)
     #expect(try await number(count, near) == 1)
     #expect(try await daemon.ctl("verify").code == 0)
     #expect(try await daemon.ctl("repair").output == "near  equal\n")

@@ -39,6 +39,26 @@ struct TruthTests {
     await daemon.engine.stop()
   }
 
+  @Test func whatAVerifyFoundIsInTheStatusUntilOneThatReadsAsMuchFindsNothing() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await pair(in: scratch)
+    func known() throws -> KnownDifferences? { try daemon.engine.status().replicas[0].differences }
+    #expect(try known() == nil)
+    let file = try DatabaseQueue(path: replica.path)
+    try await file.write { try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = 'past history'") }
+    try file.close()
+    // Nothing tells a pass of it.
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try known() == nil)
+    _ = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(try known()?.count == 1 && known()?.level == .full)
+    #expect(try await daemon.engine.verify(name: "nas", level: .quick, timeout: .patience).isEqual)
+    #expect(try known()?.count == 1, "the digests do not tell")
+    _ = try await daemon.engine.repair(name: "nas", timeout: .patience)
+    #expect(try known() == nil)
+    await daemon.engine.stop()
+  }
+
   @Test func aSaveUnderSyncsOwnAuthorNameTravelsAsAnyOther() async throws {
     let scratch = try Scratch()
     let (daemon, _) = try await pair(in: scratch)

@@ -16,13 +16,12 @@ struct SimulatedProgram {
   var draft = SimulationOracle.Draft()
   private(set) var done: [String: Int] = [:]
 
-  init(
-    _ store: String, _ coordinator: PersistentStoreCoordinator, _ version: SampleModel.Version,
-    time: Int, seed: UInt64
-  ) {
+  init(_ store: String, _ coordinator: PersistentStoreCoordinator, time: Int, seed: UInt64) {
     self.store = store
     self.coordinator = coordinator
-    self.version = version
+    // The one it was started with: the store may have been migrated since.
+    version =
+      coordinator.managedObjectModel.entitiesByName["Fresh"] == nil ? .current : .muchNewer
     self.time = time
     generator = SeededGenerator(seed: seed)
   }

@@ -330,7 +330,7 @@ final class SimulationRun {
     let machine = machines.first { $0.local === store } ?? generator.pick(machines)
     let before = try? store.lastTransaction()
     var program = SimulatedProgram(
-      store.name, coordinator, version(of: store), time: number, seed: generator.next())
+      store.name, coordinator, time: number, seed: generator.next())
     var error: (any Error)?
     do { try program.run(&oracle, deletes: deletes) } catch let failure { error = failure }
     var isSaved = error == nil
