@@ -86,9 +86,9 @@ soak: build
 	python3 Tests/soak.py "$(BIN)" $(or $(MINUTES),10) $(or $(SVG),.build/soak.svg)
 
 ## Tries wrong merges, each of which a test must notice; after `swift build --build-tests` or `make test`.
-## MUTATIONS="saved marks" picks some by parts of their names.
+## MUTATIONS="saved marks" picks some by parts of their names, SAMPLE=5 draws as many.
 mutate:
-	python3 Tests/Mutations/mutate.py $(MUTATIONS)
+	python3 Tests/Mutations/mutate.py $(if $(SAMPLE),--sample $(SAMPLE)) $(MUTATIONS)
 
 ## Simulates machines, stores and programs with everything that can go wrong; a failure prints the command
 ## that replays it and the shortest trace. SEEDS=100000 runs as many, SEED=7000012 one.

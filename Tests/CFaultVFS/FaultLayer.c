@@ -13,6 +13,10 @@ static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, in
   pthread_mutex_lock(&fault_lock);
   Folder *folder = fault_folder_of(path);
   int struck = folder ? fault_strikes(folder, CFAULT_OPEN) : 0;
+  if (struck && folder->outcome == CFAULT_READ_ONLY && !folder->is_cut) {
+    flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    struck = 0;
+  }
   if (folder && !struck) {
     folder->open_files++;
     if (path && access(path, F_OK) != 0) fault_note_name(folder, path, 0);

@@ -128,8 +128,8 @@ struct ReplicaReport {
     return [
       StatusWait(
         kind: .differences, count: known.count,
-        reason: "\(known.count) \(known.count == 1 ? "difference was" : "differences were") found on "
-          + "\(date), such as rows that a program wrote past history",
+        reason: "\(known.count) \(known.count == 1 ? "difference was" : "differences were") "
+          + "found on \(date), such as rows that a program wrote past history",
         command: "cairnctl repair \(replica.name) --dry-run")
     ]
   }

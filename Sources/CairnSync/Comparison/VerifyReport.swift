@@ -34,7 +34,9 @@ public struct KnownDifferences: Sendable, Hashable {
   public let count: Int
   /// When they were found, in milliseconds since 1970.
   public let found: UInt64
-  /// What was read. Only a comparison that reads as much tells that they are over.
+  /// What was read.
+  ///
+  /// Only a comparison that reads as much tells that they are over.
   public let level: VerifyLevel
 
   /// What is known after a comparison.

@@ -25,7 +25,9 @@ enum {
   /// Nothing is written, because there is no room.
   CFAULT_FULL = 2,
   /// The process is killed (SIGKILL) before anything is done, whatever the operation.
-  CFAULT_KILLS = 3
+  CFAULT_KILLS = 3,
+  /// Nothing can be written, and what is opened is opened for reading, as on a disk that is mounted so.
+  CFAULT_READ_ONLY = 4
 };
 
 /// Makes the layer the process's default, once. Returns SQLite's result code.

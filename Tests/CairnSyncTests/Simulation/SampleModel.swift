@@ -10,7 +10,8 @@ enum SampleModel {
     case muchNewer
   }
 
-  static func make(_ version: Version = .current) -> ManagedObjectModel {
+  /// - Parameter denies: Whether an item with parts cannot be deleted.
+  static func make(_ version: Version = .current, denies: Bool = false) -> ManagedObjectModel {
     let item = EntityDescription(name: "Item")
     let tag = EntityDescription(name: "Tag")
     let part = EntityDescription(name: "Part")
@@ -41,7 +42,7 @@ enum SampleModel {
     let children = relationship("children", to: item, many: true)
     let tags = relationship("tags", to: tag, many: true)
     let items = relationship("items", to: item, many: true)
-    let parts = relationship("parts", to: part, many: true, rule: .cascade)
+    let parts = relationship("parts", to: part, many: true, rule: denies ? .deny : .cascade)
     parts.isOrdered = true
     let picks = relationship("picks", to: tag, many: true)
     picks.isOrdered = true

@@ -39,6 +39,9 @@ final class Scheduler: Sendable {
     /// Of machines that are to die, after how many failpoints.
     var deaths: [String: Int] = [:]
     var died: [String: SyncEnvironment.Failpoint] = [:]
+    /// What happens in the middle of a machine's step, after how many failpoints.
+    var interruptions: [String: (left: Int, work: @Sendable (SyncEnvironment.Failpoint) -> Void)] =
+      [:]
     /// The failpoints that were reached since somebody asked.
     var reached: [SyncEnvironment.Failpoint] = []
     var isWakingAllowed = false
@@ -161,6 +164,12 @@ final class Scheduler: Sendable {
   }
 
   private func reach(_ failpoint: SyncEnvironment.Failpoint, _ machine: String) throws {
+    let work = state.withLock { state -> (@Sendable (SyncEnvironment.Failpoint) -> Void)? in
+      guard state.died[machine] == nil, let next = state.interruptions[machine] else { return nil }
+      state.interruptions[machine] = next.left > 1 ? (next.left - 1, next.work) : nil
+      return next.left > 1 ? nil : next.work
+    }
+    work?(failpoint)
     let dies = state.withLock { state -> Bool in
       state.reached.append(failpoint)
       if state.died[machine] != nil { return true }
@@ -321,6 +330,13 @@ final class Scheduler: Sendable {
       state.deaths[machine] = count
       state.died[machine] = nil
     }
+  }
+  /// Runs work in the middle of a machine's step, at the nth failpoint from now.
+  func interrupt(
+    _ machine: String, after count: Int,
+    _ work: @escaping @Sendable (SyncEnvironment.Failpoint) -> Void
+  ) {
+    state.withLock { $0.interruptions[machine] = (count, work) }
   }
   func whereDied(_ machine: String) -> SyncEnvironment.Failpoint? {
     state.withLock { $0.died[machine] }

@@ -13,6 +13,9 @@ final class SimulatedMachine {
   let replicas: [SimulatedStore]
   private let scheduler: Scheduler
   private let policy: DeleteConflictPolicy
+  private let denies: Bool
+  /// By replica, where changes go; both ways where nothing is said.
+  private(set) var directions: [String: SyncDirection]
   var version = SampleModel.Version.current
   private(set) var engine: SyncEngine?
   private var coordinator: PersistentStoreCoordinator?
@@ -20,8 +23,10 @@ final class SimulatedMachine {
 
   init(
     _ name: String, local: SimulatedStore, replicas: [SimulatedStore], scheduler: Scheduler,
-    policy: DeleteConflictPolicy
+    policy: DeleteConflictPolicy, denies: Bool, directions: [String: SyncDirection]
   ) {
+    self.denies = denies
+    self.directions = directions
     self.name = name
     self.local = local
     self.replicas = replicas
@@ -46,7 +51,8 @@ final class SimulatedMachine {
   func start() async throws {
     guard engine == nil else { return }
     let coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+      managedObjectModel: SampleModel.make(version, denies: denies),
+      storeKinds: [SQLiteStoreKind()])
     scheduler.kill(name, after: nil)
     let options: [AnyHashable: Any] = [
       StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,
@@ -76,8 +82,19 @@ final class SimulatedMachine {
     scheduler.expect(link)
     try Scheduler.$actor.withValue(link) {
       try engine.addReplica(
-        ReplicaConfiguration(name: replica.name, url: replica.url, timeout: 0.02))
+        ReplicaConfiguration(
+          name: replica.name, url: replica.url, direction: direction(of: replica.name),
+          timeout: 0.02))
     }
+  }
+
+  func direction(of replica: String) -> SyncDirection { directions[replica] ?? .both }
+
+  /// Makes all links go both ways from now on.
+  func exchangeBothWays() async throws {
+    let replicas = replicas.filter { direction(of: $0.name) != .both }
+    directions = [:]
+    for replica in replicas { try await addAnew(replica) }
   }
 
   /// Removes a replica and adds it anew, as an operator does for one that is another store now.

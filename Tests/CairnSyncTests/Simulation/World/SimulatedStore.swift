@@ -15,6 +15,8 @@ import GRDB
 final class SimulatedStore {
   let name: String
   let folder: URL
+  /// See ``SampleModel/make(_:denies:)``.
+  private let denies: Bool
   private let fault: Int32
   private var programs: [Int: PersistentStoreCoordinator] = [:]
   private var database: DatabaseQueue?
@@ -27,8 +29,9 @@ final class SimulatedStore {
   private(set) var isGone = false
   private(set) var isFaulty = false
 
-  init(_ name: String, in parent: URL) throws {
+  init(_ name: String, in parent: URL, denies: Bool) throws {
     self.name = name
+    self.denies = denies
     folder = parent.appendingPathComponent(name)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     guard cfault_install() == 0 else { throw CocoaError(.fileReadUnknown) }
@@ -39,7 +42,8 @@ final class SimulatedStore {
   /// Makes an empty store under an identity that the seed gives, so that it replays exactly.
   func create(_ generator: inout SeededGenerator, _ version: SampleModel.Version) throws {
     let coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+      managedObjectModel: SampleModel.make(version, denies: denies),
+      storeKinds: [SQLiteStoreKind()])
     let store = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
     try coordinator.remove(store)
@@ -70,6 +74,8 @@ final class SimulatedStore {
     case locked
     /// What is written can be read, but not be synced.
     case unsynced
+    /// Nothing can be written, as on a disk that is mounted so.
+    case readOnly
   }
 
   func begin(_ trouble: Trouble, salt: Int) throws {
@@ -83,6 +89,10 @@ final class SimulatedStore {
         fault, UInt32(CFAULT_OPEN | CFAULT_WRITE | CFAULT_TRUNCATE), salt % 20 + 1, 1,
         Int32(CFAULT_TEARS))
     case .unsynced: cfault_arm(fault, UInt32(CFAULT_SYNC), 1, 1, Int32(CFAULT_FAILS))
+    case .readOnly:
+      cfault_arm(
+        fault, UInt32(CFAULT_OPEN | CFAULT_WRITE | CFAULT_TRUNCATE | CFAULT_DELETE), 1, 1,
+        Int32(CFAULT_READ_ONLY))
     case .locked:
       guard FileManager.default.fileExists(atPath: url.path) else { return }
       let queue = try DatabaseQueue(path: url.path, configuration: Self.plain)
@@ -174,6 +184,14 @@ final class SimulatedStore {
 
   // MARK: Programs
 
+  /// The version that the file says.
+  var version: SampleModel.Version {
+    let metadata = (try? SQLiteStoreKind().metadata(at: url, options: StoreOptions([:]))) ?? [:]
+    let newer = SampleModel.make(.muchNewer, denies: denies)
+    return newer.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+      ? .muchNewer : .current
+  }
+
   /// A program's coordinator over the store at the version that the store has; nil when it is not there.
   func program(_ number: Int, _ version: SampleModel.Version) throws -> PersistentStoreCoordinator {
     if let coordinator = programs[number], let store = coordinator.persistentStores.first,
@@ -183,7 +201,8 @@ final class SimulatedStore {
     }
     guard exists else { throw CocoaError(.fileNoSuchFile) }
     let coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(version), storeKinds: [SQLiteStoreKind()])
+      managedObjectModel: SampleModel.make(version, denies: denies),
+      storeKinds: [SQLiteStoreKind()])
     _ = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
     programs[number] = coordinator

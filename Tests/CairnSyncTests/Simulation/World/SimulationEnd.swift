@@ -29,6 +29,15 @@ extension SimulationRun {
       try await machine.syncNow()
     }
     guard await calmDown(&generator) else { return }
+    if machines.contains(where: { !$0.directions.isEmpty }) {
+      for machine in machines {
+        for replica in machine.replicas { try expectDelivered(machine, replica) }
+      }
+      note("all links go both ways")
+      count("links of one direction")
+      for machine in machines { try await machine.exchangeBothWays() }
+      guard await calmDown(&generator) else { return }
+    }
     for store in stores { store.close() }
     try compare()
     for machine in machines {
@@ -60,6 +69,8 @@ extension SimulationRun {
       calm = state == last ? calm + 1 : 0
       last = state
       if calm == 2, machines.allSatisfy(isInStep) {
+        let denied = machines.flatMap { (try? $0.engine?.status().replicas) ?? [] }
+        count("denied deletes", denied.map(\.held.count).max() ?? 0)
         count("rounds to rest", round)
         return true
       }
@@ -72,6 +83,23 @@ extension SimulationRun {
     }
     fault("no rest: \(phases)")
     return false
+  }
+
+  /// A link of one direction that has nothing to do has brought all there was, whatever else is true of
+  /// the two stores.
+  private func expectDelivered(_ machine: SimulatedMachine, _ replica: SimulatedStore) throws {
+    let direction = machine.direction(of: replica.name)
+    let (local, theirs) = (try machine.local.picture(), try replica.picture())
+    let journal = journal()
+    for (source, destination, isServed, name) in [
+      (local, theirs, direction.pushes, replica.name),
+      (theirs, local, direction.pulls, machine.name),
+    ] where isServed {
+      for value in source.values.subtracting(destination.values)
+      where !oracle.isAccounted(value, in: destination, journal: journal) {
+        fault("lost write: \(value) did not arrive in \(name)")
+      }
+    }
   }
 
   private func work(of machine: SimulatedMachine) -> String {
@@ -88,7 +116,9 @@ extension SimulationRun {
     return replicas.count == machine.replicas.count
       && replicas.allSatisfy { status in
         guard case .ready = status.phase else { return false }
-        return status.held.count == 0 && status.lagTransactions == 0
+        // A delete that is denied waits until somebody takes away what is in its way.
+        let isExpected = denies && status.held.count == status.held.invalid
+        return (status.held.count == 0 || isExpected) && (status.lagTransactions ?? 0) == 0
       }
   }
 
@@ -160,6 +190,7 @@ extension SimulationRun {
         let places =
           [engine.local] + machine.replicas.compactMap { try? engine.link($0.name).replica }
         for access in places {
+          noteDeleted(key, machine, access)
           guard let item = access.schema.model.entitiesByName["Item"] else { continue }
           let request = StoreFetchRequest(
             entity: item, predicate: ObjectPredicate(format: "key == %@", key), result: .objectIDs)
@@ -172,6 +203,22 @@ extension SimulationRun {
           )
         }
       }
+    }
+  }
+
+  /// A record without a row is known by the key that its entry keeps.
+  private func noteDeleted(_ key: String, _ machine: SimulatedMachine, _ access: StoreAccess) {
+    let entries = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
+      of: SyncMap.records.rawValue, from: nil, to: nil, limit: 0)
+    for (id, value) in entries ?? [] {
+      guard let entry = try? RecordEntry(decoding: value), entry.overlay["key"] == .string(key)
+      else { continue }
+      let held = (try? access.ledger().value(SyncMap.quarantine.key(id)))?.flatMap {
+        try? QuarantineEntry(decoding: $0)
+      }
+      note(
+        "\(machine.name) at \(access.store.url?.lastPathComponent ?? "") knows \(key): \(entry)"
+          + (held.map { ", and holds \($0)" } ?? ""))
     }
   }
 

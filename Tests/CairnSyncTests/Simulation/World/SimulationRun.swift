@@ -45,13 +45,15 @@ final class SimulationRun {
   let scheduler: Scheduler
   let machines: [SimulatedMachine]
   let stores: [SimulatedStore]
-  private let deletes: Bool
+  let deletes: Bool
+  /// Whether an item with parts cannot be deleted; a delete that is denied waits for good then.
+  let denies: Bool
   private let isWild: Bool
   var oracle = SimulationOracle()
   var outcome = Outcome()
   private var notices: [Notice] = []
   private var waiting: [Waiting] = []
-  private var number = 0
+  private(set) var number = 0
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
@@ -65,9 +67,13 @@ final class SimulationRun {
     let scheduler = Scheduler(seed: seed)
     self.scheduler = scheduler
     let policy = generator.pick(DeleteConflictPolicy.allCases + [.lastWriter]) ?? .lastWriter
+    var setting = SeededGenerator(seed: seed &* 3 &+ 2)
+    let denies = setting.chance(20)
+    let isOneWay = setting.chance(20)
+    self.denies = denies
     deletes = generator.chance(85)
     let names = ["a", "b", "c"].prefix(Int.random(in: 2...3, using: &generator))
-    let hubs = try ["hub", "nas"].map { try SimulatedStore($0, in: folder) }
+    let hubs = try ["hub", "nas"].map { try SimulatedStore($0, in: folder, denies: denies) }
     // All share the hub; with three, the last may have only what the second shares with it.
     let shape = Int.random(in: 0..<3, using: &generator)
     machines = try names.enumerated().map { index, name in
@@ -79,9 +85,15 @@ final class SimulationRun {
       case (1, _): replicas = [hubs[1]]
       default: replicas = hubs
       }
+      var directions: [String: SyncDirection] = [:]
+      if isOneWay {
+        for replica in replicas {
+          directions[replica.name] = setting.pick([.both, .push, .pull, .pull, .push])
+        }
+      }
       return SimulatedMachine(
-        name, local: try SimulatedStore(name, in: folder), replicas: replicas,
-        scheduler: scheduler, policy: policy)
+        name, local: try SimulatedStore(name, in: folder, denies: denies), replicas: replicas,
+        scheduler: scheduler, policy: policy, denies: denies, directions: directions)
     }
     var used = machines.map(\.local)
     for hub in hubs where machines.contains(where: { $0.replicas.contains { $0 === hub } }) {
@@ -90,7 +102,7 @@ final class SimulationRun {
     stores = used
     for store in stores { try store.create(&generator, .current) }
     note(
-      "policy \(policy.rawValue), "
+      "policy \(policy.rawValue), \(denies ? "deny, " : "")"
         + machines.map { $0.links.joined(separator: " ") }.joined(separator: ", "))
   }
 
@@ -140,6 +152,7 @@ final class SimulationRun {
       scheduler.kill(machine.name, after: after)
       note("\(machine.name) dies at its failpoint \(after) from now")
     case .start: await start(machine)
+    case .interrupt: interrupt(machine, &generator)
     case .stop:
       guard machine.isRunning else { return }
       await machine.stop()
@@ -299,174 +312,6 @@ final class SimulationRun {
     await collectClaims(nil)
   }
 
-  // MARK: Programs
-
-  func version(of store: SimulatedStore) -> SampleModel.Version {
-    if let machine = machines.first(where: { $0.local === store }) { return machine.version }
-    // A program at a replica has the version that the file says.
-    let metadata =
-      (try? SQLiteStoreKind().metadata(at: store.url, options: StoreOptions([:]))) ?? [:]
-    let newer = SampleModel.make(.muchNewer)
-    return newer.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
-      ? .muchNewer : .current
-  }
-
-  /// The version of the daemons that share a replica which is made anew.
-  private func version(ofReplica store: SimulatedStore) -> SampleModel.Version {
-    let isNewer = machines.contains { machine in
-      machine.version == .muchNewer && machine.replicas.contains { $0 === store }
-    }
-    return isNewer ? .muchNewer : .current
-  }
-
-  private func write(_ store: SimulatedStore, _ generator: inout SeededGenerator) throws {
-    let coordinator: PersistentStoreCoordinator
-    do {
-      coordinator = try store.program(Int.random(in: 0..<2, using: &generator), version(of: store))
-    } catch {
-      count("program refused")
-      return note("a program cannot open \(store.name): \(error)")
-    }
-    let machine = machines.first { $0.local === store } ?? generator.pick(machines)
-    let before = try? store.lastTransaction()
-    var program = SimulatedProgram(
-      store.name, coordinator, time: number, seed: generator.next())
-    var error: (any Error)?
-    do { try program.run(&oracle, deletes: deletes) } catch let failure { error = failure }
-    var isSaved = error == nil
-    if error != nil {
-      // A commit whose last step failed may be there all the same.
-      let values = (try? store.picture().values) ?? []
-      isSaved = program.draft.writes.contains { values.contains($0.write.value) }
-    }
-    if isSaved {
-      if let before, let machine {
-        try? store.setDate(scheduler.now(of: machine.name), ofTransactionsAfter: before)
-      }
-      oracle.acknowledge(program.draft, in: store.name, at: number)
-      for (what, times) in program.done { count(what, times) }
-    } else {
-      count("save refused")
-    }
-    note(
-      "a program at \(store.name): \(program.draft.words.joined(separator: "; "))"
-        + (error.map { " — \(isSaved ? "saved all the same" : "not saved"): \($0)" } ?? ""))
-    tell(of: store, &generator)
-  }
-
-  // MARK: Files
-
-  private func file(
-    _ kind: SimulationStep.Kind, _ store: SimulatedStore, _ generator: inout SeededGenerator
-  ) async throws {
-    let isLocal = machines.contains { $0.local === store }
-    switch kind {
-    case .trouble:
-      let trouble = generator.pick(SimulatedStore.Trouble.allCases) ?? .full
-      if store.isGone { return }
-      try store.begin(trouble, salt: Int.random(in: 0..<10_000, using: &generator))
-      count("store \(trouble.rawValue)")
-      note("\(store.name) is \(trouble.rawValue)")
-    case .heal:
-      try store.heal()
-      note("\(store.name) is well")
-    case .backUp:
-      try store.backUp(at: number)
-      if store.backedUp == number { count("backup") }
-      note("\(store.name) is backed up")
-    case .restore:
-      guard let since = store.backedUp, !store.isGone, !store.isFaulty else { return }
-      if isLocal { await stopOwner(of: store) }
-      forget(store, since: since)
-      try store.restore()
-      count(isLocal ? "local restored" : "replica restored")
-      note("\(store.name) comes back from the backup of step \(since)")
-    case .exchange:
-      guard store.exists, !store.isGone, !store.isFaulty else { return }
-      if isLocal { await stopOwner(of: store) }
-      try store.exchange()
-      count("exchanged for a copy")
-      note("\(store.name) is exchanged for a copy")
-    case .takeAway:
-      if isLocal || store.isGone { return }
-      try store.takeAway()
-      count("store gone")
-      note("\(store.name) is gone")
-    case .bringBack:
-      guard store.isGone else { return }
-      try bringBack(store)
-      note("\(store.name) is back")
-    case .lose:
-      // A replica's disk dies; its operators begin with an empty one.
-      guard !isLocal, !store.isGone, store.exists, !store.isFaulty else { return }
-      forget(store, since: 0)
-      try store.takeAway()
-      store.forgetAside()
-      try store.create(&generator, version(ofReplica: store))
-      try await replace(store)
-      count("replica lost")
-      note("\(store.name) is lost and made anew")
-    case .write, .turns, .advance, .die, .start, .stop, .upgrade, .clock, .clockRight, .purge,
-      .wait, .verify, .pause, .resume:
-      break
-    }
-  }
-
-  func bringBack(_ store: SimulatedStore) throws {
-    guard store.isGone else { return }
-    // A daemon that has started meanwhile may have made a new one.
-    if store.exists { forget(store, since: 0) }
-    try store.bringBack()
-  }
-
-  private func stopOwner(of store: SimulatedStore) async {
-    for machine in machines where machine.local === store { await machine.stop() }
-  }
-
-  private func replace(_ store: SimulatedStore) async throws {
-    for machine in machines where machine.replicas.contains(where: { $0 === store }) {
-      try await machine.addAnew(store)
-    }
-  }
-
-  /// What no other store has is not sure any more.
-  private func forget(_ store: SimulatedStore, since: Int) {
-    var values: Set<String> = []
-    var records: Set<String> = []
-    for other in stores where other !== store {
-      guard let picture = try? other.picture() else { continue }
-      values.formUnion(picture.values)
-      records.formUnion(picture.items.keys)
-    }
-    values.formUnion(journal(except: store))
-    oracle.lose(store.name, since: since, elsewhere: values, records: records)
-  }
-
-  /// The values that lost, as the journals of all stores have them.
-  func journal(except store: SimulatedStore? = nil) -> Set<String> {
-    var found: Set<String> = []
-    for machine in machines {
-      guard let engine = machine.engine else { continue }
-      var places: [StoreAccess] = machine.local === store ? [] : [engine.local]
-      for replica in machine.replicas where replica !== store {
-        if let access = try? engine.link(replica.name).replica { places.append(access) }
-      }
-      let entries = places.flatMap { access -> [JournalEntry] in
-        let stored = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
-          of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)
-        return (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
-      }
-      for entry in entries {
-        switch entry.conflict.losingValue {
-        case .string(let text): found.insert(text)
-        case .double(let number): found.insert("\(number)")
-        default: break
-        }
-      }
-    }
-    return found
-  }
-
   // MARK: Claims
 
   private func claim(
@@ -579,12 +424,13 @@ final class SimulationRun {
         count("wait kept")
         note("\(item.actor): in step")
         let journal = self.journal()
+        let direction = machine.direction(of: item.replica)
         for value in item.values.local.subtracting(theirs.common.values)
-        where !oracle.isAccounted(value, in: theirs, journal: journal) {
+        where direction.pushes && !oracle.isAccounted(value, in: theirs, journal: journal) {
           fault("untrue wait: \(value) of \(machine.name) is not in \(replica.name)")
         }
         for value in item.values.replica.subtracting(local.common.values)
-        where !oracle.isAccounted(value, in: local, journal: journal) {
+        where direction.pulls && !oracle.isAccounted(value, in: local, journal: journal) {
           fault("untrue wait: \(value) of \(replica.name) is not in \(machine.name)")
         }
       }

@@ -1,0 +1,120 @@
+import CairnStore
+import Foundation
+
+@testable import CairnSync
+
+// What happens to files in a simulation.
+
+extension SimulationRun {
+  func file(
+    _ kind: SimulationStep.Kind, _ store: SimulatedStore, _ generator: inout SeededGenerator
+  ) async throws {
+    let isLocal = machines.contains { $0.local === store }
+    switch kind {
+    case .trouble:
+      let trouble = generator.pick(SimulatedStore.Trouble.allCases) ?? .full
+      if store.isGone { return }
+      try store.begin(trouble, salt: Int.random(in: 0..<10_000, using: &generator))
+      count("store \(trouble.rawValue)")
+      note("\(store.name) is \(trouble.rawValue)")
+    case .heal:
+      try store.heal()
+      note("\(store.name) is well")
+    case .backUp:
+      try store.backUp(at: number)
+      if store.backedUp == number { count("backup") }
+      note("\(store.name) is backed up")
+    case .restore:
+      guard let since = store.backedUp, !store.isGone, !store.isFaulty else { return }
+      if isLocal { await stopOwner(of: store) }
+      forget(store, since: since)
+      try store.restore()
+      count(isLocal ? "local restored" : "replica restored")
+      note("\(store.name) comes back from the backup of step \(since)")
+    case .exchange:
+      guard store.exists, !store.isGone, !store.isFaulty else { return }
+      if isLocal { await stopOwner(of: store) }
+      try store.exchange()
+      count("exchanged for a copy")
+      note("\(store.name) is exchanged for a copy")
+    case .takeAway:
+      if isLocal || store.isGone { return }
+      try store.takeAway()
+      count("store gone")
+      note("\(store.name) is gone")
+    case .bringBack:
+      guard store.isGone else { return }
+      try bringBack(store)
+      note("\(store.name) is back")
+    case .lose:
+      // A replica's disk dies; its operators begin with an empty one.
+      guard !isLocal, !store.isGone, store.exists, !store.isFaulty else { return }
+      forget(store, since: 0)
+      try store.takeAway()
+      store.forgetAside()
+      try store.create(&generator, version(ofReplica: store))
+      try await replace(store)
+      count("replica lost")
+      note("\(store.name) is lost and made anew")
+    case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .clock, .clockRight,
+      .purge,
+      .wait, .verify, .pause, .resume:
+      break
+    }
+  }
+
+  func bringBack(_ store: SimulatedStore) throws {
+    guard store.isGone else { return }
+    // A daemon that has started meanwhile may have made a new one.
+    if store.exists { forget(store, since: 0) }
+    try store.bringBack()
+  }
+
+  private func stopOwner(of store: SimulatedStore) async {
+    for machine in machines where machine.local === store { await machine.stop() }
+  }
+
+  private func replace(_ store: SimulatedStore) async throws {
+    for machine in machines where machine.replicas.contains(where: { $0 === store }) {
+      try await machine.addAnew(store)
+    }
+  }
+
+  /// What no other store has is not sure any more.
+  private func forget(_ store: SimulatedStore, since: Int) {
+    var values: Set<String> = []
+    var records: Set<String> = []
+    for other in stores where other !== store {
+      guard let picture = try? other.picture() else { continue }
+      values.formUnion(picture.values)
+      records.formUnion(picture.items.keys)
+    }
+    values.formUnion(journal(except: store))
+    oracle.lose(store.name, since: since, elsewhere: values, records: records)
+  }
+
+  /// The values that lost, as the journals of all stores have them.
+  func journal(except store: SimulatedStore? = nil) -> Set<String> {
+    var found: Set<String> = []
+    for machine in machines {
+      guard let engine = machine.engine else { continue }
+      var places: [StoreAccess] = machine.local === store ? [] : [engine.local]
+      for replica in machine.replicas where replica !== store {
+        if let access = try? engine.link(replica.name).replica { places.append(access) }
+      }
+      let entries = places.flatMap { access -> [JournalEntry] in
+        let stored = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
+          of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)
+        return (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
+      }
+      for entry in entries {
+        switch entry.conflict.losingValue {
+        case .string(let text): found.insert(text)
+        case .double(let number): found.insert("\(number)")
+        default: break
+        }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,75 @@
+import CairnCoordinator
+import CairnModel
+import CairnStore
+import Foundation
+
+@testable import CairnSync
+
+// What programs do in a simulation.
+
+extension SimulationRun {
+  func version(of store: SimulatedStore) -> SampleModel.Version {
+    if let machine = machines.first(where: { $0.local === store }) { return machine.version }
+    return store.version
+  }
+
+  /// The version of the daemons that share a replica which is made anew.
+  func version(ofReplica store: SimulatedStore) -> SampleModel.Version {
+    let isNewer = machines.contains { machine in
+      machine.version == .muchNewer && machine.replicas.contains { $0 === store }
+    }
+    return isNewer ? .muchNewer : .current
+  }
+
+  func write(_ store: SimulatedStore, _ generator: inout SeededGenerator) throws {
+    let coordinator: PersistentStoreCoordinator
+    do {
+      coordinator = try store.program(Int.random(in: 0..<2, using: &generator), version(of: store))
+    } catch {
+      count("program refused")
+      return note("a program cannot open \(store.name): \(error)")
+    }
+    let machine = machines.first { $0.local === store } ?? generator.pick(machines)
+    let before = try? store.lastTransaction()
+    var program = SimulatedProgram(
+      store.name, coordinator, time: number, seed: generator.next())
+    var error: (any Error)?
+    do { try program.run(&oracle, deletes: deletes) } catch let failure { error = failure }
+    var isSaved = error == nil
+    if error != nil {
+      // A commit whose last step failed may be there all the same.
+      let values = (try? store.picture().values) ?? []
+      isSaved = program.draft.writes.contains { values.contains($0.write.value) }
+    }
+    if isSaved {
+      if let before, let machine {
+        try? store.setDate(scheduler.now(of: machine.name), ofTransactionsAfter: before)
+      }
+      oracle.acknowledge(program.draft, in: store.name, at: number)
+      for (what, times) in program.done { count(what, times) }
+    } else {
+      count("save refused")
+    }
+    note(
+      "a program at \(store.name): \(program.draft.words.joined(separator: "; "))"
+        + (error.map { " — \(isSaved ? "saved all the same" : "not saved"): \($0)" } ?? ""))
+    tell(of: store, &generator)
+  }
+
+  /// A program writes while a machine is in the middle of a step.
+  func interrupt(_ machine: SimulatedMachine, _ generator: inout SeededGenerator) {
+    let store = generator.pick([machine.local] + machine.replicas) ?? machine.local
+    let after = Int.random(in: 1...12, using: &generator)
+    note("a program writes to \(store.name) at failpoint \(after) of \(machine.name) from now")
+    let salt = generator.next()
+    // Proof: the simulation waits for the machine's turn to end while this runs.
+    nonisolated(unsafe) let (run, place) = (self, store)
+    scheduler.interrupt(machine.name, after: after) { failpoint in
+      var generator = SeededGenerator(seed: salt)
+      run.count("write in the middle of a step")
+      run.count("write at \(failpoint.rawValue)")
+      run.note("at \(failpoint.rawValue):")
+      try? run.write(place, &generator)
+    }
+  }
+}
