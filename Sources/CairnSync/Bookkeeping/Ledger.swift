@@ -10,6 +10,23 @@ final class Ledger {
   let store: PersistentStore
   /// Who writes here: the store in its present incarnation.
   let storeID: StoreID
+  /// The identity in the stamps of what is written here now.
+  var writer: StoreID { storeID.writer(head.epoch) }
+
+  /// The stamp of a write made at the given time; see ``HybridLogicalClock/tick(milliseconds:limit:)``.
+  func tick(milliseconds: UInt64, limit: UInt64) -> Stamp {
+    let last = head.clock.last
+    let reading = head.clock.tick(milliseconds: milliseconds, limit: limit)
+    if reading <= last { head.epoch += 1 }
+    return Stamp(clock: reading, store: writer)
+  }
+
+  /// Takes note of a stamp that was given here and may be later than the clock: what is written from now
+  /// on is earlier.
+  func noteGiven(_ reading: ClockReading) {
+    if reading > head.clock.last { head.epoch += 1 }
+  }
+
   let schema: SyncSchema
   private let sidecar: any SidecarKeeping
   /// What migrations added to records that were there.

@@ -32,15 +32,19 @@ struct SyncHead: Hashable, Sendable {
   var names: UInt64 = 0
   /// Who writes here since the store went back in time; nil for the store's own UUID.
   var incarnation: StoreID?
+  /// How often the store's stamps have begun anew because its clock went back; see ``StoreID/writer(_:)``.
+  var epoch: UInt64 = 0
 
   init() {}
 
-  // Bytes: version 2 (1: without the last line) · sequence 8 · clock 8 · captured 8 ·
+  // Bytes: version 2 (1: without the next line; 3: with the last) · sequence 8 · clock 8 · captured 8 ·
   // 0 history, 1 scanning (string, 8), 2 done ·
-  // gap · digest of names 8 · 0, 1 incarnation 16
+  // gap · digest of names 8 · 0, 1 incarnation 16 ·
+  // epoch 8
   var encoded: Data {
     var writer = ByteWriter()
-    writer.byte(2)
+    // Older versions read all stores whose clocks were always right.
+    writer.byte(epoch == 0 ? 2 : 3)
     writer.fixed(sequence)
     writer.fixed(clock.last.bits)
     writer.fixed(UInt64(bitPattern: captured))
@@ -56,13 +60,14 @@ struct SyncHead: Hashable, Sendable {
     writer.fixed(names)
     writer.byte(incarnation == nil ? 0 : 1)
     if let incarnation { writer.identity(incarnation) }
+    if epoch != 0 { writer.fixed(epoch) }
     return writer.data
   }
 
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     let version = try reader.byte()
-    guard version == 1 || version == 2 else { throw ByteReader.damaged }
+    guard (1...3).contains(version) else { throw ByteReader.damaged }
     sequence = try reader.sequence()
     clock = HybridLogicalClock(last: ClockReading(bits: try reader.fixed()))
     captured = Int64(bitPattern: try reader.fixed())
@@ -79,6 +84,7 @@ struct SyncHead: Hashable, Sendable {
     self.gap = gap
     names = try reader.fixed()
     if try reader.byte() == 1 { incarnation = try reader.identity(StoreID.self) }
+    if version == 3 { epoch = try reader.fixed() }
   }
 }
 
@@ -92,6 +98,7 @@ extension SyncHead {
   func rebased(from base: SyncHead, onto theirs: SyncHead) -> SyncHead? {
     guard theirs.sequence >= base.sequence, theirs.bootstrap == base.bootstrap,
       theirs.gap == base.gap, theirs.names == base.names, theirs.incarnation == base.incarnation,
+      theirs.epoch == base.epoch, epoch == base.epoch,
       captured == base.captured || theirs.captured == base.captured
     else { return nil }
     var result = self

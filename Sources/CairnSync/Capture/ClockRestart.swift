@@ -5,7 +5,9 @@ import Foundation
 /// while, and what was stamped meanwhile lies in the future.
 ///
 /// The store's clock begins anew, and what no other store has seen is stamped anew. What others may
-/// have seen stays as it is: given an earlier stamp, it would lose against itself.
+/// have seen stays as it is: given an earlier stamp, it would lose against itself. The new stamps have
+/// another identity than the old ones (``StoreID/writer(_:)``), and what is written from now on, which may
+/// be earlier, has a third.
 struct ClockRestart {
   let access: StoreAccess
 
@@ -22,9 +24,11 @@ struct ClockRestart {
       let start = max(ClockReading(milliseconds: now), offered)
       if start.milliseconds <= limit + access.configuration.allowedClockSkew {
         let seen = max(ClockReading(milliseconds: limit), offered)
-        let wrong = try stamps(ledger).map(\.clock).filter { $0 > seen }
-        try restamp(FreshStamps(wrong, of: ledger.storeID, after: start), ledger)
+        let wrong = try stamps(ledger).filter { $0.clock > seen }
+        ledger.head.epoch += 1
+        try restamp(FreshStamps(wrong, of: ledger.writer, after: start), ledger)
       }
+      ledger.head.epoch += 1
       ledger.head.clock = HybridLogicalClock(last: ClockReading(milliseconds: now))
       if try access.commit(ledger) { return ahead }
     }
@@ -38,7 +42,8 @@ struct ClockRestart {
       ledger,
       record: { _, entry in found.formUnion(entry.ownStamps(of: ledger.storeID)) },
       link: { _, entry in
-        found.formUnion(entry.state.stamps(newTo: nil).filter { $0.store == ledger.storeID })
+        let stamps = entry.state.stamps(newTo: nil)
+        found.formUnion(stamps.filter { $0.store.isEpoch(of: ledger.storeID) })
       })
     return found
   }
@@ -74,28 +79,42 @@ struct ClockRestart {
 
 /// New stamps for old ones, in their order.
 struct FreshStamps {
-  private var readings: [ClockReading: ClockReading] = [:]
+  private var readings: [Stamp: ClockReading] = [:]
   private let store: StoreID
 
-  init(_ old: some Sequence<ClockReading>, of store: StoreID, after start: ClockReading) {
+  /// - Parameter store: The identity of the new ones.
+  init(_ old: Set<Stamp>, of store: StoreID, after start: ClockReading) {
     self.store = store
     var last = start
-    for reading in Set(old).sorted() {
+    for stamp in old.sorted() {
       last = last.next
-      readings[reading] = last
+      readings[stamp] = last
     }
   }
 
   var isEmpty: Bool { readings.isEmpty }
 
   func callAsFunction(_ stamp: Stamp) -> Stamp {
-    guard stamp.store == store, let reading = readings[stamp.clock] else { return stamp }
-    return Stamp(clock: reading, store: store)
+    readings[stamp].map { Stamp(clock: $0, store: store) } ?? stamp
   }
 
   func callAsFunction(_ write: PropertyWrite) -> PropertyWrite {
     PropertyWrite(
-      stamp: self(write.stamp), seen: write.seen, lastMeant: write.lastMeant.map { self($0) })
+      stamp: self(write.stamp), seen: seen(write.seen, by: write.stamp),
+      lastMeant: write.lastMeant.map { self($0) })
+  }
+
+  func callAsFunction(_ deletion: Deletion) -> Deletion {
+    Deletion(stamp: self(deletion.stamp), seen: seen(deletion.seen, by: deletion.stamp))
+  }
+
+  /// What the old stamp said by itself, that its writer had seen all it wrote before, the new one does
+  /// not.
+  private func seen(_ seen: SeenWrites, by stamp: Stamp) -> SeenWrites {
+    if readings[stamp] == nil { return seen }
+    var seen = seen
+    seen.insert(stamp)
+    return seen
   }
 
   func callAsFunction(_ register: Register) -> Register {
@@ -107,13 +126,13 @@ extension RecordEntry {
   fileprivate func ownStamps(of store: StoreID) -> [Stamp] {
     let writes = [base].compactMap { $0 } + Array(writes.values)
     let stamps = writes.map(\.stamp) + writes.compactMap(\.lastMeant)
-    return (stamps + [deletion?.stamp].compactMap { $0 }).filter { $0.store == store }
+    return (stamps + [deletion?.stamp].compactMap { $0 }).filter { $0.store.isEpoch(of: store) }
   }
 
   /// A write that has brought a deleted record back stays later than the delete, which others have seen.
   fileprivate func restamped(_ fresh: FreshStamps) -> RecordEntry {
     var entry = self
-    entry.deletion = deletion.map { Deletion(stamp: fresh($0.stamp), seen: $0.seen) }
+    entry.deletion = deletion.map { fresh($0) }
     let deletions = (old: deletion?.stamp, new: entry.deletion?.stamp)
     func renew(_ write: PropertyWrite) -> PropertyWrite {
       let new = fresh(write)

@@ -102,6 +102,8 @@ struct CaptureWork {
   private var orders = OrderComparison()
   /// Records that did not exist before this commit.
   private var created: Set<RecordID> = []
+  /// The latest stamp given, later than the clock where a value from the future was overwritten.
+  private var latest = ClockReading(bits: 0)
   /// The transaction that is being taken up; nil for rows that history does not tell of.
   private var transaction: HistoryTransactionRecord?
 
@@ -127,9 +129,7 @@ struct CaptureWork {
     // The date comes out of a file, where it can be anything.
     let milliseconds = UInt64(
       min(max(0, transaction.date.timeIntervalSince1970 * 1000), 0x1p47))
-    let reading = ledger.head.clock.tick(
-      milliseconds: milliseconds, limit: access.latestCredibleTime)
-    let stamp = Stamp(clock: reading, store: ledger.storeID)
+    let stamp = ledger.tick(milliseconds: milliseconds, limit: access.latestCredibleTime)
     ledger.head.sequence += 1
     let deleted = Set(changes.filter { $0.kind == .delete }.map(\.objectID.entity))
     for change in changes {
@@ -145,6 +145,8 @@ struct CaptureWork {
   mutating func finish() throws {
     try links.run(ledger, orders: &orders)
     try orders.run(ledger)
+    // Readers get all of a commit: within it the order of stamps tells nobody anything.
+    ledger.noteGiven(max(latest, orders.latest))
   }
 
   /// Takes up a row; also one that history never told of, then with ``ClockReading/beforeSync``.
@@ -191,6 +193,7 @@ struct CaptureWork {
         entry.write(of: column.name)?
         .overwritten(at: stamp, byRule: nullified.contains(column.name))
         ?? PropertyWrite(stamp: stamp)
+      latest = max(latest, entry.writes[column.name]?.stamp.clock ?? latest)
       if let old = entry.overlay.removeValue(forKey: column.name), let target = old.reference {
         ledger.unpark(target, owner: id, property: column.name)
       }
@@ -255,6 +258,7 @@ struct CaptureWork {
       return
     }
     try bury(id, &entry, stamp)
+    latest = max(latest, entry.deletion?.stamp.clock ?? latest)
     ledger.setRecord(id, entry)
   }
 

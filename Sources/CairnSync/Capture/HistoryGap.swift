@@ -75,10 +75,10 @@ struct HistoryGap {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       var work = CaptureWork(access: access, ledger: ledger)
-      let reading = ledger.head.clock.tick(
+      let stamp = ledger.tick(
         milliseconds: access.environment.now(), limit: access.latestCredibleTime)
       ledger.head.sequence += 1
-      try body(&work, Stamp(clock: reading, store: ledger.storeID))
+      try body(&work, stamp)
       try work.finish()
       ledger.head.gap = next
       if try access.commit(ledger) { return }

@@ -15,6 +15,8 @@ struct OrderComparison {
     let sequence: UInt64
   }
   private var tasks: [Key: Task] = [:]
+  /// The latest stamp that a place was given.
+  private(set) var latest = ClockReading(bits: 0)
   /// Records whose owners' lists are to be looked at, because they may have come into one.
   private var members: [RecordID: (object: ManagedObjectID, stamp: Stamp, sequence: UInt64)] = [:]
 
@@ -78,7 +80,7 @@ struct OrderComparison {
     }
   }
 
-  private func compare(
+  private mutating func compare(
     _ owner: RecordID, _ task: Task, _ ids: [RecordID], _ ledger: Ledger
   ) throws {
     let places = MemberPlaces(side: task.side, owner: owner)
@@ -89,6 +91,7 @@ struct OrderComparison {
       let before = old[index]
       let write =
         before?.write.overwritten(at: task.stamp) ?? PropertyWrite(stamp: task.stamp)
+      latest = max(latest, write.stamp.clock)
       try places.set(
         Register(value: .data(key.data), write: write), of: ids[index], ledger,
         sequence: task.sequence)

@@ -21,6 +21,20 @@ public struct ClockReading: Hashable, Comparable, Sendable {
   public static let beforeSync = ClockReading(milliseconds: 1)
 }
 
+extension StoreID {
+  /// The identity in a store's stamps since its clock went back for the nth time.
+  ///
+  /// Of one writer, the later write has the greater stamp: that is what tells who has seen which write
+  /// (``SeenWrites``). Where a store has to give smaller stamps than before, it writes under another
+  /// identity from then on.
+  func writer(_ epoch: UInt64) -> StoreID { StoreID(high: high, low: low &+ epoch) }
+
+  /// Whether this is the identity of a store in one of its epochs.
+  ///
+  /// Stores' UUIDs are random: two that are so near each other are those of one store.
+  func isEpoch(of store: StoreID) -> Bool { high == store.high && low &- store.low < 1 << 32 }
+}
+
 /// When and by which store a value was written.
 ///
 /// Stamps are totally ordered: clock, then store.

@@ -15,7 +15,7 @@ struct AuthorshipSearch {
 
   func authorship(of stamp: Stamp, _ deed: Deed) throws -> Authorship {
     if stamp.clock.milliseconds <= ClockReading.beforeSync.milliseconds { return .nobody }
-    guard let member = group.members.first(where: { $0.id == stamp.store }) else {
+    guard let member = group.members.first(where: { stamp.store.isEpoch(of: $0.id) }) else {
       return .elsewhere
     }
     let history = try member.access.history()

@@ -55,12 +55,13 @@ struct FormerValues {
   ) -> Bool {
     let time = stamp.clock.milliseconds
     // One of the writes that are taken back.
-    if stamp.store == touch.store, time >= touch.first { return false }
+    let isOwn = stamp.store.isEpoch(of: touch.store)
+    if isOwn, time >= touch.first { return false }
     // Later writes that the writer had seen.
     let seen = write.seen.readings.contains { Stamp(clock: $0.value, store: $0.key) > stamp }
     if seen { return false }
     // Later writes of the same store by others, or in a time of which its history does not tell.
     if let others = touch.othersBefore, others > time { return false }
-    return time >= since || (stamp.store != touch.store && since == 0)
+    return time >= since || (!isOwn && since == 0)
   }
 }

@@ -79,7 +79,7 @@ struct GroupStores: Sendable {
   var replicas: ArraySlice<Member> { members.dropFirst() }
 
   func reference(_ id: StoreID) -> StoreReference {
-    StoreReference(id: id, name: members.first { $0.id == id }?.name)
+    StoreReference(id: id, name: members.first { id.isEpoch(of: $0.id) }?.name)
   }
 
   /// Reads every member; one that cannot be read is away.

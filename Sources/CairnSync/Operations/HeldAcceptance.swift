@@ -18,7 +18,7 @@ public enum HeldSelection: Sendable, Hashable {
   }
 
   func includes(_ stamp: Stamp) -> Bool {
-    if case .store(let id) = self { return stamp.store == id }
+    if case .store(let id) = self { return stamp.store == id || stamp.store.isEpoch(of: id) }
     return true
   }
 }

@@ -56,7 +56,7 @@ struct JournalReading {
       journals.append(member.reference)
       guard let found = try? JournalEntry(decoding: value) else { continue }
       let translated = member.translation.map(found.translated) ?? found
-      if entry.map({ translated.time < $0.time }) ?? true { entry = translated }
+      if entry.map({ translated.isBetter(than: $0) }) ?? true { entry = translated }
     }
     return Item(key: key, entry: entry, journals: journals)
   }
@@ -77,6 +77,15 @@ struct JournalReading {
       if item.entry?.id == id { return item }
     }
     return nil
+  }
+}
+
+extension JournalEntry {
+  /// Which of two stores' entries about the same conflict says more: a store that was given records already
+  /// united sees the later writer win, and only those that united them know why; else the earlier.
+  fileprivate func isBetter(than other: JournalEntry) -> Bool {
+    let (mine, theirs) = (conflict.rule == .united, other.conflict.rule == .united)
+    return mine == theirs ? time < other.time : mine
   }
 }
 

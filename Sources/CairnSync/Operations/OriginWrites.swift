@@ -197,7 +197,7 @@ struct OriginWrites {
     try sidecar.visitEntries(of: .records) { key, value in
       let entry = try RecordEntry(decoding: value)
       guard entry.key == nil, entry.survivor == nil, let deletion = entry.deletion,
-        deletion.stamp.store == member.id
+        deletion.stamp.store.isEpoch(of: member.id)
       else { return }
       let time = deletion.stamp.clock.milliseconds
       let before = times[entry.entity]?.filter { $0.date <= time } ?? []
@@ -228,7 +228,7 @@ struct OriginWrites {
   ) throws {
     guard let sidecar = local.store as? any SidecarKeeping else { return }
     func isOrigin(_ stamp: Stamp) -> Bool {
-      stamp.store == id && request.includes(stamp.clock.milliseconds)
+      stamp.store.isEpoch(of: id) && request.includes(stamp.clock.milliseconds)
     }
     try sidecar.visitEntries(of: .records) { key, value in
       let entry = try local.entry(decoding: value)

@@ -98,7 +98,7 @@ struct RevertPlanning {
     return state.registers.contains { name, register in
       !name.hasSuffix(SyncSchema.positionSuffix)
         && register.write.stamp != PropertyWrite.filledIn.stamp
-        && !stores.contains(register.write.stamp.store)
+        && !stores.contains { register.write.stamp.store.isEpoch(of: $0) }
     }
   }
 
@@ -107,7 +107,7 @@ struct RevertPlanning {
   ) throws {
     guard let register = state.registers[name] else { return }
     let stamp = register.write.stamp
-    guard touch.isLast, stamp.store == touch.store else {
+    guard touch.isLast, stamp.store.isEpoch(of: touch.store) else {
       let isEarlier = stamp.clock.milliseconds < touch.first
       return keep(id, name, isEarlier ? .notHere : .superseded)
     }
@@ -151,7 +151,7 @@ struct RevertPlanning {
   ) throws {
     let name = side.relationship.name
     for key in try ledger.links(of: id, side) {
-      guard let state = try ledger.link(key)?.state, state.stamp.store == touch.store,
+      guard let state = try ledger.link(key)?.state, state.stamp.store.isEpoch(of: touch.store),
         state.stamp.clock.milliseconds >= touch.first
       else { continue }
       let far = key.owner == id ? key.member : key.owner
@@ -260,7 +260,7 @@ extension RevertPlan {
   func decision(_ ledger: Ledger, _ access: StoreAccess) throws -> OperatorDecision {
     var decision = OperatorDecision()
     let reading = ClockReading(milliseconds: access.environment.now())
-    let now = Stamp(clock: reading, store: ledger.storeID)
+    let now = Stamp(clock: reading, store: ledger.writer)
     func lose(_ id: RecordID, _ entity: String, _ name: String, _ old: Register, _ new: WireValue) {
       decision.journal.append(
         Conflict(

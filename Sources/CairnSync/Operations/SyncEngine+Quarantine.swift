@@ -176,11 +176,11 @@ extension QuarantineReading {
   func discard(_ held: RecordState) throws -> [Conflict]? {
     let access = member.access
     let id = held.id
-    let reading = ledger.head.clock.tick(
+    let stamp = ledger.tick(
       milliseconds: access.environment.now(), limit: access.latestCredibleTime)
     let mine = try mine(id)
-    let (state, lost) = try discarding(held, over: mine)
-      .decide(at: Stamp(clock: reading, store: ledger.storeID))
+    let (state, lost) = try discarding(held, over: mine).decide(at: stamp)
+    ledger.noteGiven(state.latestReading)
     var entry = try ledger.record(id) ?? RecordEntry(entity: state.entity, key: nil)
     entry.takeWrites(from: state)
     let columns = access.schema.entities[entry.entity]?.columnByName ?? [:]

@@ -174,10 +174,9 @@ extension StoreAccess {
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
       var work = CaptureWork(access: self, ledger: ledger)
-      let reading = ledger.head.clock.tick(
-        milliseconds: environment.now(), limit: latestCredibleTime)
+      let stamp = ledger.tick(milliseconds: environment.now(), limit: latestCredibleTime)
       ledger.head.sequence += 1
-      try body(&work, Stamp(clock: reading, store: ledger.storeID))
+      try body(&work, stamp)
       try work.finish()
       if try commit(ledger) { return }
     }

@@ -22,7 +22,8 @@ struct FailingDiskTests {
     try await daemon.engine.wait(timeout: .patience)
     cfault_arm(number, UInt32(CFAULT_WRITE), 1, 0, Int32(CFAULT_FAILS))
     try daemon.insert(["late"])
-    try await daemon.engine.wait(timeout: .patience)
+    // Far more than the waits between the attempts: who never opens it anew hangs here.
+    try await daemon.engine.wait(timeout: .seconds(60))
     #expect(cfault_injected(number) == 1)
     let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(report.isEqual && report.records == 2)

@@ -120,4 +120,33 @@ struct ConflictListTests {
   func aCursorThatIsNoneIsRefused(text: String) {
     #expect(ConflictCursor(text) == nil)
   }
+
+  /// Which store united two records, and which was given the outcome, makes no difference to the answer.
+  @Test(arguments: [false, true]) func aUnionIsNamedWhicheverStoreKnowsOfIt(isFirst: Bool) throws {
+    let fleet = Fleet(seed: 93)
+    let sites = [try fleet.add("a"), try fleet.add("b")]
+    let rules: [Conflict.Rule] = isFirst ? [.united, .lastWriter] : [.lastWriter, .united]
+    for (index, site) in sites.enumerated() {
+      let ledger = try site.access.ledger()
+      func stamp(_ number: UInt64) -> Stamp {
+        Stamp(clock: ClockReading(milliseconds: number), store: StoreID(high: 7, low: 7))
+      }
+      let conflict = Conflict(
+        record: RecordID(high: 1, low: 1), entity: "Tag", property: "note",
+        losingValue: .string("lost"), losingStamp: stamp(1), winningValue: .string("won"),
+        winningStamp: stamp(2), rule: rules[index])
+      #expect(try ledger.journal([conflict], time: UInt64(index + 1)) == 1)
+      #expect(try site.access.commit(ledger))
+    }
+    let members = try sites.map { site in
+      GroupStores.Member(
+        name: site.name, id: try site.access.ledger().storeID, access: site.access, link: nil,
+        translation: nil)
+    }
+    var reading = JournalReading(members)
+    let item = try reading.next()
+    #expect(item?.entry?.conflict.rule == .united && item?.journals.count == 2)
+    let more = try reading.next() != nil
+    #expect(!more)
+  }
 }

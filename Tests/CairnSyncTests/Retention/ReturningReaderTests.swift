@@ -99,7 +99,7 @@ struct ReturningReaderTests {
       try [members, members.reversed()].map { pair in
         try PassPlanning(
           source: pair[0], destination: pair[1], coordinator: fleet.coordinator, limit: 10,
-          deletionLimit: limit, replica: "disk"
+          deletionLimit: limit, replica: "disk", localSchema: a.access.schema
         ).run()
       }
     }

@@ -22,7 +22,7 @@ struct EngineSimulationTests {
     "lost notice": 300, "repeated notice": 300, "late notice": 500,
     "store full": 3, "store failing": 3, "store broken": 3, "store locked": 3, "store unsynced": 3,
     "store readOnly": 3, "links of one direction": 4, "write in the middle of a step": 20,
-    "denied deletes": 3,
+    "delete refused by a rule": 3,
     "store gone": 3, "exchanged for a copy": 5, "local restored": 3, "replica restored": 3,
     "replica lost": 3, "purge": 5, "clock ahead": 5, "clock back": 3,
     "upgrade": 5, "pause": 5, "stop": 5, "save refused": 5,

@@ -198,7 +198,7 @@ final class Fleet: Sendable {
       store = try coordinator.addPersistentStore(
         ofType: StoreTypeName.inMemory, configurationName: nil, at: nil, options: options)
       let number = name.utf8.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      store.identifier = StoreID(high: 0, low: number).description
+      store.identifier = StoreID(high: number, low: 0).description
     }
     var configuration = SyncConfiguration()
     // Believe no writer: all stamps come from the simulated time.

@@ -49,6 +49,9 @@ extension SimulationRun {
       for (what, times) in program.done { count(what, times) }
     } else {
       count("save refused")
+      if denies, "\(error.map { "\($0)" } ?? "")".contains("parts") {
+        count("delete refused by a rule")
+      }
     }
     note(
       "a program at \(store.name): \(program.draft.words.joined(separator: "; "))"

@@ -68,7 +68,7 @@ final class SimulationRun {
     self.scheduler = scheduler
     let policy = generator.pick(DeleteConflictPolicy.allCases + [.lastWriter]) ?? .lastWriter
     var setting = SeededGenerator(seed: seed &* 3 &+ 2)
-    let denies = setting.chance(20)
+    let denies = setting.chance(40)
     let isOneWay = setting.chance(20)
     self.denies = denies
     deletes = generator.chance(85)

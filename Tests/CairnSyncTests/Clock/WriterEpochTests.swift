@@ -1,0 +1,66 @@
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 2.2 and 3: which write was seen by whom is told also where a store's stamps go
+/// back.
+struct WriterEpochTests {
+  @Test func whatIsWrittenAfterTheClockWentBackHasAnotherIdentity() throws {
+    let fleet = Fleet(seed: 91)
+    let ledger = try fleet.add("a").access.ledger()
+    let ahead = ledger.tick(milliseconds: 9_000_000, limit: 9_000_000)
+    #expect(ahead.store == ledger.storeID)
+    #expect(ledger.tick(milliseconds: 8_000_000, limit: 9_000_000).store == ahead.store)
+    let back = ledger.tick(milliseconds: 2_000_000, limit: 2_000_000)
+    #expect(back.clock < ahead.clock && back.store != ahead.store)
+    #expect(back.store.isEpoch(of: ledger.storeID))
+    #expect(ledger.tick(milliseconds: 2_000_001, limit: 9_000_000).store == back.store)
+    let deletion = Deletion(
+      stamp: Stamp(clock: ahead.clock.next, store: StoreID(high: 1, low: 1)),
+      seen: SeenWrites([ahead.store: ahead.clock]))
+    #expect(deletion.hasSeen(ahead) && !deletion.hasSeen(back))
+  }
+
+  @Test func aHeadIsReadByOlderVersionsUnlessItsClockWentBack() throws {
+    var head = SyncHead()
+    head.incarnation = StoreID(high: 3, low: 4)
+    #expect(head.encoded.first == 2)
+    head.epoch = 7
+    #expect(head.encoded.first == 3)
+    #expect(try SyncHead(decoding: head.encoded) == head)
+    head.epoch = 0
+    #expect(try SyncHead(decoding: head.encoded) == head)
+  }
+
+  /// The value from the future that a store has overwritten is later than all that it writes after that.
+  @Test func aDeleteHasNotSeenWhatWasWrittenAfterAValueFromTheFutureWasReplaced() throws {
+    let fleet = Fleet(seed: 92)
+    let set: (inout SyncConfiguration) -> Void = { $0.deleteConflicts = .writeWins }
+    let (a, b) = (try fleet.add("a", configure: set), try fleet.add("b", configure: set))
+    let ahead = try fleet.add("ahead", skew: 3_600_000, configure: set)
+    try a.write { _ = try a.insert("Item", ["key": "k"], in: $0) }
+    _ = try fleet.settle([(a, b), (a, ahead)])
+    try ahead.write { try ahead.find("Item", "k", in: $0)?.setValue("late", forKey: "value") }
+    func believe(_ site: Fleet.Site) throws {
+      try site.access.accept(try site.access.held(.all).stamps, isExact: true)
+    }
+    try fleet.pass(a, ahead)
+    try believe(a)
+    try fleet.pass(a, ahead)
+    fleet.advance(10)
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("over", forKey: "value") }
+    try fleet.pass(a, b)
+    try believe(b)
+    try fleet.pass(a, b)
+    #expect(try b.picture() == ["item k over nil ^- []"])
+    fleet.advance(10)
+    try a.write { try a.find("Item", "k", in: $0)?.setValue(2.0, forKey: "other") }
+    try b.write { context in try b.find("Item", "k", in: context).map(context.delete) }
+    try fleet.pass(a, b)
+    for site in [a, b] { try believe(site) }
+    _ = try fleet.settle([(a, b)])
+    for site in [a, b] { #expect(try site.picture() == ["item k over 2.0 ^- []"], "\(site.name)") }
+  }
+}
