@@ -10,6 +10,17 @@ public final class SyncSchema: @unchecked Sendable {
     let slot: Int
     /// Nil for attributes.
     let relationship: RelationshipDescription?
+    /// What digests of the column's writes begin with.
+    let digest: DigestHash
+
+    init(name: String, slot: Int, relationship: RelationshipDescription?) {
+      self.name = name
+      self.slot = slot
+      self.relationship = relationship
+      var digest = DigestHash()
+      digest.add(name)
+      self.digest = digest
+    }
 
     /// The ordered relationship in which the record is a member through this one.
     var orderedInverse: RelationshipDescription? {

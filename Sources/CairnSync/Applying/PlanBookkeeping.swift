@@ -13,6 +13,7 @@ extension Ledger {
     if plan.hasNews || !plan.rows.isEmpty { head.sequence += 1 }
     head.clock.receive(plan.reading, limit: limit)
     var inserted: Set<RecordID> = []
+    reserve(plan.rows.count + 2 * plan.records.count)
     for action in plan.rows where action.kind != .update {
       guard let object = objects[action.id] else { continue }
       if action.kind == .insert { inserted.insert(action.id) }

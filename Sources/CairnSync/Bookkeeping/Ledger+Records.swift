@@ -50,14 +50,13 @@ extension Ledger {
     _ id: RecordID, _ entry: RecordEntry, origin: StoreID? = nil, sequence: UInt64? = nil
   ) {
     var entry = entry
-    if entry.sequence == 0 { noteAbsent(SyncKey.record(id)) }
+    let isNew = entry.sequence == 0
     let sequence = max(sequence ?? head.sequence, entry.sequence)
     let key = SyncKey.change(sequence, record: id)
-    move(
-      from: entry.sequence, to: sequence,
-      old: SyncKey.change(entry.sequence, record: id), new: key, origin)
+    let old = entry.sequence
+    move(from: old, to: sequence, old: SyncKey.change(old, record: id), new: key, origin)
     entry.sequence = sequence
-    put(SyncKey.record(id), entry.encoded)
+    put(SyncKey.record(id), entry.encoded, isAbsent: isNew)
     written[id] = entry
   }
 
@@ -76,11 +75,12 @@ extension Ledger {
   }
 
   private func move(
-    from old: UInt64, to new: UInt64, old oldKey: SidecarKey, new newKey: SidecarKey,
+    from old: UInt64, to new: UInt64, old oldKey: @autoclosure () -> SidecarKey,
+    new newKey: SidecarKey,
     _ origin: StoreID?
   ) {
     if old != 0, old != new {
-      put(oldKey, nil)
+      put(oldKey(), nil)
       noteMove(from: old, to: new)
     }
     put(newKey, origin.map { SyncKey.bytes($0) } ?? Data())

@@ -107,13 +107,12 @@ final class Ledger {
     for (key, value) in zip(missing, values) { entries.note(key, stored: value) }
   }
 
-  /// Notes that there is no entry, so that it is not looked up.
-  func noteAbsent(_ key: SidecarKey) {
-    entries.note(key, stored: nil)
-  }
+  /// Makes room for entries that are going to be changed.
+  func reserve(_ count: Int) { entries.reserve(count) }
 
-  func put(_ key: SidecarKey, _ value: Data?) {
-    entries.put(key, value)
+  /// - Parameter isAbsent: Whether there is no entry yet, so that it need not be looked up.
+  func put(_ key: SidecarKey, _ value: Data?, isAbsent: Bool = false) {
+    entries.put(key, value, isAbsent: isAbsent)
     if let prefix = Self.scanPrefix(of: key) {
       changedByPrefix[prefix, default: []].insert(key.key)
     }

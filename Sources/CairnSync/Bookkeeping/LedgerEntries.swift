@@ -42,11 +42,13 @@ struct LedgerEntries {
     note(&entries[key, default: Entry()])
   }
 
-  mutating func put(_ key: SidecarKey, _ value: Data?) {
+  /// - Parameter isAbsent: Whether nothing is stored there, where that has not been read.
+  mutating func put(_ key: SidecarKey, _ value: Data?, isAbsent: Bool = false) {
     /// - Returns: Whether it was not to change before.
     func put(_ entry: inout Entry) -> Bool {
       defer { entry.isChanged = true }
       entry.new = value
+      if isAbsent { entry.isRead = true }
       return !entry.isChanged
     }
     if put(&entries[key, default: Entry()]) { changes += 1 }

@@ -23,7 +23,9 @@ struct RecordEntry: Hashable, Sendable {
     self.key = key
   }
 
-  func write(of property: String) -> PropertyWrite? { writes[property] ?? base }
+  func write(of property: String) -> PropertyWrite? {
+    writes.isEmpty ? base : writes[property] ?? base
+  }
 
   /// The state, given the values of the row (nil when there is no object).
   func state(id: RecordID, row: [String: WireValue]?) -> RecordState {

@@ -14,21 +14,22 @@ extension SyncKey {
     _ elements: [Element], by key: (Element) -> SidecarKey
   ) -> [Element] {
     if elements.count < 2 { return elements }
+    let keys = elements.map(key)
     var lists = KeyLists()
-    for element in elements { lists.note(key(element)) }
+    for key in keys { lists.note(key) }
     let places = lists.places()
     var ranks: [KeyRank] = []
-    ranks.reserveCapacity(elements.count)
-    for (index, element) in elements.enumerated() {
-      let key = key(element)
-      let list = lists.index(of: key.map)
-      ranks.append(KeyRank(key.key, after: lists.common(list), list: places[list], index: index))
+    ranks.reserveCapacity(keys.count)
+    for index in keys.indices {
+      let list = lists.index(of: keys[index].map)
+      ranks.append(
+        KeyRank(keys[index].key, after: lists.common(list), list: places[list], index: index))
     }
     ranks.sort { a, b in
       if a.list != b.list { return a.list < b.list }
       if a.high != b.high { return a.high < b.high }
       if a.low != b.low { return a.low < b.low }
-      return key(elements[a.index]).key.lexicographicallyPrecedes(key(elements[b.index]).key)
+      return keys[a.index].key.lexicographicallyPrecedes(keys[b.index].key)
     }
     return ranks.map { elements[$0.index] }
   }

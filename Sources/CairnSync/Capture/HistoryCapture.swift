@@ -8,6 +8,8 @@ import Foundation
 struct HistoryCapture {
   let access: StoreAccess
   static let transactionsPerCommit = 256
+  /// How many changes one commit takes up, unless a transaction has more.
+  var changesPerCommit = 4096
 
   /// Captures until nothing is left, rows from before sync included.
   ///
@@ -18,18 +20,18 @@ struct HistoryCapture {
     try access.environment.reach(.beforeCapture)
     var total = 0
     while true {
-      let count = try captureChunk()
+      let (count, isAll) = try captureChunk()
       total += count
       if count > 0 { try progress(count) }
-      if count < Self.transactionsPerCommit { break }
+      if isAll { break }
     }
     try BootstrapScan(access: access).run(progress: progress)
     try HistoryGap(access: access).captureDeletes()
     return total
   }
 
-  /// - Returns: The number of transactions read.
-  private func captureChunk() throws -> Int {
+  /// - Returns: The number of transactions read, and whether these were all there are.
+  private func captureChunk() throws -> (count: Int, isAll: Bool) {
     let history = try access.history()
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
@@ -38,18 +40,19 @@ struct HistoryCapture {
       if captured != 0, ledger.head.bootstrap != .history,
         try history.lastTransactionNumber() <= captured
       {
-        return 0
+        return (0, true)
       }
       let newest = try history.lastTransactionNumber()
       let (transactions, start) = try read(history, after: captured, ledger)
       let own = try access.ownTransactions(after: captured)
-      let foreign = try access.changes(of: transactions, except: own, after: start)
+      let (foreign, count) = try changes(of: transactions, except: own, after: start)
+      let isAll = count == transactions.count && count < Self.transactionsPerCommit
       var work = CaptureWork(access: access, ledger: ledger)
       try work.prefetch(foreign)
       for transaction in foreign { try work.take(transaction) }
       try work.finish()
-      if let last = transactions.last { ledger.head.captured = last.number }
-      if transactions.count < Self.transactionsPerCommit {
+      if count > 0 { ledger.head.captured = transactions[count - 1].number }
+      if isAll {
         // All there is up to `newest` was read, also where the last of it has been purged.
         ledger.head.captured = max(ledger.head.captured, newest)
         if ledger.head.bootstrap == .history {
@@ -63,10 +66,30 @@ struct HistoryCapture {
       try access.environment.reach(.beforeCaptureCommit)
       if try access.commit(ledger, isRebased: true) {
         try access.environment.reach(.afterCaptureCommit)
-        return transactions.count
+        return (count, isAll)
       }
     }
     throw StoreAccess.contention(access.store)
+  }
+
+  /// As many of the transactions as one commit takes up, with their changes, and how many these are with
+  /// sync's own, which are left out.
+  private func changes(
+    of transactions: [HistoryTransactionRecord], except own: Set<Int64>, after start: Int64?
+  ) throws -> (foreign: [HistoryTransactionRecord], count: Int) {
+    var foreign: [HistoryTransactionRecord] = []
+    var count = 0
+    var changes = 0
+    // Each run as long as all before it: few reads where transactions are small.
+    while count < transactions.count, changes < changesPerCommit {
+      let run = transactions[count...].prefix(max(1, count))
+      let before = count == 0 ? start : transactions[count - 1].number
+      let found = try access.changes(of: Array(run), except: own, after: before)
+      foreign += found
+      changes += found.reduce(0) { $0 + $1.changes.count }
+      count += run.count
+    }
+    return (foreign, count)
   }
 
   /// The next transactions, without their changes, and what precedes the first of them.
@@ -114,6 +137,8 @@ struct CaptureWork {
 
   func prefetch(_ transactions: [HistoryTransactionRecord]) throws {
     let changes = transactions.flatMap(\.changes)
+    // Its ID, its entry, its place in the change order.
+    ledger.reserve(3 * changes.count)
     try ledger.prefetch(changes.compactMap { SyncKey.object($0.objectID) })
     let records = try changes.compactMap { try ledger.recordID(for: $0.objectID) }
     try ledger.prefetch(records: records)

@@ -63,11 +63,15 @@ struct ChangeExporter {
   private func read(after cursor: SyncCursor, entries page: Int) throws -> Reading {
     let ledger = try access.ledger()
     guard ledger.head.sequence > cursor.position else { return .nothing }
-    return try read(readRange(after: cursor, entries: page, ledger), after: cursor, ledger)
+    var entries: [RecordID: RecordEntry] = [:]
+    let range = try readRange(after: cursor, entries: page, ledger, &entries)
+    return try read(range, entries, after: cursor, ledger)
   }
 
+  /// - Parameter entries: Gets those of the records that were looked at.
   private func readRange(
-    after cursor: SyncCursor, entries page: Int, _ ledger: Ledger
+    after cursor: SyncCursor, entries page: Int, _ ledger: Ledger,
+    _ entries: inout [RecordID: RecordEntry]
   ) throws -> ChangeRange {
     var range = ChangeRange(after: cursor.position)
     guard let sidecar = access.store as? any SidecarKeeping else { return range }
@@ -89,7 +93,7 @@ struct ChangeExporter {
         read(from: last + Data([0]), to: range.upTo + 1, limit: 0), except: destination)
       if !range.isEmpty { break }
     }
-    try bound(&range, ledger)
+    try bound(&range, ledger, &entries)
     // While the first copy runs, transactions may come in parts.
     if range.upTo <= cursor.streamingUntil { return range }
     while range.needed > range.upTo {
@@ -103,18 +107,23 @@ struct ChangeExporter {
   }
 
   /// Leaves out what would be too much to have in memory at a time.
-  private func bound(_ range: inout ChangeRange, _ ledger: Ledger) throws {
-    try ledger.prefetch(records: range.records.map(\.id))
-    let entries = try range.records.map { try ledger.record($0.id) }
-    let objects = entries.map { $0.flatMap { ledger.objectID(for: $0) } }
-    let rows = try access.sizes(of: objects.compactMap { $0 })
-    var next = 0
-    let sizes = try zip(range.records, objects).map { record, object in
-      let beside = try ledger.value(SyncKey.record(record.id))?.count ?? 0
-      guard object != nil else { return beside }
-      next += 1
-      return beside + rows[next - 1]
+  private func bound(
+    _ range: inout ChangeRange, _ ledger: Ledger, _ entries: inout [RecordID: RecordEntry]
+  ) throws {
+    let keys = range.records.map { SyncKey.record($0.id) }
+    try ledger.prefetch(keys)
+    entries.reserveCapacity(keys.count)
+    var sizes: [Int] = []
+    var live: [(place: Int, object: ManagedObjectID)] = []
+    for (key, record) in zip(keys, range.records) {
+      let data = try ledger.value(key)
+      sizes.append(data?.count ?? 0)
+      guard let entry = try data.map(ledger.entry(decoding:)) else { continue }
+      entries[record.id] = entry
+      if let object = ledger.objectID(for: entry) { live.append((sizes.count - 1, object)) }
     }
+    let rows = try access.sizes(of: live.map(\.object))
+    for (item, size) in zip(live, rows) { sizes[item.place] += size }
     range.cut(after: range.end(within: access.configuration.batchBytes, sizes: sizes))
   }
 
@@ -143,7 +152,8 @@ struct ChangeExporter {
   }
 
   private func read(
-    _ range: ChangeRange, after cursor: SyncCursor, _ ledger: Ledger
+    _ range: ChangeRange, _ looked: [RecordID: RecordEntry], after cursor: SyncCursor,
+    _ ledger: Ledger
   ) throws -> Reading {
     var set = ChangeSet(
       source: ledger.storeID, after: cursor.position, upTo: range.upTo)
@@ -151,7 +161,9 @@ struct ChangeExporter {
     let linkKeys = Set(range.links.map(\.key)).sorted()
     let keys = ids.map(SyncKey.record) + linkKeys.map(SyncKey.link)
     try ledger.prefetch(keys)
-    let entries = try ids.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
+    let entries = try ids.compactMap { id in
+      try (looked[id] ?? ledger.record(id)).map { (id: id, entry: $0) }
+    }
     let live = entries.compactMap { item in
       ledger.objectID(for: item.entry).map { (id: item.id, entry: item.entry, object: $0) }
     }

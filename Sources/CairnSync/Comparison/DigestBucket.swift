@@ -60,15 +60,18 @@ extension SyncSchema {
       else { return nil }
     }
     var parts = DigestSum()
-    func add(_ name: String) {
+    func add(_ name: String, _ start: DigestHash) {
       guard let write = entry.write(of: name) else { return }
-      var part = DigestHash()
-      part.add(name)
+      var part = start
       part.add(write.stamp)
       parts += DigestSum(part)
     }
-    for column in plan?.columns ?? [] { add(column.name) }
-    for name in entry.overlay.keys where plan?.columnByName[name] == nil { add(name) }
+    for column in plan?.columns ?? [] { add(column.name, column.digest) }
+    for name in entry.overlay.keys where plan?.columnByName[name] == nil {
+      var start = DigestHash()
+      start.add(name)
+      add(name, start)
+    }
     var hash = DigestHash()
     hash.add(id)
     hash.add(entry.entity)

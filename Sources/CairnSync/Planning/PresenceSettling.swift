@@ -12,7 +12,9 @@ extension ImportPlanner {
     var isChanged = true
     while isChanged {
       isChanged = settleFates()
-      for (id, item) in items.sorted(by: { $0.key < $1.key }) {
+      let found = items
+      for id in found.keys.sorted() {
+        guard let item = found[id] else { continue }
         let presence = Presence(was: item.row != nil, isThere: isPresent(item))
         if followed[id] == presence { continue }
         followed[id] = presence

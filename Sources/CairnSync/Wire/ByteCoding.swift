@@ -6,7 +6,10 @@ import Foundation
 /// The same value always gives the same bytes.
 public struct ByteWriter: Sendable {
   private var buffer: [UInt8] = []
-  public init() {}
+  public init() {
+    // Most of what is written fits.
+    buffer.reserveCapacity(96)
+  }
 
   public var data: Data { Data(buffer) }
 

@@ -134,6 +134,24 @@ struct ChangeOrderTests {
     #expect(try exporter.next(after: SyncCursor(position: first.upTo)) != nil)
   }
 
+  @Test func aCaptureTakesNoMoreChangesAtATimeThanTheBoundUnlessATransactionHas() throws {
+    let pair = try Pair()
+    for number in 0..<4 {
+      try pair.insert((0..<3).map { "k\(number)-\($0)" }, in: pair.local)
+    }
+    try pair.insert((0..<10).map { "l\($0)" }, in: pair.local)
+    try pair.insert(["last"], in: pair.local)
+    var counts: [Int] = []
+    let capture = HistoryCapture(access: pair.local.access, changesPerCommit: 4)
+    #expect(try capture.run { counts.append($0) } == 6)
+    // The first two have six changes, the fifth has ten by itself; then the look at all rows.
+    #expect(counts == [2, 2, 1, 1, 23])
+    let sets = try sets(of: pair.local, isFirstCopy: false)
+    #expect(sets.map(\.records.count).reduce(0, +) == 23)
+    try pair.expectEqual()
+    #expect(try pair.replica.picture().count == 23)
+  }
+
   @Test func rowsFromBeforeSyncAreTakenUpInPartsThatFit() throws {
     let scratch = try Scratch()
     let fleet = Fleet(seed: 1, directory: scratch.url)
