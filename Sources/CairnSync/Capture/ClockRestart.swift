@@ -20,13 +20,15 @@ struct ClockRestart {
       guard ledger.head.clock.isAhead(of: limit) else { return nil }
       let ahead = ledger.head.clock.last.milliseconds - now
       let offered = try access.lastOffered()
-      // Later than what anybody has seen, which may be a little later than now.
-      let start = max(ClockReading(milliseconds: now), offered)
+      let seen = max(ClockReading(milliseconds: limit), offered)
+      let wrong = try stamps(ledger).filter { $0.key.clock > seen }
+      // Later than what anybody has seen, and than what the writers had seen; both may be a little later
+      // than now.
+      let start = max(
+        ClockReading(milliseconds: now), offered, wrong.values.max() ?? ClockReading(bits: 0))
       if start.milliseconds <= limit + access.configuration.allowedClockSkew {
-        let seen = max(ClockReading(milliseconds: limit), offered)
-        let wrong = try stamps(ledger).filter { $0.clock > seen }
         ledger.head.epoch += 1
-        try restamp(FreshStamps(wrong, of: ledger.writer, after: start), ledger)
+        try restamp(FreshStamps(Set(wrong.keys), of: ledger.writer, after: start), ledger)
       }
       ledger.head.epoch += 1
       ledger.head.clock = HybridLogicalClock(last: ClockReading(milliseconds: now))
@@ -35,15 +37,29 @@ struct ClockRestart {
     throw StoreAccess.contention(access.store)
   }
 
-  /// The stamps that this store gave to what it still has.
-  private func stamps(_ ledger: Ledger) throws -> Set<Stamp> {
-    var found: Set<Stamp> = []
+  /// The stamps that this store gave to what it still has, each with the latest reading of other stores
+  /// that its writer had seen.
+  private func stamps(_ ledger: Ledger) throws -> [Stamp: ClockReading] {
+    let own = ledger.storeID
+    var found: [Stamp: ClockReading] = [:]
+    func take(_ stamp: Stamp, _ seen: SeenWrites) {
+      guard stamp.store.isEpoch(of: own) else { return }
+      let others = seen.readings.filter { !$0.key.isEpoch(of: own) }.values
+      found[stamp] = others.reduce(found[stamp] ?? ClockReading(bits: 0)) { max($0, $1) }
+    }
+    func take(_ write: PropertyWrite) {
+      take(write.stamp, write.seen)
+      if let meant = write.lastMeant { take(meant, SeenWrites()) }
+    }
     try visit(
       ledger,
-      record: { _, entry in found.formUnion(entry.ownStamps(of: ledger.storeID)) },
+      record: { _, entry in
+        for write in [entry.base].compactMap({ $0 }) + entry.writes.values { take(write) }
+        if let deletion = entry.deletion { take(deletion.stamp, deletion.seen) }
+      },
       link: { _, entry in
-        let stamps = entry.state.stamps(newTo: nil)
-        found.formUnion(stamps.filter { $0.store.isEpoch(of: ledger.storeID) })
+        let positions = [entry.state.memberPosition, entry.state.ownerPosition]
+        for write in [entry.state.write] + positions.compactMap({ $0?.write }) { take(write) }
       })
     return found
   }
@@ -123,12 +139,6 @@ struct FreshStamps {
 }
 
 extension RecordEntry {
-  fileprivate func ownStamps(of store: StoreID) -> [Stamp] {
-    let writes = [base].compactMap { $0 } + Array(writes.values)
-    let stamps = writes.map(\.stamp) + writes.compactMap(\.lastMeant)
-    return (stamps + [deletion?.stamp].compactMap { $0 }).filter { $0.store.isEpoch(of: store) }
-  }
-
   /// A write that has brought a deleted record back stays later than the delete, which others have seen.
   fileprivate func restamped(_ fresh: FreshStamps) -> RecordEntry {
     var entry = self

@@ -34,6 +34,28 @@ struct WriterEpochTests {
     #expect(try SyncHead(decoding: head.encoded) == head)
   }
 
+  /// What a store stamps anew stays later than the values of others that it replaced.
+  @Test func whatIsStampedAnewStaysLaterThanWhatItsWriterHadSeen() throws {
+    let fleet = Fleet(seed: 94)
+    let set: (inout SyncConfiguration) -> Void = { $0.allowedClockSkew = 300_000 }
+    // Programs' times are later than all that is believed, so that this is what they are stamped with.
+    let a = try fleet.add("a", configure: set)
+    let b = try fleet.add("b", skew: -50_000, configure: set)
+    try b.write { _ = try b.insert("Item", ["key": "k", "value": "theirs"], in: $0) }
+    try fleet.pass(a, b, direction: .pull)
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("mine", forKey: "value") }
+    var environment = a.access.environment
+    let now = environment.now
+    environment.now = { now() + 86_400_000 }
+    let wrong = StoreAccess(
+      store: a.store, schema: a.access.schema, environment: environment,
+      configuration: a.access.configuration)
+    try HistoryCapture(access: wrong).run()
+    #expect(try ClockRestart(access: a.access).runIfNeeded() != nil)
+    _ = try fleet.settle([(a, b)])
+    for site in [a, b] { #expect(try site.picture() == ["item k mine nil ^- []"], "\(site.name)") }
+  }
+
   /// The value from the future that a store has overwritten is later than all that it writes after that.
   @Test func aDeleteHasNotSeenWhatWasWrittenAfterAValueFromTheFutureWasReplaced() throws {
     let fleet = Fleet(seed: 92)
