@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/sockios.h>
 #include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
@@ -96,6 +97,11 @@ ssize_t cplatform_send_datagram(
     memcpy(CMSG_DATA(header), &attached, sizeof(int));
   }
   return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+int cplatform_unread(int socket) {
+  int count = 0;
+  return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 ssize_t cplatform_send(int socket, const void *bytes, size_t count) {

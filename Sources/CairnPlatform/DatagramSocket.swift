@@ -44,6 +44,19 @@ public final class DatagramSocket: Sendable {
     }
   }
 
+  /// Blocks until everything that was sent has been read, at most for `timeout`.
+  ///
+  /// - Returns: whether it has been.
+  @discardableResult
+  public func waitUntilRead(timeout: Duration) -> Bool {
+    let deadline = MonotonicClock.nanoseconds &+ UInt64(max(0, timeout.wholeNanoseconds))
+    while cplatform_unread(descriptor.rawValue) > 0 {
+      if MonotonicClock.nanoseconds >= deadline { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
   /// Waits for one message, at most `timeout`; nil when none came.
   public func receive(timeout: Duration) throws -> [UInt8]? {
     guard try waitUntilReady(descriptor.rawValue, for: POLLIN, timeout: timeout) else { return nil }

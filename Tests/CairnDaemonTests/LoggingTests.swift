@@ -55,6 +55,17 @@ private final class Lines: Sendable {
     #expect(try journal.receive(timeout: .patience) == [])
   }
 
+  @Test func whoEndsSoonCanWaitUntilJournaldHasReadItsWords() throws {
+    let folder = try TemporaryFolder()
+    let journal = try DatagramSocket(boundTo: folder.file("journal"))
+    let daemon = try DatagramSocket()
+    #expect(daemon.waitUntilRead(timeout: .zero), "nothing was sent")
+    try daemon.send(Array("last words".utf8), to: folder.file("journal"))
+    #expect(!daemon.waitUntilRead(timeout: .milliseconds(20)))
+    #expect(try journal.receive(timeout: .patience) == Array("last words".utf8))
+    #expect(daemon.waitUntilRead(timeout: .patience))
+  }
+
   @Test func everyEventHasAnIDOfItsOwnAndItsTextNamesItsFields() throws {
     let ids = DaemonEvent.allCases.map(\.messageID)
     #expect(Set(ids).count == ids.count)

@@ -99,6 +99,35 @@ for file in cairnd.yaml cairnd.yaml.d/more.yaml; do
   done
   chmod 0644 /etc/cairn/$file
 done
+for place in /etc/cairn /etc/cairn/cairnd.yaml.d; do
+  chmod g+w $place
+  systemctl start cairnd.service 2> /dev/null
+  equals "a configuration in $place that others may write to ends with 78" 78 \
+    "$(systemctl show -P ExecMainStatus cairnd.service)"
+  journalctl --sync
+  contains "and the folder is named" "chmod go-w $place" "$(journalctl -u cairnd -o cat -n 5)"
+  chmod g-w $place
+  systemctl reset-failed cairnd.service
+done
+# A model or a folder of stores that anybody may write to: the daemon can be asked, and goes on when it is mended.
+exposed() { cairnctl --json status 2>&1 | grep -qF "chmod o-w $1"; }
+for place in /etc/cairn/Model.xcdatamodeld /etc/cairn/Model.xcdatamodeld/*/contents /var/lib/cairn; do
+  chmod o+w "$place"
+  cairnd --config /etc/cairn/cairnd.yaml --check-config > /tmp/out 2>&1
+  equals "a check of the configuration refuses $place" 78 $?
+  contains "and says what helps" "chmod o-w $place" "$(cat /tmp/out)"
+  # systemd gives the state folder its mode at each start.
+  [ "$place" = /var/lib/cairn ] && chmod o-w "$place" && continue
+  systemctl start cairnd.service
+  if eventually 10 exposed "$place"; then ok "the status names $place"; else
+    fail "the status names $place" "$(cairnctl status 2>&1)"
+  fi
+  chmod o-w "$place"
+  if eventually 70 serving; then ok "and it serves once it is mended"; else
+    fail "and it serves once it is mended" "$(cairnctl status 2>&1)"
+  fi
+  systemctl stop cairnd.service
+done
 # The most that the daemon can say, for what follows.
 echo 'log: {level: trace}' > /etc/cairn/cairnd.yaml.d/more.yaml
 
@@ -143,6 +172,20 @@ cp /etc/passwd /tmp/before
 contains "a file that is no store is refused" "exit 1" "$(as operator cairnctl store add p sqlite /etc/passwd --wait)"
 check "and stays as it was" cmp /etc/passwd /tmp/before
 as root cairnctl store remove p > /dev/null
+ln /etc/passwd /var/lib/cairn/hard.sqlite
+ln -s /etc/passwd /var/lib/cairn/soft.sqlite
+ln /var/lib/cairn/local.sqlite /var/lib/cairn/twin.sqlite
+long=$(printf 'x%.0s' $(seq 256))
+for path in /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite /proc/self/mem \
+  /proc/self/environ /dev/null /dev/full /var/lib/cairn /var/lib/cairn/local.sqlite /var/lib/cairn/local.sqlite-wal \
+  /var/lib/cairn/local.sqlite-journal /var/lib/cairn/../cairn/x.sqlite "/var/lib/cairn/$long"; do
+  equals "no store comes to be at ${path:0:60}" "" \
+    "$(as operator cairnctl store add p sqlite "$path" --wait --timeout 3 | grep -x 'exit 0')"
+  as root cairnctl store remove p > /dev/null
+done
+check "and nothing was written there" cmp /etc/passwd /tmp/before
+check "nor to the local store" cairnctl fetch Package --where "name = '$canary'"
+rm /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite
 
 # A daemon that was taken over.
 cat > /tmp/probe.conf <<< "[Service]

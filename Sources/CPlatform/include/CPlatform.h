@@ -34,6 +34,9 @@ int cplatform_memfd_seal(int descriptor);
 ssize_t cplatform_send_datagram(
   int socket, const char *path, const void *bytes, size_t count, int attached);
 
+/// How much of what was sent has not been read by the other side; -1 when that is not known.
+int cplatform_unread(int socket);
+
 /// Writes bytes to a socket without ever raising SIGPIPE.
 ssize_t cplatform_send(int socket, const void *bytes, size_t count);
 

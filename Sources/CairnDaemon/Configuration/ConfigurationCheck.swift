@@ -42,6 +42,11 @@ enum ConfigurationCheck {
     if let problem = problem(ofFile: configuration.local.path) {
       problems.append(("local.path", problem, "name a file, which may be a new one"))
     }
+    let folder = URL(fileURLWithPath: configuration.local.path, isDirectory: false)
+      .deletingLastPathComponent().path
+    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
+      problems.append(("local.path", problem, nil))
+    }
     for replica in configuration.replicas {
       if let problem = problem(ofFile: replica.path) {
         problems.append(

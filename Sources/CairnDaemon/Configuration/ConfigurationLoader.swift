@@ -51,6 +51,10 @@ public struct ConfigurationLoader: Sendable {
   private func overlayFiles(_ collector: ProblemCollector) -> [String] {
     let folder = "\(path).d"
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .all) {
+      collector.add(ConfigurationOrigin(source: folder), "", problem)
+      return []
+    }
     do {
       return try FileManager.default.contentsOfDirectory(atPath: folder)
         .filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
@@ -70,6 +74,11 @@ public struct ConfigurationLoader: Sendable {
         collector.add(
           origin, "", "others may write to the file (mode \(String(facts.mode, radix: 8)))",
           remedy: "chmod go-w \(file)")
+        return nil
+      }
+      let folder = URL(fileURLWithPath: file, isDirectory: false).deletingLastPathComponent().path
+      if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .all) {
+        collector.add(origin, "", problem)
         return nil
       }
       guard facts.isRegularFile, facts.size < 1 << 20 else {

@@ -160,6 +160,10 @@ final class SectionReader {
       report(key, "\(path) is a folder", "name a file in it")
       return nil
     }
+    if let problem = StorePath.problem(path) {
+      report(key, problem, "give the file another name")
+      return nil
+    }
     return path
   }
 

@@ -45,6 +45,7 @@ extension ReplicaSection {
     }
     let isPlain = location.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     guard isPlain else { throw invalid("location", "the path holds a control character") }
+    if let problem = StorePath.problem(location) { throw invalid("location", problem) }
     let path = URL(fileURLWithPath: location, isDirectory: false).standardizedFileURL.path
     guard
       path

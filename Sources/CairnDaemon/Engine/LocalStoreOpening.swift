@@ -27,6 +27,15 @@ struct LocalStoreOpening {
             reason: "the model \(path) is a device, a pipe or a socket; name a file or a bundle",
             isTransient: false)
         }
+        let folder = URL(fileURLWithPath: path, isDirectory: false).deletingLastPathComponent().path
+        let problem =
+          FileTrust.problem(ofFolder: folder, keepingOut: .world)
+          ?? FileTrust.problem(ofContents: path, keepingOut: .world)
+        if let problem {
+          throw EngineFailure(
+            code: "model-invalid", reason: "the model \(path) cannot be trusted: \(problem)",
+            isTransient: true)
+        }
         return try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: path))
       } catch let failure as EngineFailure {
         throw failure
@@ -90,6 +99,12 @@ struct LocalStoreOpening {
         isTransient: true)
     }
     try checkKind(of: url)
+    let folder = url.deletingLastPathComponent().path
+    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
+      throw EngineFailure(
+        code: "folder-exposed", reason: "the local store is not safe in its folder: \(problem)",
+        isTransient: true)
+    }
     do {
       try ownership.take()
     } catch {

@@ -58,6 +58,7 @@ public struct DaemonProcess: Sendable {
     do {
       try ownership.take()
     } catch {
+      defer { destination.settle() }
       return leave(to: error, activation, logger)
     }
     do {
@@ -65,6 +66,7 @@ public struct DaemonProcess: Sendable {
       logger.event(.stopped, "stopped")
       return .stopped
     } catch {
+      defer { destination.settle() }
       return end(after: error, logger)
     }
   }
@@ -153,8 +155,10 @@ public struct DaemonProcess: Sendable {
     notifier(
       NotifyMessage.status("Configuration: \(problems.first ?? "not valid")")
         .and(.failure(errno: Int32(invalid))))
-    let logger = LogDestination(LogSection(), environment: environment).logger("cairnd")
+    let destination = LogDestination(LogSection(), environment: environment)
+    let logger = destination.logger("cairnd")
     for problem in problems { logger.event(.configurationInvalid, "\(problem)") }
+    destination.settle()
     WaitingClients.refuse(
       activation.control, with: .configurationInvalid(problems: problems))
     return .configuration

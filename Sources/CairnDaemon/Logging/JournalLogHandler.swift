@@ -1,5 +1,6 @@
 // Writes log lines to journald with all their fields.
 import CairnPlatform
+import Foundation
 import Logging
 
 /// A connection to journald, shared by all handlers.
@@ -14,6 +15,13 @@ public final class JournalConnection: Sendable {
   public init(path: String = JournalConnection.standardPath) throws {
     socket = try DatagramSocket()
     self.path = path
+  }
+
+  /// Waits until journald has taken everything, a moment at most.
+  func settle() {
+    socket.waitUntilRead(timeout: .milliseconds(500))
+    // It looks at the process next.
+    Thread.sleep(forTimeInterval: 0.01)
   }
 
   /// Sends an entry; one too big for a datagram goes as a sealed memory file.

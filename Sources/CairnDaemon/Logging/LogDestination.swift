@@ -6,6 +6,7 @@ import Logging
 public struct LogDestination: Sendable {
   private let makeHandler: @Sendable (String) -> any LogHandler
   private let level: SharedLogLevel
+  private let journal: JournalConnection?
 
   /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
   public init(_ section: LogSection, environment: [String: String]) {
@@ -19,6 +20,7 @@ public struct LogDestination: Sendable {
     case .logfmt, .json: break
     }
     let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
+    self.journal = journal
     makeHandler = { [journal] label in
       if let journal {
         return LeveledLogHandler(JournalLogHandler(label: label, connection: journal), level)
@@ -29,6 +31,10 @@ public struct LogDestination: Sendable {
 
   /// Changes the level of every logger made here but for those that have a level of their own.
   public func setLevel(_ new: LogSection.Level) { level.set(new.loggerLevel) }
+
+  /// To be called before the process ends soon after it has begun: journald asks the kernel which unit an
+  /// entry is of, which does not know that of a process that is gone.
+  public func settle() { journal?.settle() }
 
   /// A logger for one part of the daemon.
   public func logger(_ label: String) -> Logger {

@@ -78,6 +78,8 @@ import Testing
       ("\(folder.path)/a/../b.sqlite", "\"..\""),
       ("\(folder.path)/a\nb.sqlite", "control character"),
       ("\(folder.path)/a\u{7}.sqlite", "control character"), ("\(folder.path)/a/", "file"),
+      ("\(daemon.localPath)-wal", "beside stores"),
+      ("\(daemon.localPath)-journal", "beside stores"),
     ]
     for (path, words) in cases {
       let added = try await daemon.ctl("store", "add", "copy", "sqlite", path)

@@ -1,0 +1,52 @@
+// Whether users without a role can change what the daemon believes or keeps.
+import CairnPlatform
+import Foundation
+
+/// Looks for files and folders that others may write to.
+enum FileTrust {
+  /// Whom a mode must keep out.
+  enum Others {
+    /// Everybody but the owner.
+    case all
+    /// Everybody but the owner and the group, which may be that of applications.
+    case world
+
+    fileprivate var bits: UInt32 { self == .all ? 0o022 : 0o002 }
+  }
+
+  private static let sticky: UInt32 = 0o1000
+  /// A bundle of more files than this is no model; the limit keeps a wrong path from taking long.
+  private static let mostFiles = 10_000
+
+  /// What lets others put another file into a folder in place of one that is there; nil when nothing does.
+  ///
+  /// In a folder with the sticky bit, such as `/tmp`, they can only add files.
+  static func problem(ofFolder path: String, keepingOut others: Others) -> String? {
+    guard let facts = try? FileFacts(path: path), facts.mode & sticky == 0 else { return nil }
+    return problem(path, facts, others)
+  }
+
+  /// What lets others change a file, or a bundle with all that is in it; nil when nothing does.
+  static func problem(ofContents path: String, keepingOut others: Others) -> String? {
+    guard let facts = try? FileFacts(path: path) else { return nil }
+    if let problem = problem(path, facts, others) { return problem }
+    guard facts.isFolder, let names = FileManager.default.enumerator(atPath: path) else {
+      return nil
+    }
+    for case let (index, name as String) in names.enumerated() {
+      if index == mostFiles { return "\(path) holds more than \(mostFiles) files; name a model" }
+      let inner = "\(path)/\(name)"
+      if let facts = try? FileFacts(path: inner), let problem = problem(inner, facts, others) {
+        return problem
+      }
+    }
+    return nil
+  }
+
+  private static func problem(_ path: String, _ facts: FileFacts, _ others: Others) -> String? {
+    guard facts.mode & others.bits != 0 else { return nil }
+    let whom = others == .all ? "go" : "o"
+    return
+      "others may write to \(path) (mode \(String(facts.mode, radix: 8))); chmod \(whom)-w \(path)"
+  }
+}
