@@ -123,17 +123,17 @@ install: build
 	install -D -m 0644 systemd/tmpfiles.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/tmpfiles.d/cairn.conf"
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
 	install -m 0644 systemd/drop-ins/*.conf "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
-	@# Where the three shells look for completions.
-	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+	@# What the programs say of themselves: manual pages, and completions where the three shells look.
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/man/man8" \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
-	"$(BIN)/cairnctl" --generate-completion-script bash \
-	  > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
+	"$(BIN)/cairnctl" manual > "$(DESTDIR)$(PREFIX)/share/man/man1/cairnctl.1"
+	"$(BIN)/cairnd" --manual > "$(DESTDIR)$(PREFIX)/share/man/man8/cairnd.8"
+	"$(BIN)/cairnctl" completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
 	@# It is read, not run.
 	sed -i '1{/^#!/d}' "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
-	"$(BIN)/cairnctl" --generate-completion-script zsh \
-	  > "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_cairnctl"
-	"$(BIN)/cairnctl" --generate-completion-script fish \
-	  > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cairnctl.fish"
+	"$(BIN)/cairnctl" completions zsh > "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_cairnctl"
+	"$(BIN)/cairnctl" completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cairnctl.fish"
 	@# Readable by the daemon's user (there are no secrets in it); never laid over one that is there.
 	[ -e "$(DESTDIR)/etc/cairn/cairnd.yaml" ] || \
 	  install -D -m 0644 Config/cairnd.yaml "$(DESTDIR)/etc/cairn/cairnd.yaml"

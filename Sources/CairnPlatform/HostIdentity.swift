@@ -21,4 +21,10 @@ public enum HostIdentity {
 
   /// The user this process acts as.
   public static var effectiveUser: UInt32 { geteuid() }
+
+  /// Bytes of a page of memory, in which the kernel counts.
+  public static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
+
+  /// The kernel's units of processor time in a second.
+  public static var clockTicks: Int { sysconf(Int32(_SC_CLK_TCK)) }
 }

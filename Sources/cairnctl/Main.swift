@@ -18,8 +18,10 @@ struct CairnctlCommand: ParsableCommand {
       WaitCommand.self, PlanCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
+      BackupCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ModelCommand.self, InspectCommand.self, ReloadCommand.self,
+      MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 
   @OptionGroup var shared: SharedOptions

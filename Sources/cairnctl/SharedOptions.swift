@@ -4,9 +4,13 @@ import CairnControl
 import Foundation
 
 struct SharedOptions: ParsableArguments {
+  /// Where the daemon is when nothing says otherwise.
+  static let usualSocket = "/run/cairnd/control"
+
   @Option(
     name: .long,
-    help: "The daemon's control socket (default: $CAIRN_SOCKET, else /run/cairnd/control).")
+    help: "The daemon's control socket (default: $CAIRN_SOCKET, else /run/cairnd/control).",
+    completion: .file())
   var socket: String?
 
   @Flag(name: .long, help: "Write JSON for machines.")
@@ -25,7 +29,7 @@ struct SharedOptions: ParsableArguments {
   /// A connection to the daemon.
   func connect() throws -> ControlClient {
     let environment = ProcessInfo.processInfo.environment["CAIRN_SOCKET"]
-    let path = socket ?? environment ?? "/run/cairnd/control"
+    let path = socket ?? environment ?? Self.usualSocket
     return try ControlClient(socket: path, timeout: .seconds(timeout ?? 60))
   }
 }

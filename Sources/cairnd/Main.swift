@@ -31,9 +31,28 @@ struct CairnDaemonCommand: AsyncParsableCommand {
   @Flag(name: .long, help: "Check the configuration, report all problems and exit.")
   var checkConfig = false
 
+  /// For packages, which install what it prints.
+  @Flag(name: .long, help: .hidden)
+  var manual = false
+
   mutating func run() async throws {
+    if manual { return print(try Self.manualPage().text) }
     let daemon = DaemonProcess(loader: ConfigurationLoader(path: config, settings: settings))
     let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
     throw ExitCode(status.rawValue)
+  }
+
+  private static func manualPage() throws -> ManualPage {
+    try ManualPage(
+      section: 8, describedBy: _dumpHelp(),
+      rest: [
+        .init(
+          "Files",
+          entries: [
+            ("/etc/cairn/cairnd.yaml", "The configuration; each key is explained in it."),
+            ("/run/cairnd/control", "The control socket, which cairnctl speaks to."),
+          ]),
+        .init("See also", text: "cairnctl(1), systemctl(1), journalctl(1)"),
+      ])
   }
 }

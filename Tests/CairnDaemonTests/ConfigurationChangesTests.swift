@@ -28,12 +28,14 @@ import Testing
       $0.local.path = "/k.sqlite"
       $0.local.durability = .normal
       $0.log.format = .json
+      $0.metrics.socket = "/m"
+      $0.metrics.address = .init(host: "127.0.0.1", port: 9464)
       $0.log.level = .debug
     }
     #expect(
       many.needingRestart == [
         "model", "control.socket", "control.maxConnections", "local.path", "local.durability",
-        "log.format",
+        "metrics.socket", "metrics.address", "log.format",
       ])
     #expect(many.keys.contains("log.level"))
   }
@@ -43,6 +45,7 @@ import Testing
       $0.control.statusGroup = 7
       $0.control.adminGroup = 8
       $0.log.level = .debug
+      $0.backup.folder = "/backups"
       $0.replicas = [
         ReplicaSection(name: "nas", store: .sqlite(path: "/n.sqlite"), direction: .push),
         ReplicaSection(name: "usb", store: .sqlite(path: "/u.sqlite")),
@@ -50,7 +53,9 @@ import Testing
     }
     #expect(
       live.keys == [
-        "control.statusGroup", "control.adminGroup", "replicas.nas", "replicas.usb", "log.level",
+        "control.statusGroup", "control.adminGroup", "replicas.nas", "replicas.usb",
+        "backup.folder",
+        "log.level",
       ])
     #expect(live.needingRestart.isEmpty && !live.isEngineConcerned)
     #expect(changes { $0.replicas = [] }.keys == ["replicas.nas"])
@@ -68,8 +73,8 @@ import Testing
   /// A key that is added to a section and forgotten here would be reloaded in silence, or never.
   @Test func everyKeyOfTheConfigurationIsCompared() {
     func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
-    #expect(count(base) == 6)
+    #expect(count(base) == 8)
     #expect(count(base.control) == 4 && count(base.local) == 2 && count(base.log) == 2)
-    #expect(count(base.sync) == 10)
+    #expect(count(base.sync) == 10 && count(base.metrics) == 2 && count(base.backup) == 1)
   }
 }

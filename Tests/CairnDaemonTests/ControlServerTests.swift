@@ -153,16 +153,62 @@ import Testing
   }
 
   @Test func connectionsAreLimited() async throws {
-    // Tests may run as root, which has one place beyond the limit.
-    let running = try await RunningServer { $0.limits = .init(total: 2, perUser: 2) }
+    // Tests run as the server's own user, for whom one place more is kept here.
+    let running = try await RunningServer {
+      $0.limits = .init(total: 2, perUser: 2, ownerReserve: 1)
+    }
     try await offPool { () throws -> Void in
-      let room = HostIdentity.effectiveUser == 0 ? 3 : 2
-      let clients = try (0..<room).map { _ in try running.client() }
+      let clients = try (0..<3).map { _ in try running.client() }
       for client in clients { _ = try client.call(GetStatus.self, NoValues()) }
       let last = try running.client()
       #expect(throws: ControlError.busy(reason: "too many connections")) {
         try last.call(GetStatus.self, NoValues())
       }
+    }
+  }
+
+  @Test func whoeverHoldsAllPlacesLeavesSomeToOwners() {
+    let table = ConnectionTable(limits: .init(total: 4, perUser: 2, ownerReserve: 2))
+    func admit(_ user: UInt32, owner: Bool = false) -> Int? {
+      table.admit(user: user, isOwner: owner) {}
+    }
+    for user: UInt32 in [1000, 1001] {
+      #expect(admit(user) != nil && admit(user) != nil)
+      #expect(admit(user) == nil, "a user's share")
+    }
+    #expect(admit(1002) == nil, "all places are held")
+    let first = admit(0, owner: true)
+    #expect(first != nil && admit(900, owner: true) != nil)
+    #expect(admit(0, owner: true) == nil, "the places of owners are held")
+    first.map(table.remove)
+    #expect(admit(1002) == nil, "they are for owners only")
+    #expect(admit(0, owner: true) != nil)
+  }
+
+  @Test func onlySoManyAreToldThatThereIsNoRoom() {
+    let table = ConnectionTable(limits: .init(turnedAway: 2))
+    #expect(table.beginTurningAway() && table.beginTurningAway())
+    #expect(!table.beginTurningAway())
+    table.endTurningAway()
+    #expect(table.beginTurningAway())
+  }
+
+  @Test func thoseWhoAreNotToldAreClosedAndHoldNothing() async throws {
+    let running = try await RunningServer {
+      $0.limits = .init(total: 1, perUser: 1, ownerReserve: 0, turnedAway: 1)
+    }
+    try await offPool { () throws -> Void in
+      let first = try running.client()
+      _ = try first.call(GetStatus.self, NoValues())
+      // The first of these hears why, and is open until it hangs up.
+      let told = try UnixStream(connectingTo: running.socket)
+      let answer = String(decoding: try told.read(timeout: .patience), as: UTF8.self)
+      #expect(answer.contains("too many connections"), "\(answer)")
+      for _ in 0..<50 {
+        let next = try UnixStream(connectingTo: running.socket)
+        #expect(try next.read(timeout: .patience).isEmpty)
+      }
+      _ = try first.call(GetStatus.self, NoValues())
     }
   }
 

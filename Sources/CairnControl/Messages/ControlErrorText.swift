@@ -82,6 +82,12 @@ extension ControlError: CustomStringConvertible {
       "look at it again, and give the revision or plan that is shown then"
     case .notPossible("nothing-to-approve", _):
       "`cairnctl status` shows what each replica waits for"
+    case .notPossible("backup-exists", _), .notPossible("backup-label", _):
+      "`cairnctl backup --as NAME` takes another name; without --as the time is the name"
+    case .notPossible("backup-folder", _):
+      "backup.folder in cairnd.yaml names another folder; `cairnctl reload` takes it over"
+    case .notPossible("backup-failed", _):
+      "`df -h` and `ls -ld` show room and rights there; then: cairnctl backup"
     case .notPossible: nil
     case .entryNotFound(.conflict, _, _): "`cairnctl conflicts` lists them"
     case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"

@@ -41,6 +41,9 @@ struct ConfigurationChanges: Sendable, Hashable {
     sync("deletions.smallest", \.smallestEntity)
     sync("pollInterval", \.pollInterval)
     sync("maxRetryDelay", \.maxRetryDelay)
+    live("backup.folder", \.backup.folder)
+    fixed("metrics.socket", \.metrics.socket)
+    fixed("metrics.address", \.metrics.address)
     live("log.level", \.log.level)
     fixed("log.format", \.log.format)
   }

@@ -10,11 +10,14 @@ public struct DaemonConfiguration: Sendable, Hashable {
   public var replicas: [ReplicaSection]
   public var sync: SyncSection
   public var log: LogSection
+  public var metrics: MetricsSection
+  public var backup: BackupSection
 
   public init(
     model: ModelSection, control: ControlSection, local: LocalSection,
     replicas: [ReplicaSection] = [], sync: SyncSection = SyncSection(),
-    log: LogSection = LogSection()
+    log: LogSection = LogSection(), metrics: MetricsSection = MetricsSection(),
+    backup: BackupSection? = nil
   ) {
     self.model = model
     self.control = control
@@ -22,6 +25,8 @@ public struct DaemonConfiguration: Sendable, Hashable {
     self.replicas = replicas
     self.sync = sync
     self.log = log
+    self.metrics = metrics
+    self.backup = backup ?? BackupSection(localStore: local.path)
   }
 
   /// Reads every section; problems go to the collector.
@@ -39,10 +44,13 @@ public struct DaemonConfiguration: Sendable, Hashable {
     let replicas = ReplicaSection.readAll(reader, local: local)
     let sync = SyncSection.read(reader.section("sync"))
     let log = LogSection.read(reader.section("log"))
+    let metrics = MetricsSection.read(reader.section("metrics"))
+    let backup = BackupSection.read(reader.section("backup"), local: local)
     reader.finish()
     guard let model, let control, let local else { return nil }
     return DaemonConfiguration(
-      model: model, control: control, local: local, replicas: replicas, sync: sync, log: log)
+      model: model, control: control, local: local, replicas: replicas, sync: sync, log: log,
+      metrics: metrics, backup: backup)
   }
 }
 

@@ -4,10 +4,16 @@ import Synchronization
 /// Counts connections and decides whether one more may come.
 final class ConnectionTable: Sendable {
   struct Limits: Sendable {
-    /// All connections together; root has one place beyond it.
+    /// All connections together, but for the places that are kept for owners.
     var total = 256
-    /// Connections of one user; root is not held to it.
+    /// Connections of one user; owners are not held to it.
     var perUser = 64
+    /// Places beyond `total` that only root and the daemon's own user get: whatever others hold, they
+    /// can look and act.
+    var ownerReserve = 8
+    /// Connections that are answered at one time that there is no room; more are closed without a word,
+    /// so that descriptors are left for those that get a place.
+    var turnedAway = 16
   }
 
   private struct Connection {
@@ -20,6 +26,7 @@ final class ConnectionTable: Sendable {
     var connections: [Int: Connection] = [:]
     var nextNumber = 1
     var isDraining = false
+    var turnedAway = 0
   }
 
   /// Guards everything; closures run outside of it.
@@ -31,11 +38,13 @@ final class ConnectionTable: Sendable {
   var count: Int { state.withLock { $0.connections.count } }
 
   /// The number of the new connection, or nil when there is no room.
-  func admit(user: UInt32, close: @escaping @Sendable () -> Void) -> Int? {
+  ///
+  /// - Parameter isOwner: Whether it is of root or of the daemon's own user.
+  func admit(user: UInt32, isOwner: Bool, close: @escaping @Sendable () -> Void) -> Int? {
     state.withLock { state in
       guard !state.isDraining else { return nil }
-      if user == 0 {
-        guard state.connections.count <= limits.total else { return nil }
+      if isOwner {
+        guard state.connections.count < limits.total + limits.ownerReserve else { return nil }
       } else {
         guard state.connections.count < limits.total,
           state.connections.values.count(where: { $0.user == user }) < limits.perUser
@@ -46,6 +55,17 @@ final class ConnectionTable: Sendable {
       return state.nextNumber
     }
   }
+
+  /// Whether one that gets no place may have an answer; if so, ``endTurningAway()`` follows.
+  func beginTurningAway() -> Bool {
+    state.withLock { state in
+      guard state.turnedAway < limits.turnedAway else { return false }
+      state.turnedAway += 1
+      return true
+    }
+  }
+
+  func endTurningAway() { state.withLock { $0.turnedAway -= 1 } }
 
   func remove(_ number: Int) {
     state.withLock { _ = $0.connections.removeValue(forKey: number) }

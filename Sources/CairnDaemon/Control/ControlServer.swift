@@ -27,6 +27,7 @@ final class ControlServer: Service {
   private let settings: Settings
   private let dispatcher: ControlDispatcher
   private let table: ConnectionTable
+  private let refusals = EventThrottle()
   private let roles: ControlRoles
   private let logger: Logger
   private let passed: [OwnedDescriptor]
@@ -101,12 +102,21 @@ final class ControlServer: Service {
       limit: settings.messageLimit, messageTimeout: settings.messageTimeout)
     try channel.pipeline.syncOperations.addHandler(decoder)
     let asyncChannel = try ControlConnection.Channel(wrappingChannelSynchronously: channel)
-    let number = table.admit(user: credentials.user) { channel.close(promise: nil) }
+    let role = roles.role(of: credentials)
+    let number = table.admit(user: credentials.user, isOwner: role == .owner) {
+      channel.close(promise: nil)
+    }
     guard let number else {
-      logger.event(
-        .callRefused, "too many connections",
-        metadata: ["clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)"])
-      Task { await Self.turnAway(channel, asyncChannel) }
+      if refusals.isDue("\(credentials.user)") {
+        logger.event(
+          .callRefused, "too many connections",
+          metadata: ["clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)"])
+      }
+      let mayExplain = table.beginTurningAway()
+      Task { [table] in
+        await Self.turnAway(channel, asyncChannel, explaining: mayExplain)
+        if mayExplain { table.endTurningAway() }
+      }
       return
     }
     let caller = ControlCaller(
@@ -127,8 +137,12 @@ final class ControlServer: Service {
   /// Says that there is no room, then reads what the caller still sends until it hangs up: a socket
   /// closed with unread bytes would lose the answer.
   private static func turnAway(
-    _ channel: any Channel, _ connection: ControlConnection.Channel
+    _ channel: any Channel, _ connection: ControlConnection.Channel, explaining: Bool
   ) async {
+    guard explaining else {
+      try? await connection.executeThenClose { _, _ in }
+      return
+    }
     let end = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
     let reply = ControlReply(failure: .busy(reason: "too many connections"))
     try? await connection.executeThenClose { inbound, outbound in

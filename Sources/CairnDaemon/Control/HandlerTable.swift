@@ -21,6 +21,7 @@ struct HandlerTable: Sendable {
     self.host = host
     serveStatus(status)
     serveReload(reload)
+    serveMetrics(of: host, status)
     serveStores()
     serveLinks()
     serveConflicts()

@@ -66,7 +66,9 @@ actor ConfigurationReload {
       ])
     }
     do {
-      if changes.isEngineConcerned || new.replicas != old.replicas || changes.keys.isEmpty {
+      if changes.isEngineConcerned || new.replicas != old.replicas || new.backup != old.backup
+        || changes.keys.isEmpty
+      {
         try await keeper.take(new, exchanging: changes.isEngineConcerned)
       }
     } catch {

@@ -86,16 +86,25 @@ public struct DaemonProcess: Sendable {
     let reload = ConfigurationReload(
       current: configuration, loader: loader, keeper: keeper, roles: roles,
       destination: destination, conductor: conductor, logger: logger)
+    let status: @Sendable () async -> DaemonStatus = {
+      await conductor.status(engine: await host.status())
+    }
     let dispatcher = ControlDispatcher(
-      handlers: HandlerTable(host: host, reload: { try await reload.run() }) {
-        await conductor.status(engine: await host.status())
-      }.handlers, logger: destination.logger("control"))
+      handlers: HandlerTable(host: host, reload: { try await reload.run() }, status: status)
+        .handlers, logger: destination.logger("control"))
     let server = ControlServer(
       settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
       logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(keeper: keeper, conductor: conductor)
     var services: [any Service] = [engine, server]
+    if configuration.metrics.isOn {
+      services.append(
+        MetricsServer(
+          section: configuration.metrics, group: configuration.control.statusGroup,
+          logger: destination.logger("metrics")
+        ) { path in await Self.answer(path, host, await status()) })
+    }
     if let interval = WatchdogInterval.requested() {
       // First in the list, so last to stop: a drain is watched too.
       services.insert(
@@ -116,7 +125,7 @@ public struct DaemonProcess: Sendable {
       reload: { Task { try? await reload.run() } })
     let signals = Task {
       await watch.run(conductor) {
-        StateReport(status: await conductor.status(engine: await host.status())).write(to: logger)
+        StateReport(status: await status()).write(to: logger)
       }
     }
     defer { signals.cancel() }
@@ -136,6 +145,25 @@ public struct DaemonProcess: Sendable {
       logger.event(
         .stopForced, "stopping has taken \(seconds) s; the daemon ends at once",
         metadata: ["seconds": "\(seconds)"])
+    }
+  }
+
+  /// The answer to a scraper or a probe.
+  private static func answer(
+    _ path: String, _ host: EngineHost, _ status: DaemonStatus
+  ) async -> MetricsAnswer {
+    switch path {
+    case "/metrics":
+      return MetricsAnswer(
+        status: "200 OK", type: "text/plain; version=0.0.4; charset=utf-8",
+        body: await MetricsReport(status, of: host).text)
+    // That it is answered is the answer.
+    case "/health": return MetricsAnswer(status: "200 OK", body: "\(status.state.rawValue)\n")
+    case "/ready":
+      return .readiness(
+        [status.state.rawValue] + status.problems.map { "\($0.code): \($0.message)" },
+        isServing: status.state == .serving)
+    default: return .notFound
     }
   }
 

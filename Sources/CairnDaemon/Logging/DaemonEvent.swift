@@ -22,6 +22,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case callFailed
   case connectionDropped
   case probeOverdue
+  case metricsUnavailable
   case storeUnavailable
   case storeAvailable
   case storeTaken

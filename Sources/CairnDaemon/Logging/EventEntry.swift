@@ -7,8 +7,8 @@ import Logging
 struct EventEntry: Sendable, Hashable {
   /// A field beside the message.
   enum Field: String, Sendable, Hashable, CaseIterable {
-    case bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method, owner,
-      path, pid
+    case address, bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method,
+      owner, path, pid
     case pulled
     case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store,
       transactions
@@ -20,6 +20,7 @@ struct EventEntry: Sendable, Hashable {
     /// What it holds.
     var meaning: String {
       switch self {
+      case .address: "the address or socket file that was wanted"
       case .bytes: "bytes given back to the disk"
       case .clientPid: "the process that called"
       case .clientUid: "the user that called"
@@ -75,7 +76,8 @@ extension DaemonEvent {
     switch self {
     case .stopForced, .reloaded, .reloadRefused, .stateReported, .storeTaken: ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
-      .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue:
+      .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
+      .metricsUnavailable:
       ofDaemon
     case .storeUnavailable, .storeAvailable, .storeAdded, .storeRemoved, .linkStopped,
       .replicaExpired, .replicaReturned, .passesCompleted, .purged:
@@ -139,6 +141,14 @@ extension DaemonEvent {
         User @CAIRN_CLIENT_UID@ may not call, or holds too many connections. Reading needs the status \
         group, changing the admin group (control.statusGroup and control.adminGroup). The same user's \
         calls are noted once in five minutes.
+        """)
+    case .metricsUnavailable:
+      EventEntry(
+        "5a1f0c7e9b3d4c46a8e27d90b16f3c58", .warning, "Cairn cannot serve metrics", [.address],
+        """
+        The socket or address @CAIRN_ADDRESS@ of the section "metrics" cannot be used: another program \
+        has it, its folder is not there, or the unit does not allow it. All else works, and `cairnctl \
+        metrics` shows the same figures.
         """)
     case .callFailed:
       EventEntry(

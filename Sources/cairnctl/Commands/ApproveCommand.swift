@@ -10,7 +10,7 @@ struct ApproveCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The replica's name.")
+  @Argument(help: "The replica's name.", completion: .replicas)
   var name: String
 
   @Flag(name: .long, help: "Keep it stopped instead; it can be approved later.")

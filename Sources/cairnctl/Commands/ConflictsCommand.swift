@@ -27,13 +27,13 @@ struct ConflictListCommand: ParsableCommand {
   @Option(name: .long, help: "Merged before this time: 2026-03-14, 2026-03-14T15:09 or 12h.")
   var until: Moment?
 
-  @Option(name: .long, help: "Only of this entity.")
+  @Option(name: .long, help: "Only of this entity.", completion: .entities)
   var entity: String?
 
   @Option(name: .long, help: "Only of the record with this ID.")
   var record: EntryID?
 
-  @Option(name: .long, help: "Only of this property.")
+  @Option(name: .long, help: "Only of this property.", completion: .properties)
   var property: String?
 
   @Option(
@@ -42,7 +42,7 @@ struct ConflictListCommand: ParsableCommand {
   )
   var rule: [JournaledConflictEntry.Rule] = []
 
-  @Option(name: .long, help: "Only in the journal of this store.")
+  @Option(name: .long, help: "Only in the journal of this store.", completion: .stores)
   var store: String?
 
   @Option(name: .long, help: "At most so many.")
@@ -91,7 +91,8 @@ struct ConflictShowCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The conflict's ID, as `cairnctl conflicts` lists it.")
+  @Argument(
+    help: "The conflict's ID, as `cairnctl conflicts` lists it.", completion: .conflicts)
   var id: EntryID
 
   func run() throws {
@@ -111,7 +112,8 @@ struct ConflictRestoreCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The conflict's ID, as `cairnctl conflicts` lists it.")
+  @Argument(
+    help: "The conflict's ID, as `cairnctl conflicts` lists it.", completion: .conflicts)
   var id: EntryID
 
   @Option(name: .long, help: "The author in the history (cairn.restore when left out).")

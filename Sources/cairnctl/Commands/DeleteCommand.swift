@@ -8,7 +8,7 @@ struct DeleteCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The entity.")
+  @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
   @Argument(help: "Record IDs, as fetch shows them.")

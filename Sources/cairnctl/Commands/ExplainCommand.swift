@@ -12,13 +12,14 @@ struct ExplainCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The entity.")
+  @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
   @Argument(help: "The record ID, as fetch shows it.")
   var id: EntryID
 
-  @Argument(help: "The property; all that the record itself has when left out.")
+  @Argument(
+    help: "The property; all that the record itself has when left out.", completion: .properties)
   var property: String?
 
   func run() throws {

@@ -12,7 +12,7 @@ struct FetchCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The entity.")
+  @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
   @Option(
@@ -36,19 +36,22 @@ struct FetchCommand: ParsableCommand {
   @Option(name: .long, help: "Leave out so many records first.")
   var offset: Int?
 
-  @Option(name: .long, help: "Read from this store instead of the local one.")
+  @Option(
+    name: .long, help: "Read from this store instead of the local one.", completion: .stores)
   var store: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Read this SQLite store file itself, without a daemon.", valueName: "path"))
+      "Read this SQLite store file itself, without a daemon.", valueName: "path"),
+    completion: .file())
   var file: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The file's model; the one that it keeps inside when left out.", valueName: "path"))
+      "The file's model; the one that it keeps inside when left out.", valueName: "path"),
+    completion: .file())
   var model: String?
 
   @Option(name: .long, help: "How rows are written: table, jsonl or csv.")

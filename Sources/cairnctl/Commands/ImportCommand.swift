@@ -21,10 +21,10 @@ struct ImportCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The file; - for standard input.")
+  @Argument(help: "The file; - for standard input.", completion: .file())
   var file: String
 
-  @Option(name: .long, help: "The entity of the rows.")
+  @Option(name: .long, help: "The entity of the rows.", completion: .entities)
   var entity: String
 
   @Option(name: .long, help: "jsonl or csv; by the file's name when left out.")

@@ -9,10 +9,11 @@ struct InsertCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The entity.")
+  @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
-  @Argument(help: ArgumentHelp("Its values.", valueName: "key=value"))
+  @Argument(
+    help: ArgumentHelp("Its values.", valueName: "key=value"), completion: .assignments)
   var values: [String] = []
 
   func run() throws {

@@ -16,13 +16,15 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("The store's file.", valueName: "file"), completion: .file())
   var path: String
 
   @Option(
     help: ArgumentHelp(
       "Check the rows by this model instead of the one that the store keeps inside.",
-      valueName: "model"))
+      valueName: "model"),
+    completion: .file())
   var model: String?
 
   @Flag(inversion: .prefixedNo, help: "Read everything and check it.")

@@ -8,7 +8,7 @@ struct ModelShowCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One entity; all of them when left out.")
+  @Argument(help: "One entity; all of them when left out.", completion: .entities)
   var entity: String?
 
   func run() throws {

@@ -8,7 +8,7 @@ struct PauseCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One replica; all of them when left out.")
+  @Argument(help: "One replica; all of them when left out.", completion: .replicas)
   var name: String?
 
   func run() throws {

@@ -12,7 +12,7 @@ struct PlanCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The replica.")
+  @Argument(help: "The replica.", completion: .replicas)
   var name: String
 
   @Option(name: .long, help: "How many records, conflicts and waits to name in each direction.")

@@ -12,7 +12,7 @@ struct PurgeCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One store; all that are open when left out.")
+  @Argument(help: "One store; all that are open when left out.", completion: .stores)
   var name: String?
 
   @Option(

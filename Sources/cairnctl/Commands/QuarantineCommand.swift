@@ -18,7 +18,7 @@ struct QuarantineListCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.")
+  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
   var store: String?
 
   @Option(name: .long, help: "At most so many.")
@@ -44,7 +44,7 @@ struct QuarantineShowCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The ID, as `cairnctl quarantine` lists it.")
+  @Argument(help: "The ID, as `cairnctl quarantine` lists it.", completion: .quarantined)
   var id: String
 
   func run() throws {
@@ -68,10 +68,11 @@ struct QuarantineRetryCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "IDs, as `cairnctl quarantine` lists them; all when left out.")
+  @Argument(
+    help: "IDs, as `cairnctl quarantine` lists them; all when left out.", completion: .quarantined)
   var ids: [String] = []
 
-  @Option(name: .long, help: "All that waits in this store.")
+  @Option(name: .long, help: "All that waits in this store.", completion: .stores)
   var store: String?
 
   func validate() throws {
@@ -103,7 +104,7 @@ struct QuarantineDiscardCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The ID, as `cairnctl quarantine` lists it.")
+  @Argument(help: "The ID, as `cairnctl quarantine` lists it.", completion: .quarantined)
   var id: String
 
   @Option(
@@ -147,7 +148,7 @@ struct HeldListCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.")
+  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
   var store: String?
 
   @Option(name: .long, help: "At most so many.")
@@ -177,7 +178,7 @@ struct HeldAcceptCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.")
+  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
   var store: String?
 
   @Option(name: .long, help: "Only what this store wrote, by the name or UUID in the list.")

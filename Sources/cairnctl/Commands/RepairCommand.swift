@@ -13,7 +13,7 @@ struct RepairCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One replica; all of them when left out.")
+  @Argument(help: "One replica; all of them when left out.", completion: .replicas)
   var name: String?
 
   @Option(name: .long, help: "Whose value is taken where nothing tells: local or replica.")

@@ -16,7 +16,8 @@ struct RevertCommand: ParsableCommand {
   @Option(name: .long, help: "What this author wrote, by its name in the history.")
   var author: String?
 
-  @Option(name: .long, help: "All that this store wrote, by its name or UUID.")
+  @Option(
+    name: .long, help: "All that this store wrote, by its name or UUID.", completion: .stores)
   var store: String?
 
   @Option(name: .long, help: "Written at this time or later: 2026-03-14, 2026-03-14T15:09 or 12h.")

@@ -16,7 +16,7 @@ struct StoreAddCommand: ParsableCommand {
   @Argument(help: "The kind of store: sqlite.")
   var type: String
 
-  @Argument(help: "Where it is; for sqlite the path of the file.")
+  @Argument(help: "Where it is; for sqlite the path of the file.", completion: .file())
   var location: String
 
   @Option(name: .long, help: "Which way changes go: both, push or pull.")

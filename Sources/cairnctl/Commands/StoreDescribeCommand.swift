@@ -8,7 +8,7 @@ struct StoreDescribeCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The store's name.")
+  @Argument(help: "The store's name.", completion: .stores)
   var name: String
 
   func run() throws {

@@ -8,7 +8,7 @@ struct StoreRemoveCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The replica's name.")
+  @Argument(help: "The replica's name.", completion: .replicas)
   var name: String
 
   func run() throws {

@@ -8,7 +8,7 @@ struct SyncCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One replica; all of them when left out.")
+  @Argument(help: "One replica; all of them when left out.", completion: .replicas)
   var name: String?
 
   @Flag(name: .long, help: "Wait until everything committed before now has arrived.")

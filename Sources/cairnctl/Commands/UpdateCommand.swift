@@ -8,14 +8,15 @@ struct UpdateCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "The entity.")
+  @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
   @Argument(help: "The record ID, as fetch shows it.")
   var id: String
 
   @Argument(
-    help: ArgumentHelp("The new values; key= alone means no value.", valueName: "key=value"))
+    help: ArgumentHelp("The new values; key= alone means no value.", valueName: "key=value"),
+    completion: .assignments)
   var values: [String]
 
   func run() throws {

@@ -9,7 +9,7 @@ struct VerifyCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One store; all of them when left out.")
+  @Argument(help: "One store; all of them when left out.", completion: .replicas)
   var name: String?
 
   @Option(

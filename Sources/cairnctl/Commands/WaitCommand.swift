@@ -11,7 +11,8 @@ struct WaitCommand: ParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("One replica, or all.", valueName: "name"))
+    name: .customLong("for"), help: ArgumentHelp("One replica, or all.", valueName: "name"),
+    completion: .replicasOrAll)
   var replica = "all"
 
   func run() throws {

@@ -50,6 +50,15 @@ final class ApplicationStore {
     }
   }
 
+  /// A value of the record with a name.
+  func data(_ entity: String, named name: String, _ property: String) throws -> Data? {
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: entity)
+      return try context.fetch(request).first { $0.value(forKey: "name") as? String == name }?
+        .value(forKey: property) as? Data
+    }
+  }
+
   func values(_ entity: String, _ property: String) throws -> [String] {
     try context.performAndWait {
       let request = FetchRequest<ManagedObject>(entityName: entity)

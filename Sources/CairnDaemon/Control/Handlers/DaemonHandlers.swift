@@ -10,6 +10,15 @@ extension HandlerTable {
     add(ControlHandler(ReloadConfiguration.self) { _, _ in .init(changed: try await reload()) })
   }
 
+  mutating func serveMetrics(
+    of host: EngineHost, _ status: @escaping @Sendable () async -> DaemonStatus
+  ) {
+    add(
+      ControlHandler(GetMetrics.self) { _, _ in
+        .init(text: await MetricsReport(await status(), of: host).text)
+      })
+  }
+
   /// Registers what tells of all others, those that are registered later excepted.
   mutating func serveIntrospection() {
     let own: [any ControlMethod.Type] = [GetInfo.self, GetInterfaceDescription.self]

@@ -1,6 +1,7 @@
 // Serves io.cairn.Store.
 import CairnControl
 import CairnSync
+import Foundation
 
 extension HandlerTable {
   mutating func serveStores() {
@@ -34,6 +35,21 @@ extension HandlerTable {
           try await Self.repair(name, in: group, parameters, send)
         }
         return .init()
+      }
+    }
+
+    let copying = ExclusiveWork("another backup")
+    serve(BackupStore.self) { parameters, engine in
+      try await copying.run {
+        let group = try await engine.current()
+        let (store, coordinator) = try group.store(named: parameters.name)
+        let name = parameters.name ?? StoreReference.localName
+        let backup = try StoreBackup(
+          folder: await engine.configuration.backup.folder, store: name, label: parameters.label,
+          now: Date())
+        return try await Blocking.run {
+          try backup.run(of: store, in: coordinator, named: name)
+        }
       }
     }
 

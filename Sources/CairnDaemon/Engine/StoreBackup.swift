@@ -1,0 +1,135 @@
+// A checked copy of a store that is open.
+
+import Cairn
+import CairnControl
+import CairnCoordinator
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// Copies a store into a new folder: all of it, or nothing.
+///
+/// The copy is made and checked in a folder with a name of its own, made durable, and given its name
+/// last. Programs may read and write the store meanwhile; what they commit after the copying has begun
+/// is not in it.
+struct StoreBackup: Sendable {
+  /// The folder that holds the folders of copies.
+  let folder: String
+  /// The name of the new one.
+  let label: String
+
+  /// - Throws: ``CairnControl/ControlError`` for a label that is taken or is no name.
+  init(folder: String, store: String, label: String?, now: Date) throws {
+    self.folder = folder
+    self.label = label ?? "\(store)-\(Self.stamp(now))"
+    if let label, !ReplicaSection.isValid(name: label) {
+      throw ControlError.notPossible(
+        code: "backup-label",
+        reason: "\"\(label)\" cannot be the name of a backup; at most 64 letters, digits, \".\", "
+          + "\"_\" and \"-\" can, the first of them a letter, a digit or \"_\"")
+    }
+    guard !FileManager.default.fileExists(atPath: destination) else {
+      throw ControlError.notPossible(
+        code: "backup-exists", reason: "\(destination) is there already; nothing was written")
+    }
+  }
+
+  private var destination: String { "\(folder)/\(self.label)" }
+
+  /// As in `20260314T150926Z`.
+  private static func stamp(_ date: Date) -> String {
+    date.formatted(.iso8601).filter { !"-:".contains($0) }
+  }
+
+  /// Copies the store of that file.
+  func run(
+    of store: PersistentStore, in coordinator: PersistentStoreCoordinator, named name: String
+  ) throws -> BackupStore.Reply {
+    guard let url = store.url else {
+      throw ControlError.notPossible(
+        code: "no-file", reason: "\(name) has no file that could be copied")
+    }
+    try makeFolder()
+    let staging = "\(folder)/.\(label).\(UUID().uuidString)"
+    let manager = FileManager.default
+    do {
+      try manager.createDirectory(
+        atPath: staging, withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+      // It is there no more once it has its name.
+      defer { try? manager.removeItem(atPath: staging) }
+      let file = url.lastPathComponent
+      let copy = "\(staging)/\(file)"
+      try coordinator.replacePersistentStore(
+        at: URL(fileURLWithPath: copy), withPersistentStoreFrom: url,
+        ofType: StoreTypeName.sqlite)
+      let checked = try check(copy, model: coordinator.managedObjectModel, of: name)
+      try makeDurable(staging)
+      try manager.moveItem(atPath: staging, toPath: destination)
+      try AtomicFileWrite.synchronize(folder: folder)
+      return BackupStore.Reply(
+        store: name, path: "\(destination)/\(file)", bytes: Int(checked.size),
+        records: checked.entities.reduce(0) { $0 + ($1.count ?? 0) },
+        lastTransaction: checked.history?.lastTransaction.map(Int.init))
+    } catch let error as CocoaError {
+      throw ControlError.notPossible(
+        code: "backup-failed", reason: "\(destination): \(error.localizedDescription)")
+    }
+  }
+
+  /// A folder of the daemon's user alone: a copy holds all that the store does.
+  private func makeFolder() throws {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw ControlError.notPossible(
+        code: "backup-folder",
+        reason: "the folder \(folder) cannot be made: \(Self.cause(of: error))")
+    }
+    guard let facts = try? FileFacts(path: folder), facts.isFolder, facts.mode & 0o022 == 0 else {
+      throw ControlError.notPossible(
+        code: "backup-folder",
+        reason: "\(folder) is no folder, or others may write to it; chmod go-w \(folder)")
+    }
+  }
+
+  /// The system's words, where Foundation's say nothing.
+  private static func cause(of error: any Error) -> String {
+    let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+    return (cause ?? error).localizedDescription
+  }
+
+  /// Reads all of the copy.
+  private func check(
+    _ path: String, model: ManagedObjectModel, of name: String
+  ) throws -> StoreInspection {
+    let copy = try StoreInspection(
+      contentsOf: URL(fileURLWithPath: path), model: model, checks: true, timeout: 10)
+    guard let first = copy.damage.first else { return copy }
+    throw ControlError.storeUnavailable(
+      name: name, code: "store-damaged",
+      reason: "the copy is not in order, as the store is not: \(first.description); no backup was "
+        + "kept")
+  }
+
+  /// Sees to it that what is copied is on the disk before it has its name.
+  private func makeDurable(_ folder: String) throws {
+    var folders = [folder]
+    let entries = FileManager.default.enumerator(atPath: folder)
+    while let entry = entries?.nextObject() as? String {
+      let path = "\(folder)/\(entry)"
+      if try FileFacts(path: path).isFolder {
+        folders.append(path)
+      } else {
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        try file.synchronize()
+      }
+    }
+    // The innermost first.
+    for folder in folders.reversed() { try AtomicFileWrite.synchronize(folder: folder) }
+  }
+}

@@ -1,0 +1,39 @@
+// cairnctl backup
+import ArgumentParser
+import CairnControl
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy a store while it is in use, and check the copy.",
+    discussion: """
+      The copy stands in a new folder below backup.folder of the configuration, on the daemon's \
+      machine; it holds history and external data, and is a store like any other. To go back to \
+      it: stop cairnd, move the store's file and the files beside it away, copy the folder's \
+      content in their place, start cairnd. Sync notices that the store went back in time, and \
+      brings from the replicas what is missing.
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: "One store; the local one when left out.", completion: .stores)
+  var name: String?
+
+  @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "The name of the new folder; the store's name and the time when left out.",
+      valueName: "label"))
+  var label: String?
+
+  func run() throws {
+    let client = try shared.connect()
+    if shared.timeout == nil { client.timeout = .seconds(3600) }
+    let reply = try client.call(BackupStore.self, .init(name: name, label: label))
+    if shared.json { return try Output.json(reply) }
+    let transaction = reply.lastTransaction.map { ", up to transaction \($0)" } ?? ""
+    Output.line("\(TerminalText.oneLine(reply.path))")
+    Output.line(
+      "checked: \(Readable.count(reply.records, "record")), "
+        + "\(Readable.bytes(reply.bytes))\(transaction)")
+  }
+}

@@ -1,0 +1,45 @@
+// cairnctl metrics
+import ArgumentParser
+import CairnControl
+import Foundation
+
+struct MetricsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "metrics", abstract: "Show the daemon's figures in Prometheus' text format.",
+    discussion: """
+      The daemon serves the same over HTTP where its configuration has a section "metrics". With \
+      --textfile, a timer can hand them to node_exporter instead; a file that is older than the \
+      timer's interval says that the daemon did not answer.
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write them to this file, all at once, instead of showing them.", valueName: "path"),
+    completion: .file(extensions: ["prom"]))
+  var textfile: String?
+
+  func run() throws {
+    let reply = try shared.connect().call(GetMetrics.self, NoValues())
+    if let textfile { return try write(reply.text, to: textfile) }
+    if shared.json { return try Output.json(reply) }
+    for line in reply.text.split(separator: "\n") { Output.line(String(line)) }
+  }
+
+  /// A collector that reads the file meanwhile sees the old one or the new one.
+  private func write(_ text: String, to path: String) throws {
+    do {
+      let url = URL(fileURLWithPath: path)
+      try Data(text.utf8).write(to: url, options: .atomic)
+      // Another user's collector reads it.
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+    } catch {
+      throw CommandFailure(
+        message: "\(path) cannot be written: \(error.localizedDescription)",
+        hint: "the folder must be there and writable; node_exporter names it with "
+          + "--collector.textfile.directory")
+    }
+  }
+}
