@@ -33,7 +33,8 @@ extension AttributeSummary {
     self.init(
       name: attribute.name, type: Self.typeName(attribute.attributeType),
       isOptional: attribute.isOptional, isTransient: attribute.isTransient,
-      defaultValue: standard.flatMap { $0.isNull ? nil : RecordCoding.json($0) })
+      defaultValue: standard.flatMap { $0.isNull ? nil : RecordCoding.json($0) },
+      isDerived: attribute is DerivedAttributeDescription ? true : nil)
   }
 
   /// The type's name in the model editor.

@@ -11,7 +11,8 @@ public enum GetModel: ControlMethod {
       type: string,
       isOptional: bool,
       isTransient: bool,
-      defaultValue: ?object
+      defaultValue: ?object,
+      isDerived: ?bool
     )
     """,
     """
@@ -102,16 +103,19 @@ public struct AttributeSummary: Codable, Sendable, Hashable {
   public var isOptional: Bool
   public var isTransient: Bool
   public var defaultValue: JSONValue?
+  /// True for one that the store computes; nil for the others.
+  public var isDerived: Bool?
 
   public init(
     name: String, type: String, isOptional: Bool, isTransient: Bool = false,
-    defaultValue: JSONValue? = nil
+    defaultValue: JSONValue? = nil, isDerived: Bool? = nil
   ) {
     self.name = name
     self.type = type
     self.isOptional = isOptional
     self.isTransient = isTransient
     self.defaultValue = defaultValue
+    self.isDerived = isDerived
   }
 }
 

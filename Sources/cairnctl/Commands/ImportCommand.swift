@@ -17,6 +17,9 @@ struct ImportCommand: ParsableCommand {
 
       A relationship's value is a record ID, an array of them, or an object of attribute values \
       that names the other record: {"name": "bash", "section": {"name": "shells"}}.
+
+      Without --entity each row of JSON Lines says its own, as `cairnctl export` writes it; a row \
+      whose uniqueness constraint is found updates that record.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -24,8 +27,10 @@ struct ImportCommand: ParsableCommand {
   @Argument(help: "The file; - for standard input.", completion: .file())
   var file: String
 
-  @Option(name: .long, help: "The entity of the rows.", completion: .entities)
-  var entity: String
+  @Option(
+    name: .long, help: "The entity of the rows; each row says its own when left out.",
+    completion: .entities)
+  var entity: String?
 
   @Option(name: .long, help: "jsonl or csv; by the file's name when left out.")
   var format: Format?
@@ -53,13 +58,16 @@ struct ImportCommand: ParsableCommand {
     guard (1...100_000).contains(batch ?? 1) else {
       throw ValidationError("--batch is a number from 1 to 100000.")
     }
+    guard entity == nil else { return }
+    if isCSV { throw ValidationError("CSV does not say its entity: name it with --entity.") }
+    if key != nil { throw ValidationError("--key goes with --entity.") }
   }
 
   func run() throws {
     let source = try ByteSource(path: file)
     let client = try shared.connect()
     var reader = try makeReader(client)
-    var upload = ImportUpload(client: client, command: self)
+    var upload = try ImportUpload(client: client, command: self)
     let bar = ProgressBar(isShown: !shared.json && ProgressBar.canBeSeen)
     do {
       while let bytes = try source.next() {
@@ -87,13 +95,12 @@ struct ImportCommand: ParsableCommand {
         + "\(total.created) related created")
   }
 
+  private var isCSV: Bool { (format ?? (file.hasSuffix(".csv") ? .csv : .jsonl)) == .csv }
+
   private func makeReader(_ client: ControlClient) throws -> any RowReader {
-    switch format ?? (file.hasSuffix(".csv") ? .csv : .jsonl) {
-    case .jsonl: return JSONLinesReader()
-    case .csv:
-      let model = try client.call(GetModel.self, NoValues()).model
-      return CSVReader(types: try TypedValues(entity: entity, model: model))
-    }
+    guard isCSV, let entity else { return JSONLinesReader() }
+    let model = try client.call(GetModel.self, NoValues()).model
+    return CSVReader(types: try TypedValues(entity: entity, model: model))
   }
 
   /// Names the file and the line, and what is in already.
@@ -103,7 +110,9 @@ struct ImportCommand: ParsableCommand {
     let done = total.inserted + total.updated + total.unchanged
     let hint =
       "\(Readable.count(done, "row")) of earlier batches are in; correct the file and "
-      + "import again" + (key == nil ? ", with --key to pass over rows that are in" : "")
+      + "import again"
+      + (key == nil && entity != nil
+        ? ", with --key to pass over rows that are in" : "")
     switch error {
     case let problem as InputProblem:
       return CommandFailure(message: "\(name):\(problem.line): \(problem.reason)", hint: hint)

@@ -9,7 +9,7 @@ struct CSVReader: RowReader {
   private let types: TypedValues
   private var state = State.fieldStart
   private var field: [UInt8] = []
-  private var fields: [String] = []
+  private var fields: [(text: String, isQuoted: Bool)] = []
   private var header: [String]?
   private var line = 1
   private var rowLine = 1
@@ -87,7 +87,7 @@ struct CSVReader: RowReader {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw InputProblem(line: line, reason: "the text is not UTF-8")
     }
-    fields.append(text)
+    fields.append((text, state == .quoteInQuoted))
     field.removeAll(keepingCapacity: true)
     state = .fieldStart
   }
@@ -98,7 +98,7 @@ struct CSVReader: RowReader {
     try endField()
     defer { fields.removeAll(keepingCapacity: true) }
     guard let header else {
-      let names = fields.map { Substring($0).trimmed }
+      let names = fields.map { Substring($0.text).trimmed }
       guard Set(names).count == names.count else {
         throw InputProblem(line: rowLine, reason: "a column's name comes twice")
       }
@@ -110,9 +110,9 @@ struct CSVReader: RowReader {
         line: rowLine, reason: "\(fields.count) fields where the header has \(header.count)")
     }
     var values: [String: JSONValue] = [:]
-    for (name, text) in zip(header, fields) {
+    for (name, field) in zip(header, fields) {
       do {
-        values[name] = try types.value(text, property: name)
+        values[name] = try types.value(field.text, property: name, isQuoted: field.isQuoted)
       } catch let error as ControlError {
         throw InputProblem(line: rowLine, reason: error.description)
       }

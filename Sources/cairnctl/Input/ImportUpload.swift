@@ -5,7 +5,17 @@ import CairnControl
 ///
 /// One batch at a time is under way: after a bad row nothing that follows it is saved.
 struct ImportUpload {
+  /// What one batch has in common.
+  private struct Kind: Hashable {
+    let entity: String
+    let key: [String]?
+  }
+
   private let client: ControlClient
+  private let command: ImportCommand
+  /// What finds a record again, by entity, where rows say their entity; nil where they do not.
+  private let plan: ExportPlan?
+  private var kind: Kind
   private var batch: ImportBatch
   private let rowLimit: Int
   /// What a batch may grow to: well below the size of a message.
@@ -20,14 +30,40 @@ struct ImportUpload {
   /// What the daemon has saved.
   private(set) var total = ImportRecords.Reply(inserted: 0, updated: 0, unchanged: 0, created: 0)
 
-  init(client: ControlClient, command: ImportCommand) {
+  init(client: ControlClient, command: ImportCommand) throws {
     self.client = client
+    self.command = command
     rowLimit = command.batch ?? 500
-    batch = ImportBatch(
+    plan =
+      command.entity == nil
+      ? try ExportPlan(try client.call(GetModel.self, NoValues()).model) : nil
+    kind = Kind(
+      entity: command.entity ?? "",
+      key: command.key.map { $0.split(separator: ",").map(\.trimmed) })
+    batch = Self.batch(of: kind, command)
+  }
+
+  private static func batch(of kind: Kind, _ command: ImportCommand) -> ImportBatch {
+    ImportBatch(
       ImportRecords.Parameters(
-        entity: command.entity, rows: [], lines: [],
-        key: command.key.map { $0.split(separator: ",").map(\.trimmed) },
+        entity: kind.entity, rows: [], lines: [], key: kind.key,
         createMissing: command.createMissing, author: command.author))
+  }
+
+  /// Begins another batch when the row is of another entity than the last.
+  private mutating func take(kindOf row: InputRow, _ plan: ExportPlan) throws {
+    let members = try JSONParser.parse(row.json).objectValue ?? [:]
+    guard let entity = members["entity"]?.stringValue else {
+      throw InputProblem(
+        line: row.line,
+        reason: "the row does not say its \"entity\"; --entity names one for all rows")
+    }
+    let key = plan.key(of: entity)?.allSatisfy { (members[$0] ?? .null) != .null }
+    let own = Kind(entity: entity, key: key == true ? plan.key(of: entity) : nil)
+    if own == kind { return }
+    if batch.rowCount > 0 { try flush() }
+    kind = own
+    batch = Self.batch(of: own, command)
   }
 
   mutating func add(_ row: InputRow) throws {
@@ -35,6 +71,7 @@ struct ImportUpload {
       throw InputProblem(
         line: row.line, reason: "the row is larger than \(Self.rowByteLimit / 1024) KiB")
     }
+    if let plan { try take(kindOf: row, plan) }
     if batch.rowCount > 0, batch.byteCount + row.json.count > Self.byteLimit {
       isCutBySize = true
       try flush()

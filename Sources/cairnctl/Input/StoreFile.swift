@@ -38,6 +38,9 @@ struct StoreFile {
     }
   }
 
+  /// The model that it was opened with.
+  var model: ModelSummary { ModelSummary(coordinator.managedObjectModel, name: "") }
+
   /// Runs a fetch and hands the rows over batch by batch.
   func fetch(
     _ parameters: FetchRecords.Parameters, emit: (FetchRecords.Reply) throws -> Void

@@ -11,18 +11,32 @@ struct TypedValues {
   }
 
   /// The value of `property` that `text` stands for; no text means null.
-  func value(_ text: String, property: String) throws -> JSONValue {
+  ///
+  /// - Parameter isQuoted: Whether quotes stood around it in a file: then no text is an empty one.
+  func value(_ text: String, property: String, isQuoted: Bool = false) throws -> JSONValue {
     if let attribute = entity.attributes.first(where: { $0.name == property }) {
+      if isQuoted, text.isEmpty, attribute.type == "String" { return "" }
       return try value(text, attribute)
     }
     if let relationship = entity.relationships.first(where: { $0.name == property }) {
       if text.isEmpty { return relationship.isToMany ? [] : .null }
+      if text.hasPrefix("{") || text.hasPrefix("[") { return try reference(text, property) }
       guard relationship.isToMany else { return .string(text) }
       return .array(text.split(separator: ",").map { .string($0.trimmed) })
     }
     let known = entity.attributes.map(\.name) + entity.relationships.map(\.name)
     throw ControlError.unknownProperty(
       entity: entity.name, property: property, nearest: NearestName.find(property, among: known))
+  }
+
+  /// References as JSON, as an export writes them.
+  private func reference(_ text: String, _ property: String) throws -> JSONValue {
+    do {
+      return try JSONParser.parse(text)
+    } catch let problem as JSONProblem {
+      throw ControlError.invalidValue(
+        entity: entity.name, property: property, reason: "not JSON: \(problem)")
+    }
   }
 
   /// Reads `key=value` arguments.

@@ -1,0 +1,157 @@
+// cairnctl export
+import ArgumentParser
+import CairnControl
+import CairnRecords
+
+struct ExportCommand: ParsableCommand {
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case jsonl, csv
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write records for `cairnctl import`, of any store or file.",
+    discussion: """
+      JSON Lines: one object a record, which says its entity, of all entities or of those named. \
+      CSV: one entity, with a header. A missing value is an empty field, an empty text "".
+
+      A record that another one refers to is named by the values of its uniqueness constraint, else by \
+      all its plain values, so that `cairnctl import FILE` makes an equal store elsewhere. Where these \
+      do not tell it from others, it is named by its ID, and a note says so.
+
+      Each entity is read at its own moment; for one moment of all: cairnctl backup, then cairnctl \
+      export --file.
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Option(
+    name: .long, help: "An entity, its subentities included; may come several times.",
+    completion: .entities)
+  var entity: [String] = []
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp(
+      "Only records that a predicate in Core Data's format language accepts; with one --entity.",
+      valueName: "predicate"))
+  var predicate: String?
+
+  @Option(name: .long, help: "jsonl or csv; jsonl when left out.")
+  var format: Format = .jsonl
+
+  @Option(
+    name: .long, help: "Read from this store instead of the local one.", completion: .stores)
+  var store: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Read this SQLite store file itself, without a daemon.", valueName: "path"),
+    completion: .file())
+  var file: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The file's model; the one that it keeps inside when left out.", valueName: "path"),
+    completion: .file())
+  var model: String?
+
+  func validate() throws {
+    if file != nil, store != nil { throw ValidationError("Use --file or --store, not both.") }
+    if model != nil, file == nil { throw ValidationError("--model goes with --file.") }
+    if predicate != nil, entity.count != 1 {
+      throw ValidationError("--where goes with one --entity.")
+    }
+    if format == .csv, entity.count != 1 {
+      throw ValidationError("CSV holds one entity: name it with --entity.")
+    }
+  }
+
+  func run() throws {
+    let model: ModelSummary
+    let fetch: ExportRun.Fetch
+    if let file {
+      let opened = try StoreFile(path: file, model: self.model)
+      model = opened.model
+      fetch = { try opened.fetch($0, emit: $1) }
+    } else {
+      let client = try shared.connect()
+      model = try client.call(GetModel.self, NoValues()).model
+      fetch = { parameters, each in
+        try client.stream(FetchRecords.self, parameters) { try each($0) }
+      }
+    }
+    let plan = try ExportPlan(model, entities: entity)
+    if format == .csv, plan.steps.count != 1 {
+      throw CommandFailure(
+        message: "\(entity.first ?? "") stands for \(plan.steps.count) entities, and CSV holds one",
+        hint: plan.steps.isEmpty
+          ? "`cairnctl model show` lists entities"
+          : "cairnctl export --format csv --entity \(plan.steps[0].entity.name)")
+    }
+    var export = ExportRun(plan, where: predicate, store: store, fetch: fetch)
+    var writer = ExportWriter(format: format)
+    if format == .csv, let step = plan.steps.first {
+      writer.begin(step.attributes + (step.references + step.later).map(\.name))
+    }
+    try export.run(model, isWhole: format == .csv) { try writer.add($1, of: $0) }
+    note(plan, export)
+  }
+
+  /// Says what an import will not make as it is here.
+  private func note(_ plan: ExportPlan, _ export: ExportRun) {
+    for (name, count) in export.referencesByID.sorted(by: { $0.key < $1.key }) {
+      Output.note(
+        "note: \(Readable.count(count, "reference")) to \(name) \(count == 1 ? "is" : "are") by ID: no "
+          + "other values tell these records apart; only a store that holds them can import this")
+    }
+    for name in plan.left {
+      Output.note("note: \(name) is left out: an import could not find its records again")
+    }
+    for name in plan.late where format == .jsonl {
+      Output.note(
+        "note: \(name) is required, and is not in the first rows; an import may refuse them")
+    }
+  }
+}
+
+/// Writes exported rows.
+private struct ExportWriter {
+  let format: ExportCommand.Format
+  private var columns: [String] = []
+
+  init(format: ExportCommand.Format) { self.format = format }
+
+  mutating func begin(_ columns: [String]) {
+    self.columns = columns
+    Output.line(columns.map { RowWriter.csvField($0) }.joined(separator: ","))
+  }
+
+  func add(_ row: [String: JSONValue], of entity: EntitySummary) throws {
+    switch format {
+    case .jsonl:
+      var row = row
+      row["entity"] = .string(entity.name)
+      Output.line(JSONValue.object(row).text)
+    case .csv:
+      let fields = columns.map { Self.field(row[$0]) }
+      // An empty line is no row.
+      guard fields != [""] else {
+        throw CommandFailure(
+          message: "a \(entity.name) without a value of its only property is no line of CSV",
+          hint: "cairnctl export --entity \(entity.name) --format jsonl")
+      }
+      Output.line(fields.joined(separator: ","))
+    }
+  }
+
+  private static func field(_ value: JSONValue?) -> String {
+    switch value {
+    case .none, .some(.null): ""
+    case .some(.string("")): "\"\""
+    case .some(.string(let text)): RowWriter.csvField(text)
+    case .some(let value): RowWriter.csvField(value.text)
+    }
+  }
+}
