@@ -78,7 +78,7 @@ public struct RecordFetch {
           throw ControlError.invalidPredicate(
             text: parameters.predicate ?? "", position: 0, reason: error.message)
         }
-        throw ControlError(error, store: stores?.first?.url?.lastPathComponent ?? "") ?? error
+        throw ControlError(error, store: stores == nil ? "" : parameters.store ?? "local") ?? error
       }
     }
   }

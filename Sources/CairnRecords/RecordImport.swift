@@ -156,6 +156,6 @@ public struct RecordImport {
         reason: "another record has the same \(first.keys.joined(separator: ", ")); "
           + "name it as the key to update that record")
     }
-    return ControlError(error, store: store.url?.lastPathComponent ?? store.type) ?? error
+    return ControlError(error, store: "local") ?? error
   }
 }

@@ -42,7 +42,7 @@ public struct RecordSave {
       } catch {
         context.rollback()
         if let error = error as? CoreDataError,
-          let answer = ControlError(error, store: store.url?.lastPathComponent ?? store.type)
+          let answer = ControlError(error, store: "local")
         {
           throw answer
         }

@@ -16,6 +16,8 @@ struct ControlConnection: Sendable {
   /// How long a client may leave a full queue unread.
   let writeTimeout: TimeAmount
   let logger: Logger
+  /// Of clients that were disconnected, by user.
+  let drops: EventThrottle
 
   private var caller: ControlCaller {
     ControlCaller(
@@ -70,13 +72,15 @@ struct ControlConnection: Sendable {
     _ reply: ControlReply, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
   ) async throws {
     let target = channel.channel
-    let logger = logger
+    let (logger, drops) = (logger, drops)
     let caller = caller
     // The writer waits while the client does not read; only so long.
     let timer = target.eventLoop.scheduleTask(in: writeTimeout) {
-      logger.event(
-        .connectionDropped, "a client does not read its answers",
-        metadata: ["clientUid": "\(caller.user)", "clientPid": "\(caller.process)"])
+      if drops.isDue("\(caller.user)") {
+        logger.event(
+          .connectionDropped, "a client does not read its answers",
+          metadata: ["clientUid": "\(caller.user)", "clientPid": "\(caller.process)"])
+      }
       target.close(promise: nil)
     }
     defer { timer.cancel() }

@@ -28,6 +28,7 @@ final class ControlServer: Service {
   private let dispatcher: ControlDispatcher
   private let table: ConnectionTable
   private let refusals = EventThrottle()
+  private let drops = EventThrottle()
   private let roles: ControlRoles
   private let logger: Logger
   private let passed: [OwnedDescriptor]
@@ -124,7 +125,7 @@ final class ControlServer: Service {
     let connection = ControlConnection(
       channel: asyncChannel, client: caller,
       role: { [roles] in roles.role(of: credentials) }, dispatcher: dispatcher, table: table,
-      writeTimeout: settings.writeTimeout, logger: logger)
+      writeTimeout: settings.writeTimeout, logger: logger, drops: drops)
     let table = table
     let task = Task {
       await connection.run()

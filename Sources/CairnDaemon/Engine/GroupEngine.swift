@@ -153,12 +153,7 @@ actor GroupEngine {
               metadata: metadata)
           }
         case .verified(let report):
-          if report.isEqual { return }
-          logger.event(
-            .storesDiffer, "\(report.differences.count) differences in \(report.replica)",
-            metadata: [
-              "replica": .string(report.replica), "count": "\(report.differences.count)",
-            ])
+          Verification.log(report.differences.count, in: report.replica, to: logger)
         }
       }
     }

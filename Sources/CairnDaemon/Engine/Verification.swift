@@ -3,6 +3,7 @@
 import CairnControl
 import CairnStore
 import CairnSync
+import Logging
 
 /// One verification of a group.
 struct Verification: Sendable {
@@ -10,6 +11,14 @@ struct Verification: Sendable {
   /// The replicas to compare.
   let names: [String]
   let level: VerifyLevel
+
+  /// Writes down how many differences a replica has, unless it has none.
+  static func log(_ differences: Int, in replica: String, to logger: Logger) {
+    if differences == 0 { return }
+    logger.event(
+      .storesDiffer, "\(differences) difference\(differences == 1 ? "" : "s") in \(replica)",
+      metadata: ["replica": .string(replica), "count": "\(differences)"])
+  }
 
   /// Reports differences as they are found; returns the summary.
   func run(

@@ -162,7 +162,10 @@ extension DaemonEvent {
       EventEntry(
         "ec18b93c95ce4609b20e86a58e1286fc", .notice, "A client of Cairn was disconnected",
         [.clientUid, .clientPid],
-        "The process @CAIRN_CLIENT_PID@ did not read its answers, or sent what is no call.")
+        """
+        The process @CAIRN_CLIENT_PID@ did not read its answers. The same user's connections are noted \
+        once in five minutes.
+        """)
     case .probeOverdue:
       EventEntry(
         "a158a99f0e1c49b5bc58e0a80aeff03e", .warning, "A check of the Cairn store is overdue", [],

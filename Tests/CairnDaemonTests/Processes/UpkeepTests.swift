@@ -53,6 +53,7 @@ import Testing
     let full = try await daemon.ctl("verify")
     #expect(full.code == 1 && full.output.contains(" count: the values differ"), "\(full.output)")
     #expect(full.errors.contains("`cairnctl repair --dry-run`"), "\(full.errors)")
+    #expect(daemon.logText.contains("count=1 event=storesDiffer replica=near"), "\(daemon.logText)")
 
     let plan = try await daemon.ctl("repair", "near", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")

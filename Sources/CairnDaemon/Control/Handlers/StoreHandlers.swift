@@ -23,6 +23,9 @@ extension HandlerTable {
           group: group, names: try group.names(parameters.name),
           level: parameters.level == .quick ? .quick : .full)
         let summary = try await verification.run(report: send)
+        for store in summary.stores where store.store != StoreReference.localName {
+          Verification.log(store.differences, in: store.store, to: engine.logger)
+        }
         return .init(summary: summary)
       }
     }
