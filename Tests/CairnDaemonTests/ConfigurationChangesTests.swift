@@ -45,7 +45,7 @@ import Testing
       $0.control.statusGroup = 7
       $0.control.adminGroup = 8
       $0.log.level = .debug
-      $0.backup.folder = "/backups"
+      $0.backup.folder = "/copies"
       $0.replicas = [
         ReplicaSection(name: "nas", store: .sqlite(path: "/n.sqlite"), direction: .push),
         ReplicaSection(name: "usb", store: .sqlite(path: "/u.sqlite")),

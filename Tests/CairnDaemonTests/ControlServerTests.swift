@@ -196,6 +196,7 @@ import Testing
   @Test func thoseWhoAreNotToldAreClosedAndHoldNothing() async throws {
     let running = try await RunningServer {
       $0.limits = .init(total: 1, perUser: 1, ownerReserve: 0, turnedAway: 1)
+      $0.refusalTimeout = .minutes(10)
     }
     try await offPool { () throws -> Void in
       let first = try running.client()
@@ -209,6 +210,7 @@ import Testing
         #expect(try next.read(timeout: .patience).isEmpty)
       }
       _ = try first.call(GetStatus.self, NoValues())
+      told.close()
     }
   }
 

@@ -20,6 +20,8 @@ final class ControlServer: Service {
     /// Time for a message that has begun to arrive.
     var messageTimeout = TimeAmount.seconds(10)
     var writeTimeout = TimeAmount.seconds(30)
+    /// Time for a caller that gets no place to read why.
+    var refusalTimeout = TimeAmount.seconds(2)
     /// Time for calls in progress when stopping.
     var drainTimeout = Duration.seconds(5)
   }
@@ -114,8 +116,9 @@ final class ControlServer: Service {
           metadata: ["clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)"])
       }
       let mayExplain = table.beginTurningAway()
-      Task { [table] in
-        await Self.turnAway(channel, asyncChannel, explaining: mayExplain)
+      Task { [table, settings] in
+        await Self.turnAway(
+          channel, asyncChannel, explaining: mayExplain, within: settings.refusalTimeout)
         if mayExplain { table.endTurningAway() }
       }
       return
@@ -138,13 +141,14 @@ final class ControlServer: Service {
   /// Says that there is no room, then reads what the caller still sends until it hangs up: a socket
   /// closed with unread bytes would lose the answer.
   private static func turnAway(
-    _ channel: any Channel, _ connection: ControlConnection.Channel, explaining: Bool
+    _ channel: any Channel, _ connection: ControlConnection.Channel, explaining: Bool,
+    within limit: TimeAmount
   ) async {
     guard explaining else {
       try? await connection.executeThenClose { _, _ in }
       return
     }
-    let end = channel.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
+    let end = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
     let reply = ControlReply(failure: .busy(reason: "too many connections"))
     try? await connection.executeThenClose { inbound, outbound in
       try await outbound.write(ByteBuffer(bytes: MessageFraming.frame(reply.message)))
