@@ -147,7 +147,10 @@ import Testing
   @Test func aDamagedStoreMakesNoBackupThatPretends() async throws {
     let daemon = try await daemon()
     try await daemon.ctl("insert", "Item", "name=nut")
-    let queue = try DatabaseQueue(path: daemon.localPath)
+    // The daemon may be writing.
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(30)
+    let queue = try DatabaseQueue(path: daemon.localPath, configuration: configuration)
     // A row that the sums do not know.
     try await queue.write { try $0.execute(sql: "UPDATE ZITEM SET Z_ENT = 77") }
     try queue.close()
