@@ -24,6 +24,9 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
   ],
   targets: [
     // Values, predicates, the shape of data, model files.
@@ -100,6 +103,23 @@ let package = Package(
     .target(
       name: "CairnRecords",
       dependencies: ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"]),
+    // A model as boxes and lines: SVG, Graphviz, Mermaid.
+    .target(name: "CairnDiagrams", dependencies: ["CairnControl"]),
+    // A store as web pages.
+    .target(
+      name: "CairnBrowser",
+      dependencies: [
+        "Cairn", "CairnControl", "CairnCoordinator", "CairnDiagrams", "CairnRecords",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "Mustache", package: "swift-mustache"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      resources: [
+        "layout.mustache", "overview.mustache", "rows.mustache", "record.mustache",
+        "value.mustache", "history.mustache", "changes.mustache", "check.mustache",
+        "problem.mustache", "style.css",
+      ].map { .embedInCode("Templates/\($0)") }),
     .target(
       name: "CairnDaemon",
       dependencies: [
@@ -122,7 +142,8 @@ let package = Package(
     .executableTarget(
       name: "cairnctl",
       dependencies: [
-        "Cairn", "CairnControl", "CairnRecords", "CairnPlatform", "CairnSwiftSource",
+        "Cairn", "CairnBrowser", "CairnControl", "CairnDiagrams", "CairnRecords", "CairnPlatform",
+        "CairnSwiftSource",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The kernel: files, locks, sockets, watches. The only Swift target that imports Glibc.

@@ -28,7 +28,7 @@ extension EntitySummary {
 }
 
 extension AttributeSummary {
-  init(_ attribute: AttributeDescription) {
+  public init(_ attribute: AttributeDescription) {
     let standard = try? AttributeCoding.encode(attribute.defaultValue, for: attribute)
     self.init(
       name: attribute.name, type: Self.typeName(attribute.attributeType),

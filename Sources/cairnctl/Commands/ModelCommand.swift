@@ -4,6 +4,9 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Look at the model; convert model files; port sources that use one.",
-    subcommands: [ModelShowCommand.self, ModelConvertCommand.self, ModelPortCommand.self])
+    abstract: "Look at the model; draw it; convert model files; port sources that use one.",
+    subcommands: [
+      ModelShowCommand.self, ModelGraphCommand.self, ModelConvertCommand.self,
+      ModelPortCommand.self,
+    ])
 }

@@ -1,5 +1,6 @@
 // cairnctl model port
 import ArgumentParser
+import CairnControl
 import CairnPlatform
 import CairnSwiftSource
 import Foundation

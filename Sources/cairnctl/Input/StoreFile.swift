@@ -3,36 +3,19 @@
 import Cairn
 import CairnControl
 import CairnRecords
-import Foundation
 
-/// A SQLite store opened read-only by this program itself.
+/// A store opened read-only by this program itself.
 struct StoreFile {
-  private let coordinator: PersistentStoreCoordinator
+  let store: ReadOnlyStore
 
   /// Opens the file with the model of a file, or with the one that the store keeps inside.
   ///
   /// - Throws: ``CommandFailure`` that says what is wrong with which file.
-  init(path: String, model modelPath: String?) throws {
-    let url = URL(fileURLWithPath: path)
-    guard FileManager.default.fileExists(atPath: path) else {
-      throw CommandFailure(message: "\(path): there is no such file")
-    }
+  init(path: String, model: String?) throws {
     do {
-      let model: ManagedObjectModel
-      if let modelPath {
-        model = try ManagedObjectModel.load(contentsOf: URL(fileURLWithPath: modelPath))
-      } else if let stored = try ManagedObjectModel.load(fromSQLiteStoreAt: url) {
-        model = stored
-      } else {
-        throw CommandFailure(
-          message: "\(path) keeps no model inside", hint: "name its model with --model")
-      }
-      coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-      _ = try coordinator.addPersistentStore(
-        ofType: "SQLite", configurationName: nil, at: url,
-        options: [StoreOptionKey.readOnly: true])
-    } catch let error as CoreDataError {
-      throw CommandFailure(message: "\(path): \(error.message)")
+      store = try ReadOnlyStore(path: path, model: model)
+    } catch let error as ReadOnlyStoreError {
+      throw CommandFailure(message: error.message, hint: error.hint)
     } catch let error as ModelFileError {
       throw CommandFailure(message: "\(error)")
     }
@@ -45,12 +28,10 @@ struct StoreFile {
   func fetch(
     _ parameters: FetchRecords.Parameters, emit: (FetchRecords.Reply) throws -> Void
   ) throws {
-    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
     let fetch = try RecordFetch(
-      parameters, model: coordinator.managedObjectModel,
-      naming: URINaming(coordinator: coordinator))
-    let cursor = try fetch.start(in: context, stores: nil)
+      parameters, model: store.coordinator.managedObjectModel,
+      naming: URINaming(coordinator: store.coordinator))
+    let cursor = try fetch.start(in: store.context(), stores: nil)
     while let batch = try cursor.next() { try emit(batch) }
   }
 }

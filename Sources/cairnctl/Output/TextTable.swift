@@ -1,4 +1,5 @@
 // Aligned columns.
+import CairnControl
 import CairnPlatform
 
 /// A table with a header, for people.
@@ -51,16 +52,6 @@ struct TextTable {
     isLast ? text : text + String(repeating: " ", count: max(0, width - self.width(text)))
   }
 
-  /// Columns on a terminal: wide East Asian characters and emoji take two.
-  static func width(_ text: String) -> Int {
-    text.reduce(0) { sum, character in
-      guard let scalar = character.unicodeScalars.first else { return sum }
-      switch scalar.value {
-      case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-        0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-        return sum + 2
-      default: return sum + 1
-      }
-    }
-  }
+  /// Columns on a terminal.
+  static func width(_ text: String) -> Int { DisplayWidth.columns(text) }
 }

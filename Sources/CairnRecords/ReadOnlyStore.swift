@@ -1,0 +1,114 @@
+// A store file that a program reads by itself, without a daemon.
+
+import Cairn
+import CairnStore
+import Foundation
+
+/// Why a file cannot be read as a store.
+public struct ReadOnlyStoreError: Error, Sendable, CustomStringConvertible {
+  public let message: String
+  /// What to do about it.
+  public let hint: String?
+  public var description: String { message }
+}
+
+/// A store of any built-in type, opened read-only with the model that fits it.
+///
+/// Any thread may use it; objects belong to the contexts that ``context()`` makes.
+public struct ReadOnlyStore: Sendable {
+  public let url: URL
+  /// `SQLite`, `XML` or `Binary`.
+  public let type: String
+  public let coordinator: PersistentStoreCoordinator
+
+  /// Opens a store, without migrating it.
+  ///
+  /// Rows are never changed. SQLite itself may make a `-shm` file beside a store whose write-ahead log is
+  /// in use: readers and writers agree there about what may be read.
+  ///
+  /// - Parameters:
+  ///   - path: The store's file.
+  ///   - modelPath: Its model, of any kind; of a package with versions, the one that fits is taken. Nil
+  ///     for the model that a SQLite store keeps inside.
+  /// - Throws: ``ReadOnlyStoreError``, or `ModelFileError` for a model that cannot be read.
+  public init(path: String, model modelPath: String?) throws {
+    url = URL(fileURLWithPath: path)
+    do {
+      type = try Self.type(of: path)
+      let model = try Self.model(modelPath, for: url, type: type)
+      coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+      _ = try coordinator.addPersistentStore(
+        ofType: type, configurationName: nil, at: url,
+        // Of a store that is not written to, history is read where there is one, and none is begun.
+        options: [StoreOptionKey.readOnly: true, StoreOptionKey.historyTracking: true])
+    } catch let error as CoreDataError {
+      throw ReadOnlyStoreError(
+        message: "\(path): \(error.message)",
+        hint: error.code == .persistentStoreIncompatibleVersionHash
+          ? "name the model that the store was made with by --model" : nil)
+    }
+  }
+
+  /// A context that sees the store as it is now, also when other programs write to it.
+  public func context() -> ManagedObjectContext {
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.undoManager = nil
+    context.stalenessInterval = 0
+    return context
+  }
+
+  /// The type by the file's first bytes.
+  private static func type(of path: String) throws -> String {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw ReadOnlyStoreError(message: "\(path): there is no such file", hint: nil)
+    }
+    let kind = try? FileManager.default.attributesOfItem(
+      atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+    guard !isFolder.boolValue, kind == .typeRegular else {
+      throw ReadOnlyStoreError(
+        message: "\(path) is \(isFolder.boolValue ? "a folder" : "no regular file")",
+        hint: "name the store's file itself")
+    }
+    let head: Data
+    do {
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      defer { try? file.close() }
+      head = try file.read(upToCount: 64) ?? Data()
+    } catch {
+      throw ReadOnlyStoreError(message: "\(path) cannot be read", hint: "check who may read it")
+    }
+    if head.starts(with: Data("SQLite format 3\0".utf8)) { return StoreTypeName.sqlite }
+    if head.starts(with: Data("<?xml".utf8)) { return StoreTypeName.xml }
+    if head.isEmpty {
+      throw ReadOnlyStoreError(message: "\(path) is empty", hint: "a store that was opened once is not")
+    }
+    return StoreTypeName.binary
+  }
+
+  private static func model(
+    _ path: String?, for url: URL, type: String
+  ) throws -> ManagedObjectModel {
+    if let path {
+      let file = URL(fileURLWithPath: path)
+      if ["xcdatamodeld", "momd"].contains(file.pathExtension) {
+        let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
+          ofType: type, at: url)
+        let package = try ModelPackage(contentsOf: file)
+        return try package.model(matchingStoreMetadata: metadata) ?? package.currentModel()
+      }
+      return try ManagedObjectModel.load(contentsOf: file)
+    }
+    guard type == StoreTypeName.sqlite else {
+      throw ReadOnlyStoreError(
+        message: "\(url.path) keeps no model inside: \(type) stores do not",
+        hint: "name its model with --model")
+    }
+    guard let model = try ManagedObjectModel.load(fromSQLiteStoreAt: url) else {
+      throw ReadOnlyStoreError(
+        message: "\(url.path) keeps no model inside", hint: "name its model with --model")
+    }
+    return model
+  }
+}

@@ -1,0 +1,64 @@
+// cairnctl model graph
+import ArgumentParser
+import CairnControl
+import CairnDiagrams
+import CairnPlatform
+import CairnRecords
+import Foundation
+
+struct ModelGraphCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "graph",
+    abstract: "Draw the entities of a model as SVG, or write them for Graphviz or Mermaid.",
+    discussion: """
+      Reads a model file or package, or the model that a SQLite store keeps inside; asks the daemon for \
+      its model when no file is named.
+      Example: cairnctl model graph Library.xcdatamodeld > library.svg
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case svg, dot, mermaid
+  }
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(help: ArgumentHelp("A model file or package, or a SQLite store.", valueName: "file"))
+  var path: String?
+
+  @Option(help: ArgumentHelp("The version of a package; the current one when left out.", valueName: "name"))
+  var modelVersion: String?
+
+  @Option(help: "What is written: svg, dot (Graphviz) or mermaid.")
+  var format = Format.svg
+
+  func validate() throws {
+    if modelVersion != nil, path == nil {
+      throw ValidationError("--model-version goes with a file.")
+    }
+  }
+
+  func run() throws {
+    let diagram = EntityDiagram(try summary())
+    let text =
+      switch format {
+      case .svg: diagram.svg()
+      case .dot: diagram.dot()
+      case .mermaid: diagram.mermaid()
+      }
+    if shared.json { return try Output.json(["format": format.rawValue, "text": text]) }
+    StandardStream.output.write(Array(text.utf8))
+  }
+
+  private func summary() throws -> ModelSummary {
+    guard let path else { return try shared.connect().call(GetModel.self, NoValues()).model }
+    let name = URL(fileURLWithPath: path).lastPathComponent
+    let versions = try InspectedFile.versions(path, name: name, timeout: shared.timeout)
+    let wanted = modelVersion ?? versions.current
+    guard let version = versions.list.first(where: { $0.name == wanted }) else {
+      let known = versions.list.map(\.name).joined(separator: ", ")
+      throw CommandFailure(
+        message: "\(path) has no version \(wanted)", hint: "its versions are \(known)")
+    }
+    return ModelSummary(version.model, name: name)
+  }
+}
