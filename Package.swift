@@ -235,6 +235,10 @@ let package = Package(
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Golden"]),
+    .testTarget(name: "CairnDiagramsTests", dependencies: ["CairnDiagrams", "CairnControl"]),
+    .testTarget(
+      name: "CairnBrowserTests",
+      dependencies: ["Cairn", "CairnBrowser", "CairnRecords", "CairnStore"]),
     .testTarget(
       name: "CairnRecordsTests",
       dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),

@@ -82,7 +82,7 @@ extension EntityDiagram {
   }
 
   private static func mermaidQuoted(_ text: String) -> String {
-    "\"" + text.map { $0 == "\"" ? "'" : $0.isNewline ? " " : "\($0)" }.joined() + "\""
+    "\"" + text.map { $0 == "\"" ? "'" : $0.isNewline || $0 < " " ? " " : "\($0)" }.joined() + "\""
   }
 
   private static func mermaidWord(_ text: String) -> String {

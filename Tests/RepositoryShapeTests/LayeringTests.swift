@@ -36,13 +36,18 @@ import Testing
     // The client speaks over the platform's Unix sockets.
     "CairnControl": ["CairnPlatform"],
     "CairnRecords": ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"],
+    "CairnDiagrams": ["CairnControl"],
+    "CairnBrowser": ["Cairn", "CairnControl", "CairnCoordinator", "CairnDiagrams", "CairnRecords"],
     "CairnDaemon": [
       "Cairn", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnSync",
       "CairnControl", "CairnRecords", "CairnPlatform", "CSystemd",
     ],
     // Its version is the protocol's.
     "cairnd": ["CairnDaemon", "CairnControl"],
-    "cairnctl": ["Cairn", "CairnControl", "CairnRecords", "CairnPlatform", "CairnSwiftSource"],
+    "cairnctl": [
+      "Cairn", "CairnBrowser", "CairnControl", "CairnDiagrams", "CairnRecords", "CairnPlatform",
+      "CairnSwiftSource",
+    ],
     "CairnPlatform": ["CPlatform"],
     "CairnSwiftSource": [],
     "cairn-modelgen": ["CairnModel", "CairnSwiftSource"],

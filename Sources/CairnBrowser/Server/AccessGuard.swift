@@ -47,7 +47,7 @@ struct AccessGuard: RouterMiddleware {
         .misdirectedRequest, "These pages are served under the address that cairnctl printed only.")
     }
     let name = Self.cookieName(of: request)
-    if let given = request.uri.queryParameters["key"], Self.isEqual(String(given), key) {
+    if let given = FormQuery(request.uri.query)["key"], Self.isEqual(given, key) {
       // The key leaves the address bar and the history of the browser.
       var response = Response(status: .seeOther)
       let rest = (request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("key=") }

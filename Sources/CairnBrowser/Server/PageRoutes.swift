@@ -17,12 +17,12 @@ struct PageRoutes: Sendable {
     }
     router.get("/entities/:entity") { request, context in
       let name = try context.parameters.require("entity")
-      let parameters = request.uri.queryParameters
+      let parameters = FormQuery(request.uri.query)
       var query = RowsPage.Query()
-      query.condition = parameters.get("where") ?? ""
-      query.sort = parameters.get("sort").flatMap { $0.isEmpty ? nil : $0 }
+      query.condition = parameters["where"] ?? ""
+      query.sort = parameters["sort"].flatMap { $0.isEmpty ? nil : $0 }
       // Beyond this the offset would not fit.
-      query.page = min(max(1, parameters.get("page").flatMap(Int.init) ?? 1), 1_000_000_000)
+      query.page = min(max(1, parameters["page"].flatMap(Int.init) ?? 1), 1_000_000_000)
       let page = try await RowsPage(browsed, entity: name, query: query)
       return rendering.page(
         "rows", heading: name, page, status: page.problem == nil ? .ok : .badRequest)
@@ -53,7 +53,7 @@ struct PageRoutes: Sendable {
       guard rendering.frame.hasHistory else {
         throw PageError.missing("The store keeps no history.")
       }
-      let before = request.uri.queryParameters.get("before").flatMap(Int64.init)
+      let before = FormQuery(request.uri.query)["before"].flatMap(Int64.init)
       return rendering.page(
         "history", heading: "History", try await HistoryPage(browsed, before: before))
     }
