@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak clean
+.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak check-browser clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -80,6 +80,15 @@ check-units: deps
 	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done
+
+## Looks at the pages of `cairnctl browse` in headless Chromium, in light, in dark and narrow: names, contrast,
+## keyboard, what is loaded. SCREENSHOTS=folder keeps pictures, STORE=file looks at a store of yours.
+check-browser: deps
+	@command -v chromium >/dev/null || { SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+	$(SWIFT) build --product cairnd
+	$(SWIFT) build --product cairnctl
+	python3 Tests/Browser/check-browser.py "$$($(SWIFT) build --show-bin-path)" "$(STORE)" $(SCREENSHOTS)
 
 ## Draws latency, backlog, memory and file sizes of a daemon with two replicas under writers.
 soak: build

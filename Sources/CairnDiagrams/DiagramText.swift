@@ -11,7 +11,8 @@ extension EntityDiagram {
 
       """
     for box in boxes {
-      var rows = "<tr><td colspan=\"2\" bgcolor=\"#e7edf4\"><b>\(Markup.escaped(box.entity))</b></td></tr>"
+      var rows =
+        "<tr><td colspan=\"2\" bgcolor=\"#e7edf4\"><b>\(Markup.escaped(box.entity))</b></td></tr>"
       for (index, row) in box.rows.enumerated() {
         rows += """
           <tr><td align="left" port="r\(index)">\(Markup.escaped(row.name))</td>\

@@ -64,8 +64,10 @@ public struct ReadOnlyStore: Sendable {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw ReadOnlyStoreError(message: "\(path): there is no such file", hint: nil)
     }
-    let kind = try? FileManager.default.attributesOfItem(
-      atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)[.type] as? FileAttributeType
+    let kind =
+      try? FileManager.default.attributesOfItem(
+        atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)[.type]
+      as? FileAttributeType
     guard !isFolder.boolValue, kind == .typeRegular else {
       throw ReadOnlyStoreError(
         message: "\(path) is \(isFolder.boolValue ? "a folder" : "no regular file")",
@@ -82,7 +84,8 @@ public struct ReadOnlyStore: Sendable {
     if head.starts(with: Data("SQLite format 3\0".utf8)) { return StoreTypeName.sqlite }
     if head.starts(with: Data("<?xml".utf8)) { return StoreTypeName.xml }
     if head.isEmpty {
-      throw ReadOnlyStoreError(message: "\(path) is empty", hint: "a store that was opened once is not")
+      throw ReadOnlyStoreError(
+        message: "\(path) is empty", hint: "a store that was opened once is not")
     }
     return StoreTypeName.binary
   }

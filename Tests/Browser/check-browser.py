@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Looks at the pages of `cairnctl browse` in headless Chromium.
 
-usage: check-browser.py CAIRNCTL STORE [SCREENSHOTS]
+usage: check-browser.py PROGRAMS [STORE [SCREENSHOTS]]
+
+PROGRAMS is the folder of cairnd and cairnctl. Without a store, a daemon makes one.
 
 For every kind of page, in light and in dark and on a narrow screen: the accessibility tree has one main
 landmark and one heading of the first level, and every link, field, button, picture and scrolling region in
@@ -20,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
 
@@ -239,9 +242,38 @@ def links(opener, address):
     return [html.unescape(link) for link in re.findall(r'href="([^"#]+)', page)]
 
 
+def make_store(programs, folder):
+    """A store with history, relationships and texts that look like markup, as a daemon leaves it."""
+    model = os.path.join(os.path.dirname(__file__), "../../Config/demo/DebianPackages.xcdatamodeld")
+    socket, store = os.path.join(folder, "control"), os.path.join(folder, "packages.sqlite")
+    with open(os.path.join(folder, "cairnd.yaml"), "w") as file:
+        json.dump({"model": os.path.abspath(model), "control": {"socket": socket},
+                   "local": {"path": store}}, file)
+    daemon = subprocess.Popen([os.path.join(programs, "cairnd"), "--config", file.name],
+                              stderr=subprocess.DEVNULL)
+    rows = [{"name": f"package-{number}", "version": f"1.{number}",
+             "summary": "<script>alert(1)</script> & more" if number % 7 == 0 else "A package"}
+            for number in range(120)]
+    ctl = [os.path.join(programs, "cairnctl"), "--socket", socket]
+    try:
+        for _ in range(300):
+            if subprocess.run(ctl + ["status"], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.1)
+        subprocess.run(ctl + ["import", "-", "--entity", "Package", "--key", "name"], check=True,
+                       capture_output=True, text=True, input="\n".join(map(json.dumps, rows)))
+    finally:
+        daemon.terminate()
+        daemon.wait()
+    return store
+
+
 def main():
-    cairnctl, store = sys.argv[1], sys.argv[2]
+    programs = sys.argv[1]
+    cairnctl = os.path.join(programs, "cairnctl")
     screenshots = sys.argv[3] if len(sys.argv) > 3 else None
+    folder = tempfile.mkdtemp(prefix="cairn-pages-")
+    store = sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else make_store(programs, folder)
     if screenshots:
         os.makedirs(screenshots, exist_ok=True)
     program = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -279,6 +311,7 @@ def main():
         if chromium:
             chromium.close()
         server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
     if FAILURES:
         sys.exit(f"{len(FAILURES)} failures")
     print(f"{len(pages)} pages looked at, in light, in dark and narrow; keyboard: good")

@@ -54,8 +54,9 @@ import Testing
   }
 
   @Test func aRecordThatIsNotThereIsMissing() async throws {
-    for (entity, key) in [("Author", "p99"), ("Author", "x"), ("Nope", "p1"), ("Book", "p0"), ("Author", "")]
-    {
+    for (entity, key) in [
+      ("Author", "p99"), ("Author", "x"), ("Nope", "p1"), ("Book", "p0"), ("Author", ""),
+    ] {
       await #expect(throws: PageError.self, "\(entity) \(key)") {
         try await RecordPage(sample.browsed, entity: entity, key: key)
       }

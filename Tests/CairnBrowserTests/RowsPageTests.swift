@@ -33,7 +33,8 @@ import Testing
   @Test func aPredicateChoosesAndStaysInTheLinks() async throws {
     let sample = try SampleStore(books: 120)
     let page = try await RowsPage(
-      sample.browsed, entity: "Book", query: .init(condition: "pages >= 100 AND author.name == 'Ann'"))
+      sample.browsed, entity: "Book",
+      query: .init(condition: "pages >= 100 AND author.name == 'Ann'"))
     #expect(page.count == "20 rows" && page.problem == nil && page.isFiltered)
     let all = try await RowsPage(
       sample.browsed, entity: "Book", query: .init(condition: "title != ''"))
@@ -43,7 +44,8 @@ import Testing
   @Test(arguments: ["title ==", "nothing == 1", "author.nothing == 1", "FUNCTION('a', 'b') == 1"])
   func aPredicateThatIsNoneSaysWhyAndShowsNoRows(condition: String) async throws {
     let sample = try SampleStore()
-    let page = try await RowsPage(sample.browsed, entity: "Book", query: .init(condition: condition))
+    let page = try await RowsPage(
+      sample.browsed, entity: "Book", query: .init(condition: condition))
     #expect(page.problem?.isEmpty == false && page.isEmpty)
     #expect(page.condition == condition, "so that it can be mended")
   }

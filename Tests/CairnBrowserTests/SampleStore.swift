@@ -7,16 +7,19 @@ import Testing
 
 @testable import CairnBrowser
 
-/// Authors with books; books are or are not novels. The folder is gone when the last user is.
+/// Authors with books; books are or are not novels.
+///
+/// The folder is gone when the last user is.
 final class SampleStore: Sendable {
   let folder: URL
   let browsed: BrowsedStore
 
   /// A picture of one pixel.
-  static let picture = Data(
-    base64Encoded: """
-      iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
-      """) ?? Data()
+  static let picture =
+    Data(
+      base64Encoded: """
+        iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+        """) ?? Data()
   static let hostile = "<script>alert(\"1\")</script> & 'more'"
 
   var url: URL { folder.appendingPathComponent("Library.sqlite") }

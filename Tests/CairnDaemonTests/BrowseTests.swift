@@ -6,7 +6,9 @@ import FoundationNetworking
 import Synchronization
 import Testing
 
-/// A running `cairnctl browse`. It is ended with the object, if not before.
+/// A running `cairnctl browse`.
+///
+/// It is ended with the object, if not before.
 private final class Browser: Sendable {
   /// What the program printed first: the address.
   let location: String

@@ -21,7 +21,8 @@ import Testing
       let to = Int.random(in: 0..<count, using: &random)
       entities[from].relationships.append(
         RelationshipSummary(
-          name: "relationship\(index)", destination: "Entity\(to)", isToMany: index.isMultiple(of: 2),
+          name: "relationship\(index)", destination: "Entity\(to)",
+          isToMany: index.isMultiple(of: 2),
           deleteRule: "nullify"))
     }
     return ModelSummary(name: "Random", entities: entities)
@@ -55,7 +56,8 @@ import Testing
 
   @Test func theSameModelHasTheSameLayout() {
     let model = model(seed: seed)
-    #expect(DiagramLayout(EntityDiagram(model)).frames == DiagramLayout(EntityDiagram(model)).frames)
+    #expect(
+      DiagramLayout(EntityDiagram(model)).frames == DiagramLayout(EntityDiagram(model)).frames)
     var shuffled = model
     shuffled.entities.reverse()
     #expect(

@@ -52,7 +52,8 @@ import Testing
     let library = EntityDiagram(.library).dot()
     #expect(
       library.contains(
-        "\"Author\" -> \"Book\" [dir=both arrowhead=veevee arrowtail=vee label=\"books / author\"]"))
+        "\"Author\" -> \"Book\" [dir=both arrowhead=veevee arrowtail=vee label=\"books / author\"]")
+    )
     #expect(library.contains("\"Novel\" -> \"Book\" [arrowhead=onormal]"))
   }
 

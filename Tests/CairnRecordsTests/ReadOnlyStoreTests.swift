@@ -47,21 +47,21 @@ import Testing
       let file = package.appendingPathComponent("\(version).xcdatamodel")
       try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
       try """
-        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-        <entity name="Note">\(attributes)</entity>
-        </model>
-        """.write(to: file.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+      <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+      <entity name="Note">\(attributes)</entity>
+      </model>
+      """.write(to: file.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
     }
     try write("Notes", "<attribute name=\"text\" optional=\"YES\" attributeType=\"String\"/>")
     try write("Notes 2", "<attribute name=\"body\" optional=\"YES\" attributeType=\"String\"/>")
     try """
-      <?xml version="1.0" encoding="UTF-8"?>
-      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-      <plist version="1.0"><dict><key>_XCCurrentVersionName</key>
-      <string>Notes 2.xcdatamodel</string></dict></plist>
-      """.write(
-        to: package.appendingPathComponent(".xccurrentversion"), atomically: true, encoding: .utf8)
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0"><dict><key>_XCCurrentVersionName</key>
+    <string>Notes 2.xcdatamodel</string></dict></plist>
+    """.write(
+      to: package.appendingPathComponent(".xccurrentversion"), atomically: true, encoding: .utf8)
     return package.path
   }
 

@@ -14,7 +14,9 @@ enum PageError: Error, Sendable {
   case unreadable(String)
 }
 
-/// A store and its model as the pages need them. Each page is read through a context of its own.
+/// A store and its model as the pages need them.
+///
+/// Each page is read through a context of its own.
 struct BrowsedStore: Sendable {
   let store: ReadOnlyStore
   let model: ModelSummary
@@ -60,7 +62,8 @@ struct BrowsedStore: Sendable {
     let entity = try entity(named: name)
     let missing = PageError.missing("There is no \(name) “\(key)” in the store (any more).")
     guard let store = context.persistentStoreCoordinator?.persistentStores.first,
-      let identifier = store.identifier, let path = Self.component(name), let key = Self.component(key),
+      let identifier = store.identifier, let path = Self.component(name),
+      let key = Self.component(key),
       let uri = URL(string: "x-coredata://\(identifier)/\(path)/\(key)"),
       let id = self.store.coordinator.managedObjectID(forURIRepresentation: uri),
       id.entity.isKindOf(entity: entity)

@@ -24,7 +24,8 @@ struct CheckPage: Sendable {
   init(_ browsed: BrowsedStore) async throws {
     let inspection = try await Blocking.run { try browsed.inspection(checks: true) }
     guard let inspection else {
-      throw PageError.missing("Only SQLite stores are checked; this one was read whole to be opened.")
+      throw PageError.missing(
+        "Only SQLite stores are checked; this one was read whole to be opened.")
     }
     isDamaged = !inspection.damage.isEmpty
     isGood = inspection.findings.isEmpty

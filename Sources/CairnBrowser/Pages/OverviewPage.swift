@@ -52,7 +52,8 @@ struct OverviewPage: Sendable {
       if let size = size as? NSNumber { add("Size", Readable.bytes(size.intValue)) }
       return facts
     }
-    let log = inspection.logSize > 0 ? ", and \(Readable.bytes(Int(inspection.logSize))) of log" : ""
+    let log =
+      inspection.logSize > 0 ? ", and \(Readable.bytes(Int(inspection.logSize))) of log" : ""
     add("Size", Readable.bytes(Int(inspection.size)) + log)
     add("Identifier", inspection.identifier)
     let versions = inspection.versionIdentifiers.filter { !$0.isEmpty }

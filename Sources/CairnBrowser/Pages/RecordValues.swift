@@ -25,8 +25,11 @@ struct RecordValues {
       $0.element.relationship == nil && !$0.element.isTransient
     }
     func text(_ index: Int) -> String? {
-      guard case .string(let text) = object.storedValue(at: index), !text.isEmpty else { return nil }
-      return PageValue.shortened(text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "", to: 60)
+      guard case .string(let text) = object.storedValue(at: index), !text.isEmpty else {
+        return nil
+      }
+      return PageValue.shortened(
+        text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "", to: 60)
     }
     for name in preferred {
       if let slot = texts.first(where: { $0.element.name == name }), let text = text(slot.offset) {
@@ -59,7 +62,9 @@ struct RecordValues {
     }
   }
 
-  /// A link to a record. One that is gone, or cannot be read, is shown by its key.
+  /// A link to a record.
+  ///
+  /// One that is gone, or cannot be read, is shown by its key.
   func reference(_ id: ManagedObjectID) -> PageValue {
     guard let target = try? object.managedObjectContext?.existingObject(with: id) else {
       return PageValue(

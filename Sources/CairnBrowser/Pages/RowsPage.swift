@@ -150,6 +150,8 @@ struct RowsPage: Sendable {
     var notes: [String] = []
     if column.isToMany { notes.append(column.isOrdered ? "many, ordered" : "many") }
     if !column.isOptional { notes.append("required") }
-    return Property(name: column.name, type: column.type, remark: notes.isEmpty ? nil : notes.joined(separator: ", "))
+    return Property(
+      name: column.name, type: column.type,
+      remark: notes.isEmpty ? nil : notes.joined(separator: ", "))
   }
 }

@@ -52,7 +52,8 @@ struct AccessGuard: RouterMiddleware {
       var response = Response(status: .seeOther)
       let rest = (request.uri.query ?? "").split(separator: "&").filter { !$0.hasPrefix("key=") }
       response.headers[.location] =
-        "/" + request.uri.path.drop { $0 == "/" } + (rest.isEmpty ? "" : "?" + rest.joined(separator: "&"))
+        "/" + request.uri.path.drop { $0 == "/" }
+        + (rest.isEmpty ? "" : "?" + rest.joined(separator: "&"))
       response.headers[.setCookie] = "\(name)=\(key); Path=/; HttpOnly; SameSite=Strict"
       return response
     }

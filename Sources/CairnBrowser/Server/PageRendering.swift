@@ -32,7 +32,8 @@ struct PageRendering: Sendable {
   init(store: String, hasHistory: Bool, canBeChecked: Bool) throws {
     frame = Frame(store: store, hasHistory: hasHistory, canBeChecked: canBeChecked)
     let sources: [(String, [UInt8])] = [
-      ("layout", PackageResources.layout_mustache), ("overview", PackageResources.overview_mustache),
+      ("layout", PackageResources.layout_mustache),
+      ("overview", PackageResources.overview_mustache),
       ("rows", PackageResources.rows_mustache), ("record", PackageResources.record_mustache),
       ("value", PackageResources.value_mustache), ("history", PackageResources.history_mustache),
       ("changes", PackageResources.changes_mustache), ("check", PackageResources.check_mustache),
@@ -68,6 +69,7 @@ struct PageRendering: Sendable {
     _ bytes: some Collection<UInt8>, type: String, status: HTTPResponse.Status = .ok
   ) -> Response {
     Response(
-      status: status, headers: [.contentType: type], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+      status: status, headers: [.contentType: type],
+      body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
   }
 }

@@ -25,7 +25,9 @@ struct ModelGraphCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A model file or package, or a SQLite store.", valueName: "file"))
   var path: String?
 
-  @Option(help: ArgumentHelp("The version of a package; the current one when left out.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "The version of a package; the current one when left out.", valueName: "name"))
   var modelVersion: String?
 
   @Option(help: "What is written: svg, dot (Graphviz) or mermaid.")
