@@ -29,7 +29,10 @@ public struct ModelPackage: Sendable {
       names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     } catch {
       throw ModelFileError(
-        file: url.path, .unreadable, "The model package cannot be opened: \(error)")
+        file: url.path, .unreadable,
+        FileManager.default.fileExists(atPath: url.path)
+          ? "It is no model package, or it may not be read: \((error as NSError).localizedDescription)"
+          : "There is no such file.")
     }
     let sources = Self.stems(of: names, extension: "xcdatamodel")
     let compiled = Self.stems(of: names, extension: "mom")
