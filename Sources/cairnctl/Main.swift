@@ -20,7 +20,8 @@ struct CairnctlCommand: ParsableCommand {
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       BackupCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
-      ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self, BrowseCommand.self,
+      ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
+      BrowseCommand.self,
       ReloadCommand.self,
       MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])

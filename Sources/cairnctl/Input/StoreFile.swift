@@ -22,7 +22,7 @@ struct StoreFile {
   }
 
   /// The model that it was opened with.
-  var model: ModelSummary { ModelSummary(coordinator.managedObjectModel, name: "") }
+  var model: ModelSummary { ModelSummary(store.coordinator.managedObjectModel, name: "") }
 
   /// Runs a fetch and hands the rows over batch by batch.
   func fetch(
