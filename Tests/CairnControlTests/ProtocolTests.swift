@@ -23,6 +23,7 @@ import Testing
     .invalidParameter("p"), .permissionDenied, .expectedMore, .messageTooLarge(limit: 1),
     .messageMalformed(offset: 2, reason: "r"), .busy(reason: "r"),
     .notReady(state: "s", reason: "r"), .configurationInvalid(problems: ["p"]),
+    .restartNeeded(keys: ["k"]),
     .internalFailure(reference: "x"), .storeNotFound(name: "n", nearest: "m"),
     .storeExists(name: "n", reason: "r"), .storeUnavailable(name: "n", code: "c", reason: "r"),
     .storeInvalid(name: "n", field: "f", reason: "r"), .modelIncompatible(name: "n", reason: "r"),

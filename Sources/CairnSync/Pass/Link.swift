@@ -56,7 +56,7 @@ final class Link: Sendable {
     context.transactionAuthor = SyncConfiguration.author
   }
 
-  private var environment: SyncEnvironment { local.environment }
+  var environment: SyncEnvironment { local.environment }
   /// Nil until the replica is open.
   var openReplica: OpenReplica? { state.withLock { $0.replica } }
   var store: PersistentStore? { openReplica?.store }
@@ -114,20 +114,8 @@ final class Link: Sendable {
     try await context.perform { try work() }
   }
 
-  /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
-  /// then.
-  ///
-  /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
-  ///   that are not visible.
-  func sync(timeout: Duration?) async throws {
-    try await completePass(timeout: timeout)
-    let held = life.held
-    if held.count == 0 { return }
-    throw SyncError(
-      .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
-  }
-
-  /// The same, whatever the pass could not make visible.
+  /// Runs a pass that begins from now on, and waits for it, whatever it could not make visible; failed
+  /// passes are tried again until then.
   ///
   /// - Parameter isPatient: Whether to wait for a replica that cannot be reached now. Otherwise it is
   ///   tried once, at once.

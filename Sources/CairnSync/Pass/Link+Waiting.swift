@@ -1,0 +1,35 @@
+// Waiting until a link has brought everything that was there.
+
+extension Link {
+  /// How long an answer waits for records that others are about to bring, and how often it looks.
+  ///
+  /// Daemons that share a replica write it in batches: between two of them a reference may come before
+  /// its record. Longer than a batch takes, and shorter than a person waits for bad news.
+  private static let patience = Duration.seconds(5)
+  private static let pause = Duration.milliseconds(250)
+
+  /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
+  /// then.
+  ///
+  /// While nothing is missing but records that others refer to, further passes look for them, as long as
+  /// each few seconds bring some.
+  ///
+  /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
+  ///   that are not visible.
+  func sync(timeout: Duration?) async throws {
+    try await completePass(timeout: timeout)
+    var held = life.held
+    var waited = Duration.zero
+    while held.count > 0, held.count == held.parked,
+      waited < min(Self.patience, timeout ?? Self.patience)
+    {
+      try await environment.sleep(Self.pause)
+      try await completePass(timeout: timeout)
+      waited = life.held.parked == held.parked ? waited + Self.pause : .zero
+      held = life.held
+    }
+    if held.count == 0 { return }
+    throw SyncError(
+      .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
+  }
+}
