@@ -36,6 +36,14 @@ private final class Browser: Sendable {
 
   deinit { process.withLock { if $0.isRunning { $0.terminate() } } }
 
+  /// Ends the program as a crash does, and waits for that.
+  func kill() {
+    process.withLock {
+      ProcessConduct.send(signal: 9, to: $0.processIdentifier)
+      $0.waitUntilExit()
+    }
+  }
+
   /// Asks the program to end, and returns its exit code.
   func end() async throws -> Int32 {
     let identifier = process.withLock { $0.processIdentifier }
@@ -172,6 +180,30 @@ private final class Browser: Sendable {
       #expect(outcome.errors.contains(text), "\(outcome.errors)")
       #expect(outcome.output.isEmpty)
     }
+  }
+
+  @Test func aSocketThatIsInUseAndAnyOtherFileStayAsTheyAre() async throws {
+    let program = try #require(Project.program("cairnctl"))
+    let (socket, file) = (folder.file("s"), folder.file("text"))
+    try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+    let browser = try await Browser([store, "--listen", socket])
+    let second = try await run(program, ["browse", store, "--listen", socket])
+    #expect(second.code == 1 && second.errors.contains("another program listens on"))
+    #expect(try await answer("/", socket: socket).hasPrefix("HTTP/1.1 200"))
+    #expect(try await browser.end() == 0)
+    let refused = try await run(program, ["browse", store, "--listen", file])
+    #expect(refused.code == 1 && refused.errors.contains("is no socket"))
+    #expect(FileManager.default.contents(atPath: file) == Data("text".utf8))
+  }
+
+  @Test func aSocketThatAKilledProgramLeftIsReplaced() async throws {
+    let socket = folder.file("s")
+    let killed = try await Browser([store, "--listen", socket])
+    killed.kill()
+    #expect(FileManager.default.fileExists(atPath: socket))
+    let browser = try await Browser([store, "--listen", socket])
+    #expect(try await answer("/", socket: socket).hasPrefix("HTTP/1.1 200"))
+    #expect(try await browser.end() == 0)
   }
 
   @Test func graphWritesAStoresModelAndAModelFile() async throws {

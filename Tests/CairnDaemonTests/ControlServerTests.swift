@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func whoeverHoldsAllPlacesLeavesSomeToOwners() {
+  @Test func aUserWhoHoldsAllPlacesLeavesSomeToOwners() {
     let table = ConnectionTable(limits: .init(total: 4, perUser: 2, ownerReserve: 2))
     func admit(_ user: UInt32, owner: Bool = false) -> Int? {
       table.admit(user: user, isOwner: owner) {}

@@ -22,7 +22,7 @@ struct CheckPage: Sendable {
 
   /// Reads the whole file.
   init(_ browsed: BrowsedStore) async throws {
-    let inspection = try await Blocking.run { try browsed.inspection(checks: true) }
+    let inspection = try await BlockingRead.run { try browsed.inspection(checks: true) }
     guard let inspection else {
       throw PageError.missing(
         "Only SQLite stores are checked; this one was read whole to be opened.")

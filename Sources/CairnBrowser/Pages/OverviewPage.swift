@@ -27,7 +27,7 @@ struct OverviewPage: Sendable {
   let canBeChecked: Bool
 
   init(_ browsed: BrowsedStore) async throws {
-    let inspection = try await Blocking.run { try browsed.inspection(checks: false) }
+    let inspection = try await BlockingRead.run { try browsed.inspection(checks: false) }
     facts = Self.facts(browsed, inspection)
     entities = try await browsed.read { context in
       try browsed.model.entities.map { entity in

@@ -103,7 +103,7 @@ final class CommitWatch: @unchecked Sendable {
     handle.source.resume()
   }
 
-  /// - Returns: Whether somebody has committed.
+  /// - Returns: Whether another connection has committed.
   @discardableResult
   func check() -> Bool {
     let isNew = checking.withLock { _ in

@@ -8,7 +8,7 @@ public protocol CommitWatching: AnyObject, Sendable {
   /// Whether commits are noticed when they are made, by whatever machine; false for a store that is not
   /// watched, or where it takes a look now and then.
   var noticesCommits: Bool { get }
-  /// Looks now whether somebody committed.
+  /// Looks now whether another connection committed.
   func lookForCommits()
 }
 

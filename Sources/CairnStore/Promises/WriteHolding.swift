@@ -1,7 +1,7 @@
 /// An optional promise of a store: for a while only one caller commits to it.
 ///
 /// For work that other writers would make fail again and again, such as reading rows together with
-/// the stamps that belong to them while somebody changes them without pause.
+/// the stamps that belong to them while programs change them without pause.
 public protocol WriteHolding: AnyObject, Sendable {
   /// Runs work while nobody else commits to the store, in this or another process.
   ///
@@ -9,6 +9,6 @@ public protocol WriteHolding: AnyObject, Sendable {
   /// as always and may write to it, on its own thread: after each of its commits others may get in
   /// for a moment. A store that cannot hold others up runs the work all the same.
   ///
-  /// - Throws: What the work throws, and the error for a store that stays locked by somebody else.
+  /// - Throws: What the work throws, and the error for a store that stays locked by another connection.
   func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result
 }

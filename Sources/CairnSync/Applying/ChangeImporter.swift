@@ -230,7 +230,7 @@ struct ChangeImporter {
     return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
   }
 
-  /// - Returns: False when somebody else changed what the plan was made on.
+  /// - Returns: False when another writer changed what the plan was made on.
   private func save(_ ledger: Ledger) throws -> Bool {
     if !context.hasChanges { return try access.commit(ledger, isRebased: true) }
     context.transactionAuthor = SyncConfiguration.author

@@ -50,7 +50,7 @@ struct ChangeExporter {
   /// Whether so much was written since the last capture that looking through it for each page would cost
   /// more the longer the copy takes.
   ///
-  /// What is captured without need would keep a pass from ending while somebody writes.
+  /// What is captured without need would keep a pass from ending while programs write.
   private func isFarBehind() throws -> Bool {
     let captured = try access.ledger().head.captured
     return try access.history().lastTransactionNumber() - captured

@@ -136,7 +136,7 @@ extension StoreAccess {
 extension VerifyReport {
   /// The report without what the two stores do not exchange.
   ///
-  /// - Parameter named: The filter in the replica's names, in which rows are told of that only it has.
+  /// - Parameter named: The filter in the replica's names, which name the rows that only it has.
   func within(_ filter: EntityFilter, named: EntityFilter) -> VerifyReport {
     var report = self
     report.differences = differences.filter {

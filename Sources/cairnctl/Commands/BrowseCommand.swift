@@ -1,8 +1,10 @@
 // cairnctl browse
 import ArgumentParser
 import CairnBrowser
+import CairnPlatform
 import CairnRecords
 import Dispatch
+import Foundation
 
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,6 +40,7 @@ struct BrowseCommand: ParsableCommand {
     } catch let error as ListenAddressError {
       throw ValidationError("--listen: \(error.reason).")
     }
+    if case .socket(let path) = address { try Self.checkSocket(path) }
     let store = try StoreFile(path: path, model: model).store
     let browser = try StoreBrowser(store, address: address)
     try Self.wait {
@@ -50,6 +53,21 @@ struct BrowseCommand: ParsableCommand {
         throw CommandFailure(
           message: "cannot listen on \(address): \(error)", hint: "name another by --listen")
       }
+    }
+  }
+
+  /// A socket that a program left behind is replaced when the pages are served; one that a program
+  /// listens on, or another file, is not.
+  private static func checkSocket(_ path: String) throws {
+    guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] else { return }
+    guard type as? FileAttributeType == .typeSocket else {
+      throw CommandFailure(
+        message: "\(path) is there and is no socket", hint: "name another path by --listen")
+    }
+    if let stream = try? UnixStream(connectingTo: path) {
+      stream.close()
+      throw CommandFailure(
+        message: "another program listens on \(path)", hint: "name another path by --listen")
     }
   }
 

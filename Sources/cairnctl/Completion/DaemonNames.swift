@@ -39,7 +39,7 @@ struct DaemonNames {
   private let words: [String]
   private let client: ControlClient
 
-  /// How long somebody who presses a key waits.
+  /// How long a person who presses a key waits.
   private static let patience = Duration.seconds(1)
   /// More than this nobody reads.
   private static let most = 100

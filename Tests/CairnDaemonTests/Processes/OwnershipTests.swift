@@ -21,7 +21,7 @@ import Testing
     #expect(outcome.errors.contains("process \(first.pid)"), "\(outcome.errors)")
     #expect(try first.status().state == .serving, "the first is not disturbed")
     #expect(!FileManager.default.fileExists(atPath: second.socket))
-    // Whoever has it loses it with its life, however that ends.
+    // A daemon loses it when it ends, however that happens.
     first.kill()
     try await second.start()
     #expect(try second.status().state == .serving)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CairnSync
 
-/// Specification: sync.md 2.2 and 3: which write was seen by whom is told also where a store's stamps go
+/// Specification: sync.md 2.2 and 3: a write's seen writes are known also where a store's stamps go
 /// back.
 struct WriterEpochTests {
   @Test func whatIsWrittenAfterTheClockWentBackHasAnotherIdentity() throws {

@@ -116,7 +116,7 @@ extension SimulationRun {
     return replicas.count == machine.replicas.count
       && replicas.allSatisfy { status in
         guard case .ready = status.phase else { return false }
-        // A delete that is denied waits until somebody takes away what is in its way.
+        // A delete that is denied waits until a program takes away what is in its way.
         let isExpected = denies && status.held.count == status.held.invalid
         return (status.held.count == 0 || isExpected) && (status.lagTransactions ?? 0) == 0
       }

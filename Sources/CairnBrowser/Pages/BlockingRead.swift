@@ -2,7 +2,7 @@
 
 import Dispatch
 
-enum Blocking {
+enum BlockingRead {
   /// Runs the block where it keeps no thread of Swift's concurrency waiting: these are as few as there are
   /// processors.
   static func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
