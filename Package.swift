@@ -230,7 +230,7 @@ let package = Package(
       name: "CairnDaemonTests",
       dependencies: [
         "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform",
-        "CairnTesting", "cairnd", "cairnctl", "cairn-modelgen",
+        "CFaultVFS", "CairnTesting", "cairnd", "cairnctl", "cairn-modelgen",
         .product(name: "Logging", package: "swift-log"),
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),

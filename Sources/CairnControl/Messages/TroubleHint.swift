@@ -10,8 +10,8 @@ public enum TroubleHint {
       "`cairnctl verify` shows what is damaged; stop cairnd, then restore the file, or move it "
         + "away: the replicas fill a new one"
     case "disk-failed":
-      "`journalctl -k` shows what the kernel says of the disk; when it works again, "
-        + "`systemctl restart cairnd`"
+      "`journalctl -k` shows what the kernel says of the disk; when it works again, the store is "
+        + "opened anew by itself"
     case "store-read-only":
       "let the daemon's user write the file and its folder (`ls -ld`); it goes on by itself"
     case "store-locked": "another program keeps it locked: `fuser` names it"

@@ -79,7 +79,7 @@ actor GroupEngine {
       engine: engine, local: LocalProblems(store: local, health: health), reporter: reporter,
       logger: logger)
     eventLog = Task { await events.run() }
-    tasks.append(lookSchedule(engine))
+    tasks.append(lookSchedule(engine, reporter))
     let memory = try remembered.load()
     paused = memory.paused
     do {
@@ -118,14 +118,29 @@ actor GroupEngine {
     }
   }
 
+  /// Whether the local store is written no more since its disk failed, and the disk takes writing again.
+  ///
+  /// Damage is another matter: a store that is read can be worth more than one that does not open.
+  var needsReopening: Bool {
+    get async {
+      guard let local = running?.local, let failure = (local as? any FailureReporting)?.failure,
+        failure.storeTrouble == .diskFailed
+      else { return false }
+      let path = configuration.local.path
+      return (try? await Blocking.run { LocalHealth.canWrite(beside: path) }) == true
+    }
+  }
+
   /// The one timer for all stores: whether their files are still there.
-  private func lookSchedule(_ engine: SyncEngine) -> Task<Void, Never> {
+  private func lookSchedule(_ engine: SyncEngine, _ reporter: EngineReporter) -> Task<Void, Never> {
     let interval = configuration.sync.pollInterval
     return Task {
       while (try? await Task.sleep(for: interval, tolerance: interval / 10)) != nil {
         // A file that hangs delays the next look by nothing.
         Task {
-          guard (try? await Blocking.run { engine.lookAtStores() }) == true else { return }
+          let isReleased = (try? await Blocking.run { engine.lookAtStores() }) == true
+          if await needsReopening { reporter.reopening() }
+          guard isReleased else { return }
           ProcessConduct.returnFreeMemory()
         }
       }

@@ -137,7 +137,7 @@ final class LocalHealth: Sendable {
   }
 
   /// Whether the file is there and its disk takes a megabyte, which is tried.
-  private static func canWrite(beside path: String) -> Bool {
+  static func canWrite(beside path: String) -> Bool {
     let manager = FileManager.default
     guard manager.isWritableFile(atPath: path) else { return false }
     let trial = path + ".trial-of-room"

@@ -1,5 +1,6 @@
 // Starts engines, exchanges them and stops them.
 import CairnControl
+import CairnPlatform
 import Logging
 
 /// Keeps an engine running for the configuration as it is now.
@@ -12,6 +13,7 @@ actor EngineKeeper {
   /// Starting, exchanging and stopping suspend.
   private let turns = OneAtATime()
   private var isStopped = false
+  private var pace = ReopeningPace()
 
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, host: EngineHost,
@@ -47,7 +49,7 @@ actor EngineKeeper {
         try await engine.take(new)
         return await self.set(new)
       }
-      try await self.exchange(for: new)
+      try await self.exchange(for: new, reason: "the configuration is being reloaded")
     }
   }
 
@@ -61,13 +63,27 @@ actor EngineKeeper {
     }
   }
 
+  /// Opens the local store anew after its disk has failed.
+  private func reopen() async {
+    await turns.run {
+      guard let engine = try? await self.host.current(), await engine.needsReopening,
+        await self.isTimeToReopen()
+      else { return }
+      try? await self.exchange(
+        for: self.configuration, reason: "the local store is opened anew after its disk failed")
+    }
+  }
+
+  private func isTimeToReopen() -> Bool {
+    !isStopped && pace.begins(now: MonotonicClock.nanoseconds)
+  }
+
   private func set(_ new: DaemonConfiguration) { configuration = new }
   private func end() { isStopped = true }
 
-  private func exchange(for new: DaemonConfiguration) async throws {
+  private func exchange(for new: DaemonConfiguration, reason: String) async throws {
     let old = configuration
-    let engine = await host.withdraw(
-      state: "starting", reason: "the configuration is being reloaded")
+    let engine = await host.withdraw(state: "starting", reason: reason)
     await engine?.stop()
     configuration = new
     guard let failure = await attempt() else { return }
@@ -115,7 +131,8 @@ actor EngineKeeper {
     Task { for await event in events { await conductor.handle(event) } }
     return EngineReporter(
       onProgress: { continuation.yield(.progress($0)) },
-      onSummary: { continuation.yield(.summary($0, problems: $1)) })
+      onSummary: { continuation.yield(.summary($0, problems: $1)) },
+      onReopening: { Task { await self.reopen() } })
   }
 
   private static func failure(of error: any Error) -> EngineFailure {

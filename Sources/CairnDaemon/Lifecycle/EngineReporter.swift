@@ -26,13 +26,16 @@ struct EngineFailure: Error, Sendable, CustomStringConvertible {
 struct EngineReporter: Sendable {
   private let onProgress: @Sendable (String) -> Void
   private let onSummary: @Sendable (String, [StatusProblem]) -> Void
+  private let onReopening: @Sendable () -> Void
 
   init(
     onProgress: @escaping @Sendable (String) -> Void,
-    onSummary: @escaping @Sendable (String, [StatusProblem]) -> Void
+    onSummary: @escaping @Sendable (String, [StatusProblem]) -> Void,
+    onReopening: @escaping @Sendable () -> Void = {}
   ) {
     self.onProgress = onProgress
     self.onSummary = onSummary
+    self.onReopening = onReopening
   }
 
   /// A long start or stop is getting on: "Migrating local store, 40 %".
@@ -42,4 +45,10 @@ struct EngineReporter: Sendable {
 
   /// One line on how things are ("3 replicas, 1 behind"), and what is wrong; none means all well.
   func summary(_ text: String, problems: [StatusProblem] = []) { onSummary(text, problems) }
+
+  /// Another engine is needed: the disk of the local store, which is written no more since it failed, takes
+  /// writing again.
+  ///
+  /// Said again for as long as that is so.
+  func reopening() { onReopening() }
 }
