@@ -1,6 +1,5 @@
 // The page of one record, its bytes and its history.
 import Cairn
-import CairnStore
 import Foundation
 import Testing
 
@@ -86,13 +85,7 @@ import Testing
 @Suite struct HistoryWindowTests {
   @Test func olderTransactionsComeInFurtherPagesAlsoAfterAPurge() async throws {
     let sample = try SampleStore(books: 0)
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: SampleStore.model)
-    _ = try coordinator.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil, at: sample.url,
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    try await context.perform {
+    try await sample.write { context in
       let author = try #require(
         try context.fetch(FetchRequest<ManagedObject>(entityName: "Author")).first)
       for round in 0..<119 {
@@ -112,7 +105,7 @@ import Testing
     #expect(numbers.flatMap { $0 } == everyNumber)
     #expect(numbers.map(\.count) == [50, 50, 20])
 
-    try await context.perform {
+    try await sample.write { context in
       let request = PersistentHistoryChangeRequest.fetchHistory(
         after: nil as PersistentHistoryToken?)
       let result = try context.execute(request) as? PersistentHistoryResult

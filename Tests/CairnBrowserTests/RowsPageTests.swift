@@ -1,6 +1,5 @@
 // The page of an entity's rows.
 import Cairn
-import CairnStore
 import Foundation
 import Testing
 
@@ -86,13 +85,7 @@ import Testing
     let sample = try SampleStore()
     let before = try await RowsPage(sample.browsed, entity: "Author", query: .init(sort: "name"))
     #expect(before.rows.count == 2)
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: SampleStore.model)
-    _ = try coordinator.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil, at: sample.url,
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    try await context.perform {
+    try await sample.write { context in
       let ann = try #require(
         try context.fetch(FetchRequest<ManagedObject>(entityName: "Author")).first {
           $0.value(forKey: "name") as? String == "Ann"

@@ -61,6 +61,17 @@ final class SampleStore: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
+  /// Changes the store as another program does.
+  func write(_ change: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model)
+    _ = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
+      options: [StoreOptionKey.historyTracking: true])
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try await context.perform { try change(context) }
+  }
+
   static var model: ManagedObjectModel {
     let author = EntityDescription(
       name: "Author",

@@ -89,7 +89,7 @@ final class StoreOwnership: Sendable {
       let path = Self.lockPath(of: store)
       do {
         guard let taken = try AdvisoryLock.attempt(path: path) else { return true }
-        // A disk that is full keeps nobody from serving; the next one learns less.
+        // The daemon serves on a full disk, too; a second daemon then cannot name this one.
         try? taken.leaveNote(owner.note)
         lock = taken
         return false

@@ -52,8 +52,8 @@ struct SQLiteConnection {
     }
   }
 
-  /// Runs a body inside a write transaction, so that nobody else writes; what the body writes it
-  /// commits by ``transaction(_:)``.
+  /// Runs a body inside a write transaction, which keeps other connections from writing; the body
+  /// commits what it writes by ``transaction(_:)``.
   func holdingWrites<Result>(_ body: () throws -> Result) throws -> Result {
     if database.isInsideTransaction { return try body() }
     try statement("BEGIN IMMEDIATE").run()

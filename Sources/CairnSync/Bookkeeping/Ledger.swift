@@ -38,7 +38,8 @@ final class Ledger {
   private var base: SyncHead
   private let random: () -> UInt64
   var head: SyncHead
-  /// Whether the commit depends on more than what was read here, so that nobody may commit in between.
+  /// Whether the commit depends on more than what was read here, so that no other connection may
+  /// commit in between.
   var isBoundToHead = false
 
   // `@exclusivity(unchecked)`: what the entries' methods are handed are values, and none of them refers to
@@ -253,7 +254,7 @@ final class Ledger {
     return true
   }
 
-  /// Whether nobody has committed since the ledger was made, so that rows which were read meanwhile are
+  /// Whether no other connection has committed since the ledger was made, so that rows which were read meanwhile are
   /// those that the entries tell of, whatever was read first.
   func isCurrent() throws -> Bool {
     try sidecar.sidecarValues(for: [SyncKey.head]).first == .some(storedHead)

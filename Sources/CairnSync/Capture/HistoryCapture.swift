@@ -170,7 +170,7 @@ struct CaptureWork {
   mutating func finish() throws {
     try links.run(ledger, orders: &orders)
     try orders.run(ledger)
-    // Readers get all of a commit: within it the order of stamps tells nobody anything.
+    // Readers get all of a commit, and draw nothing from the order of stamps within it.
     ledger.noteGiven(max(latest, orders.latest))
   }
 

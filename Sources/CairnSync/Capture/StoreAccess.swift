@@ -142,7 +142,7 @@ struct StoreAccess: Sendable {
   /// - Returns: False when it has to be planned anew.
   func commit(_ ledger: Ledger, by save: ([SidecarOperation]) throws -> Bool) throws -> Bool {
     if try save(ledger.operations()) { return true }
-    // Nobody gets in between the look at what has changed and the save, so that this does not go on
+    // No other writer gets in between the look at what has changed and the save, so that this does not go on
     // for as long as others write.
     return try holdingWrites {
       for _ in 0..<Self.attempts {
@@ -153,7 +153,7 @@ struct StoreAccess: Sendable {
     }
   }
 
-  /// Runs work while nobody else writes to the store, where it can hold them up.
+  /// Runs work while the store holds other writers up, where it can.
   func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
     guard let store = store as? any WriteHolding else { return try work() }
     return try store.holdingWrites(work)

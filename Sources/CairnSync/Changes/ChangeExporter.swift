@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The transactions of the source come whole: where something in the range changed again later,
 /// the range is extended to there. Rows that a writer changes while they are read are captured and
-/// read again; where it does not stop, a small part is read while nobody writes.
+/// read again; where it does not stop, a small part is read while the store holds writers up.
 struct ChangeExporter {
   let access: StoreAccess
   /// The destination; what came from there is not sent back.

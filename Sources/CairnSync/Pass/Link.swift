@@ -188,7 +188,7 @@ final class Link: Sendable {
     }
   }
 
-  /// How long nobody has to call: for good where both stores tell of commits, unless something waits for
+  /// How long the link may sleep: for good where both stores tell of commits, unless something waits for
   /// time to pass.
   private var restLimit: Duration? {
     let isTold = [local.store, store].allSatisfy {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Who waits for passes of one link.
 ///
-/// Mutable state: the waiters by number, inside the mutex; nobody is resumed while it is held.
+/// Mutable state: the waiters by number, inside the mutex; no waiter is resumed while it is held.
 final class PassWaiters: Sendable {
   private struct Waiter {
     let ticket: Int

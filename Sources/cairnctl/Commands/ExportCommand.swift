@@ -39,27 +39,9 @@ struct ExportCommand: ParsableCommand {
   @Option(name: .long, help: "jsonl or csv; jsonl when left out.")
   var format: Format = .jsonl
 
-  @Option(
-    name: .long, help: "Read from this store instead of the local one.", completion: .stores)
-  var store: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Read this SQLite store file itself, without a daemon.", valueName: "path"),
-    completion: .file())
-  var file: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The file's model; the one that it keeps inside when left out.", valueName: "path"),
-    completion: .file())
-  var model: String?
+  @OptionGroup var source: SourceOptions
 
   func validate() throws {
-    if file != nil, store != nil { throw ValidationError("Use --file or --store, not both.") }
-    if model != nil, file == nil { throw ValidationError("--model goes with --file.") }
     if predicate != nil, entity.count != 1 {
       throw ValidationError("--where goes with one --entity.")
     }
@@ -71,8 +53,7 @@ struct ExportCommand: ParsableCommand {
   func run() throws {
     let model: ModelSummary
     let fetch: ExportRun.Fetch
-    if let file {
-      let opened = try StoreFile(path: file, model: self.model)
+    if let opened = try source.open() {
       model = opened.model
       fetch = { try opened.fetch($0, emit: $1) }
     } else {
@@ -90,7 +71,7 @@ struct ExportCommand: ParsableCommand {
           ? "`cairnctl model show` lists entities"
           : "cairnctl export --format csv --entity \(plan.steps[0].entity.name)")
     }
-    var export = ExportRun(plan, where: predicate, store: store, fetch: fetch)
+    var export = ExportRun(plan, where: predicate, store: source.store, fetch: fetch)
     var writer = ExportWriter(format: format)
     if format == .csv, let step = plan.steps.first {
       writer.begin(step.attributes + (step.references + step.later).map(\.name))

@@ -36,23 +36,7 @@ struct FetchCommand: ParsableCommand {
   @Option(name: .long, help: "Leave out so many records first.")
   var offset: Int?
 
-  @Option(
-    name: .long, help: "Read from this store instead of the local one.", completion: .stores)
-  var store: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Read this SQLite store file itself, without a daemon.", valueName: "path"),
-    completion: .file())
-  var file: String?
-
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The file's model; the one that it keeps inside when left out.", valueName: "path"),
-    completion: .file())
-  var model: String?
+  @OptionGroup var source: SourceOptions
 
   @Option(name: .long, help: "How rows are written: table, jsonl or csv.")
   var format: RowFormat?
@@ -60,8 +44,6 @@ struct FetchCommand: ParsableCommand {
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit cannot be negative.") }
     if let offset, offset < 0 { throw ValidationError("--offset cannot be negative.") }
-    if file != nil, store != nil { throw ValidationError("Use --file or --store, not both.") }
-    if model != nil, file == nil { throw ValidationError("--model goes with --file.") }
   }
 
   func run() throws {
@@ -71,13 +53,14 @@ struct FetchCommand: ParsableCommand {
       showsID: chosen?.contains("id") ?? true)
     let parameters = FetchRecords.Parameters(
       entity: entity, predicate: predicate, sort: Self.list(sort),
-      properties: chosen?.filter { $0 != "id" }, limit: limit, offset: offset, store: store)
+      properties: chosen?.filter { $0 != "id" }, limit: limit, offset: offset,
+      store: source.store)
     func write(_ reply: FetchRecords.Reply) {
       if let properties = reply.properties { writer.begin(properties) }
       for row in reply.rows { writer.add(row) }
     }
-    if let file {
-      try StoreFile(path: file, model: model).fetch(parameters, emit: write)
+    if let opened = try source.open() {
+      try opened.fetch(parameters, emit: write)
     } else {
       try shared.connect().stream(FetchRecords.self, parameters) { write($0) }
     }

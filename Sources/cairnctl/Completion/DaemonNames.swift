@@ -41,7 +41,7 @@ struct DaemonNames {
 
   /// How long a person who presses a key waits.
   private static let patience = Duration.seconds(1)
-  /// More than this nobody reads.
+  /// A person does not read more than this.
   private static let most = 100
 
   init(_ words: [String]) throws {
