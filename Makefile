@@ -81,7 +81,7 @@ check-units: deps
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done
 
-## Looks at the pages of `cairnctl browse` in headless Chromium, in light, in dark and narrow: names, contrast,
+## Looks at the pages of `cairnctl browse` and `cairnctl page` in headless Chromium, in light, in dark and narrow: names, contrast,
 ## keyboard, what is loaded. SCREENSHOTS=folder keeps pictures, STORE=file looks at a store of yours.
 check-browser: deps
 	@command -v chromium >/dev/null || { SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \

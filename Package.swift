@@ -105,7 +105,7 @@ let package = Package(
       dependencies: ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"]),
     // A model as boxes and lines: SVG, Graphviz, Mermaid.
     .target(name: "CairnDiagrams", dependencies: ["CairnControl"]),
-    // A store as web pages.
+    // A store and the daemon as web pages.
     .target(
       name: "CairnBrowser",
       dependencies: [
@@ -118,7 +118,9 @@ let package = Package(
       resources: [
         "layout.mustache", "overview.mustache", "rows.mustache", "record.mustache",
         "value.mustache", "history.mustache", "changes.mustache", "check.mustache",
-        "problem.mustache", "style.css",
+        "problem.mustache", "daemon.mustache", "link.mustache", "plot.mustache",
+        "conflicts.mustache", "conflict.mustache", "quarantine.mustache", "unanswered.mustache",
+        "phrase.mustache", "style.css",
       ].map { .embedInCode("Templates/\($0)") }),
     .target(
       name: "CairnDaemon",
@@ -238,7 +240,7 @@ let package = Package(
     .testTarget(name: "CairnDiagramsTests", dependencies: ["CairnDiagrams", "CairnControl"]),
     .testTarget(
       name: "CairnBrowserTests",
-      dependencies: ["Cairn", "CairnBrowser", "CairnRecords", "CairnStore"]),
+      dependencies: ["Cairn", "CairnBrowser", "CairnControl", "CairnRecords", "CairnStore"]),
     .testTarget(
       name: "CairnRecordsTests",
       dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),

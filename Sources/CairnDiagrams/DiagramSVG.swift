@@ -153,8 +153,9 @@ struct DiagramPath {
 }
 
 /// Text inside markup.
-enum Markup {
-  static func escaped(_ text: String) -> String {
+package enum Markup {
+  /// A text without characters that mean something in XML or HTML.
+  package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

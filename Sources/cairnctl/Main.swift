@@ -21,7 +21,7 @@ struct CairnctlCommand: ParsableCommand {
       BackupCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
-      BrowseCommand.self,
+      BrowseCommand.self, PageCommand.self,
       ReloadCommand.self,
       MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])

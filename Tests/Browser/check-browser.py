@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Looks at the pages of `cairnctl browse` in headless Chromium.
+"""Looks at the pages of `cairnctl browse` and `cairnctl page` in headless Chromium.
 
 usage: check-browser.py PROGRAMS [STORE [SCREENSHOTS]]
 
-PROGRAMS is the folder of cairnd and cairnctl. Without a store, a daemon makes one.
+PROGRAMS is the folder of cairnd and cairnctl. Without a store, a daemon makes one. The pages of the daemon
+are looked at while it runs, with a replica that is there and one that is not, and after it has ended.
 
 For every kind of page, in light and in dark and on a narrow screen: the accessibility tree has one main
 landmark and one heading of the first level, and every link, field, button, picture and scrolling region in
@@ -268,6 +269,104 @@ def make_store(programs, folder):
     return store
 
 
+def wait_for(what, condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(0.2)
+    check(False, f"{what} within {seconds} s")
+
+
+def check_plots(chromium, address):
+    """The picture has a name that tells its content, and its figures are in a table that opens by keyboard."""
+    chromium.look(1200, 900, "light")
+    chromium.open(address)
+    nodes = [node for node in chromium.call("Accessibility.getFullAXTree")["nodes"]
+             if not node.get("ignored")]
+    pictures = [node["name"]["value"] for node in nodes if node["role"]["value"] == "image"]
+    for name in ("Lag, in ", "Throughput, in "):
+        check(any(picture.startswith(name) and "at most" in picture for picture in pictures),
+              f"a picture tells of {name}: {pictures}")
+    lines = chromium.evaluate("[...document.querySelectorAll('.plot .line')].map(l => l.getAttribute('d'))")
+    check(any("L" in line for line in lines), f"lines are drawn: {lines}")
+    for _ in range(60):
+        for kind in ("keyDown", "keyUp"):
+            chromium.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab",
+                          windowsVirtualKeyCode=9)
+        if chromium.evaluate("document.activeElement.tagName") == "SUMMARY":
+            break
+    for kind in ("keyDown", "keyUp"):
+        chromium.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r",
+                      windowsVirtualKeyCode=13)
+    rows = chromium.evaluate("document.querySelectorAll('details[open] tbody tr').length")
+    check(rows > 0, f"the table of a plot opens by keyboard: {rows} rows")
+
+
+def check_daemon(programs, folder, chromium, screenshots):
+    """The pages of a daemon, and of one that is away."""
+    model = os.path.join(os.path.dirname(__file__), "../../Config/demo/DebianPackages.xcdatamodeld")
+    socket = os.path.join(folder, "page.control")
+    with open(os.path.join(folder, "page.yaml"), "w") as file:
+        json.dump({"model": os.path.abspath(model), "control": {"socket": socket},
+                   "local": {"path": os.path.join(folder, "page.sqlite")},
+                   "replicas": [
+                       {"name": "nas", "type": "sqlite", "path": os.path.join(folder, "nas.sqlite")},
+                       {"name": "away", "type": "sqlite",
+                        "path": os.path.join(folder, "nowhere/away.sqlite")}]}, file)
+    ctl = [os.path.join(programs, "cairnctl"), "--socket", socket]
+    daemon = subprocess.Popen([os.path.join(programs, "cairnd"), "--config", file.name],
+                              stderr=subprocess.DEVNULL)
+    server = None
+    try:
+        wait_for("the daemon answers",
+                 lambda: subprocess.run(ctl + ["status"], capture_output=True).returncode == 0)
+        server = subprocess.Popen([os.path.join(programs, "cairnctl"), "page", "--socket", socket],
+                                  stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
+        location = server.stdout.readline().strip()
+        base = location.split("?")[0]
+        rows = [{"name": f"package-{number}", "version": "1"} for number in range(300)]
+        subprocess.run(ctl + ["import", "-", "--entity", "Package", "--key", "name"], check=True,
+                       capture_output=True, text=True, input="\n".join(map(json.dumps, rows)))
+        chromium.open(location)
+        still = urllib.parse.urljoin(base, "/?refresh=off")
+
+        def drawn():
+            chromium.open(still)
+            return chromium.evaluate("[...document.querySelectorAll('.plot .line')]"
+                                     ".filter(l => (l.getAttribute('d') || '').includes('L')).length > 1")
+
+        wait_for("two samples", drawn)
+        refresh = "document.querySelector('meta[http-equiv=refresh]') !== null"
+        check(not chromium.evaluate(refresh), "refreshing can be switched off")
+        chromium.open(base)
+        check(chromium.evaluate(refresh), "the page refreshes itself")
+        pages = {"daemon": "/?refresh=off", "link": "/links/nas?refresh=off",
+                 "link-away": "/links/away?refresh=off", "conflicts": "/conflicts",
+                 "quarantine": "/quarantine", "daemon-store": "/stores/local/",
+                 "daemon-rows": "/stores/nas/entities/Package", "store-away": "/stores/away/"}
+        for name, path in pages.items():
+            check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
+        check_plots(chromium, still)
+        daemon.terminate()
+        daemon.wait()
+        time.sleep(1.5)
+        for name, path in (("silent", "/?refresh=off"), ("silent-link", "/links/nas?refresh=off")):
+            check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
+            check(chromium.evaluate("document.querySelector('[role=alert]').textContent.includes('No answer since')"),
+                  f"{name}: says since when")
+            check(chromium.evaluate("document.querySelectorAll('.good').length") == 0,
+                  f"{name}: nothing is called good of a daemon that is away")
+        server.terminate()
+        check(server.wait(10) == 0, "cairnctl page ends well")
+        return len(pages) + 2
+    finally:
+        for process in (daemon, server):
+            if process:
+                process.kill()
+                process.wait()
+
+
 def main():
     programs = sys.argv[1]
     cairnctl = os.path.join(programs, "cairnctl")
@@ -307,6 +406,7 @@ def main():
         check_keyboard(chromium, urllib.parse.urljoin(base, entities[0]))
         server.terminate()
         check(server.wait(10) == 0, "cairnctl ends well")
+        count = len(pages) + check_daemon(programs, folder, chromium, screenshots)
     finally:
         if chromium:
             chromium.close()
@@ -314,7 +414,7 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
     if FAILURES:
         sys.exit(f"{len(FAILURES)} failures")
-    print(f"{len(pages)} pages looked at, in light, in dark and narrow; keyboard: good")
+    print(f"{count} pages looked at, in light, in dark and narrow; keyboard: good")
 
 
 if __name__ == "__main__":

@@ -21,9 +21,12 @@ struct BrowsedStore: Sendable {
   let store: ReadOnlyStore
   let model: ModelSummary
   let diagram: EntityDiagram
+  let addresses: PageAddress
 
-  init(_ store: ReadOnlyStore) {
+  /// - Parameter base: What stands before the paths of its pages.
+  init(_ store: ReadOnlyStore, base: String = "") {
     self.store = store
+    addresses = PageAddress(base: base)
     let model = store.coordinator.managedObjectModel
     self.model = ModelSummary(model, name: store.url.lastPathComponent)
     diagram = EntityDiagram(self.model)

@@ -28,17 +28,21 @@ struct HistoryPage: Sendable {
 
   init(_ browsed: BrowsedStore, before number: Int64?) async throws {
     let found = try await browsed.read { context in
-      try Self.transactions(before: number, in: context)
+      try Self.transactions(before: number, in: context, browsed.addresses)
     }
     transactions = found.transactions
     isEmpty = transactions.isEmpty
-    older = found.hasOlder ? transactions.last.map { "/history?before=\($0.number)" } : nil
-    newest = number == nil ? nil : "/history"
+    older =
+      found.hasOlder
+      ? transactions.last.map {
+        browsed.addresses.path("/history?before=\($0.number)")
+      } : nil
+    newest = number == nil ? nil : browsed.addresses.path("/history")
   }
 
   /// Reads a window of the history: numbers rise by one, and those of purged transactions are missing.
   private static func transactions(
-    before number: Int64?, in context: ManagedObjectContext
+    before number: Int64?, in context: ManagedObjectContext, _ addresses: PageAddress
   ) throws -> (transactions: [Transaction], hasOlder: Bool) {
     guard let coordinator = context.persistentStoreCoordinator,
       let store = coordinator.persistentStores.first, let identifier = store.identifier,
@@ -61,10 +65,12 @@ struct HistoryPage: Sendable {
       isWhole = true
     }
     found.removeAll { $0.transactionNumber >= end }
-    return (found.reversed().map(transaction), !isWhole && !found.isEmpty)
+    return (found.reversed().map { transaction($0, addresses) }, !isWhole && !found.isEmpty)
   }
 
-  private static func transaction(_ transaction: PersistentHistoryTransaction) -> Transaction {
+  private static func transaction(
+    _ transaction: PersistentHistoryTransaction, _ addresses: PageAddress
+  ) -> Transaction {
     let changes = transaction.changes ?? []
     let origin = [
       Readable.moment(WireDate(transaction.timestamp)), transaction.author.map { "by \($0)" },
@@ -72,7 +78,9 @@ struct HistoryPage: Sendable {
     ].compactMap { $0 }.filter { !$0.isEmpty }
     return Transaction(
       number: "\(transaction.transactionNumber)", origin: origin.joined(separator: " · "),
-      changes: changes.prefix(changeLimit).map { RecordChange($0, in: transaction) },
+      changes: changes.prefix(changeLimit).map {
+        RecordChange($0, in: transaction, addresses)
+      },
       remainder: changes.count > changeLimit
         ? "The first \(changeLimit) of \(changes.count) changes are shown." : nil)
   }
@@ -92,21 +100,24 @@ struct ChangesPage: Sendable {
   /// Reads the whole history.
   init(_ browsed: BrowsedStore, entity name: String, key: String) async throws {
     self = try await browsed.read { context in
-      try ChangesPage(try browsed.object(entity: name, key: key, in: context), context)
+      try ChangesPage(
+        try browsed.object(entity: name, key: key, in: context), context, browsed.addresses)
     }
   }
 
-  private init(_ object: ManagedObject, _ context: ManagedObjectContext) throws {
+  private init(
+    _ object: ManagedObject, _ context: ManagedObjectContext, _ addresses: PageAddress
+  ) throws {
     guard let fetch = PersistentHistoryChange.fetchRequest else {
       throw PageError.missing("The store keeps no history.")
     }
     fetch.predicate = ObjectPredicate(
       format: "changedObjectID == %@", argumentArray: [object.objectID])
     let all = try context.history(.fetchHistory(withFetch: fetch)).flatMap { transaction in
-      (transaction.changes ?? []).map { RecordChange($0, in: transaction) }
+      (transaction.changes ?? []).map { RecordChange($0, in: transaction, addresses) }
     }
     title = RecordValues.title(of: object)
-    record = PageAddress.record(object.objectID)
+    record = addresses.record(object.objectID)
     changes = all.suffix(Self.limit).reversed()
     isEmpty = all.isEmpty
     remainder =
@@ -126,7 +137,10 @@ struct RecordChange: Sendable {
   let target: String?
   let properties: String?
 
-  init(_ change: PersistentHistoryChange, in transaction: PersistentHistoryTransaction) {
+  init(
+    _ change: PersistentHistoryChange, in transaction: PersistentHistoryTransaction,
+    _ addresses: PageAddress
+  ) {
     let id = change.changedObjectID
     date = Readable.moment(WireDate(transaction.timestamp))
     author = transaction.author ?? ""
@@ -137,7 +151,7 @@ struct RecordChange: Sendable {
     case .delete: kind = "deleted"
     }
     record = "\(id.entity.name ?? "") \(PageAddress.key(of: id))"
-    target = change.changeType == .delete ? nil : PageAddress.record(id)
+    target = change.changeType == .delete ? nil : addresses.record(id)
     let names = (change.updatedProperties ?? []).map(\.name).sorted()
     properties = names.isEmpty ? nil : names.joined(separator: ", ")
   }

@@ -23,6 +23,8 @@ struct OverviewPage: Sendable {
   let facts: [Fact]
   let entities: [Entity]
   let diagram: String
+  /// The address of the diagram as a picture.
+  let picture: String
   let hasHistory: Bool
   let canBeChecked: Bool
 
@@ -33,12 +35,14 @@ struct OverviewPage: Sendable {
       try browsed.model.entities.map { entity in
         let request = FetchRequest<ManagedObject>(entityName: entity.name)
         return Entity(
-          name: entity.name, link: PageAddress.entity(entity.name), isAbstract: entity.isAbstract,
+          name: entity.name, link: browsed.addresses.entity(entity.name),
+          isAbstract: entity.isAbstract,
           superentity: entity.superentity, attributes: entity.attributes.count,
           relationships: entity.relationships.count, count: "\(try context.count(for: request))")
       }
     }
-    diagram = browsed.diagram.svg(style: .ofThePage) { PageAddress.entity($0) }
+    diagram = browsed.diagram.svg(style: .ofThePage) { browsed.addresses.entity($0) }
+    picture = browsed.addresses.path("/diagram.svg")
     hasHistory = inspection?.history != nil
     canBeChecked = inspection != nil
   }

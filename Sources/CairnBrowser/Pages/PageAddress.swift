@@ -3,30 +3,39 @@
 import Cairn
 import Foundation
 
-/// Paths of pages, with every name made safe.
-enum PageAddress {
-  static func entity(_ name: String) -> String { "/entities/\(safe(name))" }
+/// Paths of a store's pages, with every name made safe.
+struct PageAddress: Sendable, Hashable {
+  /// What stands before each path: nothing, or where one store of several is.
+  let base: String
+
+  /// Where one store of several is.
+  static func store(_ name: String) -> String { "/stores/\(safe(name))" }
+
+  /// A path behind the base, such as `/history`.
+  func path(_ rest: String) -> String { base + rest }
+
+  func entity(_ name: String) -> String { "\(base)/entities/\(Self.safe(name))" }
 
   /// The page of rows with a condition and an order.
-  static func rows(_ entity: String, condition: String, sort: String?, page: Int) -> String {
+  func rows(_ entity: String, condition: String, sort: String?, page: Int) -> String {
     var items: [String] = []
-    if !condition.isEmpty { items.append("where=\(safe(condition))") }
-    if let sort { items.append("sort=\(safe(sort))") }
+    if !condition.isEmpty { items.append("where=\(Self.safe(condition))") }
+    if let sort { items.append("sort=\(Self.safe(sort))") }
     if page > 1 { items.append("page=\(page)") }
-    return Self.entity(entity) + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    return self.entity(entity) + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
   }
 
-  static func record(_ id: ManagedObjectID) -> String {
-    "/records/\(safe(id.entity.name ?? ""))/\(safe(key(of: id)))"
+  func record(_ id: ManagedObjectID) -> String {
+    "\(base)/records/\(Self.path(of: id))"
   }
 
   /// The history of a record.
-  static func changes(_ id: ManagedObjectID) -> String {
-    "/changes/\(safe(id.entity.name ?? ""))/\(safe(key(of: id)))"
+  func changes(_ id: ManagedObjectID) -> String {
+    "\(base)/changes/\(Self.path(of: id))"
   }
 
-  static func bytes(_ id: ManagedObjectID, attribute: String) -> String {
-    "\(record(id))/\(safe(attribute))"
+  func bytes(_ id: ManagedObjectID, attribute: String) -> String {
+    "\(record(id))/\(Self.safe(attribute))"
   }
 
   /// The last part of the object's URI: `p12` in SQLite.
@@ -37,7 +46,12 @@ enum PageAddress {
   private static let allowed = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-  private static func safe(_ text: String) -> String {
+  private static func path(of id: ManagedObjectID) -> String {
+    "\(safe(id.entity.name ?? ""))/\(safe(key(of: id)))"
+  }
+
+  /// A text as one part of a path or a query.
+  static func safe(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
   }
 }

@@ -1,6 +1,6 @@
 // One record: its values and its relationships.
 
-import Cairn
+@_spi(Generated) import Cairn
 import CairnControl
 import Foundation
 
@@ -35,16 +35,16 @@ struct RecordPage: Sendable {
 
   init(_ browsed: BrowsedStore, entity name: String, key: String) async throws {
     self = try await browsed.read { context in
-      RecordPage(try browsed.object(entity: name, key: key, in: context))
+      RecordPage(try browsed.object(entity: name, key: key, in: context), browsed.addresses)
     }
   }
 
-  private init(_ object: ManagedObject) {
-    let values = RecordValues(object: object)
+  private init(_ object: ManagedObject, _ addresses: PageAddress) {
+    let values = RecordValues(object: object, addresses: addresses)
     let columns = PageColumn.all(of: object.entity)
     title = values.title
     entity = object.entity.name ?? ""
-    entityLink = PageAddress.entity(entity)
+    entityLink = addresses.entity(entity)
     key = PageAddress.key(of: object.objectID)
     uri = object.objectID.uriRepresentation().absoluteString
     fields = columns.filter { !$0.isToMany }.map {
@@ -60,7 +60,7 @@ struct RecordPage: Sendable {
         remainder: ids.count > shown.count
           ? "The first \(shown.count) of \(ids.count) are shown." : nil)
     }
-    changes = PageAddress.changes(object.objectID)
+    changes = addresses.changes(object.objectID)
   }
 }
 
@@ -75,7 +75,7 @@ struct AttributeBytes: Sendable {
       let object = try browsed.object(entity: name, key: key, in: context)
       guard let column = PageColumn.all(of: object.entity).first(where: { $0.name == attribute }),
         case .attribute(let slot) = column.source,
-        case .data(let data) = RecordValues(object: object).stored(at: slot)
+        case .data(let data) = object.storedValue(at: slot)
       else { throw PageError.missing("\(name) \(key) has no bytes in “\(attribute)”.") }
       return data
     }

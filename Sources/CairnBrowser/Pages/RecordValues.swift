@@ -8,12 +8,11 @@ import Foundation
 /// Reads the properties of an object on its context's queue.
 struct RecordValues {
   let object: ManagedObject
+  let addresses: PageAddress
 
   /// Characters of a text in a table, and on the page of one record.
   static let shortText = 120
   static let longText = 20_000
-
-  func stored(at slot: Int) -> AttributeValue { object.storedValue(at: slot) }
 
   var title: String { Self.title(of: object) }
 
@@ -48,7 +47,7 @@ struct RecordValues {
     case .attribute(let slot):
       return PageValue(
         object.storedValue(at: slot), limit: limit,
-        bytes: PageAddress.bytes(object.objectID, attribute: column.name))
+        bytes: addresses.bytes(object.objectID, attribute: column.name))
     case .toOne(let slot):
       guard case .object(let id) = object.storedValue(at: slot) else { return .none }
       return reference(id)
@@ -58,7 +57,7 @@ struct RecordValues {
         ? PageValue(kind: .count, text: "0")
         : PageValue(
           kind: .count, text: "\(count)",
-          target: "\(PageAddress.record(object.objectID))#\(column.anchor)")
+          target: "\(addresses.record(object.objectID))#\(column.anchor)")
     }
   }
 
@@ -71,7 +70,7 @@ struct RecordValues {
         kind: .reference, text: "\(id.entity.name ?? "") \(PageAddress.key(of: id)) (missing)")
     }
     return PageValue(
-      kind: .reference, text: Self.title(of: target), target: PageAddress.record(target.objectID))
+      kind: .reference, text: Self.title(of: target), target: addresses.record(target.objectID))
   }
 }
 

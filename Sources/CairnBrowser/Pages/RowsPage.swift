@@ -64,13 +64,14 @@ struct RowsPage: Sendable {
       throw PageError.missing("\(name) has no “\(sortKey)” to sort by.")
     }
     let found = try await browsed.read { context in
-      try Self.found(name, columns, query, context)
+      try Self.found(name, columns, query, context, browsed.addresses)
     }
     let summary = browsed.model.entities.first { $0.name == name }
     entity = name
-    address = PageAddress.entity(name)
+    let addresses = browsed.addresses
+    address = addresses.entity(name)
     superentity = summary?.superentity
-    superentityLink = summary?.superentity.map(PageAddress.entity)
+    superentityLink = summary?.superentity.map(addresses.entity)
     condition = query.condition
     isFiltered = !query.condition.isEmpty
     sort = query.sort
@@ -81,16 +82,17 @@ struct RowsPage: Sendable {
     let first = (query.page - 1) * Self.length
     span = rows.isEmpty ? "" : "\(first + 1) to \(first + rows.count)"
     func page(_ number: Int) -> String {
-      PageAddress.rows(name, condition: query.condition, sort: query.sort, page: number)
+      addresses.rows(name, condition: query.condition, sort: query.sort, page: number)
     }
     previous = query.page > 1 ? page(query.page - 1) : nil
     next = first + rows.count < found.count && !rows.isEmpty ? page(query.page + 1) : nil
-    headers = columns.map { Self.header($0, name, query) }
+    headers = columns.map { Self.header($0, name, query, addresses) }
     properties = columns.map(Self.property)
   }
 
   private static func found(
-    _ entity: String, _ columns: [PageColumn], _ query: Query, _ context: ManagedObjectContext
+    _ entity: String, _ columns: [PageColumn], _ query: Query, _ context: ManagedObjectContext,
+    _ addresses: PageAddress
   ) throws -> (count: Int, rows: [Row], problem: String?) {
     let request = FetchRequest<ManagedObject>(entityName: entity)
     do {
@@ -112,9 +114,9 @@ struct RowsPage: Sendable {
         if case .toOne = $0.source { $0.name } else { nil }
       }
       let rows = try context.fetch(request).map { object in
-        let values = RecordValues(object: object)
+        let values = RecordValues(object: object, addresses: addresses)
         return Row(
-          key: PageAddress.key(of: object.objectID), link: PageAddress.record(object.objectID),
+          key: PageAddress.key(of: object.objectID), link: addresses.record(object.objectID),
           subentity: object.entity.name == entity ? nil : object.entity.name,
           values: columns.map { values.value(of: $0, limit: RecordValues.shortText) })
       }
@@ -132,13 +134,15 @@ struct RowsPage: Sendable {
     }
   }
 
-  private static func header(_ column: PageColumn, _ entity: String, _ query: Query) -> Header {
+  private static func header(
+    _ column: PageColumn, _ entity: String, _ query: Query, _ addresses: PageAddress
+  ) -> Header {
     let isAscending = query.sort == column.name
     let isDescending = query.sort == "-\(column.name)"
     return Header(
       name: column.name, type: column.isToMany ? "\(column.type), many" : column.type,
       sorting: column.isSortable
-        ? PageAddress.rows(
+        ? addresses.rows(
           entity, condition: query.condition, sort: isAscending ? "-\(column.name)" : column.name,
           page: 1) : nil,
       order: isAscending ? "ascending" : isDescending ? "descending" : "none",

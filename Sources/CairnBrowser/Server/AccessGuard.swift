@@ -8,7 +8,7 @@ import Hummingbird
 /// Every account of a machine reaches its loopback interface, and so does every page that a browser shows:
 /// by a name that leads to 127.0.0.1 (DNS rebinding). So the host must be the address that is listened on,
 /// and a key must come along: in the address once, in a cookie from then on. A Unix socket needs none: its
-/// mode says who may connect.
+/// mode says who may connect. The host is checked there too, since `ssh -L` makes a port of it elsewhere.
 struct AccessGuard: RouterMiddleware {
   typealias Context = BasicRequestContext
 
@@ -41,11 +41,11 @@ struct AccessGuard: RouterMiddleware {
       return rendering.problem(
         .methodNotAllowed, "These pages only show; there is nothing to send to them.")
     }
-    guard let key else { return try await next(request, context) }
     guard isOwnHost(request) else {
       return rendering.problem(
         .misdirectedRequest, "These pages are served under the address that cairnctl printed only.")
     }
+    guard let key else { return try await next(request, context) }
     let name = Self.cookieName(of: request)
     if let given = FormQuery(request.uri.query)["key"], Self.isEqual(given, key) {
       // The key leaves the address bar and the history of the browser.

@@ -131,7 +131,7 @@ struct ConflictRestoreCommand: ParsableCommand {
       case (nil, _): "is deleted again"
       case (let name?, true): "has its place in \(name) again"
       case (let name?, false):
-        "has \(name) \(TerminalText.cut(Block.value(conflict.lost), to: 60)) again"
+        "has \(name) \(TerminalText.cut(conflict.lost.text, to: 60)) again"
       }
     TerminalText.wrapped(
       "\(place) \(reply.revived && conflict.property != nil ? "is back and " : "")\(what)"
@@ -153,15 +153,17 @@ enum ConflictText {
       lines.append("  \(conflict.isPlace ? "place of" : "link with") \(member)")
     }
     if isFull {
-      lines += full("lost", conflict.lost, conflict) + full("won", conflict.won, conflict)
-      lines.append("  rule  \(words(conflict.rule))")
+      lines +=
+        full("lost", conflict.lost, conflict.losingText)
+        + full("won", conflict.won, conflict.winningText)
+      lines.append("  rule  \(conflict.rule.words)")
       lines += TerminalText.wrapped(
         "noted in \(conflict.journals.joined(separator: ", "))", indent: "  ")
       lines.append("")
       lines.append("`cairnctl conflicts restore \(conflict.id)`")
       lines.append("writes the losing value back")
     } else {
-      let text = [text(conflict.lost, conflict, isLosing: true), text(conflict.won, conflict)]
+      let text = [conflict.losingText, conflict.winningText]
       let ends = [
         "\(Readable.moment(conflict.lost.at))  \(conflict.lost.store)",
         "\(Readable.moment(conflict.won.at))  \(conflict.won.store)",
@@ -174,7 +176,7 @@ enum ConflictText {
           "  \(label)  \(TerminalText.padded(values[index], to: width))  "
             + TerminalText.oneLine(ends[index]))
       }
-      lines.append("  \(words(conflict.rule))")
+      lines.append("  \(conflict.rule.words)")
     }
     return lines
   }
@@ -184,39 +186,17 @@ enum ConflictText {
     let end = "\(Readable.moment(conflict.lost.at))  \(TerminalText.oneLine(conflict.lost.store))"
     let room = max(8, TerminalText.columns - 6 - TextTable.width(end))
     return [
-      TerminalText.cut(text(conflict.lost, conflict, isLosing: true), to: room) + "  " + end
+      TerminalText.cut(conflict.losingText, to: room) + "  " + end
     ]
   }
 
   private static func full(
-    _ label: String, _ written: WrittenValue, _ conflict: JournaledConflictEntry
+    _ label: String, _ written: WrittenValue, _ text: String
   ) -> [String] {
     let label = TerminalText.padded(label, to: 4)
     return [
-      "  \(label)  \(TerminalText.oneLine(text(written, conflict, isLosing: label == "lost")))",
+      "  \(label)  \(TerminalText.oneLine(text))",
       "        written \(Readable.moment(written.at)) in \(TerminalText.oneLine(written.store))",
     ]
-  }
-
-  /// What was written: a value, a link, a place, a delete.
-  private static func text(
-    _ written: WrittenValue, _ conflict: JournaledConflictEntry, isLosing: Bool = false
-  ) -> String {
-    if conflict.property == nil, isLosing { return "deleted" }
-    if conflict.rule == .deleteWon, !isLosing { return "deleted" }
-    if conflict.isPlace { return "another place" }
-    if conflict.member != nil { return written.value == nil ? "not linked" : "linked" }
-    return Block.value(written)
-  }
-
-  private static func words(_ rule: JournaledConflictEntry.Rule) -> String {
-    switch rule {
-    case .lastWriter: "the later write won"
-    case .deleteWon: "the delete won over the write"
-    case .writeWon: "the write won over the delete"
-    case .united: "two records of one uniqueness constraint became one"
-    case .discarded: "discarded in quarantine"
-    case .reverted: "reverted by an operator"
-    }
   }
 }

@@ -81,8 +81,8 @@ enum StatusText {
     var table = TextTable(["REPLICA", "STATE", "DIRECTION", "LAG", "LAST PASS"])
     for replica in replicas {
       table.add([
-        .init(replica.name), .init(words(replica.state), tone: tone(replica.state)),
-        .init(replica.direction.rawValue), .init(lag(replica)),
+        .init(replica.name), .init(replica.state.words, tone: tone(replica.state)),
+        .init(replica.direction.rawValue), .init(replica.lagWords ?? "-"),
         .init(replica.lastPass.map(Readable.moment) ?? "-"),
       ])
     }
@@ -91,12 +91,6 @@ enum StatusText {
       + zip(rows.dropFirst(), replicas).flatMap { row, replica in
         [row] + notes(replica).flatMap { TerminalText.wrapped($0, indent: "  ") }
       }
-  }
-
-  private static func lag(_ replica: ReplicaStatus) -> String {
-    guard let transactions = replica.lagTransactions else { return "-" }
-    guard transactions > 0 else { return "0" }
-    return "\(transactions) tx" + (replica.lagSeconds.map { ", \(Readable.seconds($0))" } ?? "")
   }
 
   /// What is to be said of a replica beside its row, with the commands that help.
@@ -125,19 +119,6 @@ enum StatusText {
       notes.append("`cairnctl resume \(replica.name)` lets it go on")
     }
     return notes
-  }
-
-  private static func words(_ state: ReplicaStatus.State) -> String {
-    switch state {
-    case .opening: "opening"
-    case .migrating: "migrating"
-    case .unavailable: "unavailable"
-    case .firstSync: "first sync"
-    case .behind: "behind"
-    case .inSync: "in sync"
-    case .paused: "paused"
-    case .stopped: "stopped"
-    }
   }
 
   private static func tone(_ state: ReplicaStatus.State) -> TerminalStyle.Tone {

@@ -14,10 +14,4 @@ enum Block {
       )
     }
   }
-
-  /// A value as a person reads it, quoted where it is text.
-  static func value(_ written: WrittenValue) -> String {
-    if let omitted = written.omitted { return "(\(Readable.bytes(omitted)))" }
-    return written.value?.text ?? "no value"
-  }
 }

@@ -1,0 +1,63 @@
+// What the protocol carries, in the words that people read.
+
+extension WrittenValue {
+  /// The value, quoted where it is text; its size where it was left out.
+  public var text: String {
+    if let omitted { return "(\(Readable.bytes(omitted)))" }
+    return value?.text ?? "no value"
+  }
+}
+
+extension JournaledConflictEntry {
+  /// What lost: a value, a link, a place, a delete.
+  public var losingText: String { text(lost, isLosing: true) }
+  /// What won.
+  public var winningText: String { text(won, isLosing: false) }
+
+  private func text(_ written: WrittenValue, isLosing: Bool) -> String {
+    if property == nil, isLosing { return "deleted" }
+    if rule == .deleteWon, !isLosing { return "deleted" }
+    if isPlace { return "another place" }
+    if member != nil { return written.value == nil ? "not linked" : "linked" }
+    return written.text
+  }
+}
+
+extension JournaledConflictEntry.Rule {
+  /// Why it lost.
+  public var words: String {
+    switch self {
+    case .lastWriter: "the later write won"
+    case .deleteWon: "the delete won over the write"
+    case .writeWon: "the write won over the delete"
+    case .united: "two records of one uniqueness constraint became one"
+    case .discarded: "discarded in quarantine"
+    case .reverted: "reverted by an operator"
+    }
+  }
+}
+
+extension ReplicaStatus.State {
+  /// The state in words, such as `in sync`.
+  public var words: String {
+    switch self {
+    case .opening: "opening"
+    case .migrating: "migrating"
+    case .unavailable: "unavailable"
+    case .firstSync: "first sync"
+    case .behind: "behind"
+    case .inSync: "in sync"
+    case .paused: "paused"
+    case .stopped: "stopped"
+    }
+  }
+}
+
+extension ReplicaStatus {
+  /// The lag in transactions and time; nil while nobody knows it.
+  public var lagWords: String? {
+    guard let transactions = lagTransactions else { return nil }
+    guard transactions > 0 else { return "0" }
+    return "\(transactions) tx" + (lagSeconds.map { ", \(Readable.seconds($0))" } ?? "")
+  }
+}
