@@ -76,7 +76,7 @@ check-sync: deps
 check-units: deps
 	$(SWIFT) build --product cairnd
 	$(SWIFT) build --product cairnctl
-	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work); do \
+	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page); do \
 	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done
@@ -122,6 +122,7 @@ install: build
 	install -D -m 0755 "$(BIN)/cairnctl" "$(DESTDIR)$(PREFIX)/bin/cairnctl"
 	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(UNITDIR)/cairnd.service"
 	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(UNITDIR)/cairnd.socket"
+	install -D -m 0644 systemd/cairnd-page.service "$(DESTDIR)$(UNITDIR)/cairnd-page.service"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
 	@# The template units say what the plain ones say, with the instance's name in every place.

@@ -30,7 +30,10 @@ import Testing
         && FileManager.default.fileExists(atPath: "/lib/systemd/systemd"),
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
-    arguments: [("unit.sh", 88), ("drop-ins.sh", 35), ("security.sh", 82), ("long-work.sh", 18)])
+    arguments: [
+      ("unit.sh", 88), ("drop-ins.sh", 35), ("security.sh", 82), ("long-work.sh", 18),
+      ("page.sh", 23),
+    ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {
     let products = try #require(Project.products, "build the products first")
     let outcome = try await run(

@@ -13,7 +13,8 @@ struct PageCommand: ParsableCommand {
       themselves, read-only. The daemon is asked over its control socket, for which the status role is \
       enough, and may come and go meanwhile; stores are shown as far as this program may read their files.
       The pages can be seen from this machine only, with the key in the address, or through a Unix socket. \
-      From another machine: cairnctl page --listen 9466 there, ssh -L 9466:localhost:9466 HOST here
+      cairnd-page.service serves them at /run/cairnd-page/page; from another machine: \
+      ssh -L 9466:/run/cairnd-page/page HOST, then open http://localhost:9466/
       Example: cairnctl page
       """)
 
