@@ -10,17 +10,6 @@ public final class SyncSchema: @unchecked Sendable {
     let slot: Int
     /// Nil for attributes.
     let relationship: RelationshipDescription?
-    /// What digests of the column's writes begin with.
-    let digest: DigestHash
-
-    init(name: String, slot: Int, relationship: RelationshipDescription?) {
-      self.name = name
-      self.slot = slot
-      self.relationship = relationship
-      var digest = DigestHash()
-      digest.add(name)
-      self.digest = digest
-    }
 
     /// The ordered relationship in which the record is a member through this one.
     var orderedInverse: RelationshipDescription? {
@@ -93,35 +82,6 @@ public final class SyncSchema: @unchecked Sendable {
     }
   }
 
-  struct EntityPlan {
-    let entity: EntityDescription
-    let columns: [Column]
-    let columnByName: [String: Int]
-    /// The slot of each column in a row.
-    let slotByName: [String: Int]
-    let linkSides: [LinkSide]
-    let orderedSides: [OrderedSide]
-    /// Uniqueness constraints as column names; only those made of travelling columns.
-    let constraints: [[String]]
-    let policy: DeleteConflictPolicy
-    /// The columns that are relationships.
-    let referenceColumns: [Int]
-    /// The attributes that need no value.
-    let optionalColumns: Set<Int>
-    /// The columns that lead to what takes a record along when it is deleted, and those that lead to
-    /// what the record takes along.
-    let takenAlongBy: [Int]
-    let takes: [Int]
-    /// The columns that lead to what denies a delete of the record.
-    let deniedBy: [Int]
-    /// Whether a delete takes along records that refer to the deleted one.
-    let takesReferrers: Bool
-    /// Whether references of any record can lead to one of the entity.
-    fileprivate(set) var isReferredTo = false
-    /// Whether a record that refers to one of the entity can take it along.
-    fileprivate(set) var isTakenByReferences = false
-  }
-
   let model: ManagedObjectModel
   let entities: [String: EntityPlan]
   /// Whether any entity has such rules; where none does, nothing is to be asked.
@@ -160,8 +120,8 @@ public final class SyncSchema: @unchecked Sendable {
     var entities: [String: EntityPlan] = [:]
     for entity in model.entities {
       guard let name = entity.name else { continue }
-      entities[name] = Self.plan(
-        for: entity, links: links, defaultPolicy: defaultPolicy, policies: policies)
+      entities[name] = EntityPlan(
+        entity, links: links, defaultPolicy: defaultPolicy, policies: policies)
     }
     Self.noteReferences(in: &entities)
     self.entities = entities
@@ -189,73 +149,6 @@ public final class SyncSchema: @unchecked Sendable {
     }
   }
 
-  private static func plan(
-    for entity: EntityDescription, links: [String: LinkPlan],
-    defaultPolicy: DeleteConflictPolicy, policies: [String: DeleteConflictPolicy]
-  ) -> EntityPlan {
-    var columns: [Column] = []
-    let layout: EntityLayout = entity.layout
-    for slot in layout.persistentSlots {
-      let content = layout.slots[slot]
-      if let relationship = content.relationship {
-        if let inverse = relationship.inverseRelationship, !inverse.isToMany,
-          inverse !== relationship, !isCanonical(relationship)
-        {
-          continue
-        }
-        columns.append(Column(name: content.name, slot: slot, relationship: relationship))
-      } else if let attribute = content.attribute, !(attribute is DerivedAttributeDescription) {
-        columns.append(Column(name: content.name, slot: slot, relationship: nil))
-      }
-    }
-    let byName = Dictionary(
-      columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-    let sides = layout.toManys.compactMap { relationship -> LinkSide? in
-      guard travelsAsLinks(relationship) else { return nil }
-      let isCanonical = isCanonical(relationship)
-      let canonical = isCanonical ? relationship : relationship.inverseRelationship
-      guard let plan = canonical.flatMap({ links[name(of: $0)] }) else { return nil }
-      return LinkSide(plan: plan, relationship: relationship, isCanonical: isCanonical)
-    }
-    var ordered = sides.filter(\.relationship.isOrdered).map {
-      OrderedSide(relationship: $0.relationship, places: .link($0))
-    }
-    for relationship in layout.toManys where relationship.isOrdered && !relationship.isTransient {
-      guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
-      ordered.append(
-        OrderedSide(
-          relationship: relationship, places: .register(inverse.name + positionSuffix)))
-    }
-    var constraints: [[String]] = []
-    var policy: DeleteConflictPolicy?
-    var next: EntityDescription? = entity
-    while let current = next {
-      constraints += current.constraintNames.filter { names in
-        !names.isEmpty && names.allSatisfy { byName[$0] != nil }
-      }
-      policy = policy ?? current.name.flatMap { policies[$0] }
-      next = current.superentity
-    }
-    return EntityPlan(
-      entity: entity, columns: columns, columnByName: byName,
-      slotByName: byName.mapValues { columns[$0].slot }, linkSides: sides,
-      orderedSides: ordered, constraints: constraints, policy: policy ?? defaultPolicy,
-      referenceColumns: columns.indices.filter { columns[$0].relationship != nil },
-      optionalColumns: Set(
-        columns.indices.filter { index in
-          layout.slots[columns[index].slot].attribute?.isOptional ?? false
-        }),
-      takenAlongBy: columns.indices.filter {
-        columns[$0].relationship?.inverseRelationship?.deleteRule == .cascade
-      },
-      takes: columns.indices.filter { columns[$0].relationship?.deleteRule == .cascade },
-      deniedBy: columns.indices.filter { columns[$0].relationship?.deleteRule == .deny },
-      takesReferrers: entity.relationshipsByName.values.contains { relationship in
-        relationship.deleteRule == .cascade
-          && relationship.inverseRelationship?.isToMany == false
-      })
-  }
-
   /// How an entity sees one of its ordered relationships.
   func orderedSide(
     _ relationship: RelationshipDescription, of entity: EntityDescription
@@ -279,13 +172,13 @@ public final class SyncSchema: @unchecked Sendable {
     "\(relationship.entity?.name ?? "").\(relationship.name)"
   }
 
-  private static func travelsAsLinks(_ relationship: RelationshipDescription) -> Bool {
+  static func travelsAsLinks(_ relationship: RelationshipDescription) -> Bool {
     relationship.isToMany && !relationship.isTransient
       && (relationship.inverseRelationship?.isToMany ?? true)
   }
 
   /// Of two inverse relationships the one with the smaller name carries the data.
-  private static func isCanonical(_ relationship: RelationshipDescription) -> Bool {
+  static func isCanonical(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverseRelationship else { return true }
     return name(of: relationship) <= name(of: inverse)
   }

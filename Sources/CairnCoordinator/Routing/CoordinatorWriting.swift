@@ -22,12 +22,14 @@ extension PersistentStoreCoordinator {
   ///   - source: The observer that asks for it, named to the others.
   ///   - holdsInsertions: Whether the row cache is to keep the new rows for the caller, as
   ///     ``retainRows(_:)`` does; not where stores want to hear of that.
+  ///   - cachesNewRows: Whether the row cache takes rows that it does not have; sync, which writes rows
+  ///     that no object asks for, leaves them out.
   ///   - noteConflicts: Called with conflicts before the row cache learns of the newer rows.
   /// - Throws: 134030 for a store that is read-only or not here, and what the store throws.
   package func save(
     _ request: SaveChangesRequest, in store: PersistentStore,
     by source: (any CoordinatorObserver)? = nil, holdsInsertions: Bool = false,
-    noteConflicts: ([RowConflict]) -> Void = { _ in }
+    cachesNewRows: Bool = true, noteConflicts: ([RowConflict]) -> Void = { _ in }
   ) throws -> SaveOutcome {
     try checkWritable(store)
     let before = rows.commitCount(of: store.identity)
@@ -38,7 +40,8 @@ extension PersistentStoreCoordinator {
       let deleted = request.deletions.map(\.objectID)
       rows.commit(
         receipt.snapshots, deleted: deleted, in: store.identity,
-        holding: holdsInsertions ? request.insertions.count : 0, after: before)
+        holding: holdsInsertions ? request.insertions.count : 0,
+        takesNewRows: cachesNewRows, after: before)
       announce(
         CommitNotice(store: store, request, transactionNumber: receipt.transactionNumber),
         by: source)

@@ -308,12 +308,13 @@ final class RowCache: Sendable {
   ///
   /// - Parameters:
   ///   - holding: So many of the rows, from the first, get a holder more.
+  ///   - takesNewRows: Whether rows are taken that are not here.
   ///   - before: The ``commitCount(of:)`` before the store was asked. When it has grown since, this
   ///     thread may have been overtaken by one whose commit came later: then the rows are taken as
   ///     rows that were read are.
   func commit(
     _ written: [RowSnapshot], deleted: [ManagedObjectID], in identity: StoreIdentity,
-    holding: Int = 0, after before: UInt64? = nil
+    holding: Int = 0, takesNewRows: Bool = true, after before: UInt64? = nil
   ) {
     let held = min(holding, written.count)
     let now = DispatchTime.now().uptimeNanoseconds
@@ -321,6 +322,8 @@ final class RowCache: Sendable {
       Self.change(identity, in: &stores) { store in
         let wasCommitted = before.map { $0 != store.commits } ?? false
         store.commits += 1
+        let written =
+          takesNewRows ? written : written.filter { store.entry(of: $0.objectID) != nil }
         // New rows come in long runs of one entity.
         if held > 0 {
           store.tables[store.tablePlace(of: written[0].objectID)].rows.reserve(held)

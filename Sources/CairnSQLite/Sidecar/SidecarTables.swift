@@ -23,9 +23,15 @@ struct SidecarTables {
     let table = try Self.table(key.map)
     guard try connection.hasTable(table) else { return nil }
     let statement = try connection.statement("SELECT V FROM \(table) WHERE K = ?")
-    defer { statement.reset() }
-    statement.bind(key.key, at: 1)
-    return try statement.step() ? statement.data(0) : nil
+    return try value(for: key, with: statement)
+  }
+
+  private func value(for key: SidecarKey, with statement: SQLiteStatement) throws -> Data? {
+    try key.withUnsafeBytes { bytes in
+      statement.bindInPlace(bytes, at: 1)
+      defer { statement.reset() }
+      return try statement.step() ? statement.data(0) : nil
+    }
   }
 
   /// The values of many keys, in their order; keys of one map come in runs.
@@ -42,12 +48,7 @@ struct SidecarTables {
         continue
       }
       let statement = try connection.statement("SELECT V FROM \(table) WHERE K = ?")
-      defer { statement.reset() }
-      for key in run {
-        statement.bind(key.key, at: 1)
-        values.append(try statement.step() ? statement.data(0) : nil)
-        statement.reset()
-      }
+      for key in run { values.append(try value(for: key, with: statement)) }
     }
     return values
   }
@@ -106,10 +107,14 @@ struct SidecarTables {
   }
 
   private func put(_ key: SidecarKey, _ value: Data, with statement: SQLiteStatement) throws {
-    defer { statement.reset() }
-    statement.bind(key.key, at: 1)
-    statement.bind(value, at: 2)
-    try statement.run()
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { value in
+        statement.bindInPlace(key, at: 1)
+        statement.bindInPlace(value, at: 2)
+        defer { statement.reset() }
+        try statement.run()
+      }
+    }
   }
 
   /// Executes one operation; false when a requirement does not hold.
@@ -121,9 +126,11 @@ struct SidecarTables {
       let table = try Self.table(key.map)
       guard try known.contains(table) || connection.hasTable(table) else { return true }
       let statement = try connection.statement("DELETE FROM \(table) WHERE K = ?")
-      defer { statement.reset() }
-      statement.bind(key.key, at: 1)
-      try statement.run()
+      try key.withUnsafeBytes { bytes in
+        statement.bindInPlace(bytes, at: 1)
+        defer { statement.reset() }
+        try statement.run()
+      }
     case .require(let key, let expected):
       return try value(for: key) == expected
     case .add(let key, let numbers):

@@ -38,7 +38,7 @@ struct Reconsideration {
       guard entry.survivor == nil, let plan = schema.entities[entry.entity] else { return }
       let isHidden = entry.key == nil && !entry.overlay.isEmpty
       let hasMore = entry.overlay.keys.contains { name in
-        plan.columnByName[name].map { plan.columns[$0].relationship == nil } ?? false
+        plan.names.place(of: name).map { plan.columns[$0].relationship == nil } ?? false
       }
       if isHidden || hasMore { found.insert(try SyncKey.identity(RecordID.self, in: key)) }
     }

@@ -237,7 +237,7 @@ struct RowApplying {
     var failure: ImportAttempt.Failure?
     let isCurrent = try access.commit(ledger) { operations in
       request.sidecar = operations
-      switch try coordinator.save(request, in: access.store) {
+      switch try coordinator.save(request, in: access.store, cachesNewRows: false) {
       case .saved: return true
       case .sidecarChanged: return false
       case .conflicts:

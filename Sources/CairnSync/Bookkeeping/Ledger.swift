@@ -145,7 +145,9 @@ final class Ledger {
   }
 
   private static func scanPrefix(of key: SidecarKey) -> SidecarKey? {
-    guard let map = SyncMap(rawValue: key.map) else { return nil }
+    guard let map = SyncMap.readByPrefix.first(where: { $0.rawValue == key.map }) else {
+      return nil
+    }
     return SyncKey.prefix(of: key.key, in: map).map(map.key)
   }
 

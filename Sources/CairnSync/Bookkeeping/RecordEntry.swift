@@ -28,16 +28,19 @@ struct RecordEntry: Hashable, Sendable {
   }
 
   /// The state, given the values of the row (nil when there is no object).
-  func state(id: RecordID, row: [String: WireValue]?) -> RecordState {
+  func state(id: RecordID, row: RowValues?) -> RecordState {
     var state = RecordState(id: id, entity: entity, deletion: deletion, survivor: survivor)
     if let row, let base, writes.isEmpty, overlay.isEmpty {
       // The usual case: all was written at once, and the row shows it.
-      state.registers = row.mapValues { Register(value: $0, write: base) }
+      state.registers = Registers(row, write: base)
       return state
     }
-    for (name, value) in row ?? [:] {
-      guard let write = write(of: name) else { continue }
-      state.registers[name] = Register(value: overlay[name] ?? value, write: write)
+    if let row {
+      state.registers = Registers(columns: row.columns)
+      for (place, name) in row.columns.names.enumerated() {
+        guard let value = row.values[place], let write = write(of: name) else { continue }
+        state.registers.set(place, overlay[name] ?? value, write)
+      }
     }
     for (name, value) in overlay where row?[name] == nil {
       guard let write = write(of: name) else { continue }
@@ -51,22 +54,16 @@ struct RecordEntry: Hashable, Sendable {
     entity = state.entity
     deletion = state.deletion
     survivor = state.survivor
-    guard let first = state.registers.first?.value.write else {
-      base = nil
-      writes = [:]
-      return
-    }
+    writes = [:]
     // Most often all of a record was written at once.
-    if state.registers.values.allSatisfy({ $0.write == first }) {
-      base = first
-      writes = [:]
-      return
-    }
+    base = state.registers.onlyWrite
+    if base != nil || state.registers.isEmpty { return }
     var counts: [PropertyWrite: Int] = [:]
-    for register in state.registers.values { counts[register.write, default: 0] += 1 }
-    let mostCommon = counts.max { ($0.value, $1.key.stamp) < ($1.value, $0.key.stamp) }?.key
-    base = mostCommon
-    writes = state.registers.compactMapValues { $0.write == mostCommon ? nil : $0.write }
+    for (_, register) in state.registers { counts[register.write, default: 0] += 1 }
+    base = counts.max { ($0.value, $1.key.stamp) < ($1.value, $0.key.stamp) }?.key
+    for (name, register) in state.registers where register.write != base {
+      writes[name] = register.write
+    }
   }
 
   // Bytes: version 1 · entity string · key (0 none, 1 row 8, 2 reference string) · flags

@@ -30,10 +30,10 @@ struct RowReading {
   ///   reference reads as null.
   func values(
     of row: RowSnapshot, unknown: (ManagedObjectID) -> Void = { _ in }
-  ) throws -> [String: WireValue] {
-    guard let plan = plan(of: row.objectID) else { return [:] }
-    // The names are hashed once for all rows.
-    return try plan.slotByName.mapValues { try wireValue(row[$0], unknown: unknown) }
+  ) throws -> RowValues {
+    guard let plan = plan(of: row.objectID) else { return RowValues(.none, []) }
+    return RowValues(
+      plan.names, try plan.slots.map { try wireValue(row[$0], unknown: unknown) })
   }
 
   private func wireValue(

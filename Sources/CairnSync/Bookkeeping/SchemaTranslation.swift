@@ -89,7 +89,9 @@ struct SchemaTranslation {
   func state(_ old: RecordState) -> RecordState {
     var state = old
     state.entity = entity(old.entity)
-    state.registers = keys(of: old.registers, old.entity)
+    if properties[old.entity] != nil {
+      state.registers = old.registers.renamed { property($0, of: old.entity) }
+    }
     return state
   }
 

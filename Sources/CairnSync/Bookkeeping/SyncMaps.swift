@@ -48,7 +48,16 @@ enum SyncMap: String, CaseIterable {
   case readers = "sync_readers"
   case digests = "sync_digests"
 
+  /// The maps whose keys are read by what they begin with; see ``SyncKey/prefix(of:in:)``.
+  static let readByPrefix: [SyncMap] = [.links, .backlinks, .parked]
+
   func key(_ data: Data) -> SidecarKey { SidecarKey(map: rawValue, key: data) }
+  func key(_ id: some SixteenBytes) -> SidecarKey {
+    SidecarKey(map: rawValue, words: .init(id.high, id.low), count: 16)
+  }
+  func key(_ number: UInt64) -> SidecarKey {
+    SidecarKey(map: rawValue, words: .init(number), count: 8)
+  }
 }
 
 enum SyncKey {
@@ -67,14 +76,14 @@ enum SyncKey {
   static func filter(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("filter/".utf8) + bytes(source))
   }
-  static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(bytes(id)) }
-  static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(bytes(source)) }
+  static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(id) }
+  static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(source) }
   static func own(_ transaction: Int64) -> SidecarKey {
     SidecarKey(map: SyncMap.own.rawValue, transaction: transaction)
   }
-  static func reader(_ store: StoreID) -> SidecarKey { SyncMap.readers.key(bytes(store)) }
-  static func mark(_ sequence: UInt64) -> SidecarKey { SyncMap.marks.key(number(sequence)) }
-  static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(bytes(id)) }
+  static func reader(_ store: StoreID) -> SidecarKey { SyncMap.readers.key(store) }
+  static func mark(_ sequence: UInt64) -> SidecarKey { SyncMap.marks.key(sequence) }
+  static func quarantine(_ id: RecordID) -> SidecarKey { SyncMap.quarantine.key(id) }
   static func quarantine(_ key: LinkKey) -> SidecarKey { SyncMap.quarantine.key(link(key).key) }
   static func quarantine(_ key: HeldKey) -> SidecarKey {
     switch key {
@@ -84,16 +93,15 @@ enum SyncKey {
   }
 
   static func object(_ id: ManagedObjectID) -> SidecarKey? {
-    let root = id.entity.rootEntity.name ?? ""
-    var key = Data(capacity: root.utf8.count + 9)
-    key.append(contentsOf: root.utf8)
-    key.append(0)
+    var writer = KeyWriter()
+    writer.text(id.entity.rootEntity.name ?? "")
+    writer.byte(0)
     switch id.key {
-    case .row(let number): withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
-    case .reference(let text): key.append(contentsOf: text.utf8)
+    case .row(let number): writer.fixed(UInt64(bitPattern: number))
+    case .reference(let text): writer.text(text)
     case .temporary: return nil
     }
-    return SyncMap.ids.key(key)
+    return writer.key(in: .ids)
   }
 
   static func link(_ key: LinkKey) -> SidecarKey {
@@ -154,13 +162,12 @@ enum SyncKey {
   static let movedKind: UInt8 = 255
 
   static func change(_ sequence: UInt64, record: RecordID) -> SidecarKey {
-    var key = Data(capacity: 25)
-    withUnsafeBytes(of: sequence.bigEndian) { key.append(contentsOf: $0) }
-    key.append(recordKind)
-    withUnsafeBytes(of: (record.high.bigEndian, record.low.bigEndian)) {
-      key.append(contentsOf: $0)
-    }
-    return SyncMap.changes.key(key)
+    var writer = KeyWriter()
+    writer.fixed(sequence)
+    writer.byte(recordKind)
+    writer.fixed(record.high)
+    writer.fixed(record.low)
+    return writer.key(in: .changes)
   }
   static func change(_ sequence: UInt64, link key: LinkKey) -> SidecarKey {
     SyncMap.changes.key(number(sequence) + Data([linkKind]) + link(key).key)
@@ -179,8 +186,12 @@ enum SyncKey {
   static func identity<Identity: SixteenBytes>(
     _ type: Identity.Type, in data: Data
   ) throws -> Identity {
-    var reader = ByteReader(data)
-    return try reader.identity(type)
+    guard data.count >= 16 else { throw ByteReader.damaged }
+    return data.withUnsafeBytes { bytes in
+      Identity(
+        high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
   }
 
   /// The link that a key of `sync_links` names.

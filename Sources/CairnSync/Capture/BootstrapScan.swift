@@ -7,6 +7,8 @@ import Foundation
 struct BootstrapScan {
   let access: StoreAccess
   static let rowsPerCommit = 500
+  /// How many rows are looked for in the bookkeeping at once: most are there, told of by history.
+  static let rowsPerLook = 4096
 
   func run(progress: (Int) throws -> Void) throws {
     guard case .scanning = try access.ledger().head.bootstrap else { return }
@@ -35,6 +37,7 @@ struct BootstrapScan {
   private func bounded(
     _ rows: ArraySlice<(key: Int64, id: ManagedObjectID)>
   ) throws -> ArraySlice<(key: Int64, id: ManagedObjectID)> {
+    if rows.isEmpty { return rows }
     var bytes = 0
     let sizes = try access.sizes(of: rows.map(\.id))
     let count = sizes.prefix { size in
@@ -54,23 +57,25 @@ struct BootstrapScan {
         return nil
       }
       let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
-      let chunk = try bounded(objects[start...].prefix(Self.rowsPerCommit))
-      guard let last = chunk.last else { return nil }
-      try ledger.prefetch(chunk.compactMap { SyncKey.object($0.id) })
+      let looked = objects[start...].prefix(Self.rowsPerLook)
+      guard let end = looked.last?.key else { return nil }
+      try ledger.prefetch(looked.compactMap { SyncKey.object($0.id) })
+      let missing = try looked.filter { try ledger.recordID(for: $0.id) == nil }
+      let unknown = try bounded(missing.prefix(Self.rowsPerCommit))
+      let last = unknown.count < missing.count ? unknown.last?.key ?? end : end
       var work = CaptureWork(access: access, ledger: ledger)
       let stamp = Stamp(clock: .beforeSync, store: ledger.storeID)
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
-      let unknown = try chunk.filter { try ledger.recordID(for: $0.id) == nil }
       // What history has told of takes no number: readers would get a change set of nothing.
       if !unknown.isEmpty { ledger.head.sequence += 1 }
       for object in unknown { try work.insert(object.id, stamp) }
       try work.finish()
-      ledger.head.bootstrap = .scanning(entity: root, after: last.key)
+      ledger.head.bootstrap = .scanning(entity: root, after: last)
       guard try ledger.isCurrent() else { continue }
       try access.environment.reach(.beforeBootstrapCommit)
       if try access.commit(ledger, isRebased: true) {
         try access.environment.reach(.afterBootstrapCommit)
-        return chunk.count
+        return looked.count { $0.key <= last }
       }
     }
     throw StoreAccess.contention(access.store)

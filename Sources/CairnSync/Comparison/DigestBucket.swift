@@ -60,17 +60,23 @@ extension SyncSchema {
       else { return nil }
     }
     var parts = DigestSum()
-    func add(_ name: String, _ start: DigestHash) {
-      guard let write = entry.write(of: name) else { return }
+    func add(_ stamp: Stamp?, _ start: DigestHash) {
+      guard let stamp else { return }
       var part = start
-      part.add(write.stamp)
+      part.add(stamp)
       parts += DigestSum(part)
     }
-    for column in plan?.columns ?? [] { add(column.name, column.digest) }
-    for name in entry.overlay.keys where plan?.columnByName[name] == nil {
+    if let plan {
+      let base = entry.base?.stamp
+      for (index, start) in plan.digests.enumerated() {
+        let own = entry.writes.isEmpty ? nil : entry.writes[plan.names.names[index]]?.stamp
+        add(own ?? base, start)
+      }
+    }
+    for name in entry.overlay.keys where plan?.names.place(of: name) == nil {
       var start = DigestHash()
       start.add(name)
-      add(name, start)
+      add(entry.write(of: name)?.stamp, start)
     }
     var hash = DigestHash()
     hash.add(id)

@@ -161,7 +161,7 @@ struct StoreComparison {
     guard let a else { return [difference(.onlyReplica, nil)] }
     guard let b else { return [difference(.onlyLocal, nil)] }
     var found: [StoreDifference] = []
-    let names = Set(a.state.registers.keys).union(b.state.registers.keys)
+    let names = Set(a.state.registers.names).union(b.state.registers.names)
     for name in names.sorted() {
       let mine = a.state.registers[name]
       let theirs = b.state.registers[name]
@@ -186,11 +186,11 @@ struct StoreComparison {
   /// which is an older one, does not know: nobody wrote it.
   private func isUnwritten(_ name: String, _ register: Register, of mine: RecordState) -> Bool {
     guard translation != nil, let plan = local.schema.entities[mine.entity],
-      plan.columnByName[name] == nil
+      plan.names.place(of: name) == nil
     else { return false }
     let stamp = register.write.stamp
     return stamp == PropertyWrite.filledIn.stamp
-      || mine.registers.values.contains { $0.write.stamp == stamp }
+      || mine.registers.hasWrite { $0.stamp == stamp }
   }
 
   /// The rows without a record ID: what was written past history, or lost from the bookkeeping.

@@ -67,7 +67,7 @@ struct ConflictRestoring {
         .damagedBookkeeping, "the journal's place in \(name) cannot be read", recovery: .person)
     }
     if let far { return .place(owner: id, relationship: name, member: far, key) }
-    guard let index = plan.columnByName[name], let list = plan.columns[index].orderedInverse,
+    guard let index = plan.names.place(of: name), let list = plan.columns[index].orderedInverse,
       let object = try ledger.record(id).flatMap({ ledger.objectID(for: $0) }),
       let row = try access.store.snapshots(for: [object]).first ?? nil,
       case .object(let target) = row[plan.columns[index].slot],

@@ -51,13 +51,13 @@ struct ExplanationReading {
     of id: RecordID, _ state: RecordState, property: String?
   ) throws -> (found: [Subject], hasMore: Bool) {
     guard let property else {
-      return (state.registers.keys.sorted().map { .register(id, $0) }, false)
+      return (state.registers.names.sorted().map { .register(id, $0) }, false)
     }
     if state.registers[property] != nil { return ([.register(id, property)], false) }
     guard let plan = base.access.schema.entities[state.entity] else {
-      throw noSuchProperty(property, state.entity, Array(state.registers.keys))
+      throw noSuchProperty(property, state.entity, state.registers.names)
     }
-    if plan.columnByName[property] != nil { return ([], false) }
+    if plan.names.place(of: property) != nil { return ([], false) }
     let suffix = SyncSchema.positionSuffix
     let name = property.hasSuffix(suffix) ? String(property.dropLast(suffix.count)) : property
     if let side = plan.linkSides.first(where: { $0.relationship.name == name }) {
@@ -208,7 +208,7 @@ struct ExplanationReading {
     if there.write.stamp > explained.write.stamp { return .newer(there.value) }
     guard case .register(_, let name) = subject else { return .inStep }
     let own = try member.ownName(name, of: entry.entity)
-    let column = member.access.schema.entities[entry.entity]?.columnByName[own]
+    let column = member.access.schema.entities[entry.entity]?.names.place(of: own)
     if let target = entry.overlay[own]?.reference { return .parked(target) }
     let isPlace = name.hasSuffix(SyncSchema.positionSuffix)
     if column == nil, !isPlace { return .keptBeside }

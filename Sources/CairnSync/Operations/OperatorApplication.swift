@@ -107,7 +107,7 @@ final class OperatorApplication {
       guard var entry = try ledger.record(id) else { continue }
       let deletion = entry.deletion
       let kept = entry.overlay.filter { name, _ in
-        access.schema.entities[entry.entity]?.columnByName[name] == nil
+        access.schema.entities[entry.entity]?.names.place(of: name) == nil
       }
       let writes = entry.writes
       let former = entry.base
@@ -128,7 +128,7 @@ final class OperatorApplication {
 
   private func column(_ name: String, of entity: String) throws -> SyncSchema.Column? {
     guard let plan = access.schema.entities[entity] else { return nil }
-    return plan.columnByName[name].map { plan.columns[$0] }
+    return plan.names.place(of: name).map { plan.columns[$0] }
   }
 
   /// - Parameter isStrict: Whether a value that cannot be written is an error; otherwise it is left.

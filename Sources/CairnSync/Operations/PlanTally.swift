@@ -33,10 +33,10 @@ struct PlanTally {
     case .insert:
       add(action, .insert, changes([:], after)) { $0.inserted += 1 }
     case .update:
-      let properties = changes(before?.filter { after[$0.key] != nil } ?? [:], after)
+      let properties = changes(before?.byName.filter { after[$0.key] != nil } ?? [:], after)
       add(action, .update, properties) { $0.updated += 1 }
     case .delete:
-      let properties = changes(before ?? [:], [:])
+      let properties = changes(before?.byName ?? [:], [:])
       if let survivor {
         add(action, .unite(survivor), properties) { $0.deleted += 1 }
       } else if isIncoming {

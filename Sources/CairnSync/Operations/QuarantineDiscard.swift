@@ -11,7 +11,7 @@ struct QuarantineDiscard {
   private var isMineAlive: Bool { isThere || mine?.isAlive(under: policy) ?? false }
 
   /// The properties that the held state would change.
-  private var news: [String: Register] {
+  private var news: [Registers.Element] {
     held.registers.filter { name, register in
       mine?.registers[name].map { $0.write.stamp < register.write.stamp } ?? true
     }
@@ -34,14 +34,14 @@ struct QuarantineDiscard {
         ? .impossible("deletes win for \(held.entity): the delete cannot be taken back")
         : .keepsRecord
     }
-    return .keepsValues(news.keys.filter { mine?.registers[$0] != nil }.sorted())
+    return .keepsValues(news.map(\.key).filter { mine?.registers[$0] != nil }.sorted())
   }
 
   /// - Parameter stamp: When the operator discards it, by the store's clock.
   /// - Returns: The state that the store has from then on, and what is lost by that.
   func decide(at stamp: Stamp) -> (state: RecordState, lost: [Conflict]) {
     let joined = mine?.joined(with: held) ?? held
-    let latest = (joined.registers.values.map(\.write.stamp) + [joined.deletion?.stamp])
+    let latest = (joined.registers.map(\.value.write.stamp) + [joined.deletion?.stamp])
       .compactMap { $0 }
       .reduce(stamp) { $0 > $1 ? $0 : Stamp(clock: $1.clock.next, store: stamp.store) }
     return isMineAlive ? keep(joined, at: latest) : delete(joined, at: latest)
@@ -50,7 +50,7 @@ struct QuarantineDiscard {
   private func keep(_ joined: RecordState, at stamp: Stamp) -> (RecordState, [Conflict]) {
     var state = joined
     var lost: [Conflict] = []
-    for (name, own) in mine?.registers ?? [:] {
+    for (name, own) in mine?.registers ?? Registers() {
       guard let register = joined.registers[name] else { continue }
       let isNew = own.write.stamp < register.write.stamp
       guard isNew || isDeleteNews else { continue }
@@ -74,7 +74,7 @@ struct QuarantineDiscard {
     var state = joined
     var seen = joined.deletion?.seen ?? SeenWrites()
     if let old = joined.deletion { seen.insert(old.stamp) }
-    for register in joined.registers.values {
+    for (_, register) in joined.registers {
       seen.insert(register.write.stamp)
       seen.formUnion(register.write.seen)
     }

@@ -142,12 +142,12 @@ struct QuarantineReading {
       stamps = state.stamps(newTo: entry)
       properties = state.registers.filter { name, register in
         entry?.write(of: name).map { $0.stamp < register.write.stamp } ?? true
-      }.keys.sorted().map {
+      }.map(\.key).sorted().map {
         member.translation?.property($0, of: state.entity) ?? $0
       }
       isDelete =
         state.deletion != nil
-        && state.registers.values.allSatisfy { register in
+        && state.registers.allSatisfy { _, register in
           state.deletion.map { $0.stamp > register.write.stamp } ?? false
         }
       if stored.reason == .validation {

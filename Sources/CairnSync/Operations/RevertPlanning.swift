@@ -133,7 +133,7 @@ struct RevertPlanning {
 
   /// What a reference led to that a delete rule took away: the one record that can be meant.
   private func targetOfRule(_ entity: String, _ name: String, _ stamp: Stamp) throws -> WireValue? {
-    guard let plan = access.schema.entities[entity], let index = plan.columnByName[name],
+    guard let plan = access.schema.entities[entity], let index = plan.names.place(of: name),
       let destination = plan.columns[index].relationship?.destinationEntity
     else { return nil }
     let candidates = try writes.deleted.keys.filter { id in
@@ -275,7 +275,7 @@ extension RevertPlan {
     let revived = Set(
       steps.filter { if case .bringBack = $0.kind { true } else { false } }.map(\.record))
     for step in steps {
-      let registers = states[step.record]?.registers ?? [:]
+      let registers = states[step.record]?.registers ?? Registers()
       switch step.kind {
       case .set(let property, _, let value):
         decision.edits.append(.set(step.record, property: property, value))

@@ -183,8 +183,9 @@ extension QuarantineReading {
     ledger.noteGiven(state.latestReading)
     var entry = try ledger.record(id) ?? RecordEntry(entity: state.entity, key: nil)
     entry.takeWrites(from: state)
-    let columns = access.schema.entities[entry.entity]?.columnByName ?? [:]
-    for (name, register) in state.registers where entry.key == nil || columns[name] == nil {
+    let columns = access.schema.entities[entry.entity]?.names ?? .none
+    for (name, register) in state.registers where entry.key == nil || columns.place(of: name) == nil
+    {
       entry.overlay[name] = register.value
     }
     ledger.head.sequence += 1

@@ -281,7 +281,7 @@ struct SyncPass: @unchecked Sendable {
       let owner = reference.owner
       guard let claimant = try ledger.record(owner), claimant.key != nil,
         let plan = access.schema.entities[claimant.entity],
-        let column = plan.columnByName[reference.property], plan.columns[column].isExclusive,
+        let column = plan.names.place(of: reference.property), plan.columns[column].isExclusive,
         try ledger.record(try ledger.resolve(target))?.key != nil
       else { return }
       found.insert(owner)

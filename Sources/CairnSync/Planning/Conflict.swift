@@ -75,7 +75,7 @@ public struct Conflict: Hashable, Sendable {
     guard let deletion = deleter.deletion, writer.deletion != deletion, writer.survivor == nil
     else { return [] }
     let unseen = writer.registers.filter { !deletion.hasSeen($0.value.write.meant) }
-    guard let latest = unseen.values.max(by: { $0.write.stamp < $1.write.stamp }) else {
+    guard let latest = unseen.map(\.value).max(by: { $0.write.stamp < $1.write.stamp }) else {
       return []
     }
     if merged.isAlive(under: policy) {
@@ -97,7 +97,7 @@ public struct Conflict: Hashable, Sendable {
   }
 
   private static func lost(
-    _ state: RecordState, _ unseen: [String: Register], to deletion: Deletion
+    _ state: RecordState, _ unseen: [Registers.Element], to deletion: Deletion
   ) -> [Conflict] {
     unseen.sorted { $0.key < $1.key }.map { name, register in
       Conflict(

@@ -57,7 +57,8 @@ extension ImportPlanner {
   /// What forbids to delete a record, if anything does.
   private mutating func denial(of item: Item, _ plan: SyncSchema.EntityPlan) -> Denial? {
     for column in plan.columns where column.relationship?.deleteRule == .deny {
-      if let register = item.after.registers[column.name], let target = target(of: register, column)
+      if let register = item.after.registers[column.name],
+        let wanted = register.value.reference, let target = target(wanted, column)
       {
         return Denial(relationship: column.name, record: target, stamp: register.write.stamp)
       }
@@ -88,7 +89,7 @@ extension ImportPlanner {
   /// The relationships of an entity that deny a delete and are kept on their other side.
   private static func denying(_ plan: SyncSchema.EntityPlan) -> [RelationshipDescription] {
     plan.entity.relationshipsByName.values.filter { relationship in
-      relationship.deleteRule == .deny && plan.columnByName[relationship.name] == nil
+      relationship.deleteRule == .deny && plan.names.place(of: relationship.name) == nil
         && relationship.inverseRelationship?.isToMany == false
     }.sorted { $0.name < $1.name }
   }

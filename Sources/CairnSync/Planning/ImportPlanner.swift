@@ -65,9 +65,7 @@ struct ImportPlanner {
     sorting.sort(batch, &self)
     for record in sorting.records {
       load(record.id)
-      for register in record.registers.values {
-        if let target = register.value.reference { _ = entry(target) }
-      }
+      record.registers.forEachReference { _ = entry($0) }
     }
     for link in sorting.links where known.links[link.key] == nil { needs.insert(.link(link.key)) }
     for id in batch.reconsidered { load(id) }
@@ -175,7 +173,7 @@ struct ImportPlanner {
 
   /// Gives a survivor the values of a record it stands for.
   private mutating func absorb(
-    _ registers: [String: Register], of loser: RecordState, into survivor: RecordID
+    _ registers: Registers, of loser: RecordState, into survivor: RecordID
   ) {
     let target = resolve(survivor)
     let before = load(target)

@@ -31,6 +31,9 @@ struct IncomingSorting {
     } else if let refusal {
       hold(key, .record(state), .validation, refusal, waiting, planner.setting.now)
     } else {
+      if let plan = planner.schema.entities[state.entity] {
+        state.registers = state.registers.arranged(by: plan.names)
+      }
       records.append(state)
       if waiting != nil { released.append(key) }
     }

@@ -6,7 +6,7 @@ import Foundation
 /// What is missing was not asked for yet; what was looked up and is not there is nil or empty.
 struct Known: Sendable {
   /// The values of a row by property, references by record ID.
-  typealias Row = [String: WireValue]
+  typealias Row = RowValues
 
   var entries: [RecordID: RecordEntry?] = [:]
   /// Of entries with an object; nil where the row is gone.

@@ -53,10 +53,11 @@ extension ImportPlanner {
     guard let plan = schema.entities[item.after.entity] else { return [:] }
     var shown: [String: RecordID] = [:]
     for index in plan.referenceColumns {
+      guard let wanted = item.after.registers.value(index, in: plan.names)?.reference else {
+        continue
+      }
       let column = plan.columns[index]
-      guard let register = item.after.registers[column.name],
-        let target = target(of: register, column)
-      else { continue }
+      guard let target = target(wanted, column) else { continue }
       if column.isExclusive,
         holders[Claim(target: target, relationship: column.claimName)] != item.id
       {
@@ -75,14 +76,17 @@ extension ImportPlanner {
       return
     }
     var values: [ImportPlan.ColumnValue] = []
-    for (index, column) in entity.columns.enumerated() {
+    values.reserveCapacity(item.row == nil ? entity.columns.count : 4)
+    let registers = item.after.registers
+    for index in entity.columns.indices {
       let value: WireValue
-      if column.relationship != nil {
-        guard item.after.registers[column.name] != nil || item.row == nil else { continue }
-        value = shown[column.name].map { .reference($0) } ?? .null
-      } else if let register = item.after.registers[column.name] {
-        if register.value.reference != nil { continue }
-        value = register.value
+      let written = registers.value(index, in: entity.names)
+      if entity.columns[index].relationship != nil {
+        guard written != nil || item.row == nil else { continue }
+        value = shown[entity.columns[index].name].map { .reference($0) } ?? .null
+      } else if let written {
+        if written.reference != nil { continue }
+        value = written
       } else if item.row == nil, entity.optionalColumns.contains(index) {
         // A new object has defaults that the record's writer, who does not know the attribute, did not
         // write: as after a migration, only what is mandatory keeps them.
@@ -90,7 +94,7 @@ extension ImportPlanner {
       } else {
         continue
       }
-      if let old = item.row?[column.name], old.isSame(as: value) { continue }
+      if let old = item.row?.value(index, in: entity.names), old.isSame(as: value) { continue }
       values.append(.init(column: index, value: value))
     }
     if item.row == nil {
@@ -117,16 +121,17 @@ extension ImportPlanner {
       if item.row == nil {
         entry.key = nil
         // What an older version's writer does not know is as a migration fills it in: no write.
-        for column in schema.entities[item.after.entity]?.columns ?? []
-        where item.after.registers[column.name] == nil {
-          entry.writes[column.name] = .filledIn
+        let names = schema.entities[item.after.entity]?.names ?? .none
+        for (index, name) in names.names.enumerated()
+        where item.after.registers.value(index, in: names) == nil {
+          entry.writes[name] = .filledIn
         }
       }
       entry.overlay = overlay(of: item.after, shown)
       for (name, value) in entry.overlay { waiting[name] = value.reference }
     } else {
       entry.key = nil
-      entry.overlay = item.after.registers.mapValues(\.value)
+      entry.overlay = item.after.registers.byName.mapValues(\.value)
       waiting = waitingReferences(of: item)
     }
     park(item.id, old: old, new: waiting, in: &plan)
@@ -143,15 +148,10 @@ extension ImportPlanner {
     of state: RecordState, _ shown: [String: RecordID]
   ) -> [String: WireValue] {
     guard let plan = schema.entities[state.entity] else { return [:] }
-    var overlay: [String: WireValue] = [:]
-    for (name, register) in state.registers {
-      guard let index = plan.columnByName[name] else {
-        overlay[name] = register.value
-        continue
-      }
-      guard plan.columns[index].relationship != nil, let wanted = register.value.reference else {
-        continue
-      }
+    var overlay = state.registers.valuesBeside(plan.names)
+    for index in plan.referenceColumns {
+      guard let wanted = state.registers.value(index, in: plan.names)?.reference else { continue }
+      let name = plan.columns[index].name
       let resolved = resolve(wanted)
       if shown[name] != resolved { overlay[name] = .reference(resolved) }
     }

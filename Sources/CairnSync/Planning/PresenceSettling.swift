@@ -106,7 +106,7 @@ extension ImportPlanner {
       guard let plan = schema.entities[item.after.entity] else { continue }
       for column in plan.columns where column.isExclusive {
         guard let register = item.after.registers[column.name],
-          let target = target(of: register, column)
+          let wanted = register.value.reference, let target = target(wanted, column)
         else { continue }
         let claim = Claim(target: target, relationship: column.claimName)
         let write = (stamp: register.write.stamp, id: id)
@@ -118,8 +118,7 @@ extension ImportPlanner {
   }
 
   /// The record that a reference leads to, if it is there and of the right kind.
-  mutating func target(of register: Register, _ column: SyncSchema.Column) -> RecordID? {
-    guard let wanted = register.value.reference else { return nil }
+  mutating func target(_ wanted: RecordID, _ column: SyncSchema.Column) -> RecordID? {
     let id = resolve(wanted)
     guard isPresent(id), let name = entity(of: id), let plan = schema.entities[name] else {
       return nil

@@ -41,7 +41,7 @@ public struct RecordDecision: Hashable, Sendable {
         guard let old = mine.registers[name] else { return true }
         return old != register && !old.value.isSame(as: register.value)
       }
-      action = names.isEmpty ? .keep : .update(Set(names.keys))
+      action = names.isEmpty ? .keep : .update(Set(names.map(\.key)))
     }
     return RecordDecision(
       merged: merged, action: action,

@@ -16,7 +16,7 @@ extension SyncSchema {
     let hasColumns = entities.allSatisfy { name, plan in
       let theirs = schema.entities[translation.entity(name)]
       return plan.columns.allSatisfy { column in
-        theirs?.columnByName[translation.property(column.name, of: name)] != nil
+        theirs?.names.place(of: translation.property(column.name, of: name)) != nil
       }
     }
     let hasLinks = links.allSatisfy { name, plan in

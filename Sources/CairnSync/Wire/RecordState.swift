@@ -39,14 +39,14 @@ public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable {
 public struct RecordState: Hashable, Sendable {
   public let id: RecordID
   public var entity: String
-  /// The properties whose values are known, by name.
-  public var registers: [String: Register]
+  /// The properties whose values are known.
+  public var registers: Registers
   public var deletion: Deletion?
   /// The record that took this one's place after a uniqueness collision.
   public var survivor: RecordID?
 
   public init(
-    id: RecordID, entity: String, registers: [String: Register] = [:],
+    id: RecordID, entity: String, registers: Registers = Registers(),
     deletion: Deletion? = nil, survivor: RecordID? = nil
   ) {
     self.id = id
@@ -62,16 +62,15 @@ public struct RecordState: Hashable, Sendable {
     guard let deletion else { return true }
     switch policy {
     case .deleteWins: return false
-    case .lastWriter: return registers.values.contains { $0.write.meant > deletion.stamp }
-    case .writeWins: return registers.values.contains { !deletion.hasSeen($0.write.meant) }
+    case .lastWriter: return registers.hasWrite { $0.meant > deletion.stamp }
+    case .writeWins: return registers.hasWrite { !deletion.hasSeen($0.meant) }
     }
   }
 
   /// The greatest reading in the state.
   public var latestReading: ClockReading {
-    let writes = registers.values.map(\.write.stamp.clock)
-    return max(
-      writes.max() ?? ClockReading(bits: 0), deletion?.stamp.clock ?? ClockReading(bits: 0))
+    let none = ClockReading(bits: 0)
+    return max(registers.latestReading ?? none, deletion?.stamp.clock ?? none)
   }
 }
 

@@ -182,7 +182,7 @@ import Testing
     let purged = try await daemon.ctl("purge", "local")
     #expect(purged.code == 0, "\(purged.errors)")
     #expect(purged.output.contains("and is expired"), "\(purged.output)")
-    #expect(try await eventually { daemon.logText.contains("event=replicaExpired") })
+    #expect(await eventually { daemon.logText.contains("event=replicaExpired") })
 
     // It comes back by comparison.
     try FileManager.default.removeItem(atPath: near)

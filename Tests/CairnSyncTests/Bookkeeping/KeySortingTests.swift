@@ -31,6 +31,22 @@ struct KeySortingTests {
     }
   }
 
+  @Test func aKeyHoldsItsBytesHoweverLongItIs() {
+    for count in 0..<70 {
+      let bytes = Data((0..<count).map { UInt8($0 * 7 % 256) })
+      var writer = KeyWriter()
+      for (index, byte) in bytes.enumerated() where index < count % 8 { writer.byte(byte) }
+      for start in stride(from: count % 8, to: count, by: 8) {
+        writer.fixed(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+      }
+      for key in [SyncMap.ids.key(bytes), writer.key(in: .ids)] {
+        #expect(key.key == bytes && key.count == count)
+        #expect(key.withUnsafeBytes { Data($0) } == bytes)
+        #expect(key == SyncMap.ids.key(bytes) && key.hashValue == SyncMap.ids.key(bytes).hashValue)
+      }
+    }
+  }
+
   @Test func slicesOfDataAreSortedByWhatTheyHold() {
     let bytes = Data([9, 9, 1, 2, 3, 9, 1, 2])
     let keys = [bytes[2..<5], bytes[6..<8], bytes[0..<1]].map(SyncMap.meta.key)

@@ -44,7 +44,7 @@ struct PureStore {
   var picture: [String] {
     var lines = rows.map { id, row in
       "\(entries[id]?.entity ?? "") \(id.low) "
-        + row.filter { $0.value != .null }.sorted { $0.key < $1.key }
+        + row.byName.filter { $0.value != .null }.sorted { $0.key < $1.key }
         .map { "\($0.key)=\($0.value.reference.map { "\($0.low)" } ?? "\($0.value)")" }
         .joined(separator: " ")
     }
@@ -124,7 +124,7 @@ struct PureStore {
       known.waiting[id] = parked.filter { $0.target == id }.map(\.reference)
     case .referrers(let id):
       known.referrers[id] = rows.flatMap { referrer, row in
-        row.filter { $0.value.reference == id }.map {
+        row.byName.filter { $0.value.reference == id }.map {
           Referrer(record: referrer, property: $0.key)
         }
       }
@@ -186,8 +186,8 @@ struct PureStore {
     }
     var row =
       rows[action.id]
-      ?? Dictionary(uniqueKeysWithValues: plan.columns.map { ($0.name, WireValue.null) })
-    for item in action.values { row[plan.columns[item.column].name] = item.value }
+      ?? RowValues(plan.names, plan.columns.map { _ in .null })
+    for item in action.values { row.values[item.column] = item.value }
     rows[action.id] = row
   }
 
@@ -197,7 +197,7 @@ struct PureStore {
   func flaw() -> String? {
     for (id, row) in rows {
       guard entries[id]?.key != nil else { return "row \(id.low) without a key" }
-      for (name, value) in row {
+      for (name, value) in row.byName {
         if let target = value.reference, rows[target] == nil {
           return "\(id.low).\(name) leads to \(target.low), which is not there"
         }
@@ -252,8 +252,7 @@ extension PureStore {
     nextKey += 1
     entry.base = PropertyWrite(stamp: stamp)
     entries[record] = entry
-    rows[record] = Dictionary(
-      uniqueKeysWithValues: plan.columns.map { ($0.name, values[$0.name] ?? .null) })
+    rows[record] = RowValues(plan.names, plan.names.names.map { values[$0] ?? .null })
     if let item = values["item"]?.reference { place(record, in: item, stamp) }
   }
 
@@ -320,7 +319,7 @@ extension PureStore {
     entry.overlay = [:]
     entries[record] = entry
     for referrer in rows.keys.sorted() {
-      for (name, value) in rows[referrer] ?? [:] where value.reference == record {
+      for (name, value) in rows[referrer]?.byName ?? [:] where value.reference == record {
         if name == "item" {
           delete(referrer, stamp)
         } else {

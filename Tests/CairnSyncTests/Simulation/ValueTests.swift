@@ -63,7 +63,7 @@ struct ValueTests {
     for row in try site.store.snapshots(for: ids).compactMap({ $0 }) {
       let values = try reading.values(of: row)
       guard case .string(let key) = values["key"] else { continue }
-      result[key] = values.mapValues(\.canonicalBytes)
+      result[key] = values.byName.mapValues(\.canonicalBytes)
     }
     return result
   }

@@ -66,7 +66,7 @@ struct ChangeSetCodingTests {
       let state = StateJoinTests.state(&generator)
       var entry = RecordEntry(entity: "Item", key: generator.chance(50) ? .row(Int64(number)) : nil)
       entry.takeWrites(from: state)
-      entry.overlay = state.registers.mapValues(\.value)
+      entry.overlay = state.registers.byName.mapValues(\.value)
       entry.sequence = generator.next()
       let read = try RecordEntry(decoding: entry.encoded)
       #expect(read == entry)
