@@ -17,6 +17,7 @@ struct CairnctlCommand: ParsableCommand {
       StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PlanCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
+      HistoryCommand.self,
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       BackupCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,

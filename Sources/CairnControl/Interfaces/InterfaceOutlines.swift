@@ -104,6 +104,11 @@ public struct InterfaceOutline: Sendable, Hashable {
       error StoreInvalid (name: string, field: string, reason: string)
       """,
       "error ModelIncompatible (name: string, reason: string)",
+      """
+      # The store does not keep the history that the token stands for: it was purged, or is another
+      # store's, or the store went back in time. oldest is the token from which on there is history.
+      error HistoryNotThere (name: string, reason: string, oldest: string)
+      """,
     ])
 
   /// The links between the local store and its replicas.

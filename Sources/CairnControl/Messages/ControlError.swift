@@ -63,6 +63,9 @@ public enum ControlError: Error, Sendable, Hashable {
   case storeUnavailable(name: String, code: String, reason: String)
   case storeInvalid(name: String, field: String, reason: String)
   case modelIncompatible(name: String, reason: String)
+  /// The history that a token stands for is not in the store; `oldest` is the token from which on there is
+  /// some.
+  case historyNotThere(name: String, reason: String, oldest: String)
 
   // io.cairn.Sync
   case waitTimedOut(behind: [String])

@@ -31,6 +31,8 @@ extension ControlError: CustomStringConvertible {
       "the store \"\(name)\" cannot be added: \(field): \(reason)"
     case .modelIncompatible(let name, let reason):
       "the store \"\(name)\" does not fit the model: \(reason)"
+    case .historyNotThere(let name, let reason, _):
+      "the history of \"\(name)\" does not reach back to this token: \(reason)"
     case .waitTimedOut(let behind):
       "not yet in step: \(behind.isEmpty ? "unknown" : behind.joined(separator: ", "))"
     case .entryNotFound(_, _, let reason): reason
@@ -74,6 +76,10 @@ extension ControlError: CustomStringConvertible {
     case .storeExists: "choose another name, or remove the store first"
     case .storeUnavailable(_, let code, _):
       TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
+    case .historyNotThere(let name, _, let oldest):
+      "read the records anew, or the history that there is: cairnctl history "
+        + (name == "local" ? "" : "\(name.contains("/") ? "--file" : "--store") \(name) ")
+        + "--since \(oldest)"
     case .unknownEntity, .unknownProperty: "`cairnctl model show` lists entities and properties"
     case .internalFailure(let reference): "look for it: journalctl -u cairnd -g \(reference)"
     case .messageTooLarge: "use smaller batches"

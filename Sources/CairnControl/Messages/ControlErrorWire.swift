@@ -60,6 +60,10 @@ extension ControlError {
         "StoreInvalid", ["name": .string(name), "field": .string(field), "reason": .string(reason)])
     case .modelIncompatible(let name, let reason):
       return store("ModelIncompatible", ["name": .string(name), "reason": .string(reason)])
+    case .historyNotThere(let name, let reason, let oldest):
+      return store(
+        "HistoryNotThere",
+        ["name": .string(name), "reason": .string(reason), "oldest": .string(oldest)])
     case .waitTimedOut(let behind):
       return ("io.cairn.Sync.WaitTimedOut", ["behind": texts(behind)])
     case .entryNotFound(let kind, let id, let reason):
@@ -134,6 +138,9 @@ extension ControlError {
       self = .storeInvalid(name: text("name"), field: text("field"), reason: text("reason"))
     case "io.cairn.Store.ModelIncompatible":
       self = .modelIncompatible(name: text("name"), reason: text("reason"))
+    case "io.cairn.Store.HistoryNotThere":
+      self = .historyNotThere(
+        name: text("name"), reason: text("reason"), oldest: text("oldest"))
     case "io.cairn.Sync.WaitTimedOut": self = .waitTimedOut(behind: texts("behind"))
     case "io.cairn.Sync.EntryNotFound":
       self =

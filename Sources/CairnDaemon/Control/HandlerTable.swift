@@ -23,6 +23,7 @@ struct HandlerTable: Sendable {
     serveReload(reload)
     serveMetrics(of: host, status)
     serveStores()
+    serveHistory()
     serveLinks()
     serveConflicts()
     serveQuarantine()

@@ -34,4 +34,21 @@ struct StoreFile {
     let cursor = try fetch.start(in: store.context(), stores: nil)
     while let batch = try cursor.next() { try emit(batch) }
   }
+
+  /// Reads the history and hands it over in portions, the last of them empty.
+  func history(
+    _ parameters: GetHistory.Parameters, emit: (GetHistory.Reply) throws -> Void
+  ) throws {
+    let coordinator = store.coordinator
+    guard let opened = coordinator.persistentStores.first else { return }
+    do {
+      var reading = try HistoryReading(
+        parameters, of: opened, named: store.url.path, model: coordinator.managedObjectModel,
+        naming: URINaming(coordinator: coordinator))
+      while let reply = try reading.next() { try emit(reply) }
+      try emit(GetHistory.Reply(token: reading.token))
+    } catch let error as CoreDataError {
+      throw ControlError(error, store: store.url.path) ?? error
+    }
+  }
 }

@@ -59,7 +59,11 @@ private struct HostileCalls {
     // What has no good call here is tried with those of the golden files, which may be refused.
     let known = Set(good.map(\.method))
     let others = GoldenFile.all.flatMap(\.exchanges).filter { !known.contains($0.method) }
-      .map { (method: $0.method, parameters: $0.parameters.objectValue ?? [:], count: 30) }
+      .map { exchange in
+        // A stream that is followed has no end that could be waited for.
+        let parameters = exchange.parameters.objectValue?.filter { $0.key != "follow" }
+        return (method: exchange.method, parameters: parameters ?? [:], count: 30)
+      }
     #expect(known.union(others.map(\.method)) == Set(GoldenReplay.methods.map { $0.name }))
     for (method, parameters, count) in good + others {
       if method == RemoveStore.name { _ = try call(AddStore.name, late) }

@@ -67,3 +67,16 @@ final class ApplicationStore {
     }
   }
 }
+
+extension ApplicationStore {
+  /// Purges history as a careless program does, whatever sync has read.
+  func purgeHistory(before number: Int64) throws {
+    try context.performAndWait {
+      let last = PersistentHistoryChangeRequest.fetchHistory(after: nil as PersistentHistoryToken?)
+      let result = try context.execute(last) as? PersistentHistoryResult
+      let all = result?.result as? [PersistentHistoryTransaction] ?? []
+      let kept = all.first { $0.transactionNumber == number }
+      _ = try context.execute(PersistentHistoryChangeRequest.deleteHistory(before: kept))
+    }
+  }
+}

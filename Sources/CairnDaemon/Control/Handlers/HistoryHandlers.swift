@@ -1,0 +1,61 @@
+// Serves the history of stores.
+import CairnControl
+import CairnRecords
+import CairnStore
+import CairnSync
+
+extension HandlerTable {
+  mutating func serveHistory() {
+    stream(GetHistory.self) { parameters, engine, send in
+      let group = try await engine.current()
+      let (store, coordinator) = try group.store(named: parameters.name)
+      let name = parameters.name ?? StoreReference.localName
+      // Before the first look, so that no commit falls between.
+      let signal = CommitSignal(store, in: coordinator)
+      defer { signal.stop() }
+      var reading = try await Blocking.run {
+        try HistoryReading(
+          parameters, of: store, named: name, model: coordinator.managedObjectModel,
+          naming: group.naming, otherStore: group.name(ofStore:))
+      }
+      try await Self.hand(on: &reading, send)
+      guard parameters.follow ?? false else { return .init(token: reading.token) }
+      // Says that it follows, and from where on.
+      try await send(.init(token: reading.token))
+      for await _ in signal.commits { try await Self.hand(on: &reading, send) }
+      try Task.checkCancellation()
+      throw ControlError.storeUnavailable(
+        name: name, code: "store-closed",
+        reason: "the store was closed; go on from \(reading.token) once it is open")
+    }
+  }
+
+  /// Sends what is there now.
+  private static func hand(
+    on reading: inout HistoryReading, _ send: @Sendable (GetHistory.Reply) async throws -> Void
+  ) async throws {
+    while true {
+      let before = reading
+      let (after, reply) = try await Blocking.run {
+        var reading = before
+        let reply = try reading.next()
+        return (reading, reply)
+      }
+      reading = after
+      guard let reply else { return }
+      if !reply.transactions.isEmpty || reply.keptSince != nil { try await send(reply) }
+      try Task.checkCancellation()
+    }
+  }
+}
+
+extension OpenGroup {
+  /// The name of the store with that identifier, where it is one of the group.
+  func name(ofStore identifier: String) -> String? {
+    if local.identifier?.uppercased() == identifier { return StoreReference.localName }
+    let names = (try? engine.status().replicas.map(\.name)) ?? []
+    return names.first { name in
+      (try? engine.openStore(ofReplica: name))?.store.identifier?.uppercased() == identifier
+    }
+  }
+}
