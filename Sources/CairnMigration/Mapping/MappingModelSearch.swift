@@ -2,16 +2,23 @@ import CairnModel
 import Foundation
 
 /// Finds the mapping model between two versions among a program's resources.
-struct MappingModelSearch {
+package struct MappingModelSearch {
   let folders: [URL]
+
+  package init(folders: [URL]) { self.folders = folders }
 
   func mapping(
     from source: ManagedObjectModel, to destination: ManagedObjectModel
-  ) -> MappingModel? {
+  ) -> MappingModel? { found(from: source, to: destination)?.model }
+
+  /// The mapping model and its file.
+  package func found(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) -> (model: MappingModel, url: URL)? {
     for url in ProgramResources.files(withExtensions: ["cdm", "xcmappingmodel"], in: folders) {
       if let model = try? MappingModel.read(contentsOf: url), model.fits(source, destination) {
         model.deriveExpressions(from: source)
-        return model
+        return (model, url)
       }
     }
     return nil

@@ -4,9 +4,9 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "model",
-    abstract: "Look at the model; draw it; convert model files; port sources that use one.",
+    abstract: "Look at models; check, compare, draw and convert them; port sources that use one.",
     subcommands: [
-      ModelShowCommand.self, ModelGraphCommand.self, ModelConvertCommand.self,
-      ModelPortCommand.self,
+      ModelShowCommand.self, ModelCheckCommand.self, ModelDiffCommand.self,
+      ModelGraphCommand.self, ModelConvertCommand.self, ModelPortCommand.self,
     ])
 }

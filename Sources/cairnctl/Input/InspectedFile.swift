@@ -1,5 +1,7 @@
 // A store or model file that a person names on the command line.
 import Cairn
+import CairnPlatform
+import CairnRecords
 import Foundation
 
 /// Reads files for the commands that need no daemon, with errors that people understand.
@@ -26,35 +28,48 @@ enum InspectedFile {
   /// The versions of a model file, a model package, or the one that a store remembers.
   ///
   /// - Parameter name: what a version is called that has no name of its own.
+  /// - Throws: ``CommandFailure``, also where one of the versions cannot be read.
   static func versions(
     _ path: String, name: String, timeout: Double?
   ) throws -> (list: [ModelPackage.Version], current: String) {
-    let url = URL(fileURLWithPath: path)
+    let found = try modelVersions(path, timeout: timeout)
     do {
-      if isDatabase(path) {
-        let store = try store(path, model: nil, checks: false, timeout: timeout)
-        switch store.rememberedModel {
-        case .model(let model): return ([.init(name: name, model: model)], name)
-        case .none:
-          throw CommandFailure(
-            message: "\(path) keeps no model inside",
-            hint:
-              "stores written before 2015 or so do not; convert the program's model file instead")
-        case .unreadable(let reason):
-          throw CommandFailure(
-            message: "the model that \(path) keeps inside cannot be read: \(reason)")
-        }
+      let list = try found.versions.map {
+        ModelPackage.Version(name: found.isPackage ? $0.name : name, model: try $0.model.get())
       }
-      if ["xcdatamodeld", "momd"].contains(url.pathExtension) {
-        let package = try ModelPackage(contentsOf: url)
-        let list = try package.versionNames.map {
-          ModelPackage.Version(name: $0, model: try package.model(named: $0))
-        }
-        return (list, package.currentVersionName)
-      }
-      return ([.init(name: name, model: try ManagedObjectModel.load(contentsOf: url))], name)
-    } catch let error as ModelFileError {
+      return (list, found.isPackage ? found.current : name)
+    } catch {
       throw CommandFailure(message: "\(error)")
+    }
+  }
+
+  /// The same, with those versions that cannot be read.
+  static func modelVersions(_ path: String, timeout: Double?) throws -> ModelVersions {
+    let url = URL(fileURLWithPath: path)
+    // A pipe would keep its reader waiting for ever.
+    if let facts = try? FileFacts(path: path), !facts.isFolder, !facts.isRegularFile {
+      throw CommandFailure(
+        message: "\(path) is a device, a pipe or a socket",
+        hint: "name a model file, a package or a store")
+    }
+    guard isDatabase(path) else {
+      do {
+        return try ModelVersions(contentsOf: url)
+      } catch {
+        throw CommandFailure(message: "\(error)")
+      }
+    }
+    let store = try store(path, model: nil, checks: false, timeout: timeout)
+    switch store.rememberedModel {
+    case .model(let model):
+      return ModelVersions(model, named: url.lastPathComponent, of: url)
+    case .none:
+      throw CommandFailure(
+        message: "\(path) keeps no model inside",
+        hint: "stores written before 2015 or so do not; name the program's model file instead")
+    case .unreadable(let reason):
+      throw CommandFailure(
+        message: "the model that \(path) keeps inside cannot be read: \(reason)")
     }
   }
 
