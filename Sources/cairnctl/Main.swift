@@ -23,7 +23,7 @@ struct CairnctlCommand: ParsableCommand {
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
       BrowseCommand.self, PageCommand.self,
-      ReloadCommand.self,
+      ReloadCommand.self, ConfigCommand.self, LogLevelCommand.self,
       MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 

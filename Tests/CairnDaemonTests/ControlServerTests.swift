@@ -9,9 +9,9 @@ import Testing
 @testable import CairnDaemon
 
 @Suite struct ControlServerTests {
-  private static let table = HandlerTable(host: EngineHost()) {
-    DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving)
-  }.handlers
+  private static let table = HandlerTable(
+    host: EngineHost(), actions: .idle
+  ).handlers
 
   @Test func everyMethodHasOneHandlerAndARole() {
     let names = Self.table.map { $0.method.name }

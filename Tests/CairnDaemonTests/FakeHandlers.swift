@@ -46,3 +46,13 @@ final class FakeHandlers: Sendable {
 }
 
 struct FakeFault: Error {}
+
+extension DaemonActions {
+  /// Those of a daemon that does nothing.
+  static var idle: DaemonActions {
+    DaemonActions(
+      status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
+      reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
+      configuration: { .init(file: "", settings: []) })
+  }
+}

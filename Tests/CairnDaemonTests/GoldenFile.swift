@@ -100,9 +100,9 @@ struct GoldenFile: Sendable, CustomTestStringConvertible {
 final class GoldenReplay: Sendable {
   private let exchanges: Mutex<[GoldenFile.Exchange]>
   /// All methods of the daemon.
-  static let methods: [any ControlMethod.Type] = HandlerTable(host: EngineHost()) {
-    DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving)
-  }.handlers.map(\.method)
+  static let methods: [any ControlMethod.Type] = HandlerTable(
+    host: EngineHost(), actions: .idle
+  ).handlers.map(\.method)
 
   init(_ file: GoldenFile) { exchanges = Mutex(file.exchanges) }
 

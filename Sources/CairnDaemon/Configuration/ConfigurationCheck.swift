@@ -15,14 +15,14 @@ enum ConfigurationCheck {
   ///
   /// - Throws: ``ConfigurationInvalid`` with all problems at once.
   @discardableResult
-  static func load(_ loader: ConfigurationLoader) throws -> DaemonConfiguration {
-    let configuration = try loader.load()
+  static func load(_ loader: ConfigurationLoader) throws -> LoadedConfiguration {
+    let loaded = try loader.loadSettings()
     let origin = ConfigurationOrigin(source: loader.path)
-    let problems = problems(of: configuration).map {
+    let problems = problems(of: loaded.configuration).map {
       ConfigurationProblem(origin: origin, key: $0.key, problem: $0.problem, remedy: $0.remedy)
     }
     guard problems.isEmpty else { throw ConfigurationInvalid(problems: problems) }
-    return configuration
+    return loaded
   }
 
   private typealias Problem = (key: String, problem: String, remedy: String?)

@@ -26,7 +26,10 @@ public struct ConfigurationLoader: Sendable {
   /// Reads and checks everything.
   ///
   /// - Throws: ``ConfigurationInvalid`` with all problems at once.
-  public func load() throws -> DaemonConfiguration {
+  public func load() throws -> DaemonConfiguration { try loadSettings().configuration }
+
+  /// The same with where each value comes from.
+  func loadSettings() throws -> LoadedConfiguration {
     let collector = ProblemCollector()
     var root = ConfigurationNode(
       origin: ConfigurationOrigin(source: path, line: 1), content: .mapping([]))
@@ -44,7 +47,7 @@ public struct ConfigurationLoader: Sendable {
     guard let configuration, collector.problems.isEmpty else {
       throw ConfigurationInvalid(problems: collector.problems)
     }
-    return configuration
+    return LoadedConfiguration(configuration, from: root)
   }
 
   /// The files beside the main one that are laid over it.

@@ -11,17 +11,11 @@ struct HandlerTable: Sendable {
   private(set) var handlers: [ControlHandler] = []
   private let host: EngineHost
 
-  /// - Parameters:
-  ///   - reload: Takes the configuration on disk over; returns the keys that have changed.
-  ///   - status: Gives the daemon's status at every time of its life.
-  init(
-    host: EngineHost, reload: @escaping @Sendable () async throws -> [String] = { [] },
-    status: @escaping @Sendable () async -> DaemonStatus
-  ) {
+  init(host: EngineHost, actions: DaemonActions) {
     self.host = host
-    serveStatus(status)
-    serveReload(reload)
-    serveMetrics(of: host, status)
+    serveStatus(actions.status)
+    serveConfiguration(actions)
+    serveMetrics(of: host, actions.status)
     serveStores()
     serveHistory()
     serveLinks()

@@ -4,7 +4,7 @@ import Logging
 
 /// Reloads the configuration: all that has changed, or nothing.
 actor ConfigurationReload {
-  private var current: DaemonConfiguration
+  private var current: LoadedConfiguration
   private let loader: ConfigurationLoader
   private let keeper: EngineKeeper
   private let roles: ControlRoles
@@ -14,7 +14,7 @@ actor ConfigurationReload {
   private let turns = OneAtATime()
 
   init(
-    current: DaemonConfiguration, loader: ConfigurationLoader, keeper: EngineKeeper,
+    current: LoadedConfiguration, loader: ConfigurationLoader, keeper: EngineKeeper,
     roles: ControlRoles, destination: LogDestination, conductor: DaemonConductor, logger: Logger
   ) {
     self.current = current
@@ -48,9 +48,10 @@ actor ConfigurationReload {
   }
 
   private func take() async throws -> [String] {
-    let old = current
+    let old = current.configuration
     let loader = loader
-    let new = try await Blocking.run { try ConfigurationCheck.load(loader) }
+    let loaded = try await Blocking.run { try ConfigurationCheck.load(loader) }
+    let new = loaded.configuration
     let changes = ConfigurationChanges(from: old, to: new)
     guard changes.needingRestart.isEmpty else {
       throw ControlError.restartNeeded(keys: changes.needingRestart)
@@ -76,12 +77,46 @@ actor ConfigurationReload {
       throw error
     }
     destination.setLevel(new.log.level)
-    current = new
+    current = loaded
     let text =
       changes.keys.isEmpty ? "nothing has changed" : changes.keys.joined(separator: ", ")
     logger.event(
       .reloaded, "configuration reloaded: \(text)", metadata: ["keys": .string(text)])
     return changes.keys
+  }
+
+  /// Sets the level of the log until the next reload; nil to look only.
+  func setLogLevel(_ level: LogSection.Level?) -> (
+    level: LogSection.Level, configured: LogSection.Level
+  ) {
+    let before = destination.level
+    if let level, level != before {
+      // The entry is written at the more talkative of the two levels.
+      if level.loggerLevel < before.loggerLevel { destination.setLevel(level) }
+      logger.event(
+        .logLevelSet, "the log's level is \(level.rawValue) until the next reload",
+        metadata: ["state": .string(level.rawValue)])
+      destination.setLevel(level)
+    }
+    return (destination.level, current.configuration.log.level)
+  }
+
+  /// What is in use, key by key.
+  func settings() -> GetConfiguration.Reply {
+    let isLevelSet = destination.level != current.configuration.log.level
+    return GetConfiguration.Reply(
+      file: loader.path,
+      settings: current.settings.map { setting in
+        if setting.key == "log.level", isLevelSet {
+          return .init(
+            key: setting.key, value: destination.level.rawValue,
+            source: GetConfiguration.Setting.commandSource)
+        }
+        return .init(
+          key: setting.key, value: setting.value,
+          source: setting.origin?.source ?? GetConfiguration.Setting.defaultSource,
+          line: setting.origin?.line)
+      })
   }
 
   private static func refusal(_ error: any Error) -> ControlError {
@@ -112,4 +147,8 @@ actor ConfigurationReload {
     default: "not reloaded: \(refusal)"
     }
   }
+}
+
+extension LogLevelName {
+  init(_ level: LogSection.Level) { self = LogLevelName(rawValue: level.rawValue) ?? .info }
 }

@@ -40,12 +40,13 @@ public struct DaemonProcess: Sendable {
     // A daemon rather stops, and is started again, than write what two threads made at once.
     ConcurrencyDebug.turnOn()
     let activation = SocketActivation.take()
-    let configuration: DaemonConfiguration
+    let loaded: LoadedConfiguration
     do {
-      configuration = try loader.load()
+      loaded = try loader.loadSettings()
     } catch {
       return refuseToStart(error, activation: activation)
     }
+    let configuration = loaded.configuration
     let destination = LogDestination(configuration.log, environment: environment)
     let logger = destination.logger("cairnd")
     for name in activation.unknown {
@@ -62,7 +63,7 @@ public struct DaemonProcess: Sendable {
       return leave(to: error, activation, logger)
     }
     do {
-      try await serve(configuration, activation, ownership, destination, logger)
+      try await serve(loaded, activation, ownership, destination, logger)
       logger.event(.stopped, "stopped")
       return .stopped
     } catch {
@@ -72,9 +73,10 @@ public struct DaemonProcess: Sendable {
   }
 
   private func serve(
-    _ configuration: DaemonConfiguration, _ activation: SocketActivation,
+    _ loaded: LoadedConfiguration, _ activation: SocketActivation,
     _ ownership: StoreOwnership, _ destination: LogDestination, _ logger: Logger
   ) async throws {
+    let configuration = loaded.configuration
     let watch = await SignalWatch()
     let host = EngineHost()
     let conductor = DaemonConductor(notifier: notifier, logger: logger)
@@ -84,14 +86,15 @@ public struct DaemonProcess: Sendable {
     let settings = Self.settings(configuration.control)
     let roles = ControlRoles(settings, makesSocket: activation.control.isEmpty)
     let reload = ConfigurationReload(
-      current: configuration, loader: loader, keeper: keeper, roles: roles,
+      current: loaded, loader: loader, keeper: keeper, roles: roles,
       destination: destination, conductor: conductor, logger: logger)
     let status: @Sendable () async -> DaemonStatus = {
       await conductor.status(engine: await host.status())
     }
     let dispatcher = ControlDispatcher(
-      handlers: HandlerTable(host: host, reload: { try await reload.run() }, status: status)
-        .handlers, logger: destination.logger("control"))
+      handlers: HandlerTable(
+        host: host, actions: Self.actions(status: status, reload: reload)
+      ).handlers, logger: destination.logger("control"))
     let server = ControlServer(
       settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
       logger: destination.logger("control")
@@ -134,6 +137,19 @@ public struct DaemonProcess: Sendable {
     } catch is CancellationError {
       // The second signal: asked for, so no failure.
     }
+  }
+
+  private static func actions(
+    status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload
+  ) -> DaemonActions {
+    DaemonActions(
+      status: status, reload: { try await reload.run() },
+      logLevel: { level in
+        let levels = await reload.setLogLevel(level.flatMap { .init(rawValue: $0.rawValue) })
+        return .init(
+          level: .init(levels.level), configured: .init(levels.configured))
+      },
+      configuration: { await reload.settings() })
   }
 
   /// Ends the process within the time that the unit allows (`TimeoutStopSec=60`), even when no thread

@@ -15,6 +15,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case recovered
   case configurationInvalid
   case reloaded
+  case logLevelSet
   case socketUnknown
   case reloadRefused
   case stateReported

@@ -74,7 +74,8 @@ extension DaemonEvent {
   /// The event's row in the table.
   var entry: EventEntry {
     switch self {
-    case .stopForced, .reloaded, .reloadRefused, .stateReported, .storeTaken: ofOperation
+    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .stateReported, .storeTaken:
+      ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
       .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
       .metricsUnavailable:
@@ -200,6 +201,12 @@ extension DaemonEvent {
         A reload takes over all changes or none, and this one took over none: the message names what keeps \
         it. What cannot change while the daemon runs is taken over by `systemctl restart cairnd`.
         """)
+    case .logLevelSet:
+      EventEntry(
+        "644d65ddb50b472e934252c0a95f7952", .notice, "Cairn logs from level @CAIRN_STATE@ on",
+        [.state],
+        "Set by `cairnctl log-level`. A reload or a restart goes back to log.level of the configuration."
+      )
     case .stateReported:
       EventEntry(
         "e3b5a8f9a525481199b44bc4cc42ce85", .notice, "The state of Cairn, as asked for by SIGUSR1",

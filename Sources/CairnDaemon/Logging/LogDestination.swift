@@ -5,13 +5,13 @@ import Logging
 /// Makes loggers as the configuration and the surroundings want them.
 public struct LogDestination: Sendable {
   private let makeHandler: @Sendable (String) -> any LogHandler
-  private let level: SharedLogLevel
+  private let shared: SharedLogLevel
   private let journal: JournalConnection?
 
   /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
   public init(_ section: LogSection, environment: [String: String]) {
     let level = SharedLogLevel(section.level.loggerLevel)
-    self.level = level
+    shared = level
     var journal: JournalConnection?
     switch section.format {
     case .journal: journal = try? JournalConnection()
@@ -30,7 +30,10 @@ public struct LogDestination: Sendable {
   }
 
   /// Changes the level of every logger made here but for those that have a level of their own.
-  public func setLevel(_ new: LogSection.Level) { level.set(new.loggerLevel) }
+  public func setLevel(_ new: LogSection.Level) { shared.set(new.loggerLevel) }
+
+  /// The level of those loggers.
+  var level: LogSection.Level { LogSection.Level(shared.current) }
 
   /// To be called before the process ends soon after it has begun: journald asks the kernel which unit an
   /// entry is of, which does not know that of a process that is gone.
@@ -49,6 +52,8 @@ public struct LogDestination: Sendable {
 }
 
 extension LogSection.Level {
+  init(_ level: Logger.Level) { self = Self.allCases.first { $0.loggerLevel == level } ?? .info }
+
   var loggerLevel: Logger.Level {
     switch self {
     case .trace: .trace

@@ -6,8 +6,16 @@ extension HandlerTable {
     add(.remembering(GetStatus.self) { .init(status: await status()) })
   }
 
-  mutating func serveReload(_ reload: @escaping @Sendable () async throws -> [String]) {
-    add(ControlHandler(ReloadConfiguration.self) { _, _ in .init(changed: try await reload()) })
+  mutating func serveConfiguration(_ actions: DaemonActions) {
+    add(
+      ControlHandler(ReloadConfiguration.self) { _, _ in
+        .init(changed: try await actions.reload())
+      })
+    add(ControlHandler(GetConfiguration.self) { _, _ in try await actions.configuration() })
+    add(
+      ControlHandler(SetLogLevel.self) { parameters, _ in
+        try await actions.logLevel(parameters.level)
+      })
   }
 
   mutating func serveMetrics(

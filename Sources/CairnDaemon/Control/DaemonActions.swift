@@ -1,0 +1,14 @@
+// What handlers ask of the daemon as a process.
+import CairnControl
+
+/// The daemon's own deeds, as functions: handlers know nothing of how they are done.
+struct DaemonActions: Sendable {
+  /// The status at every time of its life.
+  var status: @Sendable () async -> DaemonStatus
+  /// Takes the configuration on disk over; returns the keys that have changed.
+  var reload: @Sendable () async throws -> [String]
+  /// Sets the level of the log, or looks only.
+  var logLevel: @Sendable (LogLevelName?) async throws -> SetLogLevel.Reply
+  /// The configuration in use.
+  var configuration: @Sendable () async throws -> GetConfiguration.Reply
+}
