@@ -35,6 +35,9 @@ public struct SyncConfiguration: Sendable, Hashable {
   /// How often a link looks for changes of stores that do not tell of commits; others are to be looked at
   /// so often by ``SyncEngine/lookAtStores()``.
   public var pollInterval = Duration.seconds(5)
+  /// The longest that a link gathers commits of programs that write without pause before it runs a pass for
+  /// them; a commit after a moment of rest is moved at once.
+  public var gatheringLimit = Duration.milliseconds(100)
   /// How much a pass may delete without asking.
   public var deletionLimit = DeletionLimit()
   /// The first and the longest wait between attempts on a replica in trouble.

@@ -22,6 +22,8 @@ struct ChangeImporter {
     var held: [QuarantineEntry.Content] = []
     /// How often it was planned again because of other writers.
     var replans = 0
+    /// Whether a program has written to the store since its last commit of sync.
+    var metWriters = false
     /// Whether the destination was not where the set begins: somebody else served it.
     var wasServed = false
 
@@ -69,6 +71,7 @@ struct ChangeImporter {
     try access.environment.reach(.beforeImport)
     var attempt = ImportAttempt(set.records.map(\.id), limit: limit)
     var failure: (any Error)?
+    var metWriters = false
     while true {
       switch attempt.step {
       case .contended:
@@ -79,8 +82,9 @@ struct ChangeImporter {
         let batch = ImportBatch(
           source: set.source, records: set.records, links: set.links, refused: refused,
           reconsidered: reconsidered)
-        switch try self.attempt(batch, set, cursor) {
+        switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
+          outcome.metWriters = metWriters
           context.reset()
           if outcome.wasServed { return outcome }
           try access.environment.reach(.afterImportCommit)
@@ -109,10 +113,10 @@ struct ChangeImporter {
   // MARK: One attempt
 
   private func attempt(
-    _ batch: ImportBatch, _ set: ChangeSet, _ cursor: SyncCursor?
+    _ batch: ImportBatch, _ set: ChangeSet, _ cursor: SyncCursor?, _ metWriters: inout Bool
   ) throws -> Result {
     context.reset()
-    guard let ledger = try capturedLedger() else {
+    guard let ledger = try capturedLedger(&metWriters) else {
       return .failed(.overtaken, StoreAccess.contention(access.store))
     }
     if cursor != nil, try ledger.cursor(for: set.source).position != set.after {
@@ -194,9 +198,10 @@ struct ChangeImporter {
   }
 
   /// The bookkeeping once all that applications wrote is captured; nil when a writer was faster.
-  private func capturedLedger() throws -> Ledger? {
+  private func capturedLedger(_ metWriters: inout Bool) throws -> Ledger? {
     let ledger = try access.ledger()
     if ledger.head.bootstrap == .done, try isCaptured(ledger) { return ledger }
+    metWriters = true
     try HistoryCapture(access: access).run()
     let captured = try access.ledger()
     return captured.head.bootstrap == .done ? captured : nil

@@ -11,6 +11,15 @@ struct ChangeExporter {
   let access: StoreAccess
   /// The destination; what came from there is not sent back.
   let destination: StoreID
+  /// How many records or links a set has, unless a transaction is larger.
+  let batchSize: Int
+
+  /// - Parameter batchSize: The configured one when left out.
+  init(access: StoreAccess, destination: StoreID, batchSize: Int? = nil) {
+    self.access = access
+    self.destination = destination
+    self.batchSize = batchSize ?? access.configuration.batchSize
+  }
 
   /// How often a whole page is read before writers are held up.
   private static let freeAttempts = 2
@@ -25,11 +34,11 @@ struct ChangeExporter {
       if try attempt > 0 || isFarBehind() { try HistoryCapture(access: access).run() }
       let reading =
         attempt < Self.freeAttempts
-        ? try read(after: cursor, entries: access.configuration.batchSize)
+        ? try read(after: cursor, entries: batchSize)
         : try access.holdingWrites {
           try HistoryCapture(access: access).run()
           return try read(
-            after: cursor, entries: min(Self.heldEntries, access.configuration.batchSize))
+            after: cursor, entries: min(Self.heldEntries, batchSize))
         }
       switch reading {
       case .set(let set):

@@ -15,7 +15,8 @@ extension Link {
       direction: configuration.direction,
       deletions: DeletionGuard(
         replica: configuration.name, limit: local.configuration.deletionLimit),
-      checkGoingOn: { [weak self] in try self?.checkGoingOn() }, filter: filter)
+      checkGoingOn: { [weak self] in try self?.checkGoingOn() },
+      batchSize: { [weak self] in self?.batchSize }, filter: filter)
   }
 
   /// A pass asks on the queue, before each step and between the commits of a long one, so that nothing

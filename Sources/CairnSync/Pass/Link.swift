@@ -30,12 +30,14 @@ final class Link: Sendable {
   private struct State {
     var life = LinkLife()
     var rest = Rest()
+    var pacing: PassPacing
+    var batch: BatchPacing
     var replica: OpenReplica?
     /// The identifier of the store that was open last under the replica's name.
     var identifier: String?
     var task: Task<Void, Never>?
   }
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   init(
     configuration: ReplicaConfiguration, local: StoreAccess,
@@ -44,6 +46,11 @@ final class Link: Sendable {
     report: @escaping @Sendable (SyncEvent) -> Void
   ) throws {
     filter = try EntityFilter(configuration, local.schema)
+    let limit = max(0, local.configuration.gatheringLimit / .milliseconds(1))
+    state = Mutex(
+      State(
+        pacing: PassPacing(limit: UInt64(limit)),
+        batch: BatchPacing(most: local.configuration.batchSize)))
     self.neighbours = neighbours
     self.configuration = configuration
     self.local = local
@@ -184,9 +191,24 @@ final class Link: Sendable {
         let life = self.life
         guard case .ready = life.phase, life.requested <= life.completed else { continue }
         await rest(atMost: restLimit)
+        await gather()
       }
     }
   }
+
+  /// Waits for more of the commits that come without pause, unless somebody waits for a pass.
+  private func gather() async {
+    let start = environment.now()
+    let end = state.withLock { $0.pacing.passWanted(at: start) }
+    while !Task.isCancelled, case .ready = life.phase, life.requested <= life.completed {
+      let now = environment.now()
+      guard now >= start, now < end else { return }
+      await rest(atMost: .milliseconds(Int64(end - now)))
+    }
+  }
+
+  /// How many records the next commit moves.
+  var batchSize: Int { state.withLock { $0.batch.size } }
 
   /// How long the link may sleep: for good where both stores tell of commits, unless something waits for
   /// time to pass.
@@ -270,6 +292,7 @@ final class Link: Sendable {
   private func finish(since began: UInt64, _ before: SyncCounters, _ held: HeldRecords) {
     let now = environment.now()
     change { $0.completePass(now: now, held: held) }
+    state.withLock { $0.pacing.passEnded(at: now) }
     let after = life.counters
     report(
       .passCompleted(
@@ -297,6 +320,9 @@ final class Link: Sendable {
       state.life.counters.conflicts += report.conflicts
       state.life.counters.quarantined += report.held.count
       state.life.counters.replans += report.replans
+      if case .move = step, report.event == .moved {
+        state.batch.moved(metWriters: report.metWriters)
+      }
       if case .move(.push) = step {
         state.life.pushedTo = report.position
         state.life.firstSync = report.progress

@@ -19,6 +19,8 @@ struct SyncPass: @unchecked Sendable {
   var deletions: DeletionGuard?
   /// Called between the commits of a capture; what it throws ends the pass there.
   var checkGoingOn: @Sendable () throws -> Void = {}
+  /// How many records the next set has; nil for the configured number.
+  var batchSize: @Sendable () -> Int? = { nil }
 
   /// What of their records the two exchange; nil for all.
   var filter: EntityFilter?
@@ -33,6 +35,8 @@ struct SyncPass: @unchecked Sendable {
     /// What was put into quarantine.
     var held: [QuarantineEntry.Content] = []
     var replans = 0
+    /// Whether a program has written to the destination since the set before.
+    var metWriters = false
     /// Where the destination's cursor is now, after a move.
     var position: UInt64?
     /// How much of the first copy is done, while it runs.
@@ -53,6 +57,7 @@ struct SyncPass: @unchecked Sendable {
       conflicts += outcome.conflicts
       held += outcome.held
       replans += outcome.replans
+      metWriters = metWriters || outcome.metWriters
     }
   }
 
@@ -169,7 +174,8 @@ struct SyncPass: @unchecked Sendable {
 
   private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
     let served = try destination.ledger()
-    let exporter = ChangeExporter(access: source, destination: served.storeID)
+    let exporter = ChangeExporter(
+      access: source, destination: served.storeID, batchSize: batchSize())
     var cursor = try served.cursor(for: try source.ledger().storeID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
     try deletions?.check(

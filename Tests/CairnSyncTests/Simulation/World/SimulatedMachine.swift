@@ -39,6 +39,8 @@ final class SimulatedMachine {
   private var configuration: SyncConfiguration {
     var configuration = SyncConfiguration()
     configuration.batchSize = 7
+    // The clock moves between turns only: it would tell of writes without pause all the time.
+    configuration.gatheringLimit = .zero
     configuration.deleteConflicts = policy
     configuration.pollInterval = .milliseconds(Int64(Self.pollInterval))
     configuration.backoff = Backoff(first: .milliseconds(200), longest: .seconds(10))

@@ -1,0 +1,93 @@
+import CairnContext
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+// Links beside programs that write without pause.
+struct PacingTests {
+  @Test func commitsThatComeOneByOneAreNotGathered() {
+    var pacing = PassPacing(limit: 100)
+    #expect(pacing.passWanted(at: 1000) == 1000)
+    for now in stride(from: UInt64(1000), to: 2000, by: 20) {
+      pacing.passEnded(at: now)
+      #expect(pacing.passWanted(at: now + 10) == now + 10)
+    }
+  }
+
+  @Test func withoutAPauseTheyAreGatheredLongerAndLongerUpToTheLimit() {
+    var pacing = PassPacing(limit: 30)
+    var pauses: [UInt64] = []
+    for now in stride(from: UInt64(1000), to: 1500, by: 100) {
+      pacing.passEnded(at: now)
+      pauses.append(pacing.passWanted(at: now + 1) - now - 1)
+    }
+    #expect(pauses == [5, 10, 20, 30, 30])
+    pacing.passEnded(at: 2000)
+    #expect(pacing.passWanted(at: 2050) == 2050)
+    pacing.passEnded(at: 2060)
+    #expect(pacing.passWanted(at: 2061) == 2066)
+  }
+
+  @Test func aClockThatGoesBackIsNotWaitedFor() {
+    var pacing = PassPacing(limit: 100)
+    pacing.passEnded(at: 5000)
+    #expect(pacing.passWanted(at: 100) == 100)
+  }
+
+  @Test func batchesShrinkWhileProgramsWriteAndGrowAgain() {
+    var batch = BatchPacing(most: 1000)
+    var sizes: [Int] = []
+    for metWriters in [false, true, true, true, false, false, false, false, false] {
+      batch.moved(metWriters: metWriters)
+      sizes.append(batch.size)
+    }
+    #expect(sizes == [1000, 250, 64, 64, 128, 256, 512, 1000, 1000])
+    var small = BatchPacing(most: 7)
+    small.moved(metWriters: true)
+    #expect(small.size == 7)
+  }
+
+  @Test func gatheringEndsWhenSomebodyWaits() async throws {
+    let scratch = try Scratch()
+    var environment = SyncEnvironment.live
+    // The clock stands still: every commit follows the pass before at once, and no pause ends by itself.
+    environment.now = { 1_700_000_000_000 }
+    let daemon = try SyncEngineTests.Daemon(
+      "local", in: scratch, environment: environment, pollInterval: .seconds(3600)
+    ) { $0.gatheringLimit = .seconds(3600) }
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    for key in ["a", "b", "c"] {
+      try daemon.insert([key])
+      try await daemon.engine.wait(timeout: .patience)
+      #expect(try await daemon.engine.verify(name: "nas").isEqual)
+    }
+    try await daemon.close()
+  }
+
+  @Test func anImportTellsOfProgramsThatHaveWrittenSinceTheOneBefore() throws {
+    let fleet = Fleet(seed: 83)
+    let (a, b) = (try fleet.add("a"), try fleet.add("b"))
+    try a.write { _ = try a.insert("Item", ["key": "first"], in: $0) }
+    _ = try fleet.settle([(a, b)])
+    for (key, isMet) in [("quiet", false), ("busy", true)] {
+      try a.write { _ = try a.insert("Item", ["key": key], in: $0) }
+      try HistoryCapture(access: a.access).run()
+      if isMet { try b.write { _ = try b.insert("Item", ["key": "other"], in: $0) } }
+      let (source, destination) = (try a.access.ledger(), try b.access.ledger())
+      let cursor = try destination.cursor(for: source.storeID)
+      let set = try #require(
+        try ChangeExporter(access: a.access, destination: destination.storeID).next(after: cursor))
+      let next = SyncCursor(position: set.upTo, mark: try a.access.mark(at: set.upTo))
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = fleet.coordinator
+      let outcome = try context.performAndWait {
+        try ChangeImporter(access: b.access, context: context).apply(set, cursor: next)
+      }
+      #expect(outcome.metWriters == isMet)
+    }
+  }
+}
