@@ -148,7 +148,8 @@ struct ServiceCases {
           rounds: rounds
         ) {
           let nothing = try timed(with: daemon) { try daemon.control("stores") }
-          return try timed(with: daemon) { try daemon.control("verify", "--level", level) } - nothing
+          return try timed(with: daemon) { try daemon.control("verify", "--level", level) }
+            - nothing
         }
       }
     }
