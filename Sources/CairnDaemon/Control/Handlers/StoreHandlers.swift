@@ -1,5 +1,6 @@
 // Serves io.cairn.Store.
 import CairnControl
+import CairnStore
 import CairnSync
 import Foundation
 
@@ -52,6 +53,21 @@ extension HandlerTable {
           now: Date())
         return try await Blocking.run {
           try backup.run(of: store, in: coordinator, named: name)
+        }
+      }
+    }
+
+    let moving = ExclusiveWork("another checkpoint")
+    serve(CheckpointStore.self) { parameters, engine in
+      try await moving.run {
+        let group = try await engine.current()
+        let store = try group.store(named: parameters.name).store
+        let name = parameters.name ?? StoreReference.localName
+        guard let path = store.url?.path, let releasing = store as? any SpaceReleasing else {
+          throw ControlError.notPossible(code: "no-file", reason: "\(name) has no log")
+        }
+        return try await Blocking.run {
+          try WriteAheadLog(path: path).checkpoint(releasing, named: name)
         }
       }
     }

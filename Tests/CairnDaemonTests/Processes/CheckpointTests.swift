@@ -1,0 +1,74 @@
+// Write-ahead logs moved by hand, with the real daemon.
+import CairnControl
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnDaemon
+
+@Suite struct CheckpointTests {
+  private func size(_ path: String) -> Int {
+    ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
+  }
+
+  @Test func theLogIsEmptyAfterwardsAndNothingIsLost() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(
+      in: folder, Daemon.Setup(replicas: [("near", folder.file("near.sqlite"))]))
+    try await daemon.start()
+    for index in 0..<5 { try await daemon.ctl("insert", "Section", "name=s\(index)") }
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    for (name, path) in [(nil, daemon.localPath), ("near", folder.file("near.sqlite"))] {
+      #expect(size(path + "-wal") > 0)
+      let reply = try await offPool {
+        try daemon.client().call(CheckpointStore.self, .init(name: name))
+      }
+      #expect(reply.before.bytes > 0 && reply.after == .init(frames: 0, bytes: 0))
+      #expect(reply.readers.isEmpty)
+    }
+    #expect(try await daemon.values("Section", "name").count == 5)
+    let unknown = try await daemon.ctl("checkpoint", "naer")
+    #expect(unknown.code == 1 && unknown.errors.contains("did you mean \"near\""))
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aReaderThatKeepsTheLogIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(in: folder)
+    try await daemon.start()
+    try await daemon.ctl("insert", "Section", "name=old")
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let queue = try DatabaseQueue(path: daemon.localPath, configuration: configuration)
+    // A transaction that is open while more is written.
+    try await queue.writeWithoutTransaction { database in
+      try database.execute(sql: "BEGIN")
+      _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM ZSECTION")
+    }
+    for index in 0..<5 { try await daemon.ctl("insert", "Section", "name=s\(index)") }
+    let blocked = try await daemon.ctl("checkpoint", "--json")
+    #expect(blocked.code == 75, "\(blocked.errors)")
+    let value = try JSONParser.parse(Array(blocked.output.utf8.dropLast()))
+    let reply = try JSONValueDecoder.decode(CheckpointStore.Reply.self, from: value)
+    #expect(reply.after.bytes > 0 && reply.after.frames > 0)
+    #expect(reply.readers.map(\.process).contains(Int(ProcessInfo.processInfo.processIdentifier)))
+    try await queue.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    try queue.close()
+    #expect(try await daemon.ctl("checkpoint").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func readersAreFoundInTheKernelsListOfLocks() {
+    let locks = """
+      1: POSIX  ADVISORY  READ 4711 fe:01:131 123 123
+      1: -> POSIX  ADVISORY  WRITE 4715 fe:01:131 124 124
+      2: POSIX  ADVISORY  READ 4712 fe:01:131 1073741826 1073742335
+      3: FLOCK  ADVISORY  WRITE 4713 fe:01:131 0 EOF
+      4: POSIX  ADVISORY  READ 4714 fe:01:132 123 123
+      nonsense
+      5: POSIX  ADVISORY  READ
+      """
+    #expect(WriteAheadLog.readers(of: 131, inLocks: locks) == [4711, 4715])
+  }
+}
