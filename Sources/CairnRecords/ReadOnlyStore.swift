@@ -32,10 +32,21 @@ public struct ReadOnlyStore: Sendable {
   ///     for the model that a SQLite store keeps inside.
   /// - Throws: ``ReadOnlyStoreError``, or `ModelFileError` for a model that cannot be read.
   public init(path: String, model modelPath: String?) throws {
+    try self.init(path: path) { url, type in try Self.model(modelPath, for: url, type: type) }
+  }
+
+  /// Opens a store with a model that is known to fit it.
+  ///
+  /// - Throws: ``ReadOnlyStoreError``.
+  public init(path: String, using model: ManagedObjectModel) throws {
+    try self.init(path: path) { _, _ in model }
+  }
+
+  private init(path: String, _ model: (URL, String) throws -> ManagedObjectModel) throws {
     url = URL(fileURLWithPath: path)
     do {
       type = try Self.type(of: path)
-      let model = try Self.model(modelPath, for: url, type: type)
+      let model = try model(url, type)
       coordinator = PersistentStoreCoordinator(managedObjectModel: model)
       _ = try coordinator.addPersistentStore(
         ofType: type, configurationName: nil, at: url,
@@ -59,7 +70,9 @@ public struct ReadOnlyStore: Sendable {
   }
 
   /// The type by the file's first bytes.
-  private static func type(of path: String) throws -> String {
+  ///
+  /// - Throws: ``ReadOnlyStoreError`` for what is no file of a store.
+  public static func type(of path: String) throws -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw ReadOnlyStoreError(message: "\(path): there is no such file", hint: nil)

@@ -22,7 +22,7 @@ struct CairnctlCommand: ParsableCommand {
       BackupCommand.self, CheckpointCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
-      BrowseCommand.self, PageCommand.self,
+      BrowseCommand.self, PageCommand.self, MigrateCommand.self,
       ReloadCommand.self, ConfigCommand.self, LogLevelCommand.self,
       MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])

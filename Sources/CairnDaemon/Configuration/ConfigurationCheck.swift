@@ -1,4 +1,5 @@
 // What a configuration says of the world, looked at before it is believed.
+import CairnControl
 import CairnPlatform
 import Foundation
 import Synchronization

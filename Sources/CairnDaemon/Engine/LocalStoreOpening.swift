@@ -1,5 +1,6 @@
 // From a configuration to an open local store.
 
+import CairnControl
 import Cairn
 import CairnCoordinator
 import CairnModel

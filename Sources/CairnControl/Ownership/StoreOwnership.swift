@@ -1,33 +1,33 @@
-// One daemon at a time on a local store.
+// One daemon, or one migration, at a time on a local store.
 import CairnPlatform
 import Foundation
 import Synchronization
 
 /// Who serves a local store, as the owner writes it beside the store.
-struct StoreOwner: Sendable, Hashable, CustomStringConvertible {
-  let process: Int32
+package struct StoreOwner: Sendable, Hashable, CustomStringConvertible {
+  package let process: Int32
   /// The systemd unit; nil outside of systemd.
-  let unit: String?
+  package let unit: String?
 
-  init(process: Int32, unit: String?) {
+  package init(process: Int32, unit: String?) {
     self.process = process
     self.unit = unit
   }
 
   /// This process.
-  static var current: StoreOwner {
+  package static var current: StoreOwner {
     let groups = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
     return StoreOwner(process: HostIdentity.processID, unit: unit(inControlGroups: groups))
   }
 
   /// The unit in the text of `/proc/self/cgroup`.
-  static func unit(inControlGroups text: String) -> String? {
+  package static func unit(inControlGroups text: String) -> String? {
     let names = text.split(whereSeparator: { $0 == "\n" || $0 == "/" })
     return names.last { $0.hasSuffix(".service") }.map(String.init)
   }
 
   /// Reads what ``note`` wrote; nil for anything else.
-  init?(note: String) {
+  package init?(note: String) {
     var fields: [Substring: Substring] = [:]
     for line in note.split(separator: "\n") {
       let parts = line.split(separator: "=", maxSplits: 1)
@@ -38,20 +38,20 @@ struct StoreOwner: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Lines of `key=value`.
-  var note: String { "pid=\(process)\n" + (unit.map { "unit=\($0)\n" } ?? "") }
+  package var note: String { "pid=\(process)\n" + (unit.map { "unit=\($0)\n" } ?? "") }
 
   /// "process 4711 (cairnd.service)".
-  var description: String { "process \(process)" + (unit.map { " (\($0))" } ?? "") }
+  package var description: String { "process \(process)" + (unit.map { " (\($0))" } ?? "") }
 }
 
 /// Another daemon serves the local store.
-struct StoreTaken: Error, Sendable, CustomStringConvertible {
+package struct StoreTaken: Error, Sendable, CustomStringConvertible {
   /// The local store.
-  let path: String
+  package let path: String
   /// Nil where its note cannot be read.
-  let owner: StoreOwner?
+  package let owner: StoreOwner?
 
-  var description: String {
+  package var description: String {
     "another cairnd serves \(path): \(owner.map(String.init(describing:)) ?? "one of another user"); "
       + "stop it, or give this one a local store of its own (local.path)"
   }
@@ -61,18 +61,18 @@ struct StoreTaken: Error, Sendable, CustomStringConvertible {
 ///
 /// Two daemons on one store would each believe to be the only one that keeps the books of its links.
 /// Mutable state: the lock, once it is taken, inside the mutex.
-final class StoreOwnership: Sendable {
+package final class StoreOwnership: Sendable {
   private let store: String
   private let owner: StoreOwner
   private let lock = Mutex<AdvisoryLock?>(nil)
 
-  init(of store: String, as owner: StoreOwner = .current) {
+  package init(of store: String, as owner: StoreOwner = .current) {
     self.store = store
     self.owner = owner
   }
 
   /// The file that carries the lock, beside the store whatever links lead there.
-  static func lockPath(of store: String) -> String {
+  package static func lockPath(of store: String) -> String {
     let url = URL(fileURLWithPath: store).resolvingSymlinksInPath()
     return url.deletingLastPathComponent().appendingPathComponent(
       ".\(url.lastPathComponent).owner"
@@ -83,7 +83,7 @@ final class StoreOwnership: Sendable {
   ///
   /// - Throws: ``StoreTaken``. Not where no lock can be made, as in a folder that is not there: opening
   ///   the store says better what is wrong with it.
-  func take() throws(StoreTaken) {
+  package func take() throws(StoreTaken) {
     let isTaken = lock.withLock { lock in
       if lock != nil { return false }
       let path = Self.lockPath(of: store)

@@ -1,0 +1,84 @@
+// Which other processes have a file open.
+import Glibc
+
+/// A process that uses a file.
+public struct FileUser: Sendable, Hashable, CustomStringConvertible {
+  public let process: Int32
+  /// What the kernel calls its program; nil where that cannot be read.
+  public let name: String?
+
+  /// "process 4711 (cairnd)".
+  public var description: String { "process \(process)" + (name.map { " (\($0))" } ?? "") }
+}
+
+/// Finds the processes that have a SQLite database, or another file, open.
+public enum FileUsers {
+  /// Other processes that use the file at `path`.
+  ///
+  /// Each connection to a database with a write-ahead log holds a lock of the index beside it, which the
+  /// kernel tells whosever process it is. Of other files only processes are found whose descriptors this one
+  /// may look at: those of the same user, or all for root. To be asked before this process opens the database:
+  /// closing the index would give up its own locks.
+  public static func others(of path: String) -> [FileUser] {
+    var processes = descriptorHolders(of: [path, path + "-wal", path + "-shm"])
+    if let holder = indexHolder(of: path + "-shm") { processes.insert(holder) }
+    processes.remove(getpid())
+    return processes.sorted().map { FileUser(process: $0, name: name(of: $0)) }
+  }
+
+  /// The byte of the index that every connection locks (`UNIX_SHM_DMS` in SQLite's file format).
+  private static let connectionByte: off_t = 128
+
+  /// A process that has the write-ahead log's index open.
+  private static func indexHolder(of path: String) -> Int32? {
+    let opened = retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard opened >= 0 else { return nil }
+    let descriptor = OwnedDescriptor(adopting: opened)
+    var query = Glibc.flock(
+      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: connectionByte, l_len: 1, l_pid: 0
+    )
+    guard fcntl(descriptor.rawValue, F_GETLK, &query) == 0, query.l_type != Int16(F_UNLCK),
+      query.l_pid > 0
+    else { return nil }
+    return query.l_pid
+  }
+
+  private static func descriptorHolders(of paths: [String]) -> Set<Int32> {
+    let files = paths.compactMap { try? FileFacts(path: $0) }
+    guard !files.isEmpty else { return [] }
+    var found: Set<Int32> = []
+    for process in entries(of: "/proc").compactMap({ Int32($0) }) {
+      let folder = "/proc/\(process)/fd"
+      let isUser = entries(of: folder).contains { descriptor in
+        guard let facts = try? FileFacts(path: "\(folder)/\(descriptor)") else { return false }
+        return files.contains { $0.device == facts.device && $0.inode == facts.inode }
+      }
+      if isUser { found.insert(process) }
+    }
+    return found
+  }
+
+  /// The names in a folder; none where it may not be read.
+  private static func entries(of folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: entry.pointee.d_name) { tuple in
+        tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
+  }
+
+  private static func name(of process: Int32) -> String? {
+    let opened = retryingInterrupts { open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC) }
+    guard opened >= 0 else { return nil }
+    let descriptor = OwnedDescriptor(adopting: opened)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(descriptor.rawValue, &bytes, bytes.count)
+    guard count > 1 else { return nil }
+    return String(decoding: bytes.prefix(count).prefix { $0 != 10 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,189 @@
+// What migrating a store file would do.
+
+import Cairn
+import CairnModel
+import Foundation
+
+/// The way of one store from the version of its file to another, with the rows that it touches.
+///
+/// The counts are of the moment: other programs may write before the migration runs.
+public struct FileMigrationPlan: Sendable, Hashable, Encodable {
+  public struct Touched: Sendable, Hashable, Encodable {
+    /// The entity's name in the old version, or in the new one where it is new.
+    public let entity: String
+    public let change: ModelComparison.Change
+    /// Rows of exactly this entity.
+    public let rows: Int
+  }
+
+  /// An entity or a property that the new version does not take over.
+  public struct Drop: Sendable, Hashable, Encodable {
+    public let place: String
+    /// Rows, or rows with a value in that property.
+    public let values: Int
+  }
+
+  /// A reason why the migration cannot be done here.
+  public struct Obstacle: Sendable, Hashable, Encodable {
+    public let place: String
+    public let reason: String
+  }
+
+  public let file: String
+  public let type: String
+  public let comparison: ModelComparison
+  public let touched: [Touched]
+  public let drops: [Drop]
+  public let obstacles: [Obstacle]
+  /// Bytes of the file, its log and the files beside it.
+  public let size: Int
+  /// Bytes that the migration may need beside that, at most; the copy not counted.
+  public let room: Int
+
+  /// Whether the file is of the new version already.
+  public var isDone: Bool { comparison.way == .none }
+  /// What would be lost for good.
+  public var losses: [Drop] { drops.filter { $0.values > 0 } }
+
+  /// Reads a store and counts.
+  ///
+  /// - Parameters:
+  ///   - old: The file's version.
+  ///   - mapping: A mapping model that leads to the new version, and its file.
+  /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read.
+  public init(
+    path: String, from old: (side: ModelComparison.Side, model: ManagedObjectModel),
+    to new: (side: ModelComparison.Side, model: ManagedObjectModel),
+    mapping: (model: MappingModel, url: URL)?
+  ) throws {
+    file = path
+    comparison = ModelComparison(
+      old.side, old.model, new.side, new.model, mapping: mapping?.url)
+    let store = try ReadOnlyStore(path: path, using: old.model)
+    type = store.type
+    let difference = ModelDifference(from: old.model, to: new.model)
+    let comparison = comparison
+    let context = store.context()
+    (touched, drops, obstacles) = try context.performAndWait {
+      let counting = RowCounting(context: context)
+      let rows = try counting.rows(of: old.model)
+      switch comparison.way {
+      case .none: return ([], [], [])
+      case .mapping:
+        let mapped = Set(mapping?.model.entityMappings?.compactMap(\.sourceEntityName) ?? [])
+        return (
+          Self.touched(comparison, rows),
+          rows.filter { !mapped.contains($0.key) && $0.value > 0 }
+            .map { Drop(place: $0.key, values: $0.value) }.sorted { $0.place < $1.place },
+          Self.obstacles(of: mapping?.model)
+        )
+      case .lightweight, .missing:
+        let loss = MigrationLoss(difference)
+        return (
+          Self.touched(comparison, rows),
+          try loss.names.compactMap { try counting.drop($0, in: old.model, rows) },
+          try comparison.refusals.map { Obstacle(place: $0.place, reason: $0.reason) }
+            + counting.missingValues(difference)
+        )
+      }
+    }
+    let files = [path, path + "-wal"] + Self.externalFiles(of: path)
+    size = files.reduce(0) { $0 + Self.size(of: $1) }
+    // In place, tables are copied into the log and from there into the file; else a file is made anew.
+    room = comparison.way == .none ? 0 : size
+  }
+
+  private static func touched(
+    _ comparison: ModelComparison, _ rows: [String: Int]
+  ) -> [Touched] {
+    comparison.entities.map {
+      Touched(entity: $0.name, change: $0.change, rows: rows[$0.was ?? $0.name] ?? 0)
+    }
+  }
+
+  /// Policies of the program cannot be run here.
+  private static func obstacles(of mapping: MappingModel?) -> [Obstacle] {
+    (mapping?.entityMappings ?? []).compactMap { mapping in
+      guard let policy = mapping.entityMigrationPolicyClassName, !policy.isEmpty,
+        policy != "NSEntityMigrationPolicy"
+      else { return nil }
+      return Obstacle(
+        place: mapping.destinationEntityName ?? mapping.sourceEntityName ?? "?",
+        reason: "the mapping model has it done by the class \(policy), which only the program has; "
+          + "open the store with the program once")
+    }
+  }
+
+  private static func externalFiles(of path: String) -> [String] {
+    let url = URL(fileURLWithPath: path)
+    let folder = url.deletingLastPathComponent().appendingPathComponent(
+      ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
+    let found = FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? []
+    return found.compactMap { ($0 as? String).map { folder.appendingPathComponent($0).path } }
+  }
+
+  private static func size(of path: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    guard attributes?[.type] as? FileAttributeType == .typeRegular else { return 0 }
+    return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+  }
+}
+
+/// Counts rows on the queue of its context.
+private struct RowCounting {
+  let context: ManagedObjectContext
+
+  /// Rows of exactly each entity that is not abstract.
+  func rows(of model: ManagedObjectModel) throws -> [String: Int] {
+    var rows: [String: Int] = [:]
+    for entity in model.entities where !entity.isAbstract {
+      rows[entity.name ?? ""] = try count(entity.name ?? "", nil)
+    }
+    return rows
+  }
+
+  private func count(_ entity: String, _ condition: ObjectPredicate?) throws -> Int {
+    let request = FetchRequest<ManagedObject>(entityName: entity)
+    request.includesSubentities = false
+    request.predicate = condition
+    return try context.count(for: request)
+  }
+
+  /// `Entity` or `Entity.property`; nil for what abstract entities have, whose rows are of others.
+  func drop(
+    _ name: String, in model: ManagedObjectModel, _ rows: [String: Int]
+  ) throws -> FileMigrationPlan.Drop? {
+    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+    guard let entity = model.entitiesByName[parts[0]], !entity.isAbstract else { return nil }
+    guard parts.count == 2 else {
+      return FileMigrationPlan.Drop(place: name, values: rows[parts[0]] ?? 0)
+    }
+    guard let property = entity.propertiesByName[parts[1]] else { return nil }
+    let isToMany = (property as? RelationshipDescription)?.isToMany ?? false
+    let condition = ObjectPredicate(
+      format: isToMany ? "%K.@count > 0" : "%K != NIL", argumentArray: [parts[1]])
+    return FileMigrationPlan.Drop(place: name, values: try count(parts[0], condition))
+  }
+
+  /// Rows that would have no value where the new version wants one.
+  func missingValues(_ difference: ModelDifference) throws -> [FileMigrationPlan.Obstacle] {
+    try difference.entities.flatMap { change in
+      try change.properties.filter(\.lacksDefault).compactMap { property in
+        guard let source = change.source, !source.isAbstract, let entity = source.name else {
+          return nil
+        }
+        let condition = property.source.flatMap { old in
+          old.isTransient
+            ? nil : ObjectPredicate(format: "%K == NIL", argumentArray: [old.name])
+        }
+        let rows = try count(entity, condition)
+        guard rows > 0 else { return nil }
+        return FileMigrationPlan.Obstacle(
+          place: "\(change.destination.name ?? "?").\(property.destination.name)",
+          reason:
+            "it must have a value, and \(rows) row\(rows == 1 ? " has" : "s have") none; give it "
+            + "a default value in the model, or make it optional")
+      }
+    }
+  }
+}

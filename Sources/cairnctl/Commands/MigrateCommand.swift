@@ -1,0 +1,235 @@
+// cairnctl migrate
+import ArgumentParser
+import Cairn
+import CairnControl
+import CairnPlatform
+import CairnRecords
+import Foundation
+
+struct MigrateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Bring a store file to another version of its model.",
+    discussion: """
+      Says first what is changed and what is dropped; with --dry-run nothing else. A copy of the store is kept \
+      beside it. What the file was made with is found in the package, or inside the store. A mapping model in \
+      the package or beside it is taken before a lightweight migration. Whatever ends this program, the file is \
+      of the old version or of the new one. Nobody else may have it open: stop cairnd and the applications first.
+      Example: cairnctl migrate Library.sqlite --to Library.xcdatamodeld --dry-run
+      """)
+
+  @OptionGroup var shared: SharedOptions
+
+  @Argument(
+    help: ArgumentHelp("The store's file: SQLite, XML or binary.", valueName: "file"),
+    completion: .file())
+  var path: String
+
+  @Option(
+    help: ArgumentHelp("The model to bring it to: a file or package.", valueName: "model"),
+    completion: .file())
+  var to: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The version of the package; the current one when left out.", valueName: "name"))
+  var modelVersion: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The model that the file was made with, where neither the package nor the file has it.",
+      valueName: "model"), completion: .file())
+  var from: String?
+
+  @Flag(help: "Say what would happen, and change nothing.")
+  var dryRun = false
+
+  @Flag(help: "Keep no copy of the store as it was.")
+  var noBackup = false
+
+  @Flag(help: "Migrate although values are dropped.")
+  var allowDrop = false
+
+  struct Result: Encodable {
+    let plan: FileMigrationPlan
+    /// Bytes free where the store is.
+    let free: Int?
+    let isMigrated: Bool
+    /// The copy's path.
+    let backup: String?
+  }
+
+  func run() throws {
+    let type = try storeType()
+    let ownership = StoreOwnership(of: path)
+    if !dryRun { try checkUsers(ownership) }
+    let migration = try MigrationSides(self, type: type)
+    let plan = try migration.plan()
+    let free = Self.free(at: path)
+    if dryRun || plan.isDone { return try report(plan, free: free, backup: nil) }
+    try refuse(plan, free: free)
+    if !shared.json { MigrationText.lines(plan).forEach(Output.line) }
+    let backup = try perform(migration)
+    // Held until here, so that no daemon serves the store meanwhile.
+    withExtendedLifetime(ownership) {}
+    if shared.json {
+      return try Output.json(Result(plan: plan, free: free, isMigrated: true, backup: backup))
+    }
+    Output.line("")
+    Output.line(TerminalText.oneLine("migrated to \(plan.comparison.new.version)"))
+    if let backup { Output.line(TerminalText.oneLine("the store as it was: \(backup)")) }
+  }
+
+  private func storeType() throws -> String {
+    do {
+      return try ReadOnlyStore.type(of: path)
+    } catch let error as ReadOnlyStoreError {
+      throw CommandFailure(message: error.message, hint: error.hint)
+    }
+  }
+
+  private func report(_ plan: FileMigrationPlan, free: Int?, backup: String?) throws {
+    if shared.json {
+      return try Output.json(Result(plan: plan, free: free, isMigrated: false, backup: nil))
+    }
+    MigrationText.lines(plan).forEach(Output.line)
+    if plan.isDone { return }
+    Output.line("")
+    let need = noBackup ? plan.room : plan.room + plan.size
+    TerminalText.wrapped(
+      "the migration needs at most \(Readable.bytes(need)) of disk"
+        + (noBackup ? "" : ", \(Readable.bytes(plan.size)) of it for the copy that is kept")
+        + (free.map { "; \(Readable.bytes($0)) are free" } ?? "")
+    ).forEach(Output.line)
+    if plan.obstacles.isEmpty, plan.comparison.way != .missing {
+      Output.line(
+        plan.losses.isEmpty || allowDrop
+          ? "nothing was changed; without --dry-run this is done"
+          : "nothing was changed; with --allow-drop and without --dry-run this is done")
+    } else {
+      Output.line("nothing was changed; this cannot be done as it is")
+    }
+  }
+
+  /// What keeps the migration from beginning.
+  private func refuse(_ plan: FileMigrationPlan, free: Int?) throws {
+    if let obstacle = plan.obstacles.first {
+      let more = plan.obstacles.count - 1
+      throw CommandFailure(
+        message: "\(path) cannot be migrated: \(obstacle.place): \(obstacle.reason)"
+          + (more > 0 ? "; and \(Readable.count(more, "other reason"))" : ""),
+        hint: plan.comparison.way == .missing
+          ? "put a mapping model beside the model; --dry-run shows everything"
+          : "--dry-run shows everything")
+    }
+    if !plan.losses.isEmpty, !allowDrop {
+      let list = plan.losses.prefix(5).map { "\($0.place) (\($0.values))" }
+      throw CommandFailure(
+        message: "values would be dropped: \(list.joined(separator: ", "))"
+          + (plan.losses.count > 5 ? " and more" : ""),
+        hint: "--dry-run shows everything; --allow-drop migrates all the same")
+    }
+    let need = noBackup ? plan.room : plan.room + plan.size
+    if let free, free < need {
+      throw CommandFailure(
+        message: "the migration may need \(Readable.bytes(need)) of disk, and "
+          + "\(Readable.bytes(free)) are free",
+        hint: noBackup
+          ? "make room there (`df -h`)"
+          : "make room there, or copy the store elsewhere "
+            + "and use --no-backup")
+    }
+  }
+
+  /// - Throws: ``CommandFailure`` where others use the store, or this user would leave files that its
+  ///   owner cannot open.
+  private func checkUsers(_ ownership: StoreOwnership) throws {
+    let facts = try? FileFacts(path: path)
+    if let owner = facts?.owner, owner != HostIdentity.effectiveUser {
+      let name = AccountLookup.userName(owner) ?? "#\(owner)"
+      throw CommandFailure(
+        message:
+          "the store belongs to \(name), who could not open what another user makes beside it",
+        hint: "runuser -u \(name) -- cairnctl migrate …")
+    }
+    let users = FileUsers.others(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+    if !users.isEmpty {
+      throw CommandFailure(
+        message: "others have the store open: "
+          + users.map(String.init(describing:)).joined(separator: ", "),
+        hint: "stop them first; of a daemon: systemctl stop cairnd")
+    }
+    do {
+      try ownership.take()
+    } catch {
+      throw CommandFailure(
+        message: "a cairnd serves \(path): "
+          + (error.owner.map(String.init(describing:)) ?? "one of another user"),
+        hint: "stop it first: systemctl stop cairnd")
+    }
+  }
+
+  private func perform(_ sides: MigrationSides) throws -> String? {
+    let migration = FileMigration(
+      path: path, from: sides.old.model, to: sides.new.model, mapping: sides.mapping?.model,
+      timeout: shared.timeout ?? 5)
+    let stamp = Date().formatted(.iso8601).filter { !"-:".contains($0) }
+    let folder = "\(path).backup-\(stamp)"
+    var backup: String?
+    do {
+      if !noBackup {
+        backup = try migration.copy(into: folder)
+        try Self.makeDurable(folder)
+      }
+      let bar = MigrationProgress(isShown: !shared.json)
+      defer { bar.clear() }
+      try migration.run { bar.show($0) }
+    } catch {
+      // The store is as it was, so that its copy is of no use.
+      if backup != nil { try? FileManager.default.removeItem(atPath: folder) }
+      throw Self.failure(error, path: path)
+    }
+    do {
+      try migration.check()
+    } catch {
+      let failure = Self.failure(error, path: path)
+      throw CommandFailure(
+        message: "what was made of the store is not in order: \(failure.message)",
+        hint: backup.map { "the store as it was: \($0)" })
+    }
+    return backup
+  }
+
+  private static func failure(_ error: any Error, path: String) -> CommandFailure {
+    switch error {
+    case let error as CoreDataError: CommandFailure(message: error.message)
+    case let error as CocoaError:
+      CommandFailure(message: "\(path): \(error.localizedDescription)")
+    default: CommandFailure(message: "\(path): \(error)")
+    }
+  }
+
+  /// Sees to it that a copy is on the disk before the store is touched.
+  private static func makeDurable(_ folder: String) throws {
+    let entries = FileManager.default.enumerator(atPath: folder)?.allObjects ?? []
+    for path in entries.compactMap({ $0 as? String }).map({ "\(folder)/\($0)" }) {
+      if try FileFacts(path: path).isFolder {
+        try AtomicFileWrite.synchronize(folder: path)
+      } else {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        try file.synchronize()
+      }
+    }
+    try AtomicFileWrite.synchronize(folder: folder)
+    try AtomicFileWrite.synchronize(
+      folder: URL(fileURLWithPath: folder).deletingLastPathComponent().path)
+  }
+
+  /// Bytes that this user may still write in the folder of a file.
+  private static func free(at path: String) -> Int? {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let facts = try? FileManager.default.attributesOfFileSystem(forPath: folder)
+    return (facts?[.systemFreeSize] as? NSNumber)?.intValue
+  }
+}
