@@ -19,7 +19,7 @@ struct CairnctlCommand: ParsableCommand {
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
       HistoryCommand.self,
       RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
-      BackupCommand.self, CheckpointCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckpointCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
       BrowseCommand.self, PageCommand.self, MigrateCommand.self,

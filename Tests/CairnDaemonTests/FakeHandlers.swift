@@ -53,6 +53,7 @@ extension DaemonActions {
     DaemonActions(
       status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
       reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
+      restore: { .init(path: $0.backup, content: .init(records: 0, bytes: 0)) },
       configuration: { .init(file: "", settings: []) })
   }
 }

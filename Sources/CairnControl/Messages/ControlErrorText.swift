@@ -90,6 +90,14 @@ extension ControlError: CustomStringConvertible {
       "`cairnctl status` shows what each replica waits for"
     case .notPossible("backup-exists", _), .notPossible("backup-label", _):
       "`cairnctl backup --as NAME` takes another name; without --as the time is the name"
+    case .notPossible("backup-missing", _):
+      "`cairnctl config cat backup.folder` says where backups are; each is a folder in there"
+    case .notPossible("backup-elsewhere", _):
+      "copy its folder into the folder of backups, then: cairnctl restore NAME"
+    case .notPossible("backup-damaged", _):
+      "`cairnctl inspect FILE` shows all that is wrong with it; take another backup"
+    case .notPossible("restore-failed", _):
+      "`cairnctl status` shows how the local store is, `df -h` whether there is room"
     case .notPossible("backup-folder", _):
       "backup.folder in cairnd.yaml names another folder; `cairnctl reload` takes it over"
     case .notPossible("backup-failed", _):

@@ -7,8 +7,8 @@ public enum TroubleHint {
     switch code {
     case "disk-full": "make room on the store's disk (`df -h`); it goes on by itself"
     case "store-damaged":
-      "`cairnctl verify` shows what is damaged; stop cairnd, then restore the file, or move it "
-        + "away: the replicas fill a new one"
+      "`cairnctl verify` shows what is damaged; `cairnctl restore BACKUP` goes back to a backup; or stop "
+        + "cairnd and move the file away: the replicas fill a new one"
     case "disk-failed":
       "`journalctl -k` shows what the kernel says of the disk; when it works again, the store is "
         + "opened anew by itself"

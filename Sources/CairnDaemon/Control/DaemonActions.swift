@@ -9,6 +9,8 @@ struct DaemonActions: Sendable {
   var reload: @Sendable () async throws -> [String]
   /// Sets the level of the log, or looks only.
   var logLevel: @Sendable (LogLevelName?) async throws -> SetLogLevel.Reply
+  /// Puts a backup in the place of the local store.
+  var restore: @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
   /// The configuration in use.
   var configuration: @Sendable () async throws -> GetConfiguration.Reply
 }

@@ -18,6 +18,7 @@ struct HandlerTable: Sendable {
     serveMetrics(of: host, actions.status)
     serveStores()
     serveHistory()
+    serveRestore(actions.restore)
     serveLinks()
     serveConflicts()
     serveQuarantine()

@@ -184,11 +184,14 @@ actor GroupEngine {
   /// it has not committed is done again after the next start.
   ///
   /// Cancelled when the daemon must stop at once: it rolls back and returns.
-  func stop() async {
+  ///
+  /// - Returns: Whether nothing of it goes on.
+  @discardableResult
+  func stop() async -> Bool {
     health.stop()
     for task in tasks { task.cancel() }
     tasks = []
-    guard let running else { return }
+    guard let running else { return true }
     self.running = nil
     let eventLog = eventLog
     let isStopped = await Blocking.wait(atMost: Self.stopPatience) {
@@ -204,6 +207,7 @@ actor GroupEngine {
         .stopForced, "a replica has not answered for \(seconds) s; the daemon stops without it",
         metadata: ["seconds": "\(seconds)"])
     }
+    return isStopped
   }
 
   /// Completes a small piece of real work through the same queues and stores as any caller's: its

@@ -37,7 +37,7 @@ struct StoreBackup: Sendable {
   private var destination: String { "\(folder)/\(self.label)" }
 
   /// As in `20260314T150926Z`.
-  private static func stamp(_ date: Date) -> String {
+  static func stamp(_ date: Date) -> String {
     date.formatted(.iso8601).filter { !"-:".contains($0) }
   }
 

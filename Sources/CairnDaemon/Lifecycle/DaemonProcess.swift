@@ -93,7 +93,7 @@ public struct DaemonProcess: Sendable {
     }
     let dispatcher = ControlDispatcher(
       handlers: HandlerTable(
-        host: host, actions: Self.actions(status: status, reload: reload)
+        host: host, actions: Self.actions(status: status, reload: reload, keeper: keeper)
       ).handlers, logger: destination.logger("control"))
     let server = ControlServer(
       settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
@@ -140,7 +140,8 @@ public struct DaemonProcess: Sendable {
   }
 
   private static func actions(
-    status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload
+    status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload,
+    keeper: EngineKeeper
   ) -> DaemonActions {
     DaemonActions(
       status: status, reload: { try await reload.run() },
@@ -149,6 +150,7 @@ public struct DaemonProcess: Sendable {
         return .init(
           level: .init(levels.level), configured: .init(levels.configured))
       },
+      restore: { try await keeper.restore($0) },
       configuration: { await reload.settings() })
   }
 

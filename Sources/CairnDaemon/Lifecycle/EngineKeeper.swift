@@ -1,6 +1,7 @@
 // Starts engines, exchanges them and stops them.
 import CairnControl
 import CairnPlatform
+import Foundation
 import Logging
 
 /// Keeps an engine running for the configuration as it is now.
@@ -72,6 +73,60 @@ actor EngineKeeper {
       try? await self.exchange(
         for: self.configuration, reason: "the local store is opened anew after its disk failed")
     }
+  }
+
+  /// Puts a backup in the place of the local store, or looks only.
+  ///
+  /// - Throws: ``CairnControl/ControlError``; the store is as it was then, and is open again.
+  func restore(_ parameters: RestoreStore.Parameters) async throws -> RestoreStore.Reply {
+    try await turns.run {
+      if await self.isStopped {
+        throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
+      }
+      let configuration = await self.configuration
+      let opening = LocalStoreOpening(
+        configuration: configuration, ownership: self.ownership, reporter: await self.reporter())
+      let restore = try await Blocking.run {
+        try StoreRestore(
+          parameters.backup, configuration: configuration, model: try opening.model())
+      }
+      let bringers = await self.host.status().replicas.filter { $0.direction != .push }.map {
+        RestoreStore.Bringer(name: $0.name, behind: $0.lagTransactions)
+      }
+      if parameters.dryRun ?? false { return restore.report(bringers) }
+      return restore.report(bringers, kept: try await self.replace(restore))
+    }
+  }
+
+  /// Stops the engine, replaces its store and starts another one.
+  private func replace(_ restore: StoreRestore) async throws -> String? {
+    let staging = try await Blocking.run { try restore.stage() }
+    defer { try? FileManager.default.removeItem(atPath: staging) }
+    let engine = await host.withdraw(state: "starting", reason: "a backup is being restored")
+    guard await engine?.stop() ?? true else {
+      if let failure = await attempt() { await report(failure) }
+      throw ControlError.notPossible(
+        code: "restore-failed",
+        reason: "nothing was restored: a replica that does not answer keeps the local store in use")
+    }
+    let kept: String?
+    do {
+      kept = try await Blocking.run { try restore.replace(from: staging, now: Date()) }
+    } catch {
+      if let failure = await attempt() { await report(failure) }
+      throw error
+    }
+    guard let failure = await attempt() else {
+      logger.event(
+        .backupRestored, "the backup \(restore.path) was put in the place of the local store",
+        metadata: ["path": .string(restore.path)])
+      return kept
+    }
+    if let kept { try await Blocking.run { try restore.putBack(kept) } }
+    if let again = await attempt() { await report(again) }
+    throw ControlError.notPossible(
+      code: "restore-failed",
+      reason: "the backup does not open, and the store that was there is back: \(failure.reason)")
   }
 
   private func isTimeToReopen() -> Bool {

@@ -31,6 +31,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case storeRemoved
   case storesDiffer
   case storeRestored
+  case backupRestored
   case historyLost
   case replicaExpired
   case replicaReturned

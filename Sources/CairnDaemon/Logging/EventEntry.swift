@@ -74,7 +74,8 @@ extension DaemonEvent {
   /// The event's row in the table.
   var entry: EventEntry {
     switch self {
-    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .stateReported, .storeTaken:
+    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .backupRestored, .stateReported,
+      .storeTaken:
       ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
       .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
@@ -207,6 +208,14 @@ extension DaemonEvent {
         [.state],
         "Set by `cairnctl log-level`. A reload or a restart goes back to log.level of the configuration."
       )
+    case .backupRestored:
+      EventEntry(
+        "f8decd31e10043d69bb1a17dde7e84b6", .notice, "A backup is the local store of Cairn now",
+        [.path],
+        """
+        @CAIRN_PATH@ was put in its place by `cairnctl restore`. What was there is kept beside the backups. \
+        Replicas bring back what they have that is newer; `cairnctl wait` tells when they have.
+        """)
     case .stateReported:
       EventEntry(
         "e3b5a8f9a525481199b44bc4cc42ce85", .notice, "The state of Cairn, as asked for by SIGUSR1",

@@ -7,10 +7,9 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup", abstract: "Copy a store while it is in use, and check the copy.",
     discussion: """
       The copy stands in a new folder below backup.folder of the configuration, on the daemon's \
-      machine; it holds history and external data, and is a store like any other. To go back to \
-      it: stop cairnd, move the store's file and the files beside it away, copy the folder's \
-      content in their place, start cairnd. Sync notices that the store went back in time, and \
-      brings from the replicas what is missing.
+      machine; it holds history and external data, and is a store like any other. To go \
+      back to it: cairnctl restore. For the file of a replica, stop cairnd, move the file and the files \
+      beside it away, copy the folder's content in their place, start cairnd.
       """)
 
   @OptionGroup var shared: SharedOptions

@@ -18,6 +18,17 @@ extension HandlerTable {
       })
   }
 
+  /// Works without an engine, too: a store that does not open is what backups are for.
+  mutating func serveRestore(
+    _ restore: @escaping @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
+  ) {
+    let restoring = ExclusiveWork("another restore")
+    add(
+      ControlHandler(RestoreStore.self) { parameters, _ in
+        try await restoring.run { try await restore(parameters) }
+      })
+  }
+
   mutating func serveMetrics(
     of host: EngineHost, _ status: @escaping @Sendable () async -> DaemonStatus
   ) {
