@@ -28,8 +28,8 @@ public enum VerifyStores: ControlMethod {
     type VerifySummary (stores: []StoreSummary, isEqual: bool)
     """,
     """
-    # Check stores and compare replicas with the local store: every value of every row, or, quick,
-    # the digests of what was written and which rows there are. Needs more: progress and
+    # Check stores and compare replicas with the local store: every value of every row and every page
+    # of the local file, or, quick, the digests of what was written and which rows there are. Needs more: progress and
     # differences come as they are found, each store when it is done, and a summary last. The level
     # of a store is what was read, full when left out. Role: control.
     method Verify(name: ?string, level: ?(quick, full)) -> (

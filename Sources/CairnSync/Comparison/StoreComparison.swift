@@ -1,6 +1,5 @@
 import CairnModel
 import CairnStore
-import Crypto
 import Foundation
 import Synchronization
 
@@ -31,22 +30,23 @@ struct StoreComparison {
   private struct Entry {
     var state: RecordState
     var members: [String: [RecordID]]
+  }
 
-    var digest: Data {
-      var writer = ByteWriter()
-      writer.record(state)
-      for (name, ids) in members.sorted(by: { $0.key < $1.key }) {
-        writer.string(name)
-        for id in ids { writer.identity(id) }
-      }
-      return Data(SHA256.hash(data: writer.data))
-    }
+  /// A live record as a walk comes by it: its state in the local store's names, not yet ``comparable(_:_:)``.
+  private struct Visited {
+    let state: RecordState
+    let members: [String: [RecordID]]
+    let ledger: Ledger
+    /// Nil for a record of an entity that only a newer version of the model has.
+    let object: ManagedObjectID?
   }
 
   private struct Summary {
-    var buckets = [Data](repeating: Data(count: 32), count: 256)
+    var buckets = [DigestSum](repeating: DigestSum(), count: 256)
     var records = 0
     var links = 0
+    /// What the rows of each table would be, if there were no others.
+    var rows: [String: RowCensus] = [:]
   }
 
   /// Reads everything.
@@ -57,8 +57,8 @@ struct StoreComparison {
     for id in Set(a.keys).union(b.keys).sorted() {
       differences += compare(id, a[id], b[id])
     }
-    differences += try unknownRows(of: local, .unknownLocal)
-    differences += try unknownRows(of: replica, .unknownReplica)
+    differences += try unknownRows(of: local, mine, .unknownLocal)
+    differences += try unknownRows(of: replica, theirs, .unknownReplica)
     return VerifyReport(
       replica: name, level: .full, records: max(mine.records, theirs.records),
       links: max(mine.links, theirs.links), differences: differences)
@@ -103,24 +103,30 @@ struct StoreComparison {
       let ledger = try access.ledger()
       try ledger.prefetch(records: page)
       let entries = try page.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
-      try visit(entries, access, ledger) { found[$0] = $1 }
+      try visit(entries, access, ledger) { found[$0] = try entry($1) }
     }
     return found
   }
 
-  /// Of both stores at once.
+  private func entry(_ visited: Visited) throws -> Entry {
+    Entry(state: try comparable(visited.state, visited.ledger), members: visited.members)
+  }
+
   private func summaries() throws -> (local: Summary, replica: Summary) {
-    let stores = [local, replica]
-    let results = Mutex<[Result<Summary, any Error>?]>([nil, nil])
-    DispatchQueue.concurrentPerform(iterations: 2) { index in
-      let result = Result { try summary(of: stores[index]) }
+    let found = try Self.both([local, replica]) { try summary(of: $0) }
+    return (found[0], found[1])
+  }
+
+  /// Does the same with several stores at once.
+  static func both<Value: Sendable>(
+    _ stores: [StoreAccess], _ work: @Sendable (StoreAccess) throws -> Value
+  ) throws -> [Value] {
+    let results = Mutex([Result<Value, any Error>?](repeating: nil, count: stores.count))
+    DispatchQueue.concurrentPerform(iterations: stores.count) { index in
+      let result = Result { try work(stores[index]) }
       results.withLock { $0[index] = result }
     }
-    let found = results.withLock { $0 }
-    guard let mine = try found[0]?.get(), let theirs = try found[1]?.get() else {
-      return (Summary(), Summary())
-    }
-    return (mine, theirs)
+    return try results.withLock { $0 }.compactMap { try $0?.get() }
   }
 
   /// By record, the properties that differ although both stores know the same write of them, and the
@@ -195,10 +201,16 @@ struct StoreComparison {
 
   /// The rows without a record ID: what was written past history, or lost from the bookkeeping.
   private func unknownRows(
-    of access: StoreAccess, _ kind: StoreDifference.Kind
+    of access: StoreAccess, _ summary: Summary, _ kind: StoreDifference.Kind
   ) throws -> [StoreDifference] {
     var found: [StoreDifference] = []
     for root in access.schema.roots where access.store.holds(root) {
+      // As many rows as live records, under the same keys: there are no others.
+      if filter == nil, let census = try (access.store as? any RowCensusTaking)?.census(of: root),
+        census == summary.rows[root.name ?? ""] ?? RowCensus(count: 0, keys: 0)
+      {
+        continue
+      }
       let request = StoreFetchRequest(entity: root, result: .objectIDs)
       guard case .objectIDs(let objects) = try access.store.fetch(request) else { continue }
       var rest = objects[...]
@@ -225,22 +237,25 @@ struct StoreComparison {
 
   private func summary(of access: StoreAccess) throws -> Summary {
     var summary = Summary()
-    try walk(access, in: nil) { id, entry in
+    try walk(access, in: nil) { id, visited in
       summary.records += 1
-      summary.links += entry.members.values.reduce(0) { $0 + $1.count }
-      // The sum of the digests does not depend on the order.
-      let index = Self.bucket(of: id)
-      let digest = entry.digest
-      var bytes = [UInt8](summary.buckets[index])
-      for (place, byte) in digest.enumerated() { bytes[place] &+= byte }
-      summary.buckets[index] = Data(bytes)
+      summary.links += visited.members.values.reduce(0) { $0 + $1.count }
+      let digest = try visited.state.digest(with: visited.members) {
+        try visited.ledger.resolve($0)
+      }
+      summary.buckets[Self.bucket(of: id)] += DigestSum(digest)
+      guard let object = visited.object else { return }
+      let root = object.entity.rootEntity.name ?? ""
+      let rows = summary.rows[root] ?? RowCensus(count: 0, keys: 0)
+      summary.rows[root] = RowCensus(
+        count: rows.count + 1, keys: rows.keys &+ UInt64(bitPattern: object.rowKey ?? 0))
     }
     return summary
   }
 
   private func entries(of access: StoreAccess, in buckets: Set<Int>) throws -> [RecordID: Entry] {
     var found: [RecordID: Entry] = [:]
-    try walk(access, in: buckets) { found[$0] = $1 }
+    try walk(access, in: buckets) { found[$0] = try entry($1) }
     return found
   }
 
@@ -268,7 +283,7 @@ struct StoreComparison {
 
   /// Visits all live records in the order of their IDs.
   private func walk(
-    _ access: StoreAccess, in buckets: Set<Int>?, _ visit: (RecordID, Entry) throws -> Void
+    _ access: StoreAccess, in buckets: Set<Int>?, _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     guard let sidecar = access.store as? any SidecarKeeping else { return }
     var next: Data?
@@ -292,7 +307,7 @@ struct StoreComparison {
   /// Visits the live ones among some records.
   private func visit(
     _ entries: [(id: RecordID, entry: RecordEntry)], _ access: StoreAccess, _ ledger: Ledger,
-    _ visit: (RecordID, Entry) throws -> Void
+    _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     var live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)] = []
     for (id, entry) in entries where isCompared(entry.entity, of: access) {
@@ -313,18 +328,20 @@ struct StoreComparison {
   /// Visits a record of an entity that only a newer version of the model has.
   private func visitUnknown(
     _ id: RecordID, _ entry: RecordEntry, _ access: StoreAccess, _ ledger: Ledger,
-    _ visit: (RecordID, Entry) throws -> Void
+    _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     let state = entry.state(id: id, row: nil)
     guard state.isAlive(under: access.configuration.deleteConflicts) else { return }
-    try visit(id, Entry(state: try comparable(state, access, ledger), members: [:]))
+    try visit(
+      id,
+      Visited(
+        state: translation(of: access)?.state(state) ?? state, members: [:], ledger: ledger,
+        object: nil))
   }
 
-  /// The state in the local store's names, without what may differ between equal stores.
-  private func comparable(
-    _ state: RecordState, _ access: StoreAccess, _ ledger: Ledger
-  ) throws -> RecordState {
-    var state = translation(of: access)?.state(state) ?? state
+  /// The state without what may differ between equal stores.
+  private func comparable(_ state: RecordState, _ ledger: Ledger) throws -> RecordState {
+    var state = state
     state.deletion = nil
     for (name, register) in state.registers {
       let write = PropertyWrite(stamp: register.write.stamp)
@@ -337,7 +354,7 @@ struct StoreComparison {
 
   private func visitPage(
     _ live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)],
-    _ access: StoreAccess, _ ledger: Ledger, _ visit: (RecordID, Entry) throws -> Void
+    _ access: StoreAccess, _ ledger: Ledger, _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     let rows = try access.store.snapshots(for: live.map(\.object))
     let reading = RowReading(ledger: ledger)
@@ -349,8 +366,9 @@ struct StoreComparison {
       let state = item.entry.state(id: item.id, row: try reading.values(of: row))
       try visit(
         item.id,
-        Entry(
-          state: try comparable(state, access, ledger), members: members[item.id] ?? [:]))
+        Visited(
+          state: translation(of: access)?.state(state) ?? state, members: members[item.id] ?? [:],
+          ledger: ledger, object: item.object))
     }
   }
 

@@ -66,9 +66,9 @@ extension SyncEngine {
       return within(filter, report)
     }
     var report = try StoreComparison(local: local, replica: replica, filter: filter).run(name: name)
-    for access in [local, replica] where try DigestBuild(access: access).audit() {
-      report.hadWrongDigests = true
-    }
+    report.hadWrongDigests = try StoreComparison.both([local, replica]) {
+      try DigestBuild(access: $0).audit()
+    }.contains(true)
     return within(filter, report)
   }
 }

@@ -106,6 +106,17 @@ public struct Registers: Sendable {
     return latest
   }
 
+  /// Calls a closure with each property, its value and the write that put it there, in no order.
+  func visit(_ body: (String, WireValue, PropertyWrite) throws -> Void) rethrows {
+    for place in values.indices {
+      guard let value = values[place], let write = own.isEmpty ? base : own[place] ?? base else {
+        continue
+      }
+      try body(columns.names[place], value, write)
+    }
+    for (name, register) in others { try body(name, register.value, register.write) }
+  }
+
   /// Calls a closure with each record that a value refers to.
   func forEachReference(_ body: (RecordID) -> Void) {
     for case .reference(let id)? in values { body(id) }

@@ -14,7 +14,9 @@ struct VerifyCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: "full reads every value of every row; quick compares digests of what was written.")
+    help: ArgumentHelp(
+      "full, unless said otherwise, reads every value of every row and every page of the local file; "
+        + "quick compares digests of what was written."))
   var level: VerifyStores.Level?
 
   func run() throws {
