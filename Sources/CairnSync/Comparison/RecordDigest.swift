@@ -79,7 +79,9 @@ extension DigestHash {
         start += 8
       }
       var word = UInt64(bytes.count) << 56
-      for index in start..<bytes.count { word ^= UInt64(bytes[index]) << UInt64(8 * (index - start)) }
+      for index in start..<bytes.count {
+        word ^= UInt64(bytes[index]) << UInt64(8 * (index - start))
+      }
       add(word)
     }
   }
