@@ -148,11 +148,13 @@ import Testing
   @Test(.enabled(if: promtool != nil, "needs promtool"))
   func prometheusUnderstandsEveryExpression() async throws {
     let folder = try TemporaryFolder()
-    let expressions = Self.expressions(try Self.dashboard()).filter { !$0.hasPrefix("label_values") }
-      .map {
-        $0.replacingOccurrences(of: "$__rate_interval", with: "5m")
-          .replacingOccurrences(of: #"\$[a-z]+"#, with: ".*", options: .regularExpression)
-      }
+    let expressions = Self.expressions(try Self.dashboard()).filter {
+      !$0.hasPrefix("label_values")
+    }
+    .map {
+      $0.replacingOccurrences(of: "$__rate_interval", with: "5m")
+        .replacingOccurrences(of: #"\$[a-z]+"#, with: ".*", options: .regularExpression)
+    }
     let rules = expressions.enumerated().map { index, expression in
       "      - {record: \"cairn:panel\(index)\", expr: '\(expression)'}\n"
     }

@@ -136,6 +136,13 @@ struct LocalStoreOpening {
   /// A store error in the daemon's words, with the codes that links use as well.
   static func failure(_ error: CoreDataError, place: String) -> EngineFailure {
     let described = SyncError(describing: error, at: URL(fileURLWithPath: place))
+    // The error's own advice is for programs.
+    if described.code == .incompatibleModel, let reason = error.userInfo["reason"] as? String {
+      return EngineFailure(
+        code: described.code.rawValue,
+        reason: "the local store \(place) was written with another version of the model. \(reason)",
+        isTransient: false)
+    }
     return EngineFailure(
       code: described.code.rawValue,
       reason: "the local store cannot be opened: \(described.message)",

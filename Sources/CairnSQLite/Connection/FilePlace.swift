@@ -31,7 +31,8 @@ struct FilePlace: Equatable {
     CoreDataError(
       .persistentStoreOperation,
       "The file of the store at \(path) was removed, moved or replaced while it was open; what is "
-        + "written to it would be lost. Remove the store from its coordinator and add it again.",
+        + "written to it would be lost. Put that file back; what is there now is used once the store is "
+        + "closed and opened again, as a restart does.",
       userInfo: [NSFilePathErrorKey: path])
   }
 }
