@@ -23,7 +23,7 @@ struct CairnctlCommand: ParsableCommand {
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
       BrowseCommand.self, PageCommand.self, MigrateCommand.self,
-      ReloadCommand.self, ConfigCommand.self, LogLevelCommand.self,
+      ReloadCommand.self, DrainCommand.self, ConfigCommand.self, LogLevelCommand.self,
       MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 

@@ -11,6 +11,8 @@ struct DaemonActions: Sendable {
   var logLevel: @Sendable (LogLevelName?) async throws -> SetLogLevel.Reply
   /// Puts a backup in the place of the local store.
   var restore: @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
+  /// Finishes what is under way before a planned shutdown.
+  var drain: @Sendable (_ limit: Duration) async throws -> DrainDaemon.Reply
   /// The configuration in use.
   var configuration: @Sendable () async throws -> GetConfiguration.Reply
 }

@@ -19,6 +19,7 @@ struct HandlerTable: Sendable {
     serveStores()
     serveHistory()
     serveRestore(actions.restore)
+    serveDrain(actions.drain)
     serveLinks()
     serveConflicts()
     serveQuarantine()

@@ -39,7 +39,7 @@ actor DaemonConductor {
 
   /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` while it is starting or stopping.
   func checkIsUp() throws(ControlError) {
-    guard !lifecycle.isUp else { return }
+    guard !lifecycle.isUp || lifecycle.isDrained else { return }
     throw .notReady(
       state: lifecycle.statusState.rawValue, reason: "this is no time to reload; try again later")
   }

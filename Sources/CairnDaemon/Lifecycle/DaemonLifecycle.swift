@@ -25,6 +25,8 @@ struct DaemonLifecycle: Sendable, Equatable {
     case summary(String, problems: [StatusProblem])
     case stopRequested
     case engineStopped
+    /// Nothing is accepted from now on, though nobody has asked to stop.
+    case drained
     /// By a signal.
     case reloadRequested
     case reloadBegan
@@ -60,6 +62,7 @@ struct DaemonLifecycle: Sendable, Equatable {
   private var failedStarts = 0
   private var summary = ""
   private var isProbeOverdue = false
+  private(set) var isDrained = false
 
   /// How much time each sign of progress buys.
   static let extensionStep = Duration.seconds(30)
@@ -79,6 +82,10 @@ struct DaemonLifecycle: Sendable, Equatable {
     case .engineStopped:
       state = .stopped
       return [.notifyStatus("Stopped")]
+    case .drained:
+      guard isUp else { return [] }
+      isDrained = true
+      return [.notifyStatus(statusLine)]
     case .reloadRequested:
       guard isUp else { return [] }
       return [.reload]
@@ -97,7 +104,8 @@ struct DaemonLifecycle: Sendable, Equatable {
 
   /// The state in the words of the control protocol.
   var statusState: DaemonStatus.State {
-    switch state {
+    if isDrained, isUp { return .draining }
+    return switch state {
     case .starting: .starting
     case .serving: .serving
     case .degraded: .degraded
@@ -201,6 +209,7 @@ struct DaemonLifecycle: Sendable, Equatable {
   }
 
   private var statusLine: String {
+    if isDrained, isUp { return "Drained for a planned shutdown" }
     switch state {
     case .starting: return "Starting"
     case .serving: return summary.isEmpty ? "Serving" : "Serving, \(summary)"

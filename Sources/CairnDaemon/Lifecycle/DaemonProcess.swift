@@ -151,6 +151,7 @@ public struct DaemonProcess: Sendable {
           level: .init(levels.level), configured: .init(levels.configured))
       },
       restore: { try await keeper.restore($0) },
+      drain: { try await keeper.drain(within: $0) },
       configuration: { await reload.settings() })
   }
 

@@ -15,6 +15,8 @@ actor EngineKeeper {
   private let turns = OneAtATime()
   private var isStopped = false
   private var pace = ReopeningPace()
+  /// What a drain has answered.
+  private var drained: DrainDaemon.Reply?
 
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, host: EngineHost,
@@ -62,6 +64,35 @@ actor EngineKeeper {
         state: "draining", reason: "the daemon is stopping")
       await engine?.stop()
     }
+  }
+
+  /// Finishes what is under way, and starts no engine again.
+  ///
+  /// - Parameter limit: For bringing what is committed to the replicas.
+  func drain(within limit: Duration) async throws -> DrainDaemon.Reply {
+    try await turns.run {
+      if let drained = await self.drained { return drained }
+      return try await self.drainOnce(within: limit)
+    }
+  }
+
+  private func drainOnce(within limit: Duration) async throws -> DrainDaemon.Reply {
+    if isStopped {
+      throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
+    }
+    isStopped = true
+    let reason = "it was drained for a planned shutdown; systemctl restart cairnd goes on"
+    let engine = await host.close(state: "draining", reason: reason)
+    await conductor.handle(.drained)
+    let reply = await engine?.bringAll(within: limit) ?? DrainDaemon.Reply()
+    _ = await host.withdraw(state: "draining", reason: reason)
+    await engine?.stop()
+    let behind = reply.replicas.count { $0.reason != nil }
+    logger.event(
+      .drained, "drained for a planned shutdown; \(behind) replicas lack something",
+      metadata: ["count": "\(behind)"])
+    drained = reply
+    return reply
   }
 
   /// Opens the local store anew after its disk has failed.

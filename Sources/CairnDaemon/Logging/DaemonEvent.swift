@@ -9,6 +9,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case started
   case stopping
   case stopForced
+  case drained
   case stopped
   case failed
   case degraded

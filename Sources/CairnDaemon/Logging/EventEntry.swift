@@ -74,8 +74,8 @@ extension DaemonEvent {
   /// The event's row in the table.
   var entry: EventEntry {
     switch self {
-    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .backupRestored, .stateReported,
-      .storeTaken:
+    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .backupRestored, .drained,
+      .stateReported, .storeTaken:
       ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
       .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
@@ -215,6 +215,14 @@ extension DaemonEvent {
         """
         @CAIRN_PATH@ was put in its place by `cairnctl restore`. What was there is kept beside the backups. \
         Replicas bring back what they have that is newer; `cairnctl wait` tells when they have.
+        """)
+    case .drained:
+      EventEntry(
+        "4218367ba8834c5fbb4fc00084cb2568", .notice, "Cairn is drained for a planned shutdown",
+        [.count],
+        """
+        The stores are closed, and nothing is accepted any more. @CAIRN_COUNT@ replicas lack something, which \
+        they get after the next start. `systemctl restart cairnd` goes on.
         """)
     case .stateReported:
       EventEntry(

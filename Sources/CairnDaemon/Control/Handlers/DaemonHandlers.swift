@@ -29,6 +29,17 @@ extension HandlerTable {
       })
   }
 
+  mutating func serveDrain(
+    _ drain: @escaping @Sendable (Duration) async throws -> DrainDaemon.Reply
+  ) {
+    add(
+      ControlHandler(DrainDaemon.self) { parameters, _ in
+        let timeout = parameters.timeout ?? 30
+        guard (0...86400).contains(timeout) else { throw ControlError.invalidParameter("timeout") }
+        return try await drain(.seconds(timeout))
+      })
+  }
+
   mutating func serveMetrics(
     of host: EngineHost, _ status: @escaping @Sendable () async -> DaemonStatus
   ) {
