@@ -15,7 +15,7 @@ import Testing
 
   /// Programs of the system that the guide tells to type; they are not run.
   private static let system: Set<String> = [
-    "systemctl", "journalctl", "runuser", "usermod", "df", "du", "mkdir", "mv", "id", "ls",
+    "systemctl", "journalctl", "runuser", "usermod", "df", "du", "mkdir", "mv", "cp", "id", "ls",
     "systemd-analyze",
   ]
 
@@ -109,6 +109,49 @@ import Testing
     }
     return try await run(
       program, arguments, environment: ["CAIRN_SOCKET": "/no/such/folder/control"])
+  }
+
+  /// Moves the files of a store away, as the pages say.
+  private func move(_ store: String, in folder: TemporaryFolder, to name: String) throws {
+    let target = folder.file(name)
+    try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+    let prefix = URL(fileURLWithPath: store).lastPathComponent
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where file.hasPrefix(prefix) {
+      try FileManager.default.moveItem(atPath: folder.file(file), toPath: "\(target)/\(file)")
+    }
+  }
+
+  @Test func aCopyPutInPlaceByHandAndStoresMadeAnewEndInAGroupThatIsEqual() async throws {
+    let folder = try TemporaryFolder()
+    let nas = folder.file("nas.sqlite")
+    let daemon = try Daemon(in: folder, .init(replicas: [("nas", nas)]))
+    func isWhole(_ names: [String]) async throws {
+      try await daemon.start()
+      #expect(try await daemon.ctl("wait", "--for", "all", "--timeout", "60").code == 0)
+      let verified = try await daemon.ctl("verify")
+      #expect(verified.code == 0, "\(verified.output)\(verified.errors)")
+      #expect(try daemon.status().problems.isEmpty)
+      #expect(try await daemon.values("Package", "name") == names)
+    }
+    try await daemon.start()
+    try await daemon.ctl("insert", "Package", "name=a")
+    #expect(try await daemon.ctl("backup", "--as", "one").code == 0)
+    try await daemon.ctl("insert", "Package", "name=b")
+    #expect(try await daemon.ctl("wait", "--for", "nas").code == 0)
+    #expect(await daemon.stop() == 0)
+    try move(daemon.localPath, in: folder, to: "before")
+    let copied = try await run("/bin/cp", ["-a", folder.file("backups/one/."), folder.path])
+    #expect(copied.code == 0, "\(copied.errors)")
+    // What the copy lacks comes back from the replica.
+    try await isWhole(["a", "b"])
+    #expect(await daemon.stop() == 0)
+    try move(nas, in: folder, to: "damaged-replica")
+    try await isWhole(["a", "b"])
+    #expect(await daemon.stop() == 0)
+    try move(daemon.localPath, in: folder, to: "damaged")
+    try await isWhole(["a", "b"])
+    #expect(await daemon.stop() == 0)
   }
 
   @Test func commandsOfTheSystemAreThoseThatAreMeant() throws {

@@ -94,6 +94,61 @@ import Testing
     #expect(try await pages.end() == 0)
   }
 
+  /// A name has at most eight characters; the version of the model is the same without that.
+  private func model(isStrict: Bool) throws -> String {
+    try TestModel.write(
+      isStrict ? "Strict" : "Lax", in: folder,
+      contents: """
+        <entity name="Item" representedClassName="Item" syncable="YES">
+          <attribute name="name" optional="YES" attributeType="String"
+            \(isStrict ? "maxValueString=\"8\"" : "")/>
+          <attribute name="count" optional="YES" attributeType="Integer 64"/>
+        </entity>
+        """)
+  }
+
+  @Test func conflictsAndWhatWaitsAreShownWithTheirCommandsAndNothingInThemIsMarkup() async throws {
+    let near = folder.file("near.sqlite")
+    let daemon = try Daemon(
+      in: folder, .init(name: "e", model: try model(isStrict: true), replicas: [("near", near)]))
+    try await daemon.start()
+    for name in ["nut", "bolt"] { try await daemon.ctl("insert", "Item", "name=\(name)") }
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    try await daemon.ctl("pause", "near")
+    let application = try ApplicationStore(model: try model(isStrict: false), path: near)
+    try application.update("Item", named: "nut", ["name": "<b>nut</b>"])
+    try application.update("Item", named: "bolt", ["name": "<i>much too long</i>"])
+    let found = try await daemon.ctl(
+      "fetch", "Item", "--where", "name == 'nut'", "--properties", "id", "--format", "csv")
+    let id = try #require(found.output.split(whereSeparator: \.isNewline).last.map(String.init))
+    try await daemon.ctl("update", "Item", id, "name=<u>n")
+    try await daemon.ctl("resume", "near")
+    let pages = try await ServedPages(
+      ["page", "--socket", daemon.socket, "--listen", folder.file("page")])
+    let isMerged = try await eventually {
+      try pages.answerNow("/conflicts").contains("href=\"/conflicts/")
+        && pages.answerNow("/quarantine").contains("from near")
+    }
+    #expect(isMerged, "\(daemon.log(last: 5))")
+    let conflicts = try await pages.answer("/conflicts")
+    #expect(conflicts.contains("&lt;b&gt;nut&lt;/b&gt;") && conflicts.contains("&lt;u&gt;n"))
+    #expect(conflicts.contains("the later write won") && conflicts.contains(id))
+    let link = try #require(conflicts.firstMatch(of: /href="(\/conflicts\/[^"]+)"/)?.1)
+    let conflict = try await pages.answer(String(link))
+    #expect(conflict.contains("<code>cairnctl conflicts restore "))
+    #expect(conflict.contains("&lt;b&gt;nut&lt;/b&gt;"))
+    let quarantine = try await pages.answer("/quarantine")
+    #expect(quarantine.contains("in local, from near"), "\(quarantine)")
+    #expect(quarantine.contains("<code>cairnctl quarantine show "))
+    for page in [conflicts, conflict, quarantine] {
+      for tag in ["<b>", "<u>", "<i>"] { #expect(!page.contains(tag)) }
+    }
+    let first = try await pages.answer("/")
+    #expect(first.contains(">behind</span>"), "one record waits")
+    #expect(try await pages.answer("/links/near").contains("<code>cairnctl quarantine</code>"))
+    #expect(try await pages.end() == 0)
+  }
+
   @Test func aPortNeedsTheKey() async throws {
     let pages = try await ServedPages(["page", "--socket", daemon.socket])
     let base = try #require(pages.location.split(separator: "?").first.map(String.init))
