@@ -133,6 +133,8 @@ install: build
 	install -D -m 0644 systemd/tmpfiles.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/tmpfiles.d/cairn.conf"
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
 	install -m 0644 systemd/drop-ins/*.conf "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
+	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/prometheus"
+	install -m 0644 Config/prometheus/cairn.* "$(DESTDIR)$(PREFIX)/share/doc/cairn/prometheus"
 	@# What the programs say of themselves: manual pages, and completions where the three shells look.
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/man/man8" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \

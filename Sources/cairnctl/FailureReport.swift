@@ -23,7 +23,7 @@ enum FailureReport {
       if case .waitTimedOut = error { Foundation.exit(notYet) }
       Foundation.exit(refused)
     case let error as ControlClientError:
-      report(error.description, hint: hint(for: error), name: "unreachable", fields: [:])
+      report(error.description, hint: error.hint, name: "unreachable", fields: [:])
       switch error {
       case .timedOut: Foundation.exit(notYet)
       case .unreachable, .disconnected, .misunderstood: Foundation.exit(unreachable)
@@ -49,15 +49,5 @@ enum FailureReport {
     var text = "cairnctl: \(TerminalText.safe(message))\n"
     if let hint { text += "hint: \(TerminalText.safe(hint))\n" }
     StandardStream.error.write(Array(text.utf8))
-  }
-
-  private static func hint(for error: ControlClientError) -> String? {
-    guard case .unreachable(let reason) = error else { return nil }
-    switch reason.code {
-    case .notFound, .refused:
-      return "is cairnd running? `systemctl status cairnd`; another socket is named with --socket"
-    case .accessDenied: return ControlError.permissionDenied.hint
-    default: return nil
-    }
   }
 }

@@ -15,7 +15,7 @@ struct DaemonUnanswered: Error, Sendable, Hashable {
       advice = error.hint
     case let error as ControlClientError:
       message = "The daemon is not reachable: \(Self.reason(error))."
-      advice = "`systemctl status cairnd` says whether it runs, `journalctl -u cairnd` why not."
+      advice = error.hint
     default:
       message = "The daemon cannot be asked: \(error)."
       advice = nil

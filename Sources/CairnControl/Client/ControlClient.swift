@@ -20,6 +20,17 @@ public enum ControlClientError: Error, Sendable, Equatable, CustomStringConverti
     case .misunderstood(let reason): "the answer is not what this program understands: \(reason)"
     }
   }
+
+  /// What to do about it; nil where the sentence says it all.
+  public var hint: String? {
+    guard case .unreachable(let reason) = self else { return nil }
+    switch reason.code {
+    case .notFound, .refused:
+      return "is cairnd running? `systemctl status cairnd`; another socket is named with --socket"
+    case .accessDenied: return ControlError.permissionDenied.hint
+    default: return nil
+    }
+  }
 }
 
 /// A connection to the daemon.
