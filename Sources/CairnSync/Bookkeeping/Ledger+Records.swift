@@ -56,16 +56,14 @@ extension Ledger {
     let old = entry.sequence
     move(from: old, to: sequence, old: SyncKey.change(old, record: id), new: key, origin)
     entry.sequence = sequence
-    put(SyncKey.record(id), entry.encoded, isAbsent: isNew)
-    written[id] = entry
+    put(SyncKey.record(id), entry.encoded, decoded: entry, isAbsent: isNew)
   }
 
   /// Writes what concerns this store alone, such as which references are parked.
   func setRecordQuietly(_ id: RecordID, _ entry: RecordEntry) {
     var entry = entry
     additions.settle(&entry)
-    put(SyncKey.record(id), entry.encoded)
-    written[id] = entry
+    put(SyncKey.record(id), entry.encoded, decoded: entry)
   }
 
   /// Forgets a record that never left this store.
@@ -83,7 +81,7 @@ extension Ledger {
       put(oldKey(), nil)
       noteMove(from: old, to: new)
     }
-    put(newKey, origin.map { SyncKey.bytes($0) } ?? Data())
+    put(newKey, origin.map(bytes(of:)) ?? Data())
   }
 
   // MARK: Links

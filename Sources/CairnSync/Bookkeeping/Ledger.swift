@@ -51,6 +51,7 @@ final class Ledger {
   private var moves: [UInt64: [UInt64]] = [:]
   /// The maps that were found empty.
   private var empty: Set<SyncMap> = []
+  private var origin: (store: StoreID, bytes: Data)?
   /// Changed keys of the maps that are read by prefix, by prefix.
   private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
 
@@ -99,7 +100,7 @@ final class Ledger {
   /// Reads many entries at once, so that ``value(_:)`` finds them.
   func prefetch(_ keys: [SidecarKey]) throws {
     var missing: [SidecarKey] = []
-    for key in SyncKey.sorted(keys.filter { entries.value($0) == nil }) where key != missing.last {
+    for key in SyncKey.sorted(keys.filter { !entries.isKnown($0) }) where key != missing.last {
       missing.append(key)
     }
     guard !missing.isEmpty else { return }
@@ -111,12 +112,24 @@ final class Ledger {
   /// Makes room for entries that are going to be changed.
   func reserve(_ count: Int) { entries.reserve(count) }
 
-  /// - Parameter isAbsent: Whether there is no entry yet, so that it need not be looked up.
-  func put(_ key: SidecarKey, _ value: Data?, isAbsent: Bool = false) {
-    entries.put(key, value, isAbsent: isAbsent)
+  /// - Parameters:
+  ///   - decoded: What the value says, for an entry of a record, so that it is not decoded again.
+  ///   - isAbsent: Whether there is no entry yet, so that it need not be looked up.
+  func put(
+    _ key: SidecarKey, _ value: Data?, decoded: RecordEntry? = nil, isAbsent: Bool = false
+  ) {
+    entries.put(key, value, decoded: decoded, isAbsent: isAbsent)
     if let prefix = Self.scanPrefix(of: key) {
       changedByPrefix[prefix, default: []].insert(key.key)
     }
+  }
+
+  /// The bytes of a store's identity: one batch has one origin.
+  func bytes(of store: StoreID) -> Data {
+    if let origin, origin.store == store { return origin.bytes }
+    let bytes = SyncKey.bytes(store)
+    origin = (store, bytes)
+    return bytes
   }
 
   /// Something has left a number of the change order.
@@ -166,8 +179,9 @@ final class Ledger {
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
     let changes = entries.sortedChanges()
     operations.reserveCapacity(operations.count + changes.count)
-    for (key, _, new) in changes {
-      operations.append(new.map { .put(key, $0) } ?? .remove(key))
+    for place in changes {
+      let entry = entries[place]
+      operations.append(entry.new.map { .put(entry.key, $0) } ?? .remove(entry.key))
     }
     if entries.change(SyncKey.digests) == nil {
       operations += digestOperations(try counted(changes), stored: storedDigests)
@@ -175,31 +189,39 @@ final class Ledger {
     return operations
   }
 
-  /// The entries of records that were written, so that they are not decoded again.
-  var written: [RecordID: RecordEntry] = [:]
-
   /// Digests that were counted anew, to be committed instead of a change of those that are there.
   var rebuiltDigests: RebuiltDigests?
 
   /// Whether the store was never written by sync.
   var isNew: Bool { storedHead == nil }
 
-  /// Those of the changes that digests count.
-  private func counted(
-    _ changes: [(key: SidecarKey, stored: Data??, new: Data?)]
-  ) throws -> [(key: SidecarKey, old: Data?, new: Data?)] {
-    let (records, links) = (SyncMap.records.rawValue, SyncMap.links.rawValue)
-    let counted = changes.filter { $0.key.map == records || $0.key.map == links }
-    try prefetchStored(counted.lazy.filter { $0.stored == nil }.map(\.key))
-    return counted.map { ($0.key, $0.stored ?? entries.stored($0.key), $0.new) }
+  /// One change that digests count.
+  struct CountedChange {
+    let key: SidecarKey
+    let old: Data?
+    let new: Data?
+    /// What `new` says, where it was decoded when it was written.
+    let record: RecordEntry?
   }
 
-  /// Reads what is stored under keys that were changed unread.
-  private func prefetchStored(_ keys: some Sequence<SidecarKey>) throws {
-    let keys = Array(keys)
-    if keys.isEmpty { return }
-    for (key, value) in zip(keys, try sidecar.sidecarValues(for: keys)) {
-      entries.note(key, stored: value)
+  /// Those of the changes that digests count.
+  private func counted(_ changes: [Int]) throws -> [CountedChange] {
+    let (records, links) = (SyncMap.records.rawValue, SyncMap.links.rawValue)
+    let counted = changes.filter {
+      let map = entries[$0].key.map
+      return map == records || map == links
+    }
+    // What is stored under keys that were changed unread.
+    let unread = counted.filter { !entries[$0].isRead }.map { entries[$0].key }
+    if !unread.isEmpty {
+      for (key, value) in zip(unread, try sidecar.sidecarValues(for: unread)) {
+        entries.note(key, stored: value)
+      }
+    }
+    return counted.map { place in
+      let entry = entries[place]
+      return CountedChange(
+        key: entry.key, old: entry.stored, new: entry.new, record: entries.record(at: place))
     }
   }
 

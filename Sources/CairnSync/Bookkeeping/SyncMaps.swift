@@ -183,6 +183,12 @@ enum SyncKey {
     withUnsafeBytes(of: value.bigEndian) { Data($0) }
   }
 
+  /// The record that a key of `sync_records` names.
+  static func identity(in key: SidecarKey) throws -> RecordID {
+    guard key.count == 16 else { throw ByteReader.damaged }
+    return RecordID(high: key.words.first, low: key.words.second)
+  }
+
   static func identity<Identity: SixteenBytes>(
     _ type: Identity.Type, in data: Data
   ) throws -> Identity {

@@ -166,10 +166,12 @@ struct ChangeExporter {
   ) throws -> Reading {
     var set = ChangeSet(
       source: ledger.storeID, after: cursor.position, upTo: range.upTo)
+    // What moved on while the range was read stands in it twice.
     let ids = Set(range.records.map(\.id)).sorted()
     let linkKeys = Set(range.links.map(\.key)).sorted()
     let keys = ids.map(SyncKey.record) + linkKeys.map(SyncKey.link)
-    try ledger.prefetch(keys)
+    try ledger.prefetch(
+      ids.filter { looked[$0] == nil }.map(SyncKey.record) + linkKeys.map(SyncKey.link))
     let entries = try ids.compactMap { id in
       try (looked[id] ?? ledger.record(id)).map { (id: id, entry: $0) }
     }

@@ -52,6 +52,34 @@ struct DigestSum: Hashable, Sendable {
   }
 }
 
+/// Sums by bucket; those of one bucket mostly come one after the other.
+struct DigestSums {
+  private var earlier: [DigestBucket: DigestSum] = [:]
+  private var last: (bucket: DigestBucket, sum: DigestSum)?
+
+  var byBucket: [DigestBucket: DigestSum] {
+    var all = earlier
+    if let last { all[last.bucket, default: DigestSum()] += last.sum }
+    return all
+  }
+
+  mutating func add(_ sum: DigestSum, to bucket: DigestBucket) {
+    turn(to: bucket)
+    last?.sum += sum
+  }
+
+  mutating func subtract(_ sum: DigestSum, from bucket: DigestBucket) {
+    turn(to: bucket)
+    last?.sum -= sum
+  }
+
+  private mutating func turn(to bucket: DigestBucket) {
+    if last?.bucket == bucket { return }
+    if let last { earlier[last.bucket, default: DigestSum()] += last.sum }
+    last = (bucket, DigestSum())
+  }
+}
+
 /// 128 bits of what was put into it: other content practically never has the same.
 ///
 /// It guards against accidents, not against forgery.

@@ -10,7 +10,7 @@ extension Ledger {
   ///   - changes: The entries that it changes, with what is there now and what will be.
   ///   - stored: The state of the digests as it was read.
   func digestOperations(
-    _ changes: [(key: SidecarKey, old: Data?, new: Data?)], stored: Data?
+    _ changes: [CountedChange], stored: Data?
   ) -> [SidecarOperation] {
     if let rebuilt = rebuiltDigests {
       var operations: [SidecarOperation] = [
@@ -31,17 +31,17 @@ extension Ledger {
       let state = try DigestState(decoding: stored)
       guard state.names == head.names else { return [.remove(SyncKey.digests)] }
       if changes.isEmpty { return [] }
-      var sums: [DigestBucket: DigestSum] = [:]
+      var sums = DigestSums()
       for change in changes where state.counts(change.key) {
         if let old = try change.old.flatMap({ try digest(of: change.key, $0) }) {
-          sums[old.bucket, default: DigestSum()] -= old.sum
+          sums.subtract(old.sum, from: old.bucket)
         }
-        if let new = try change.new.flatMap({ try newDigest(of: change.key, $0) }) {
-          sums[new.bucket, default: DigestSum()] += new.sum
+        if let new = try newDigest(of: change) {
+          sums.add(new.sum, to: new.bucket)
         }
       }
       return [.require(SyncKey.digests, stored)]
-        + sums.filter { !$0.value.isZero }.map { .add($0.key.key, $0.value.numbers) }
+        + sums.byBucket.filter { !$0.value.isZero }.map { .add($0.key.key, $0.value.numbers) }
     } catch {
       // Without digests everything is read, and they are made anew.
       return [.remove(SyncKey.digests)]
@@ -49,13 +49,11 @@ extension Ledger {
   }
 
   private func newDigest(
-    of key: SidecarKey, _ value: Data
+    of change: CountedChange
   ) throws -> (bucket: DigestBucket, sum: DigestSum)? {
-    if key.map == SyncMap.records.rawValue {
-      let id = try SyncKey.identity(RecordID.self, in: key.key)
-      if let entry = written[id] { return schema.digest(of: entry, id: id) }
-    }
-    return try digest(of: key, value)
+    guard let new = change.new else { return nil }
+    guard let entry = change.record else { return try digest(of: change.key, new) }
+    return schema.digest(of: entry, id: try SyncKey.identity(in: change.key))
   }
 
   /// What an entry of `sync_records` or `sync_links` counts for.

@@ -113,20 +113,8 @@ struct StoreComparison {
   }
 
   private func summaries() throws -> (local: Summary, replica: Summary) {
-    let found = try Self.both([local, replica]) { try summary(of: $0) }
+    let found = try StoreAccess.all([local, replica]) { try summary(of: $0) }
     return (found[0], found[1])
-  }
-
-  /// Does the same with several stores at once.
-  static func both<Value: Sendable>(
-    _ stores: [StoreAccess], _ work: @Sendable (StoreAccess) throws -> Value
-  ) throws -> [Value] {
-    let results = Mutex([Result<Value, any Error>?](repeating: nil, count: stores.count))
-    DispatchQueue.concurrentPerform(iterations: stores.count) { index in
-      let result = Result { try work(stores[index]) }
-      results.withLock { $0[index] = result }
-    }
-    return try results.withLock { $0 }.compactMap { try $0?.get() }
   }
 
   /// By record, the properties that differ although both stores know the same write of them, and the

@@ -1,4 +1,6 @@
 // Comparing the stores of a group.
+import Dispatch
+import Synchronization
 
 extension SyncEngine {
   /// Compares a replica with the local store, after a pass.
@@ -66,9 +68,23 @@ extension SyncEngine {
       return within(filter, report)
     }
     var report = try StoreComparison(local: local, replica: replica, filter: filter).run(name: name)
-    report.hadWrongDigests = try StoreComparison.both([local, replica]) {
+    report.hadWrongDigests = try StoreAccess.all([local, replica]) {
       try DigestBuild(access: $0).audit()
     }.contains(true)
     return within(filter, report)
+  }
+}
+
+extension StoreAccess {
+  /// Does the same with several stores at once.
+  static func all<Value: Sendable>(
+    _ stores: [StoreAccess], _ work: @Sendable (StoreAccess) throws -> Value
+  ) throws -> [Value] {
+    let results = Mutex([Result<Value, any Error>?](repeating: nil, count: stores.count))
+    DispatchQueue.concurrentPerform(iterations: stores.count) { index in
+      let result = Result { try work(stores[index]) }
+      results.withLock { $0[index] = result }
+    }
+    return try results.withLock { $0 }.compactMap { try $0?.get() }
   }
 }

@@ -32,4 +32,26 @@ extension Link {
     throw SyncError(
       .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
   }
+
+  /// Why nobody can wait for the link now; nil when a pass may come.
+  func refusal(_ life: LinkLife) -> SyncError? {
+    switch life.phase {
+    case .paused:
+      return SyncError(
+        .notSyncing, "\(configuration.name) is paused; resume it first", recovery: .wait)
+    case .removed:
+      return SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person)
+    case .failed(let error): return error
+    case .awaitingApproval(let plan): return plan.error
+    case .opening, .migrating, .ready, .syncing, .waiting: return nil
+    }
+  }
+
+  func timedOut() -> SyncError {
+    let life = self.life
+    let why = life.lastError.map { ": " + $0.message } ?? ""
+    return SyncError(
+      .timedOut, "\(configuration.name) is not in step yet (\(life.phase.word))\(why)",
+      recovery: .wait)
+  }
 }

@@ -154,27 +154,6 @@ final class Link: Sendable {
     }
   }
 
-  private func refusal(_ life: LinkLife) -> SyncError? {
-    switch life.phase {
-    case .paused:
-      return SyncError(
-        .notSyncing, "\(configuration.name) is paused; resume it first", recovery: .wait)
-    case .removed:
-      return SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person)
-    case .failed(let error): return error
-    case .awaitingApproval(let plan): return plan.error
-    case .opening, .migrating, .ready, .syncing, .waiting: return nil
-    }
-  }
-
-  private func timedOut() -> SyncError {
-    let life = self.life
-    let why = life.lastError.map { ": " + $0.message } ?? ""
-    return SyncError(
-      .timedOut, "\(configuration.name) is not in step yet (\(life.phase.word))\(why)",
-      recovery: .wait)
-  }
-
   // MARK: The task
 
   private func run() async {
