@@ -4,7 +4,8 @@
 usage: check-browser.py PROGRAMS [STORE [SCREENSHOTS]]
 
 PROGRAMS is the folder of cairnd and cairnctl. Without a store, a daemon makes one. The pages of the daemon
-are looked at while it runs, with a replica that is there and one that is not, and after it has ended.
+are looked at while it runs, with a replica that another machine writes to and one that is not there, with a
+conflict and something in quarantine, and after it has ended.
 
 For every kind of page, in light and in dark and on a narrow screen: the accessibility tree has one main
 landmark and one heading of the first level, and every link, field, button, picture and scrolling region in
@@ -303,31 +304,78 @@ def check_plots(chromium, address):
     check(rows > 0, f"the table of a plot opens by keyboard: {rows} rows")
 
 
+class Machine:
+    """A daemon with the replica that others have, too."""
+
+    def __init__(self, programs, folder, name, model, replicas):
+        self.socket = os.path.join(folder, name + ".control")
+        self.ctl = [os.path.join(programs, "cairnctl"), "--socket", self.socket]
+        with open(os.path.join(folder, name + ".yaml"), "w") as file:
+            json.dump({"model": model, "control": {"socket": self.socket},
+                       "local": {"path": os.path.join(folder, name + ".sqlite")},
+                       "replicas": [{"name": replica, "type": "sqlite", "path": path}
+                                    for replica, path in replicas.items()]}, file)
+        self.process = subprocess.Popen([os.path.join(programs, "cairnd"), "--config", file.name],
+                                        stderr=subprocess.DEVNULL)
+        wait_for("the daemon answers",
+                 lambda: subprocess.run(self.ctl + ["status"], capture_output=True).returncode == 0)
+
+    def run(self, *arguments, text=""):
+        return subprocess.run(self.ctl + list(arguments), check=True, capture_output=True, text=True,
+                              input=text).stdout
+
+    def identifier(self, name):
+        found = self.run("fetch", "Package", "--where", f"name == '{name}'", "--properties", "id",
+                         "--format", "csv")
+        return found.split()[-1]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def disagree(here, there):
+    """Two machines write the same value, and one of them something that the other refuses."""
+    for machine in (here, there):
+        machine.run("pause", "nas")
+    long = "a summary that is too long for the other machine <b>"
+    there.run("update", "Package", there.identifier("package-1"), "summary=there <script>")
+    there.run("update", "Package", there.identifier("package-2"), "summary=" + long)
+    here.run("update", "Package", here.identifier("package-1"), "summary=here & now")
+    for machine in (there, here):
+        machine.run("resume", "nas")
+        machine.run("sync", "nas")
+    wait_for("a conflict", lambda: "won " in here.run("conflicts"))
+    wait_for("something in quarantine", lambda: "package" in here.run("quarantine").lower())
+
+
 def check_daemon(programs, folder, chromium, screenshots):
     """The pages of a daemon, and of one that is away."""
-    model = os.path.join(os.path.dirname(__file__), "../../Config/demo/DebianPackages.xcdatamodeld")
-    socket = os.path.join(folder, "page.control")
-    with open(os.path.join(folder, "page.yaml"), "w") as file:
-        json.dump({"model": os.path.abspath(model), "control": {"socket": socket},
-                   "local": {"path": os.path.join(folder, "page.sqlite")},
-                   "replicas": [
-                       {"name": "nas", "type": "sqlite", "path": os.path.join(folder, "nas.sqlite")},
-                       {"name": "away", "type": "sqlite",
-                        "path": os.path.join(folder, "nowhere/away.sqlite")}]}, file)
-    ctl = [os.path.join(programs, "cairnctl"), "--socket", socket]
-    daemon = subprocess.Popen([os.path.join(programs, "cairnd"), "--config", file.name],
-                              stderr=subprocess.DEVNULL)
-    server = None
+    model = os.path.abspath(os.path.join(
+        os.path.dirname(__file__), "../../Config/demo/DebianPackages.xcdatamodeld"))
+    # The same version: what validation says is in no hash.
+    strict = shutil.copytree(model, os.path.join(folder, "Strict.xcdatamodeld"))
+    contents = os.path.join(strict, "DebianPackages.xcdatamodel/contents")
+    with open(contents) as file:
+        document = file.read()
+    with open(contents, "w") as file:
+        file.write(document.replace('name="summary" optional="YES"',
+                                    'name="summary" optional="YES" maxValueString="30"'))
+    nas = os.path.join(folder, "nas.sqlite")
+    server = there = None
+    here = Machine(programs, folder, "here", strict,
+                   {"nas": nas, "away": os.path.join(folder, "nowhere/away.sqlite")})
     try:
-        wait_for("the daemon answers",
-                 lambda: subprocess.run(ctl + ["status"], capture_output=True).returncode == 0)
-        server = subprocess.Popen([os.path.join(programs, "cairnctl"), "page", "--socket", socket],
+        there = Machine(programs, folder, "there", model, {"nas": nas})
+        server = subprocess.Popen([os.path.join(programs, "cairnctl"), "page", "--socket", here.socket],
                                   stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
         location = server.stdout.readline().strip()
         base = location.split("?")[0]
         rows = [{"name": f"package-{number}", "version": "1"} for number in range(300)]
-        subprocess.run(ctl + ["import", "-", "--entity", "Package", "--key", "name"], check=True,
-                       capture_output=True, text=True, input="\n".join(map(json.dumps, rows)))
+        here.run("import", "-", "--entity", "Package", "--key", "name", text="\n".join(map(json.dumps, rows)))
+        wait_for("the other machine has the records",
+                 lambda: len(there.run("fetch", "Package", "--format", "jsonl").splitlines()) == 300)
+        disagree(here, there)
         chromium.open(location)
         still = urllib.parse.urljoin(base, "/?refresh=off")
 
@@ -345,11 +393,16 @@ def check_daemon(programs, folder, chromium, screenshots):
                  "link-away": "/links/away?refresh=off", "conflicts": "/conflicts",
                  "quarantine": "/quarantine", "daemon-store": "/stores/local/",
                  "daemon-rows": "/stores/nas/entities/Package", "store-away": "/stores/away/"}
+        chromium.open(urllib.parse.urljoin(base, pages["conflicts"]))
+        pages["conflict"] = chromium.evaluate(
+            "document.querySelector('a[href^=\"/conflicts/\"]').getAttribute('href')")
+        chromium.open(urllib.parse.urljoin(base, pages["quarantine"]))
+        check(chromium.evaluate("document.querySelectorAll('main section').length") > 0,
+              "what waits is listed")
         for name, path in pages.items():
             check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
         check_plots(chromium, still)
-        daemon.terminate()
-        daemon.wait()
+        here.end()
         time.sleep(1.5)
         for name, path in (("silent", "/?refresh=off"), ("silent-link", "/links/nas?refresh=off")):
             check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
@@ -361,7 +414,7 @@ def check_daemon(programs, folder, chromium, screenshots):
         check(server.wait(10) == 0, "cairnctl page ends well")
         return len(pages) + 2
     finally:
-        for process in (daemon, server):
+        for process in (here.process, there and there.process, server):
             if process:
                 process.kill()
                 process.wait()

@@ -11,13 +11,13 @@ struct DaemonUnanswered: Error, Sendable, Hashable {
   init(_ error: any Error) {
     switch error {
     case let error as ControlError:
-      message = "The daemon refuses to answer: \(error.description)."
-      advice = error.hint
+      message = Phrase.sentence("The daemon refuses to answer: \(error.description)")
+      advice = error.hint.map(Phrase.capitalised)
     case let error as ControlClientError:
-      message = "The daemon is not reachable: \(Self.reason(error))."
-      advice = error.hint
+      message = Phrase.sentence("The daemon is not reachable: \(Self.reason(error))")
+      advice = error.hint.map(Phrase.capitalised)
     default:
-      message = "The daemon cannot be asked: \(error)."
+      message = Phrase.sentence("The daemon cannot be asked: \(error)")
       advice = nil
     }
   }
@@ -68,7 +68,7 @@ struct DaemonSource: Sendable {
         return try client.call(method, parameters)
       }
     } catch ControlError.entryNotFound(_, _, let reason) {
-      throw PageError.missing("There is no such entry (any more): \(reason).")
+      throw PageError.missing(Phrase.sentence("There is no such entry (any more): \(reason)"))
     } catch ControlError.invalidParameter {
       throw PageError.missing("The address is none that the daemon knows.")
     } catch {

@@ -7,7 +7,7 @@ struct ListRemarks: Sendable {
   let remarks: [String]
 
   init(away: [AwayReplica], damaged: Int) {
-    var remarks = away.map { "Not read: \($0.name): \($0.reason)." }
+    var remarks = away.map { Phrase.sentence("Not read: \($0.name): \($0.reason)") }
     if damaged > 0 {
       remarks.append(
         "\(Readable.count(damaged, "entry", "entries")) cannot be read, because a file is damaged.")

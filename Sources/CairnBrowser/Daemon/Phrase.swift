@@ -9,6 +9,14 @@ struct Phrase: Sendable, Hashable {
 
   let parts: [Part]
 
+  /// The text with a large letter at its beginning; hints of the command line have none.
+  static func capitalised(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst()
+  }
+
+  /// The text with a full stop at its end, where it has none.
+  static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
+
   init(_ text: String) {
     let pieces = text.split(separator: "`", omittingEmptySubsequences: false)
     // A backtick without a partner is one of the words.

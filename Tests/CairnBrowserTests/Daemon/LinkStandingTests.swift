@@ -81,5 +81,6 @@ import Testing
       ])
     #expect(Phrase("a lone ` stays").parts == [.init(words: "a lone ` stays", isCommand: false)])
     #expect(Phrase("").parts.isEmpty)
+    #expect(["no", "yes."].map(Phrase.sentence) == ["no.", "yes."])
   }
 }
