@@ -25,6 +25,14 @@ import Testing
   }
 
   private func migrate(_ arguments: String...) async throws -> Outcome {
+    try await migrate(arguments)
+  }
+
+  private func migrate(_ path: String, _ arguments: [String]) async throws -> Outcome {
+    try await migrate([path] + arguments)
+  }
+
+  private func migrate(_ arguments: [String]) async throws -> Outcome {
     let program = try #require(Project.program("cairnctl"), "build the products first")
     return try await run(program, ["migrate"] + arguments)
   }
@@ -180,7 +188,6 @@ import Testing
   func killedAnywhereTheFileIsOfTheOldVersionOrTheNewOne(type: String, items: Int) async throws {
     try makeStore(items: items, type: type)
     let whole = try Data(contentsOf: URL(fileURLWithPath: store))
-    let program = try #require(Project.program("cairnctl"))
     var ends: [String: Int] = [:]
     var delay = 15
     // Later and later, until it has come to its end a few times, however fast the machine is.
@@ -191,16 +198,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.file(name))
       }
       try whole.write(to: URL(fileURLWithPath: store))
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: program)
-      process.arguments = ["migrate", store, "--to", package, "--allow-drop", "--no-backup"]
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      // Wherever it is by then.
-      _ = await eventually(within: .milliseconds(delay)) { false }
-      ProcessConduct.send(signal: 9, to: process.processIdentifier)
-      process.waitUntilExit()
+      try await kill(["--to", package, "--allow-drop"], after: delay)
       let isNew = try await isMigrated(type: type, items: items, after: delay)
       ends[isNew ? "new" : "old", default: 0] += 1
       let finished = try await migrate(store, "--to", package, "--allow-drop", "--no-backup")
@@ -210,6 +208,19 @@ import Testing
       #expect(!left.contains { $0.hasSuffix(".migrating") }, "\(left)")
     }
     #expect(ends["new", default: 0] == 3, "\(ends)")
+  }
+
+  /// Begins to migrate the store without a copy, and ends that wherever it is after a while.
+  private func kill(_ arguments: [String], after delay: Int) async throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try #require(Project.program("cairnctl")))
+    process.arguments = ["migrate", store] + arguments + ["--no-backup"]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    _ = await eventually(within: .milliseconds(delay)) { false }
+    ProcessConduct.send(signal: 9, to: process.processIdentifier)
+    process.waitUntilExit()
   }
 
   /// Whether the store is of the new version; checks that it is whole, of one or the other.
@@ -256,5 +267,72 @@ import Testing
     let foreign = try await migrate(
       try take("apple-stores/Recipes.sqlite"), "--to", moody, "--dry-run")
     #expect(foreign.errors.contains("neither in \(moody) nor in the store"), "\(foreign.errors)")
+  }
+
+  @Test(.enabled(if: fixtures != nil, "CAIRN_APPLE_FIXTURES names no folder"))
+  func aMigrationByMappingModelThatIsKilledLeavesTheOldStoreOrTheNewOne() async throws {
+    let fixtures = try #require(Self.fixtures)
+    let moody = "\(fixtures)/models/Moody.xcdatamodeld"
+    let moods = 1200
+    try makeMoods(moods, models: moody)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: store))
+    // As in a project: the mapping model beside the package.
+    let (models, name) = (folder.file("models"), "Moody 2-Moody 3.xcmappingmodel")
+    try FileManager.default.createDirectory(atPath: models, withIntermediateDirectories: true)
+    let package = "\(models)/Moody.xcdatamodeld"
+    try FileManager.default.copyItem(atPath: moody, toPath: package)
+    try FileManager.default.copyItem(
+      atPath: "\(fixtures)/mapping-models/\(name)", toPath: "\(models)/\(name)")
+    let arguments = ["--to", package, "--model-version", "Moody 3"]
+    var ends: [String: Int] = [:]
+    var delay = 15
+    while ends["new", default: 0] < 2, delay < 20_000 {
+      defer { delay += 60 + delay / 10 }
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      where name.contains("Shop.sqlite") {
+        try FileManager.default.removeItem(atPath: folder.file(name))
+      }
+      try whole.write(to: URL(fileURLWithPath: store))
+      try await kill(arguments, after: delay)
+      let inspection = try StoreInspection(contentsOf: URL(fileURLWithPath: store), checks: true)
+      #expect(inspection.damage.isEmpty, "killed after \(delay) ms: \(inspection.damage)")
+      #expect(inspection.entities.first { $0.name == "Mood" }?.count == moods)
+      let plan = try await migrate(store, arguments + ["--dry-run", "--json"])
+      let isNew = plan.output.contains(#""way":"none""#)
+      #expect(isNew != plan.output.contains(#""way":"mapping""#), "\(delay) ms: \(plan)")
+      ends[isNew ? "new" : "old", default: 0] += 1
+      let finished = try await migrate(store, arguments + ["--no-backup"])
+      #expect(finished.code == 0, "\(finished.errors)")
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(!left.contains { $0.hasSuffix(".migrating") }, "\(left)")
+    }
+    #expect(ends["new", default: 0] == 2, "\(ends)")
+  }
+
+  /// A store of the second version of Moody with that many moods, copies of those of Apple's store.
+  private func makeMoods(_ count: Int, models: String) throws {
+    let fixtures = try #require(Self.fixtures)
+    try Data(contentsOf: URL(fileURLWithPath: "\(fixtures)/apple-stores/Moody-2.sqlite"))
+      .write(to: URL(fileURLWithPath: store))
+    let model = try ModelPackage(contentsOf: URL(fileURLWithPath: models)).model(named: "Moody 2")
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    let opened = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: URL(fileURLWithPath: store),
+      options: [:])
+    let context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Mood")
+      let first = try #require(try context.fetch(request).first)
+      let names = first.entity.propertiesByName.filter { name, property in
+        !property.isTransient && (property as? RelationshipDescription)?.isToMany != true
+      }.keys
+      for _ in 0..<(count - (try context.count(for: request))) {
+        let copy = ManagedObject(entity: first.entity, insertInto: context)
+        for name in names { copy.setValue(first.value(forKey: name), forKey: name) }
+      }
+      try context.save()
+    }
+    try coordinator.remove(opened)
   }
 }
