@@ -17,7 +17,7 @@ public enum FileUsers {
   ///
   /// Each connection to a database with a write-ahead log holds a lock of the index beside it, which the
   /// kernel tells whosever process it is. Of other files only processes are found whose descriptors this one
-  /// may look at: those of the same user, or all for root. To be asked before this process opens the database:
+  /// may look at: those of the same user, or all for root. The caller asks before it opens the database:
   /// closing the index would give up its own locks.
   public static func others(of path: String) -> [FileUser] {
     var processes = descriptorHolders(of: [path, path + "-wal", path + "-shm"])

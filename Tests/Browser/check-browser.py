@@ -403,7 +403,13 @@ def check_daemon(programs, folder, chromium, screenshots):
             check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
         check_plots(chromium, still)
         here.end()
-        time.sleep(1.5)
+        silent = "document.querySelector('[role=alert]') !== null"
+
+        def is_silent():
+            chromium.open(still)
+            return chromium.evaluate(silent)
+
+        wait_for("the page says that the daemon is away", is_silent)
         for name, path in (("silent", "/?refresh=off"), ("silent-link", "/links/nas?refresh=off")):
             check_page(chromium, base, name, urllib.parse.urljoin(base, path), screenshots)
             check(chromium.evaluate("document.querySelector('[role=alert]').textContent.includes('No answer since')"),

@@ -29,7 +29,7 @@ useradd -M -N -g nogroup -G cairn watcher
 useradd -M -N -g nogroup stranger
 
 check "the unit verifies" systemd-analyze verify cairnd-page.service
-equals "it is off unless someone starts it" disabled "$(systemctl is-enabled cairnd-page.service)"
+equals "it is off until it is enabled" disabled "$(systemctl is-enabled cairnd-page.service)"
 if systemctl is-active -q cairnd-page.service; then fail "and not started" "it is active"; else ok "and not started"; fi
 score=$(systemd-analyze security --offline=true --threshold=4 cairnd-page.service 2>&1) && ok "it scores 0.4 at most" ||
   fail "it scores 0.4 at most" "$(tail -1 <<< "$score")"
@@ -60,7 +60,7 @@ contains "a stranger does not get in" "curl: (7)" "$(page stranger /)"
 equals "nor does a page of another name" 421 "$(page watcher / -o /dev/null -w '%{http_code}' -H 'Host: evil.example')"
 runuser -u cairn-page -g cairn -- cairnctl pause > /tmp/out 2>&1
 equals "its user may change nothing" 1 $?
-contains "and is told so" "permission denied" "$(cat /tmp/out)"
+contains "and reads why" "permission denied" "$(cat /tmp/out)"
 contains "and cannot write to the stores" "Permission denied" \
   "$(runuser -u cairn-page -g cairn -- sh -c 'echo x >> /var/lib/cairn/local.sqlite' 2>&1)"
 

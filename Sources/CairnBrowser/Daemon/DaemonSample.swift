@@ -6,7 +6,7 @@ import Foundation
 /// The figures of one moment; of one at which the daemon gave no answer, only the moment.
 struct DaemonSample: Sendable, Hashable {
   struct Link: Sendable, Hashable {
-    /// Transactions that one side lacks; nil while nobody knows.
+    /// Transactions that one side lacks; nil while that is unknown.
     var lag: Int?
     /// Records that were brought over since the daemon started; nil while no engine counts.
     var moved: Int?
@@ -55,7 +55,7 @@ struct SampleRing: Sendable {
 }
 
 extension [DaemonSample] {
-  /// The lag of a link at each moment, nil where nobody knew.
+  /// The lag of a link at each moment, nil where it was unknown.
   func lag(of link: String) -> [PlotPoint] {
     map { PlotPoint(moment: $0.moment, value: $0.links[link]?.lag.map(Double.init)) }
   }

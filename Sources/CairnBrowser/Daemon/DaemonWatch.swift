@@ -51,7 +51,7 @@ actor DaemonWatch {
     return reading
   }
 
-  /// Asks once; those who come meanwhile wait for the same answer.
+  /// Asks once; requests that come meanwhile wait for the same answer.
   private func look(keepsSample: Bool) async {
     if attempt == nil { attempt = Task { await ask() } }
     await attempt?.value

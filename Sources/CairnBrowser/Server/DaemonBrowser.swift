@@ -4,8 +4,8 @@ import CairnControl
 
 /// Pages about a running daemon and the stores that it keeps in step, served to this machine.
 ///
-/// The daemon is asked over its control socket, with the role of the caller; its stores are opened
-/// read-only by this process, page by page, so that none is held open.
+/// Each page asks the daemon over its control socket, with the role of the caller. A page of a store opens
+/// its file read-only, and closes it afterwards.
 public struct DaemonBrowser: Sendable {
   private let routes: DaemonRoutes
   private let server: PageServer

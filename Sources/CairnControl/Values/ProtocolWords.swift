@@ -54,7 +54,7 @@ extension ReplicaStatus.State {
 }
 
 extension ReplicaStatus {
-  /// The lag in transactions and time; nil while nobody knows it.
+  /// The lag in transactions and time; nil while it is unknown.
   public var lagWords: String? {
     guard let transactions = lagTransactions else { return nil }
     guard transactions > 0 else { return "0" }
