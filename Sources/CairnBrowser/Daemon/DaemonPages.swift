@@ -72,9 +72,9 @@ struct DaemonOverview: Sendable {
   }
 
   let silence: SilenceNotice?
-  let standing: Standing
+  let standing: StateLabel
   let facts: [Fact]
-  let localStanding: Standing?
+  let localStanding: StateLabel?
   let localFacts: [Fact]
   let localPage: String?
   let localTrouble: String?
@@ -92,9 +92,9 @@ struct DaemonOverview: Sendable {
     let isCurrent = reading.silence == nil
     let status = reading.answer?.status
     silence = SilenceNotice(reading)
-    standing = isCurrent ? status.map { Standing($0.state) } ?? .unknown : .unknown
+    standing = isCurrent ? status.map { StateLabel($0.state) } ?? .unknown : .unknown
     facts = status.map(Self.facts) ?? []
-    localStanding = status?.local.map { Standing($0, isCurrent: isCurrent) }
+    localStanding = status?.local.map { StateLabel($0, isCurrent: isCurrent) }
     localFacts = status?.local.map(Self.facts) ?? []
     localPage = status?.local.map { PageAddress.store($0.name) + "/" }
     localTrouble = status?.local?.problem.map { "\($0.message) (\($0.code))" }

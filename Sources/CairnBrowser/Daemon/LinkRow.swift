@@ -6,7 +6,7 @@ import Foundation
 struct LinkRow: Sendable {
   let link: String
   let linkPage: String
-  let standing: Standing
+  let standing: StateLabel
   let direction: String
   let lag: String
   let lastPass: String
@@ -23,7 +23,7 @@ struct LinkRow: Sendable {
     let isCurrent = reading.silence == nil
     link = replica.name
     linkPage = Self.address(of: replica.name) + suffix
-    standing = Standing(
+    standing = StateLabel(
       replica, local: reading.answer?.status.local?.state, isCurrent: isCurrent)
     direction = replica.direction.words
     lag = isCurrent ? replica.lagWords ?? "unknown" : "unknown"

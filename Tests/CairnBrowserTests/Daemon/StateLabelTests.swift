@@ -5,7 +5,7 @@ import Testing
 
 @testable import CairnBrowser
 
-@Suite struct LinkStandingTests {
+@Suite struct StateLabelTests {
   private func replica(
     _ state: ReplicaStatus.State = .inSync, lag: Int? = 0, problem: StatusProblem? = nil,
     waits: [StatusWait] = []
@@ -17,7 +17,7 @@ import Testing
 
   private func words(
     _ replica: ReplicaStatus, local: StoreStatus.State? = .open, isCurrent: Bool = true
-  ) -> String { Standing(replica, local: local, isCurrent: isCurrent).words }
+  ) -> String { StateLabel(replica, local: local, isCurrent: isCurrent).words }
 
   @Test func inSyncIsSaidOfALinkThatNothingSpeaksAgainst() {
     #expect(words(replica()) == "in sync")
@@ -43,7 +43,7 @@ import Testing
     func words(
       _ state: StoreStatus.State, problem: StatusProblem? = nil, isCurrent: Bool = true
     ) -> String {
-      Standing(
+      StateLabel(
         StoreStatus(name: "local", type: "sqlite", location: "", state: state, problem: problem),
         isCurrent: isCurrent
       ).words

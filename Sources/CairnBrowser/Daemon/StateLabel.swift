@@ -3,7 +3,7 @@
 import CairnControl
 
 /// A word and how good or bad it is.
-struct Standing: Sendable, Hashable {
+struct StateLabel: Sendable, Hashable {
   enum Tone: String, Sendable {
     case good, waiting, problem, note
   }
@@ -16,7 +16,7 @@ struct Standing: Sendable, Hashable {
     self.tone = tone.rawValue
   }
 
-  static let unknown = Standing("unknown", .note)
+  static let unknown = StateLabel("unknown", .note)
 
   /// The state of a link.
   ///
