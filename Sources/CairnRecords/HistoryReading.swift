@@ -96,7 +96,7 @@ public struct HistoryReading: Sendable {
     }
     if let limit = parameters.limit, limit < 0 { throw ControlError.invalidParameter("limit") }
     let hasStart = parameters.after != nil || parameters.since != nil
-    // Both ends of what goes on for ever: whoever asks for that means something else.
+    // Both ends of what goes on for ever: that caller means something else.
     if parameters.limit != nil, hasStart, parameters.follow ?? false {
       throw ControlError.invalidParameter("limit")
     }

@@ -14,7 +14,7 @@ struct CairnctlCommand: ParsableCommand {
       """,
     version: CairnVersion.text,
     subcommands: [
-      StatusCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
+      StatusCommand.self, TopCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PlanCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
       ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
       HistoryCommand.self,

@@ -9,8 +9,14 @@ import Testing
 @testable import CairnDaemon
 
 @Suite struct ControlServerTests {
+  /// Those of a daemon that stops: no stream goes on for ever.
+  private static let ended: StreamEndings = {
+    let endings = StreamEndings()
+    endings.endAll()
+    return endings
+  }()
   private static let table = HandlerTable(
-    host: EngineHost(), actions: .idle
+    host: EngineHost(), actions: .idle, endings: ended
   ).handlers
 
   @Test func everyMethodHasOneHandlerAndARole() {

@@ -35,11 +35,12 @@ final class ControlServer: Service {
   private let logger: Logger
   private let passed: [OwnedDescriptor]
   private let onListening: @Sendable () async -> Void
+  private let endings: StreamEndings
 
   /// - Parameter roles: Who may do what; by the groups of `settings` when nil.
   init(
     settings: Settings, passed: [OwnedDescriptor] = [], roles: ControlRoles? = nil,
-    dispatcher: ControlDispatcher, logger: Logger,
+    dispatcher: ControlDispatcher, endings: StreamEndings = StreamEndings(), logger: Logger,
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.settings = settings
@@ -47,6 +48,7 @@ final class ControlServer: Service {
     self.dispatcher = dispatcher
     self.logger = logger
     self.onListening = onListening
+    self.endings = endings
     table = ConnectionTable(limits: settings.limits)
     self.roles = roles ?? ControlRoles(settings, makesSocket: passed.isEmpty)
   }
@@ -159,6 +161,7 @@ final class ControlServer: Service {
 
   private func drain() async {
     table.drain()
+    endings.endAll()
     let deadline = ContinuousClock.now + settings.drainTimeout
     while table.count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(10))

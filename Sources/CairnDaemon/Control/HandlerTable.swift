@@ -10,14 +10,21 @@ import CairnControl
 struct HandlerTable: Sendable {
   private(set) var handlers: [ControlHandler] = []
   private let host: EngineHost
+  let endings: StreamEndings
 
-  init(host: EngineHost, actions: DaemonActions) {
+  /// - Parameter endings: Ends the streams that have no end of their own.
+  init(
+    host: EngineHost, actions: DaemonActions, feed: EventFeed = EventFeed(),
+    endings: StreamEndings = StreamEndings()
+  ) {
     self.host = host
+    self.endings = endings
     serveStatus(actions.status)
     serveConfiguration(actions)
     serveMetrics(of: host, actions.status)
     serveStores()
     serveHistory()
+    serveMonitor(feed, actions.status)
     serveRestore(actions.restore)
     serveDrain(actions.drain)
     serveLinks()

@@ -3,7 +3,7 @@
 import CairnCoordinator
 import CairnStore
 
-/// Tells of commits to a store, whoever makes them, and of its end.
+/// Announces commits to a store, of this process and of others, and its end.
 ///
 /// It lives on what the coordinator announces: nothing is looked at while nothing happens.
 final class CommitSignal: CoordinatorObserver {

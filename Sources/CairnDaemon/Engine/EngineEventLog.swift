@@ -13,6 +13,8 @@ struct EngineEventLog {
   let engine: SyncEngine
   let local: LocalProblems
   let reporter: EngineReporter
+  /// For callers that look on.
+  let feed: EventFeed
   let logger: Logger
 
   /// The least time between two entries of what goes on.
@@ -57,6 +59,7 @@ struct EngineEventLog {
       var isNews = true
       switch happening {
       case .link(let event):
+        feed.add(MonitorDaemon.Event(event, date: .now))
         log(event, &memory)
         noteLocal(event)
         isNews = Self.endsSomething(event)

@@ -18,6 +18,7 @@ actor GroupEngine {
   var configuration: DaemonConfiguration
   let logger: Logger
   private let ownership: StoreOwnership
+  private let feed: EventFeed
   private let remembered: RememberedReplicas
   /// What is wrong with the local store.
   nonisolated let health: LocalHealth
@@ -29,8 +30,11 @@ actor GroupEngine {
   private var tasks: [Task<Void, Never>] = []
   private var eventLog: Task<Void, Never>?
 
-  init(configuration: DaemonConfiguration, ownership: StoreOwnership, logger: Logger) {
+  init(
+    configuration: DaemonConfiguration, ownership: StoreOwnership, feed: EventFeed, logger: Logger
+  ) {
     self.configuration = configuration
+    self.feed = feed
     self.ownership = ownership
     self.logger = logger
     remembered = RememberedReplicas(localStore: configuration.local.path)
@@ -77,7 +81,7 @@ actor GroupEngine {
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(
       engine: engine, local: LocalProblems(store: local, health: health), reporter: reporter,
-      logger: logger)
+      feed: feed, logger: logger)
     eventLog = Task { await events.run() }
     tasks.append(lookSchedule(engine, reporter))
     let memory = try remembered.load()

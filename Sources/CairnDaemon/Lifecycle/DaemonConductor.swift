@@ -8,6 +8,7 @@ import Logging
 actor DaemonConductor {
   private var lifecycle = DaemonLifecycle()
   private let notifier: ServiceNotifier
+  private let feed: EventFeed
   private let logger: Logger
   private let startedAt = WireDate.now
   private var retry: (@Sendable (Duration) -> Void)?
@@ -15,8 +16,9 @@ actor DaemonConductor {
   private var abort: (@Sendable () -> Void)?
   private var reload: (@Sendable () -> Void)?
 
-  init(notifier: ServiceNotifier, logger: Logger) {
+  init(notifier: ServiceNotifier, feed: EventFeed = EventFeed(), logger: Logger) {
     self.notifier = notifier
+    self.feed = feed
     self.logger = logger
   }
 
@@ -34,7 +36,15 @@ actor DaemonConductor {
   func connect(retry: @escaping @Sendable (Duration) -> Void) { self.retry = retry }
 
   func handle(_ event: DaemonLifecycle.Event) async {
-    for action in lifecycle.handle(event) { await perform(action) }
+    let before = lifecycle.statusState
+    let actions = lifecycle.handle(event)
+    let state = lifecycle.statusState
+    if state != before {
+      feed.add(
+        MonitorDaemon.Event(
+          date: .now, kind: .state, state: state.rawValue, text: lifecycle.problems.first?.message))
+    }
+    for action in actions { await perform(action) }
   }
 
   /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` while it is starting or stopping.

@@ -25,7 +25,7 @@ struct DaemonLifecycle: Sendable, Equatable {
     case summary(String, problems: [StatusProblem])
     case stopRequested
     case engineStopped
-    /// Nothing is accepted from now on, though nobody has asked to stop.
+    /// The daemon accepts nothing from now on, and goes on to run.
     case drained
     /// By a signal.
     case reloadRequested

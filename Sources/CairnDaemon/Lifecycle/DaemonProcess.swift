@@ -79,10 +79,11 @@ public struct DaemonProcess: Sendable {
     let configuration = loaded.configuration
     let watch = await SignalWatch()
     let host = EngineHost()
-    let conductor = DaemonConductor(notifier: notifier, logger: logger)
+    let (feed, endings) = (EventFeed(), StreamEndings())
+    let conductor = DaemonConductor(notifier: notifier, feed: feed, logger: logger)
     let keeper = EngineKeeper(
       configuration: configuration, ownership: ownership, host: host, conductor: conductor,
-      logger: destination.logger("engine"))
+      feed: feed, logger: destination.logger("engine"))
     let settings = Self.settings(configuration.control)
     let roles = ControlRoles(settings, makesSocket: activation.control.isEmpty)
     let reload = ConfigurationReload(
@@ -93,10 +94,12 @@ public struct DaemonProcess: Sendable {
     }
     let dispatcher = ControlDispatcher(
       handlers: HandlerTable(
-        host: host, actions: Self.actions(status: status, reload: reload, keeper: keeper)
+        host: host, actions: Self.actions(status: status, reload: reload, keeper: keeper),
+        feed: feed, endings: endings
       ).handlers, logger: destination.logger("control"))
     let server = ControlServer(
       settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
+      endings: endings,
       logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(keeper: keeper, conductor: conductor)

@@ -10,6 +10,7 @@ actor EngineKeeper {
   private let ownership: StoreOwnership
   private let host: EngineHost
   private let conductor: DaemonConductor
+  private let feed: EventFeed
   private let logger: Logger
   /// Starting, exchanging and stopping suspend.
   private let turns = OneAtATime()
@@ -20,12 +21,13 @@ actor EngineKeeper {
 
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, host: EngineHost,
-    conductor: DaemonConductor, logger: Logger
+    conductor: DaemonConductor, feed: EventFeed = EventFeed(), logger: Logger
   ) {
     self.configuration = configuration
     self.ownership = ownership
     self.host = host
     self.conductor = conductor
+    self.feed = feed
     self.logger = logger
   }
 
@@ -189,7 +191,8 @@ actor EngineKeeper {
   /// - Returns: why there is no engine; nil when there is.
   private func attempt() async -> EngineFailure? {
     // A new engine for each attempt.
-    let engine = GroupEngine(configuration: configuration, ownership: ownership, logger: logger)
+    let engine = GroupEngine(
+      configuration: configuration, ownership: ownership, feed: feed, logger: logger)
     do {
       try await engine.start(reporter: reporter())
       await host.install(engine)

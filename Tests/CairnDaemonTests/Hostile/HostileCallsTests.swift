@@ -64,6 +64,10 @@ private struct HostileCalls {
         if exchange.method == DrainDaemon.name {
           return (method: exchange.method, parameters: ["timeout": -1], count: 0)
         }
+        // It has no end.
+        if exchange.method == MonitorDaemon.name {
+          return (method: exchange.method, parameters: ["after": "x"], count: 0)
+        }
         // A stream that is followed has no end that could be waited for.
         let parameters = exchange.parameters.objectValue?.filter { $0.key != "follow" }
         return (method: exchange.method, parameters: parameters ?? [:], count: 30)

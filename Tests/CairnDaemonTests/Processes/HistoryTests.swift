@@ -113,7 +113,7 @@ import Testing
     #expect(parts.transactions.map(\.continues) == [true, true, false])
     #expect(parts.transactions.map(\.number) == [1, 1, 1])
     #expect(Set(parts.transactions.flatMap(\.changes).map(\.id)).count == count)
-    // Whoever was cut short reads it from its beginning.
+    // A reader that was cut short begins it again.
     let again = try await history(daemon, .init(after: parts.transactions[0].token))
     #expect(again.transactions.flatMap(\.changes).count == count)
     let shown = try await daemon.ctl("history")
@@ -157,7 +157,7 @@ import Testing
       try application.insert("Item", ["name": "two"])
     }
     #expect(await eventually { received.authors.withLock { $0 } == ["one", "application"] })
-    // A reader that goes away is missed by nobody.
+    // A reader that goes away ends nothing for others.
     let other = try daemon.client()
     try other.send(GetHistory.self, .init(follow: true))
     other.close()

@@ -6,13 +6,17 @@ import CairnSync
 
 extension HandlerTable {
   mutating func serveHistory() {
-    stream(GetHistory.self) { parameters, engine, send in
+    stream(GetHistory.self) { [endings] parameters, engine, send in
       let group = try await engine.current()
       let (store, coordinator) = try group.store(named: parameters.name)
       let name = parameters.name ?? StoreReference.localName
       // Before the first look, so that no commit falls between.
       let signal = CommitSignal(store, in: coordinator)
-      defer { signal.stop() }
+      let ending = endings.add { signal.stop() }
+      defer {
+        signal.stop()
+        endings.forget(ending)
+      }
       var reading = try await Blocking.run {
         try HistoryReading(
           parameters, of: store, named: name, model: coordinator.managedObjectModel,
@@ -24,10 +28,43 @@ extension HandlerTable {
       try await send(.init(token: reading.token))
       for await _ in signal.commits { try await Self.hand(on: &reading, send) }
       try Task.checkCancellation()
+      if endings.isOver { throw Self.stopping }
       throw ControlError.storeUnavailable(
         name: name, code: "store-closed",
         reason: "the store was closed; go on from \(reading.token) once it is open")
     }
+  }
+
+  private static let stopping = ControlError.notReady(
+    state: "draining", reason: "the daemon is stopping")
+
+  mutating func serveMonitor(
+    _ feed: EventFeed, _ status: @escaping @Sendable () async -> DaemonStatus
+  ) {
+    add(
+      ControlHandler(MonitorDaemon.self) { [endings] parameters, send in
+        let happenings = feed.listen()
+        let ending = endings.add { feed.end() }
+        defer { endings.forget(ending) }
+        var position = parameters.after
+        func sendNews() async throws {
+          if let known = position, let events = feed.events(after: known) {
+            for (sequence, event) in events {
+              try await send(.init(sequence: sequence, event: event))
+              position = sequence
+            }
+          } else {
+            // The caller gets an event between the two twice rather than never.
+            let sequence = feed.last
+            try await send(.init(sequence: sequence, status: await status()))
+            position = sequence
+          }
+        }
+        try await sendNews()
+        for await _ in happenings { try await sendNews() }
+        try Task.checkCancellation()
+        throw Self.stopping
+      })
   }
 
   /// Sends what is there now.
