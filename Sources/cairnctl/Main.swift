@@ -24,7 +24,7 @@ struct CairnctlCommand: ParsableCommand {
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
       BrowseCommand.self, PageCommand.self, MigrateCommand.self,
       ReloadCommand.self, DrainCommand.self, ConfigCommand.self, LogLevelCommand.self,
-      MetricsCommand.self, CompletionsCommand.self, ManualCommand.self,
+      MetricsCommand.self, SupportBundleCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])
 
   @OptionGroup var shared: SharedOptions

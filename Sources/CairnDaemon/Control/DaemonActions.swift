@@ -13,6 +13,8 @@ struct DaemonActions: Sendable {
   var restore: @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
   /// Finishes what is under way before a planned shutdown.
   var drain: @Sendable (_ limit: Duration) async throws -> DrainDaemon.Reply
+  /// The last lines of the log.
+  var recentLog: @Sendable () -> String
   /// The configuration in use.
   var configuration: @Sendable () async throws -> GetConfiguration.Reply
 }

@@ -27,6 +27,7 @@ struct HandlerTable: Sendable {
     serveMonitor(feed, actions.status)
     serveRestore(actions.restore)
     serveDrain(actions.drain)
+    serveSupportBundle(of: host, actions)
     serveLinks()
     serveConflicts()
     serveQuarantine()

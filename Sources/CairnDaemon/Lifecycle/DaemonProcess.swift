@@ -94,7 +94,9 @@ public struct DaemonProcess: Sendable {
     }
     let dispatcher = ControlDispatcher(
       handlers: HandlerTable(
-        host: host, actions: Self.actions(status: status, reload: reload, keeper: keeper),
+        host: host,
+        actions: Self.actions(
+          status: status, reload: reload, keeper: keeper, recent: destination.recent),
         feed: feed, endings: endings
       ).handlers, logger: destination.logger("control"))
     let server = ControlServer(
@@ -144,7 +146,7 @@ public struct DaemonProcess: Sendable {
 
   private static func actions(
     status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload,
-    keeper: EngineKeeper
+    keeper: EngineKeeper, recent: RecentLog
   ) -> DaemonActions {
     DaemonActions(
       status: status, reload: { try await reload.run() },
@@ -154,7 +156,7 @@ public struct DaemonProcess: Sendable {
           level: .init(levels.level), configured: .init(levels.configured))
       },
       restore: { try await keeper.restore($0) },
-      drain: { try await keeper.drain(within: $0) },
+      drain: { try await keeper.drain(within: $0) }, recentLog: { recent.text },
       configuration: { await reload.settings() })
   }
 

@@ -21,11 +21,14 @@ final class SharedLogLevel: Sendable {
 /// Passes on to another handler what is important enough by the shared level, or by its own.
 struct LeveledLogHandler: LogHandler {
   private var base: any LogHandler
+  /// Gets what the base gets.
+  private var memory: any LogHandler
   private let shared: SharedLogLevel
   private var own: Logger.Level?
 
-  init(_ base: some LogHandler, _ shared: SharedLogLevel) {
+  init(_ base: some LogHandler, _ memory: some LogHandler, _ shared: SharedLogLevel) {
     self.base = base
+    self.memory = memory
     self.shared = shared
     // What comes here has been judged.
     self.base.logLevel = .trace
@@ -37,16 +40,28 @@ struct LeveledLogHandler: LogHandler {
   }
   var metadata: Logger.Metadata {
     get { base.metadata }
-    set { base.metadata = newValue }
+    set {
+      base.metadata = newValue
+      memory.metadata = newValue
+    }
   }
   var metadataProvider: Logger.MetadataProvider? {
     get { base.metadataProvider }
-    set { base.metadataProvider = newValue }
+    set {
+      base.metadataProvider = newValue
+      memory.metadataProvider = newValue
+    }
   }
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { base[metadataKey: key] }
-    set { base[metadataKey: key] = newValue }
+    set {
+      base[metadataKey: key] = newValue
+      memory[metadataKey: key] = newValue
+    }
   }
 
-  func log(event: LogEvent) { base.log(event: event) }
+  func log(event: LogEvent) {
+    base.log(event: event)
+    memory.log(event: event)
+  }
 }

@@ -7,6 +7,8 @@ public struct LogDestination: Sendable {
   private let makeHandler: @Sendable (String) -> any LogHandler
   private let shared: SharedLogLevel
   private let journal: JournalConnection?
+  /// The last lines, as a support bundle has them.
+  let recent = RecentLog()
 
   /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
   public init(_ section: LogSection, environment: [String: String]) {
@@ -21,11 +23,13 @@ public struct LogDestination: Sendable {
     }
     let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
     self.journal = journal
-    makeHandler = { [journal] label in
+    makeHandler = { [journal, recent] label in
+      let memory = StreamLogHandler(label: label, format: .logfmt) { recent.add($0) }
       if let journal {
-        return LeveledLogHandler(JournalLogHandler(label: label, connection: journal), level)
+        return LeveledLogHandler(
+          JournalLogHandler(label: label, connection: journal), memory, level)
       }
-      return LeveledLogHandler(StreamLogHandler(label: label, format: format), level)
+      return LeveledLogHandler(StreamLogHandler(label: label, format: format), memory, level)
     }
   }
 
