@@ -7,7 +7,7 @@ import Foundation
 struct BootstrapScan {
   let access: StoreAccess
   static let rowsPerCommit = 500
-  /// How many rows are looked for in the bookkeeping at once: most are there, told of by history.
+  /// How many rows are looked for in the bookkeeping at once: history has brought most of them there.
   static let rowsPerLook = 4096
 
   func run(progress: (Int) throws -> Void) throws {

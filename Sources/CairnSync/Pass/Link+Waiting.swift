@@ -33,7 +33,7 @@ extension Link {
       .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
   }
 
-  /// Why nobody can wait for the link now; nil when a pass may come.
+  /// Why a wait for the link fails now; nil when a pass may come.
   func refusal(_ life: LinkLife) -> SyncError? {
     switch life.phase {
     case .paused:

@@ -175,7 +175,7 @@ final class Link: Sendable {
     }
   }
 
-  /// Waits for more of the commits that come without pause, unless somebody waits for a pass.
+  /// Waits for more of the commits that come without pause, unless a pass is asked for.
   private func gather() async {
     let start = environment.now()
     let end = state.withLock { $0.pacing.passWanted(at: start) }
