@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz migrations simulate mutate check-sync check-units soak check-browser clean
+.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units soak check-browser clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -59,6 +59,11 @@ faults: deps
 ## Opens, reads and writes 10,000 damaged store files; the tests do a few hundred.
 fuzz: deps
 	CAIRN_FUZZ_ROUNDS=10000 $(SWIFT) test --filter 'DamagedPagesTests|HostileSchemaTests'
+
+## Fuzzes the readers of what comes from outside, SECONDS_EACH seconds each (30): frames, predicates, configurations,
+## models, archives, change sets, store files.
+fuzz-readers: deps
+	SWIFT="$(SWIFT)" Tests/fuzz.sh
 
 ## Migrates 1,000 random stores along random changes of their models; the tests do a few.
 migrations: deps

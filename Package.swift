@@ -218,6 +218,13 @@ let package = Package(
     .executableTarget(
       name: "cairn-crash-writer", dependencies: ["Cairn", "CairnSQLite", "CFaultVFS"],
       path: "Tests/CrashWriter"),
+    // What Tests/fuzz.sh runs.
+    .executableTarget(
+      name: "cairn-fuzz",
+      dependencies: [
+        "Cairn", "CairnControl", "CairnDaemon", "CairnModel", "CairnSQLite", "CairnSync",
+        "CairnTesting",
+      ], path: "Tests/Fuzzing", exclude: ["Corpora"]),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [

@@ -76,12 +76,22 @@ struct ArchiveGate {
     var found: AnyClass?
     if let nameIndex = description["$classname"],
       case .string(let name) = archive.list.objects[nameIndex],
-      let type = NSClassFromString(name), isAllowed(type)
+      let type = NSClassFromString(name), isAllowed(type), areTexts(description["$classes"])
     {
       found = type
     }
     classes[uid] = .some(found)
     return found
+  }
+
+  /// Whether there is a list of texts: the names of a class and its ancestors, which Foundation takes for
+  /// granted.
+  private func areTexts(_ index: Int?) -> Bool {
+    guard let index, case .array(let members) = archive.list.objects[index] else { return false }
+    return members.allSatisfy {
+      if case .string = archive.list.objects[$0] { return true }
+      return false
+    }
   }
 
   private func isAllowed(_ type: AnyClass) -> Bool {
@@ -108,6 +118,22 @@ struct ArchiveGate {
     if Self.inherits(type, from: NSString.self) {
       if case .string? = field("NS.string") { return true }
       return false
+    }
+    /// How many objects a field refers to; nil where it is no list of references.
+    func members(_ name: String) -> Int? {
+      guard case .array(let members)? = field(name),
+        members.allSatisfy({
+          if case .uid = archive.list.objects[$0] { return true }
+          return false
+        })
+      else { return nil }
+      return members.count
+    }
+    if Self.inherits(type, from: NSDictionary.self) {
+      return members("NS.objects") != nil && members("NS.objects") == members("NS.keys")
+    }
+    if Self.inherits(type, from: NSArray.self) || Self.inherits(type, from: NSSet.self) {
+      return members("NS.objects") != nil
     }
     if Self.inherits(type, from: NSUUID.self) {
       if case .data(let bytes)? = field("NS.uuidbytes") { return bytes.count == 16 }

@@ -77,6 +77,16 @@ import Testing
     #expect(transformer.transformedValue(Self.list(kind, key: "$objects")) == nil)
   }
 
+  /// What fuzzing has found: Foundation's unarchiver traps for them.
+  @Test(arguments: ["class-without-ancestors", "fewer-keys-than-objects"])
+  func anArchiveThatLacksWhatFoundationTakesForGrantedIsNoValue(name: String) throws {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let archive = try Data(
+      contentsOf: tests.appendingPathComponent("Fuzzing/Corpora/archives/\(name)"))
+    #expect(SecureUnarchiveFromDataTransformer().transformedValue(archive) == nil)
+  }
+
   @Test(arguments: [UInt8(11), 12])
   func aModelPackageWithOneIsRefused(kind: UInt8) throws {
     let folder = try HostileStore.makeFolder()
