@@ -102,7 +102,9 @@ struct StoreRestore: Sendable {
   /// Copies the backup beside the local store.
   ///
   /// - Returns: the folder of the copy.
-  func stage() throws -> String {
+  func stage() throws -> String { try stage(path) }
+
+  private func stage(_ source: String) throws -> String {
     let url = URL(fileURLWithPath: local)
     let staging = url.deletingLastPathComponent()
       .appendingPathComponent(".\(url.lastPathComponent).restore.\(UUID().uuidString)").path
@@ -110,7 +112,7 @@ struct StoreRestore: Sendable {
       try FileManager.default.createDirectory(
         atPath: staging, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
-      try copy(path, to: "\(staging)/\(url.lastPathComponent)")
+      try copy(source, to: "\(staging)/\(url.lastPathComponent)")
       return staging
     } catch {
       try? FileManager.default.removeItem(atPath: staging)
@@ -147,8 +149,12 @@ struct StoreRestore: Sendable {
     }
   }
 
-  /// Puts back what ``replace(from:now:)`` has kept.
-  func putBack(_ kept: String) throws { try copy(kept, to: local) }
+  /// Puts back what ``replace(from:now:)`` has kept; what was written meanwhile is kept in its turn.
+  func putBack(_ kept: String, now: Date) throws {
+    let staging = try stage(kept)
+    defer { try? FileManager.default.removeItem(atPath: staging) }
+    _ = try replace(from: staging, now: now)
+  }
 
   /// A folder for what was there, beside the other backups.
   private func unusedFolder(_ now: Date) -> String {

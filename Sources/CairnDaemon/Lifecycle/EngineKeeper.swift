@@ -149,17 +149,21 @@ actor EngineKeeper {
       if let failure = await attempt() { await report(failure) }
       throw error
     }
-    guard let failure = await attempt() else {
+    let failure = await attempt()
+    if failure?.isTransient ?? true {
       logger.event(
         .backupRestored, "the backup \(restore.path) was put in the place of the local store",
         metadata: ["path": .string(restore.path)])
+      // The daemon tries again by itself, as after any start.
+      if let failure { await report(failure) }
       return kept
     }
-    if let kept { try await Blocking.run { try restore.putBack(kept) } }
+    if let kept { try await Blocking.run { try restore.putBack(kept, now: Date()) } }
     if let again = await attempt() { await report(again) }
     throw ControlError.notPossible(
       code: "restore-failed",
-      reason: "the backup does not open, and the store that was there is back: \(failure.reason)")
+      reason:
+        "the backup does not open, and the store that was there is back: \(failure?.reason ?? "")")
   }
 
   private func isTimeToReopen() -> Bool {

@@ -178,6 +178,8 @@ import Testing
           arguments: [name])
       }
       written.append(name)
+      // SQLite's way of waiting is unfair: a writer without a pause keeps all others out.
+      Thread.sleep(forTimeInterval: 0.002)
     } while count.add()
     try queue.close()
     return written
