@@ -128,7 +128,7 @@ import Testing
     try await setName("nut")
     #expect(try await daemon.ctl("verify").code == 0)
     #expect(try await eventually { try daemon.status().state == .serving })
-    #expect(try await eventually { daemon.logText.contains("event=recovered") })
+    #expect(await eventually { daemon.logText.contains("event=recovered") })
     #expect(await daemon.stop() == 0)
   }
 
