@@ -35,6 +35,7 @@ import Testing
     .validationFailed(problems: [.init(entity: "e", code: "c", reason: "r")]),
     .saveConflict(records: ["r"]), .importFailed(line: 3, reason: "r"),
     .limitExceeded(limit: 4, reason: "r"),
+    .historyNotThere(name: "n", reason: "r", oldest: "o"),
   ]
 
   @Test(arguments: errors)
