@@ -25,6 +25,7 @@ struct WriteAheadLog: Sendable {
     let deadline = ContinuousClock.now + Self.patience
     try store.settleFile()
     while !isEmpty, ContinuousClock.now < deadline {
+      // Nothing tells when a reader ends.
       Thread.sleep(forTimeInterval: 0.05)
       try store.settleFile()
     }

@@ -4,7 +4,6 @@ import CairnControl
 import CairnDiagrams
 import CairnPlatform
 import CairnRecords
-import Foundation
 
 struct ModelGraphCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,14 +52,6 @@ struct ModelGraphCommand: ParsableCommand {
 
   private func summary() throws -> ModelSummary {
     guard let path else { return try shared.connect().call(GetModel.self, NoValues()).model }
-    let name = URL(fileURLWithPath: path).lastPathComponent
-    let versions = try InspectedFile.versions(path, name: name, timeout: shared.timeout)
-    let wanted = modelVersion ?? versions.current
-    guard let version = versions.list.first(where: { $0.name == wanted }) else {
-      let known = versions.list.map(\.name).joined(separator: ", ")
-      throw CommandFailure(
-        message: "\(path) has no version \(wanted)", hint: "its versions are \(known)")
-    }
-    return ModelSummary(version.model, name: name)
+    return try InspectedFile.summary(path, version: modelVersion, timeout: shared.timeout)
   }
 }

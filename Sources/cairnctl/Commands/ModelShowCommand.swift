@@ -4,15 +4,40 @@ import CairnControl
 
 struct ModelShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the daemon's entities and their properties.")
+    commandName: "show", abstract: "Show entities and their properties.",
+    discussion: """
+      Those of the daemon's model, or of a model file or package, or of what a SQLite store keeps inside.
+      Example: cairnctl model show --file Library.xcdatamodeld Book
+      """)
 
   @OptionGroup var shared: SharedOptions
 
   @Argument(help: "One entity; all of them when left out.", completion: .entities)
   var entity: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A model file or package, or a SQLite store, read without a daemon.", valueName: "path"),
+    completion: .file())
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The version of a package; the current one when left out.", valueName: "name"))
+  var modelVersion: String?
+
+  func validate() throws {
+    if modelVersion != nil, file == nil {
+      throw ValidationError("--model-version goes with --file.")
+    }
+  }
+
   func run() throws {
-    let model = try shared.connect().call(GetModel.self, NoValues()).model
+    let model =
+      try file.map {
+        try InspectedFile.summary($0, version: modelVersion, timeout: shared.timeout)
+      } ?? shared.connect().call(GetModel.self, NoValues()).model
     let entities = try entity.map { [try model.entity(named: $0)] } ?? model.entities
     if shared.json {
       var shown = model

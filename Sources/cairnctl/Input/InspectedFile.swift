@@ -1,5 +1,6 @@
 // A store or model file that a person names on the command line.
 import Cairn
+import CairnControl
 import CairnPlatform
 import CairnRecords
 import Foundation
@@ -41,6 +42,22 @@ enum InspectedFile {
     } catch {
       throw CommandFailure(message: "\(error)")
     }
+  }
+
+  /// One version of a model as the daemon tells of its own.
+  ///
+  /// - Parameter version: The current one when left out.
+  /// - Throws: ``CommandFailure``, also where there is no such version.
+  static func summary(_ path: String, version: String?, timeout: Double?) throws -> ModelSummary {
+    let name = URL(fileURLWithPath: path).lastPathComponent
+    let versions = try versions(path, name: name, timeout: timeout)
+    let wanted = version ?? versions.current
+    guard let found = versions.list.first(where: { $0.name == wanted }) else {
+      let known = versions.list.map(\.name).joined(separator: ", ")
+      throw CommandFailure(
+        message: "\(path) has no version \(wanted)", hint: "its versions are \(known)")
+    }
+    return ModelSummary(found.model, name: name)
   }
 
   /// The same, with those versions that cannot be read.
