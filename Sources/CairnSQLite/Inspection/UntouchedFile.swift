@@ -14,8 +14,8 @@ import GRDBSQLite
 ///   file change meanwhile, everything is read again.
 /// - a log with its index: with the index read-only. SQLite then takes part in the locks of those
 ///   who have the database open, or makes an index in memory when nobody has.
-/// - a log without an index, or a rollback journal that must be played back: a copy among the
-///   temporary files is opened.
+/// - a log without an index, or with one that a process keeps from being finished, or a rollback journal
+///   that must be played back: a copy among the temporary files is opened.
 struct UntouchedFile {
   let path: String
   let timeout: TimeInterval
@@ -64,7 +64,14 @@ struct UntouchedFile {
         return try open("mode=ro&readonly_shm=1", body)
       } catch let error where Self.code(error) == SQLITE_READONLY {
         // Somebody has it open and has not read yet: its index can only be used as anybody does.
-        return try open("mode=ro", body)
+        do {
+          return try open("mode=ro", body)
+        } catch let error where Self.code(error) == SQLITE_PROTOCOL {
+          return try copied(before, body)
+        }
+      } catch let error where Self.code(error) == SQLITE_PROTOCOL {
+        // A process holds the index and does not finish it.
+        return try copied(before, body)
       } catch let error where Self.code(error) == SQLITE_CANTOPEN {
         // The last connection has been closed meanwhile.
         if state() != before { return nil }

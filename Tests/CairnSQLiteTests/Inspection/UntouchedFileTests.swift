@@ -71,6 +71,29 @@ import Testing
     #expect(log > 0)
   }
 
+  @Test func aLogWhoseIndexAnotherKeepsUnfinishedIsReadWithoutATrace() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project"), try fixture.row("Project")])
+    let url = try copy(fixture, ["", "-wal", "-shm"])
+    let index = url.path + "-shm"
+    try Data(count: 32768).write(to: URL(fileURLWithPath: index))
+    // SQLite's locks of one who has the index open, and of one who writes it.
+    let descriptor = open(index, O_RDWR)
+    defer { close(descriptor) }
+    for (kind, place) in [(F_RDLCK, off_t(128)), (F_WRLCK, off_t(120))] {
+      var lock = flock(
+        l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: place, l_len: 1, l_pid: 0)
+      // A lock of the descriptor: it stands in the way of this process, too.
+      try #require(fcntl(descriptor, Self.setDescriptorLock, &lock) == 0)
+    }
+    let before = try traces(url.deletingLastPathComponent())
+    #expect(try projects(url) == 2)
+    #expect(try traces(url.deletingLastPathComponent()) == before)
+  }
+
+  /// `F_OFD_SETLK`, which Swift does not import.
+  private static let setDescriptorLock: Int32 = 37
+
   @Test func aStoreWithARollbackJournalIsReadWithoutATrace() throws {
     let fixture = try StoreFixture(
       options: [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]])
