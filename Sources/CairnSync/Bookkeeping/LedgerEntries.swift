@@ -15,7 +15,7 @@ struct LedgerEntries {
     fileprivate(set) var new: Data?
     fileprivate(set) var isRead = false
     fileprivate(set) var isChanged = false
-    /// Where the decoded form of `new` lies; negative for nowhere.
+    /// The place in `records` of what `new` says; -1 where the caller did not have it decoded.
     fileprivate var decoded: Int32 = -1
 
     fileprivate init(_ key: SidecarKey) { self.key = key }

@@ -54,12 +54,7 @@ public struct Registers: Sendable {
     return Register(value: value, write: write)
   }
 
-  /// The register of a column of `columns`: found without its name where the registers are in that order.
-  func register(_ place: Int, in columns: ColumnNames) -> Register? {
-    self.columns === columns ? self[place] : self[columns.names[place]]
-  }
-
-  /// The value of a column of `columns`; see ``register(_:in:)``.
+  /// The value of a column of `columns`: found without its name where the registers are in that order.
   func value(_ place: Int, in columns: ColumnNames) -> WireValue? {
     self.columns === columns ? values[place] : self[columns.names[place]]?.value
   }

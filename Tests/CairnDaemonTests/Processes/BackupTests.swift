@@ -8,28 +8,11 @@ import Testing
 
 @Suite struct BackupTests {
   private func daemon(_ extra: String = "") async throws -> Daemon {
-    let folder = try TemporaryFolder()
-    let model = try TestModel.write(
-      "Stock", in: folder,
-      contents: """
-        <entity name="Item" representedClassName="Item" syncable="YES">
-          <attribute name="name" optional="YES" attributeType="String"/>
-          <attribute name="picture" optional="YES" attributeType="Binary" \
-        allowsExternalBinaryDataStorage="YES"/>
-        </entity>
-        """)
-    let daemon = try Daemon(
-      in: folder,
-      Daemon.Setup(model: model, replicas: [("near", folder.file("near.sqlite"))], extra: extra))
-    try await daemon.start()
-    return daemon
+    try await .withStock(extra: extra)
   }
 
   private func backup(_ daemon: Daemon, _ arguments: String...) async throws -> BackupStore.Reply {
-    let outcome = try await daemon.ctl(["backup", "--json"] + arguments)
-    #expect(outcome.code == 0, "\(outcome.errors)")
-    let value = try JSONParser.parse(Array(outcome.output.utf8.dropLast()))
-    return try JSONValueDecoder.decode(BackupStore.Reply.self, from: value)
+    try await daemon.answer(BackupStore.Reply.self, to: "backup", arguments)
   }
 
   private func names(in folder: String) -> [String] {

@@ -8,30 +8,12 @@ import Testing
 
 @Suite struct RestoreTests {
   private func daemon(hasReplica: Bool = true) async throws -> Daemon {
-    let folder = try TemporaryFolder()
-    let model = try TestModel.write(
-      "Stock", in: folder,
-      contents: """
-        <entity name="Item" representedClassName="Item" syncable="YES">
-          <attribute name="name" optional="YES" attributeType="String"/>
-          <attribute name="picture" optional="YES" attributeType="Binary" \
-        allowsExternalBinaryDataStorage="YES"/>
-        </entity>
-        """)
-    let daemon = try Daemon(
-      in: folder,
-      Daemon.Setup(
-        model: model, replicas: hasReplica ? [("near", folder.file("near.sqlite"))] : []))
-    try await daemon.start()
-    return daemon
+    try await .withStock(hasReplica: hasReplica)
   }
 
   private func restore(_ daemon: Daemon, _ arguments: String...) async throws -> RestoreStore.Reply
   {
-    let outcome = try await daemon.ctl(["restore", "--json"] + arguments)
-    #expect(outcome.code == 0, "\(outcome.errors)")
-    let value = try JSONParser.parse(Array(outcome.output.utf8.dropLast()))
-    return try JSONValueDecoder.decode(RestoreStore.Reply.self, from: value)
+    try await daemon.answer(RestoreStore.Reply.self, to: "restore", arguments)
   }
 
   private func names(in folder: String) -> [String] {

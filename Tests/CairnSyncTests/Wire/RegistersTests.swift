@@ -63,7 +63,6 @@ struct RegistersTests {
         let arranged = a.registers.arranged(by: order)
         #expect(arranged == a.registers && arranged.hashValue == a.registers.hashValue)
         for (place, name) in order.names.enumerated() {
-          #expect(a.registers.register(place, in: order) == a.model[name])
           #expect(a.registers.value(place, in: order) == a.model[name]?.value)
         }
         let beside = a.model.filter { !order.names.contains($0.key) }
