@@ -77,7 +77,7 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   }
 
   public func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
-    tables.withLock { $0.history.purge(before: number, date: date) }
+    tables.withLock { $0.purgeHistory(before: number, date: date) }
   }
 
   // MARK: Sidecar

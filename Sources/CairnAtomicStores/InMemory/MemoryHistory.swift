@@ -89,15 +89,17 @@ struct MemoryHistory {
     }
   }
 
-  mutating func purge(before number: Int64?, date: Date?) -> Int {
+  /// - Returns: What was purged.
+  mutating func purge(before number: Int64?, date: Date?) -> [HistoryTransactionRecord] {
     var end = transactions.firstIndex { $0.number >= number ?? 0 } ?? transactions.endIndex
     if let date {
       // Only from the beginning on, so that what is left has no gaps.
       end = max(end, transactions.firstIndex { $0.date >= date } ?? transactions.endIndex)
     }
-    guard end > 0 else { return 0 }
+    guard end > 0 else { return [] }
     purgedThrough = transactions[end - 1].number
+    let purged = Array(transactions[..<end])
     transactions.removeFirst(end)
-    return end
+    return purged
   }
 }

@@ -107,6 +107,27 @@ struct MemoryTables: Sendable {
     return .saved(SaveReceipt(snapshots: written, transactionNumber: number))
   }
 
+  mutating func purgeHistory(before number: Int64?, date: Date?) -> Int {
+    let purged = history.purge(before: number, date: date)
+    for transaction in purged {
+      let birth = RowBirth(transaction: transaction.number, date: transaction.date)
+      for change in transaction.changes {
+        guard let key = RowBirth.key(of: change.objectID) else { continue }
+        let place = SidecarKey(map: RowBirth.map, key: key)
+        switch change.kind {
+        case .insert:
+          guard sidecar[SidecarKey(map: RowBirth.takenUpMap, key: key)] == nil,
+            row(change.objectID) != nil
+          else { continue }
+          sidecar.apply([.put(place, birth.encoded)], transaction: nil)
+        case .delete: sidecar.apply([.remove(place)], transaction: nil)
+        case .update: break
+        }
+      }
+    }
+    return purged.count
+  }
+
   /// Rows that are not as the request's changes were based on.
   private func conflicts(in request: SaveChangesRequest) -> [RowConflict] {
     var conflicts: [RowConflict] = []

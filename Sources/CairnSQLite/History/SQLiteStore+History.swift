@@ -54,6 +54,7 @@ extension SQLiteStore: HistoryKeeping {
         let first = try kept.step() && !kept.isNull(0) ? kept.integer(0) : Int64.max
         limit = max(limit, first)
       }
+      try BirthKeeping(lookup: lookup).keep(before: limit)
       for sql in [
         "DELETE FROM ACHANGE WHERE ZTRANSACTIONID < ?", "DELETE FROM ATRANSACTION WHERE Z_PK < ?",
       ] {

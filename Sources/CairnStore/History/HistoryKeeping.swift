@@ -80,5 +80,8 @@ public protocol HistoryKeeping: AnyObject, Sendable {
   /// The number of the newest transaction, 0 when there is none. Cheap.
   func lastTransactionNumber() throws -> Int64
   /// Deletes transactions with a smaller number, or an earlier date, and returns how many.
+  ///
+  /// A store with a sidecar keeps the ``RowBirth`` of each row that was inserted by them, is still there, and
+  /// was not taken up by sync, in the same commit.
   func purgeHistory(before number: Int64?, date: Date?) throws -> Int
 }

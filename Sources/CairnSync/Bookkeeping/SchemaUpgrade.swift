@@ -53,11 +53,13 @@ struct SchemaUpgrade {
       let encoded = translation.entry(entry).encoded
       if encoded != value { ledger.put(SyncMap.records.key(key), encoded) }
     }
-    try sidecar.visitEntries(of: .ids) { key, value in
-      guard let end = key.firstIndex(of: 0) else { throw ByteReader.damaged }
-      let root = translation.entity(String(decoding: key[..<end], as: UTF8.self))
-      let new = SyncMap.ids.key(Data(root.utf8) + key[end...])
-      if new.key != key { move(SyncMap.ids.key(key), to: new, value) }
+    for map in [SyncMap.ids, .births] {
+      try sidecar.visitEntries(of: map) { key, value in
+        guard let end = key.firstIndex(of: 0) else { throw ByteReader.damaged }
+        let root = translation.entity(String(decoding: key[..<end], as: UTF8.self))
+        let new = map.key(Data(root.utf8) + key[end...])
+        if new.key != key { move(map.key(key), to: new, value) }
+      }
     }
     try sidecar.visitEntries(of: .links) { key, value in
       let old = try SyncKey.linkKey(from: key)

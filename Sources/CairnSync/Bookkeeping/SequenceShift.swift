@@ -51,7 +51,7 @@ struct SequenceShift {
       )
     case .changes: return (try change(key), value)
     case .meta, .ids, .backlinks, .cursors, .parked, .quarantine, .journal, .own, .marks, .readers,
-      .digests, nil:
+      .digests, .births, nil:
       return (key, value)
     }
   }

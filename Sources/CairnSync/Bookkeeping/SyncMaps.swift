@@ -27,6 +27,7 @@ import Foundation
 /// | `sync_readers` | a store that is served from here | ``ReaderNote`` |
 /// | `sync_digests` | a ``DigestBucket`` | its ``DigestSum`` |
 /// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
+/// | `row_births` | as in `sync_ids` | the `RowBirth` of a row that is not taken up, kept by a purge of history |
 /// | `sync_own` | number of a history transaction that sync wrote and nobody captured yet | nothing |
 ///
 /// Numbers are big-endian, record and store IDs 16 bytes. In `sync_changes` each record (kind 0)
@@ -47,6 +48,7 @@ enum SyncMap: String, CaseIterable {
   case marks = "sync_marks"
   case readers = "sync_readers"
   case digests = "sync_digests"
+  case births = "row_births"
 
   /// The maps whose keys are read by what they begin with; see ``SyncKey/prefix(of:in:)``.
   static let readByPrefix: [SyncMap] = [.links, .backlinks, .parked]
@@ -92,7 +94,10 @@ enum SyncKey {
     }
   }
 
-  static func object(_ id: ManagedObjectID) -> SidecarKey? {
+  static func object(_ id: ManagedObjectID) -> SidecarKey? { object(id, in: .ids) }
+  static func birth(_ id: ManagedObjectID) -> SidecarKey? { object(id, in: .births) }
+
+  private static func object(_ id: ManagedObjectID, in map: SyncMap) -> SidecarKey? {
     var writer = KeyWriter()
     writer.text(id.entity.rootEntity.name ?? "")
     writer.byte(0)
@@ -101,7 +106,7 @@ enum SyncKey {
     case .reference(let text): writer.text(text)
     case .temporary: return nil
     }
-    return writer.key(in: .ids)
+    return writer.key(in: map)
   }
 
   static func link(_ key: LinkKey) -> SidecarKey {
@@ -133,7 +138,7 @@ enum SyncKey {
     case .links, .backlinks: return key.dropLast(16)
     case .parked: return key.prefix(16)
     case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
-      .readers, .digests:
+      .readers, .digests, .births:
       return nil
     }
   }

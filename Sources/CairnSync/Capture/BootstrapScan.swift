@@ -68,6 +68,7 @@ struct BootstrapScan {
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
       // What history has told of takes no number: readers would get a change set of nothing.
       if !unknown.isEmpty { ledger.head.sequence += 1 }
+      try ledger.prefetch(unknown.compactMap { SyncKey.birth($0.id) })
       for object in unknown { try work.insert(object.id, stamp) }
       try work.finish()
       ledger.head.bootstrap = .scanning(entity: root, after: last)

@@ -182,7 +182,8 @@ struct CaptureWork {
     }
     // What an update tells of a row from before history is not when it was inserted.
     let isKnown = stamp.clock != .beforeSync
-    let id = access.recordID(forRow: object, of: isKnown ? transaction : nil)
+    let birth = try isKnown ? transaction.map(RowBirth.init) : keptBirth(of: object)
+    let id = access.identity(ofRow: object, born: birth).recordID
     var entry = RecordEntry(entity: plan.entity.name ?? "", key: object.key)
     entry.base = PropertyWrite(stamp: stamp)
     ledger.setRecordID(id, for: object)
@@ -193,6 +194,13 @@ struct CaptureWork {
         id, object, side, stamp: stamp, sequence: ledger.head.sequence, isNew: true)
     }
     addOrders(id, object, plan, nil, stamp)
+  }
+
+  /// The birth of a row whose insert has left history, which is not needed any more once the row is taken up.
+  private func keptBirth(of object: ManagedObjectID) throws -> RowBirth? {
+    guard let key = SyncKey.birth(object), let data = try ledger.value(key) else { return nil }
+    ledger.put(key, nil)
+    return RowBirth(decoding: data)
   }
 
   /// - Parameter deleted: The entities of what was deleted in the same transaction.

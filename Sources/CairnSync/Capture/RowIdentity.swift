@@ -3,24 +3,28 @@ import CairnStore
 import Crypto
 import Foundation
 
-extension StoreAccess {
-  /// The record ID that a row gets when it is taken up.
-  ///
-  /// It follows from what the file says of the row: whoever takes it up, and whenever, gives it the same.
-  /// A store that comes back from a backup made before its rows were taken up has the records that others
-  /// know, not second ones beside them.
-  ///
-  /// - Parameter transaction: The one that inserted the row; nil where history does not tell.
-  func recordID(
-    forRow object: ManagedObjectID, of transaction: HistoryTransactionRecord?
-  ) -> RecordID {
+/// What the record ID of a row follows from when it is taken up: what the file itself says of the row.
+///
+/// Whoever takes it up, and whenever, gives it the same. A store that comes back from a backup made before
+/// its rows were taken up has the records that others know, not second ones beside them, also where their
+/// inserts have left history by then.
+struct RowIdentity: Hashable, Sendable {
+  /// The UUID of the store, which a restored one shares with the one that was backed up.
+  let store: String
+  /// The key of the row, with its root entity.
+  let row: Data
+  /// Tells the row from another one that got the same key after a backup came back; nil where neither
+  /// history nor the sidecar tells.
+  let birth: RowBirth?
+
+  var recordID: RecordID {
     var writer = ByteWriter()
-    writer.string(store.identifier ?? "")
-    writer.raw(SyncKey.object(object)?.key ?? Data())
+    writer.string(store)
+    writer.raw(row)
     var milliseconds: UInt64 = 1
-    if let transaction {
-      let date = transaction.date.timeIntervalSince1970
-      writer.fixed(UInt64(bitPattern: transaction.number))
+    if let birth {
+      let date = birth.date.timeIntervalSince1970
+      writer.fixed(UInt64(bitPattern: birth.transaction))
       writer.fixed(date.bitPattern)
       // The date comes out of a file, where it can be anything.
       milliseconds = max(1, UInt64(min(max(0, date * 1000), 0x1p47)))
@@ -34,5 +38,18 @@ extension StoreAccess {
       }
     }
     return RecordID(milliseconds: milliseconds, random: words)
+  }
+}
+
+extension RowBirth {
+  init(_ transaction: HistoryTransactionRecord) {
+    self.init(transaction: transaction.number, date: transaction.date)
+  }
+}
+
+extension StoreAccess {
+  func identity(ofRow object: ManagedObjectID, born birth: RowBirth?) -> RowIdentity {
+    RowIdentity(
+      store: store.identifier ?? "", row: SyncKey.object(object)?.key ?? Data(), birth: birth)
   }
 }

@@ -153,6 +153,28 @@ enum PromiseChecks {
         probe.expectEqual(error.code, .persistentHistoryTokenExpired, "code")
       }
     },
+    ConformanceCheck("a purge of history keeps births that sync does not know") { probe in
+      guard let keeper = probe.store as? any HistoryKeeping,
+        let sidecar = probe.store as? any SidecarKeeping
+      else { return }
+      var rows: [RowSnapshot] = []
+      for name in ["stays", "is known", "goes"] {
+        rows.append(try probe.insert("Person", ["name": .string(name)]))
+      }
+      let keys = rows.compactMap { RowBirth.key(of: $0.objectID) }
+      guard keys.count == 3 else { return probe.fail("\(keys.count) rows, not 3") }
+      try probe.save {
+        $0.sidecar = [.put(SidecarKey(map: RowBirth.takenUpMap, key: keys[1]), data("1"))]
+      }
+      try probe.save { $0.deletions = [.init(snapshot: rows[2])] }
+      let first = try keeper.readHistory(HistoryReadRequest()).first
+      _ = try keeper.purgeHistory(before: .max, date: nil)
+      let births = try sidecar.sidecarEntries(of: RowBirth.map, from: nil, to: nil, limit: 0)
+      probe.expectEqual(births.map(\.key), [keys[0]], "rows")
+      probe.expectEqual(
+        births.first.flatMap { RowBirth(decoding: $0.value) },
+        first.map { RowBirth(transaction: $0.number, date: $0.date) }, "birth")
+    },
     ConformanceCheck("a commit of sidecar entries alone records no history") { probe in
       guard let keeper = probe.store as? any HistoryKeeping, probe.store is any SidecarKeeping
       else { return }

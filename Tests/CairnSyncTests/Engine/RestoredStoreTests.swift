@@ -90,6 +90,41 @@ struct RestoredStoreTests {
     try await expectAll(3)
   }
 
+  /// A program purges what tells of the rows, before or after the backup.
+  @Test(arguments: ["nas", "local"], [true, false])
+  func rowsOfABackupWhoseHistoryIsPurgedAreNoSecondRecords(
+    restored: String, isPurgedFirst: Bool
+  ) async throws {
+    func purge() async throws {
+      let program = try SyncEngineTests.Daemon(restored, in: scratch)
+      let history = try #require(program.site.store as? any HistoryKeeping)
+      #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+      try await program.close()
+    }
+    try await write(["a", "b"], to: restored)
+    try copy(restored, to: "backup")
+    if isPurgedFirst { try await purge() }
+    try await sync(inserting: ["c"])
+    try copy("backup", to: restored)
+    if !isPurgedFirst { try await purge() }
+    try await expectAll(3)
+  }
+
+  /// What comes after a backup gets the keys that the lost rows had.
+  @Test func rowsWithTheKeysOfLostOnesAreRecordsOfTheirOwnAlsoWhenHistoryIsPurged() async throws {
+    try await write(["a"], to: "nas")
+    try copy("nas", to: "backup")
+    try await write(["b"], to: "nas")
+    try await sync(inserting: ["c"])
+    try copy("backup", to: "nas")
+    let program = try SyncEngineTests.Daemon("nas", in: scratch)
+    try program.insert(["d"])
+    _ = try #require(program.site.store as? any HistoryKeeping)
+      .purgeHistory(before: .max, date: nil)
+    try await program.close()
+    try await expectAll(4)
+  }
+
   @Test func aStoreThatGoesOnKeepsItsIdentity() async throws {
     try await sync(inserting: ["a"])
     try await write(["b"], to: "nas")
