@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units soak check-browser clean
+.PHONY: demo test build deb check-deb bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -81,7 +81,7 @@ check-sync: deps
 check-units: deps
 	$(SWIFT) build --product cairnd
 	$(SWIFT) build --product cairnctl
-	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page); do \
+	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover); do \
 	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done
@@ -173,6 +173,16 @@ check-deb:
 	lintian --allow-root --fail-on error .build-deb/*.deb; \
 	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb:opt/packages" -b "$(CURDIR):opt/cairn-src" -- \
 	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src'
+
+## What others wrote and tests ask for their opinion, into .build/tools: Prometheus' promtool out of its Debian
+## package, without its service, and Python's Varlink client.
+test-tools:
+	@mkdir -p .build/tools/python
+	@[ -x /usr/bin/promtool ] || [ -x .build/tools/usr/bin/promtool ] || { \
+	  cd .build/tools && apt-get download -qq prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb \
+	    | tar -x ./usr/bin/promtool && rm prometheus_*.deb; }
+	@[ -e .build/tools/python/varlink/client.py ] || \
+	  /usr/bin/env python3 -m pip install -q --no-deps --target .build/tools/python varlink==31.0.0
 
 ## The two system packages, installed with sudo where we are not root.
 deps:

@@ -70,10 +70,21 @@ import Testing
         "1|42|control.statusGroup|this machine has no group \"nobodys\"|create it: groupadd --system nobodys",
         "4|11|replicas.a.type|\"sqlit\" is not possible here|did you mean \"sqlite\"? it is one of sqlite",
         "6|5|replicas.[1].name|the key is missing|give each replica a short name",
-        "6|11|replicas.[1].path|there is no variable ${HOME}|known are CACHE_DIRECTORY, CONFIGURATION_DIRECTORY, LOGS_DIRECTORY, RUNTIME_DIRECTORY, STATE_DIRECTORY",
+        "6|11|replicas.[1].path|there is no variable ${HOME}|known are CACHE_DIRECTORY, CONFIGURATION_DIRECTORY, CREDENTIALS_DIRECTORY, LOGS_DIRECTORY, RUNTIME_DIRECTORY, STATE_DIRECTORY",
         "7|22|sync.maxClockSkew|\"5 minutes\" is not a duration|\(DurationText.remedy)",
         "8|1|lcal|unknown key|did you mean \"local\"?",
       ])
+  }
+
+  @Test func credentialsHaveAPlaceOnlyWhereSystemdGivesThem() throws {
+    let text = "model: ${CREDENTIALS_DIRECTORY}/Model.mom"
+    let found = try problems(text)
+    #expect(found.count == 1 && found.first?.contains("LoadCredential=ID:FILE") == true, "\(found)")
+    let loader = VariableExpansion(environment: ["CREDENTIALS_DIRECTORY": "/run/credentials/c"])
+    #expect(
+      try loader.expand("${CREDENTIALS_DIRECTORY}/Model.mom") == "/run/credentials/c/Model.mom")
+    let empty = VariableExpansion(environment: ["CREDENTIALS_DIRECTORY": ""])
+    #expect(throws: VariableExpansion.Failure.self) { try empty.expand(text) }
   }
 
   @Test func brokenYAMLIsReportedWithItsPlace() throws {

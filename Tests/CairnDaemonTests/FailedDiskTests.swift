@@ -41,7 +41,7 @@ import Testing
       keeper = EngineKeeper(
         configuration: configuration, ownership: StoreOwnership(of: configuration.local.path),
         host: host,
-        conductor: DaemonConductor(notifier: ServiceNotifier { _ in }, logger: logger),
+        conductor: DaemonConductor(notifier: ServiceNotifier { _, _ in }, logger: logger),
         logger: logger)
     }
 

@@ -79,7 +79,12 @@ import Testing
 
   @Test func theFirstStopDrainsAndTheSecondAborts() {
     var life = serving()
-    #expect(life.handle(.stopRequested).first == .notifyStopping)
+    let actions = life.handle(.stopRequested)
+    #expect(actions.first == .notifyStopping)
+    // Whatever the unit allows, the daemon gets the time in which it ends by itself.
+    #expect(
+      actions.contains(
+        .extendTimeout(DaemonLifecycle.longestStop + DaemonLifecycle.stopMargin)))
     #expect(life.state == .draining)
     #expect(life.handle(.stopRequested).last == .abort)
     #expect(life.handle(.engineFailed(locked, isTransient: true)) == [])
@@ -99,6 +104,19 @@ import Testing
       ])
     var starting = DaemonLifecycle()
     #expect(starting.handle(.reloadRequested) == [])
+  }
+
+  @Test func progressBuysTimeWhileSystemdWaitsForAReload() {
+    var life = serving()
+    let text = "Migrating, 40 %"
+    #expect(life.handle(.progress(text)) == [.notifyStatus(text)])
+    _ = life.handle(.reloadBegan)
+    #expect(
+      life.handle(.progress(text, buying: .seconds(90))) == [
+        .extendTimeout(.seconds(90)), .notifyStatus(text),
+      ])
+    _ = life.handle(.reloadEnded(problem: nil))
+    #expect(life.handle(.progress(text)) == [.notifyStatus(text)])
   }
 
   @Test func anOverdueProbeIsSaidOnce() {

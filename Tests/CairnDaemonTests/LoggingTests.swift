@@ -154,5 +154,8 @@ private final class Lines: Sendable {
     #expect(
       NotifyMessage.reloading(monotonicMicroseconds: 5).text == "RELOADING=1\nMONOTONIC_USEC=5")
     #expect(NotifyMessage.extendTimeout(.seconds(30)).text == "EXTEND_TIMEOUT_USEC=30000000")
+    #expect(
+      NotifyMessage.keepDescriptor(name: "kept-control").text
+        == "FDSTORE=1\nFDNAME=kept-control\nFDPOLL=0")
   }
 }

@@ -71,4 +71,21 @@ import Testing
     #expect(try AccountLookup.group(named: "no-such-group-here") == nil)
     #expect(try AccountLookup.group(named: "root") == 0)
   }
+
+  @Test func aSocketThatWasHandedInIsKnownByItsFile() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("s")
+    let listener = try UnixListener(path: path)
+    #expect(listener.descriptor.boundPath == path)
+    #expect(try UnixListener(adopting: listener.descriptor, lyingAt: folder.file("t")) == nil)
+    let adopted = try #require(try UnixListener(adopting: listener.descriptor, lyingAt: path))
+    #expect(adopted.path == path)
+    adopted.remove()
+    #expect(
+      try UnixListener(adopting: listener.descriptor, lyingAt: path) == nil, "its file is gone")
+    try Data().write(to: URL(fileURLWithPath: path))
+    #expect(try UnixListener(adopting: listener.descriptor, lyingAt: path) == nil, "no socket")
+    let memory = try SealedMemory(name: "test", bytes: [1])
+    #expect(memory.descriptor.boundPath == nil)
+  }
 }

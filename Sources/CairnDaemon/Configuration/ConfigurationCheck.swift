@@ -33,7 +33,7 @@ enum ConfigurationCheck {
     do {
       let opening = LocalStoreOpening(
         configuration: configuration, ownership: StoreOwnership(of: configuration.local.path),
-        reporter: EngineReporter(onProgress: { _ in }, onSummary: { _, _ in }))
+        reporter: EngineReporter(onProgress: { _, _ in }, onSummary: { _, _ in }))
       _ = try opening.model()
     } catch let failure as EngineFailure {
       problems.append(("model", failure.reason, nil))

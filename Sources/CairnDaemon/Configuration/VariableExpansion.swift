@@ -17,6 +17,8 @@ struct VariableExpansion: Sendable {
     "LOGS_DIRECTORY": "/var/log/cairn",
     "CONFIGURATION_DIRECTORY": "/etc/cairn",
   ]
+  /// Where systemd puts the files of `LoadCredential=`; there is no such place without it.
+  private static let credentials = "CREDENTIALS_DIRECTORY"
 
   let environment: [String: String]
 
@@ -46,8 +48,14 @@ struct VariableExpansion: Sendable {
   }
 
   private func value(of name: String) throws(Failure) -> String {
+    if name == Self.credentials {
+      if let given = environment[name], !given.isEmpty { return given }
+      throw Failure(
+        problem: "this process has no credentials for ${\(name)}",
+        remedy: "give the unit a LoadCredential=ID:FILE, and restart")
+    }
     guard let fallback = Self.defaults[name] else {
-      let known = Self.defaults.keys.sorted()
+      let known = (Self.defaults.keys + [Self.credentials]).sorted()
       let guess = NearestName.find(name, among: known).map { "did you mean ${\($0)}?" }
       throw Failure(
         problem: "there is no variable ${\(name)}",

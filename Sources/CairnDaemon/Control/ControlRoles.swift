@@ -10,9 +10,13 @@ final class ControlRoles: Sendable {
   private let policy: Mutex<RolePolicy>
   /// The socket file, where the daemon makes it; systemd's belongs to systemd.
   private let socket: String?
+  /// The files of the sockets that systemd made.
+  private let passed: [String]
 
-  init(_ settings: ControlServer.Settings, makesSocket: Bool) {
-    socket = makesSocket ? settings.path : nil
+  /// - Parameter passed: The sockets of a socket unit.
+  init(_ settings: ControlServer.Settings, passed: [OwnedDescriptor]) {
+    socket = passed.isEmpty ? settings.path : nil
+    self.passed = passed.compactMap(\.boundPath)
     policy = Mutex(Self.policy(settings.statusGroup, settings.adminGroup))
   }
 
@@ -25,7 +29,8 @@ final class ControlRoles: Sendable {
 
   /// Gives roles, and the socket file where it is ours, to other groups; open connections included.
   ///
-  /// - Throws: ``CairnPlatform/PlatformError`` when the file cannot be given away; roles are as before.
+  /// - Throws: ``CairnPlatform/PlatformError`` when the file cannot be given away, or is systemd's and
+  ///   another group's; roles are as before.
   func set(_ section: ControlSection) throws {
     let new = Self.policy(section.statusGroup, section.adminGroup)
     guard new != policy.withLock({ $0 }) else { return }
@@ -33,7 +38,21 @@ final class ControlRoles: Sendable {
       let access = Self.access(new)
       try UnixListener.give(socket, mode: access.mode, group: access.group)
     }
+    for path in passed { try Self.checkAccess(path, for: new) }
     policy.withLock { $0 = new }
+  }
+
+  /// - Throws: ``CairnPlatform/PlatformError`` when members of the group that may look cannot connect.
+  private static func checkAccess(_ path: String, for policy: RolePolicy) throws {
+    guard let group = access(policy).group else { return }
+    let facts = try FileFacts(path: path)
+    // Whoever lets everybody connect has said so in the socket unit.
+    if facts.group == group || facts.mode & 0o006 == 0o006 { return }
+    throw PlatformError(
+      "give the socket to the group \(group)", path: path, code: .notPermitted,
+      advice:
+        "cairnd.socket made it: set the group as its SocketGroup=, then: systemctl daemon-reload && "
+        + "systemctl stop cairnd.service && systemctl restart cairnd.socket cairnd.service")
   }
 
   private static func policy(_ statusGroup: UInt32?, _ adminGroup: UInt32?) -> RolePolicy {

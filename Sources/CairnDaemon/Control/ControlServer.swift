@@ -34,23 +34,29 @@ final class ControlServer: Service {
   private let roles: ControlRoles
   private let logger: Logger
   private let passed: [OwnedDescriptor]
+  private let kept: KeptSocket?
   private let onListening: @Sendable () async -> Void
   private let endings: StreamEndings
 
-  /// - Parameter roles: Who may do what; by the groups of `settings` when nil.
+  /// - Parameters:
+  ///   - passed: The sockets of a socket unit.
+  ///   - kept: Makes the socket where none is passed; when nil, one that nobody keeps.
+  ///   - roles: Who may do what; by the groups of `settings` when nil.
   init(
-    settings: Settings, passed: [OwnedDescriptor] = [], roles: ControlRoles? = nil,
+    settings: Settings, passed: [OwnedDescriptor] = [], kept: KeptSocket? = nil,
+    roles: ControlRoles? = nil,
     dispatcher: ControlDispatcher, endings: StreamEndings = StreamEndings(), logger: Logger,
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.settings = settings
     self.passed = passed
+    self.kept = kept
     self.dispatcher = dispatcher
     self.logger = logger
     self.onListening = onListening
     self.endings = endings
     table = ConnectionTable(limits: settings.limits)
-    self.roles = roles ?? ControlRoles(settings, makesSocket: passed.isEmpty)
+    self.roles = roles ?? ControlRoles(settings, passed: passed)
   }
 
   /// Connections now.
@@ -61,7 +67,10 @@ final class ControlServer: Service {
   /// The socket file is gone afterwards.
   func run() async throws {
     let listeners = try openListeners()
-    defer { for listener in listeners { listener.remove() } }
+    defer {
+      for listener in listeners { listener.remove() }
+      kept?.forget()
+    }
     let group = NIOSingletons.posixEventLoopGroup
     var channels: [any Channel] = []
     for listener in listeners { channels.append(try await serve(listener, on: group)) }
@@ -78,6 +87,9 @@ final class ControlServer: Service {
   private func openListeners() throws -> [UnixListener] {
     if !passed.isEmpty { return try passed.map { try UnixListener(adopting: $0) } }
     let access = roles.access
+    if let kept {
+      return [try kept.listener(at: settings.path, mode: access.mode, group: access.group)]
+    }
     return [try UnixListener(path: settings.path, mode: access.mode, group: access.group)]
   }
 

@@ -63,7 +63,10 @@ actor GroupEngine {
   func start(reporter: EngineReporter) async throws {
     let opening = LocalStoreOpening(
       configuration: configuration, ownership: ownership, reporter: reporter)
-    let model = try await Blocking.run { try opening.model() }
+    let model = try await Blocking.run {
+      opening.announceRecovery()
+      return try opening.model()
+    }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     // Opening can migrate, which takes long; Swift's own threads are for work that does not.
     let local = try await Blocking.run { try opening.open(in: coordinator) }

@@ -61,6 +61,17 @@ struct LocalStoreOpening {
     }
   }
 
+  /// Logs up to this size are read while nobody waits.
+  private static let quickLog: Int64 = 1_000_000
+
+  /// Asks for the time that reading a left log takes; SQLite does it when the store is opened first.
+  func announceRecovery() {
+    guard let log = try? FileFacts(path: configuration.local.path + "-wal"), log.isRegularFile,
+      log.size > Self.quickLog
+    else { return }
+    reporter.recovering(log: log.size)
+  }
+
   /// The name under which the model is shown.
   var modelName: String {
     switch configuration.model {

@@ -19,8 +19,9 @@ struct DaemonLifecycle: Sendable, Equatable {
     case controlListening
     case engineStarted
     case engineFailed(StatusProblem, isTransient: Bool)
-    /// A long piece of work got on.
-    case progress(String)
+    /// A long piece of work got on, or one begins that tells nothing until it ends, for which it buys as
+    /// much time as it may take.
+    case progress(String, buying: Duration = extensionStep)
     /// How things are, from the running engine.
     case summary(String, problems: [StatusProblem])
     case stopRequested
@@ -63,9 +64,14 @@ struct DaemonLifecycle: Sendable, Equatable {
   private var summary = ""
   private var isProbeOverdue = false
   private(set) var isDrained = false
+  private var isReloading = false
 
   /// How much time each sign of progress buys.
   static let extensionStep = Duration.seconds(30)
+  /// After this the daemon ends, whatever still runs.
+  static let longestStop = Duration.seconds(45)
+  /// For ending.
+  static let stopMargin = Duration.seconds(5)
   static let longestRetryDelay = Duration.seconds(60)
 
   mutating func handle(_ event: Event) -> [Action] {
@@ -76,7 +82,7 @@ struct DaemonLifecycle: Sendable, Equatable {
     case .engineStarted: return engineStarted()
     case .engineFailed(let problem, let isTransient):
       return engineFailed(problem, isTransient: isTransient)
-    case .progress(let text): return progress(text)
+    case .progress(let text, let time): return progress(text, buying: time)
     case .summary(let text, let problems): return summary(text, problems)
     case .stopRequested: return stopRequested()
     case .engineStopped:
@@ -89,7 +95,10 @@ struct DaemonLifecycle: Sendable, Equatable {
     case .reloadRequested:
       guard isUp else { return [] }
       return [.reload]
-    case .reloadBegan: return isUp ? [.notifyReloading] : []
+    case .reloadBegan:
+      guard isUp else { return [] }
+      isReloading = true
+      return [.notifyReloading]
     case .reloadEnded(let problem): return reloadEnded(problem)
     case .probeOverdue:
       guard isUp, !isProbeOverdue else { return [] }
@@ -168,10 +177,11 @@ struct DaemonLifecycle: Sendable, Equatable {
     min(.seconds(1 << min(failedStarts - 1, 6)), Self.longestRetryDelay)
   }
 
-  private func progress(_ text: String) -> [Action] {
+  private func progress(_ text: String, buying time: Duration) -> [Action] {
     switch state {
-    case .starting, .draining: [.extendTimeout(Self.extensionStep), .notifyStatus(text)]
-    case .serving, .degraded: [.notifyStatus(text)]
+    case .starting, .draining: [.extendTimeout(time), .notifyStatus(text)]
+    // systemd waits for a reload as it does for a start.
+    case .serving, .degraded: (isReloading ? [.extendTimeout(time)] : []) + [.notifyStatus(text)]
     case .stopped: []
     }
   }
@@ -196,13 +206,17 @@ struct DaemonLifecycle: Sendable, Equatable {
     switch state {
     case .starting, .serving, .degraded:
       state = .draining
-      return [.notifyStopping, .notifyStatus("Stopping: finishing what runs"), .beginShutdown]
+      return [
+        .notifyStopping, .extendTimeout(Self.longestStop + Self.stopMargin),
+        .notifyStatus("Stopping: finishing what runs"), .beginShutdown,
+      ]
     case .draining: return [.notifyStatus("Stopping at once"), .abort]
     case .stopped: return []
     }
   }
 
-  private func reloadEnded(_ problem: String?) -> [Action] {
+  private mutating func reloadEnded(_ problem: String?) -> [Action] {
+    isReloading = false
     guard isUp else { return [] }
     let text = problem.map { "\(statusLine); \($0)" } ?? statusLine
     return [.notifyReloaded, .notifyStatus(text)]

@@ -85,7 +85,8 @@ public struct DaemonProcess: Sendable {
       configuration: configuration, ownership: ownership, host: host, conductor: conductor,
       feed: feed, logger: destination.logger("engine"))
     let settings = Self.settings(configuration.control)
-    let roles = ControlRoles(settings, makesSocket: activation.control.isEmpty)
+    let roles = ControlRoles(settings, passed: activation.control)
+    let kept = keptSocket(activation)
     let reload = ConfigurationReload(
       current: loaded, loader: loader, keeper: keeper, roles: roles,
       destination: destination, conductor: conductor, logger: logger)
@@ -100,9 +101,8 @@ public struct DaemonProcess: Sendable {
         feed: feed, endings: endings
       ).handlers, logger: destination.logger("control"))
     let server = ControlServer(
-      settings: settings, passed: activation.control, roles: roles, dispatcher: dispatcher,
-      endings: endings,
-      logger: destination.logger("control")
+      settings: settings, passed: activation.control, kept: kept, roles: roles,
+      dispatcher: dispatcher, endings: endings, logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(keeper: keeper, conductor: conductor)
     var services: [any Service] = [engine, server]
@@ -144,6 +144,14 @@ public struct DaemonProcess: Sendable {
     }
   }
 
+  /// The socket that the daemon makes; where a socket unit makes one, what was kept goes.
+  private func keptSocket(_ activation: SocketActivation) -> KeptSocket? {
+    let kept = KeptSocket(passed: activation.kept, notifier: notifier)
+    if activation.control.isEmpty { return kept }
+    if activation.kept != nil { kept.forget() }
+    return nil
+  }
+
   private static func actions(
     status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload,
     keeper: EngineKeeper, recent: RecentLog
@@ -160,10 +168,9 @@ public struct DaemonProcess: Sendable {
       configuration: { await reload.settings() })
   }
 
-  /// Ends the process within the time that the unit allows (`TimeoutStopSec=60`), even when no thread
-  /// gets on any more.
+  /// Ends the process within the time that was asked for, even when no thread gets on any more.
   private static func endInTime(_ logger: Logger) {
-    let patience = Duration.seconds(45)
+    let patience = DaemonLifecycle.longestStop
     let seconds = patience.components.seconds
     ProcessConduct.exit(after: patience, code: ExitStatus.stopped.rawValue) {
       logger.event(
@@ -212,7 +219,7 @@ public struct DaemonProcess: Sendable {
     for problem in problems { logger.event(.configurationInvalid, "\(problem)") }
     destination.settle()
     WaitingClients.refuse(
-      activation.control, with: .configurationInvalid(problems: problems))
+      activation.listening, with: .configurationInvalid(problems: problems))
     return .configuration
   }
 
@@ -226,7 +233,7 @@ public struct DaemonProcess: Sendable {
       .storeTaken, "\(taken)",
       metadata: ["owner": .string(taken.owner.map(String.init(describing:)) ?? "unknown")])
     WaitingClients.refuse(
-      activation.control, with: .notReady(state: "stopped", reason: taken.description))
+      activation.listening, with: .notReady(state: "stopped", reason: taken.description))
     return .unavailable
   }
 

@@ -223,7 +223,7 @@ actor EngineKeeper {
     let conductor = conductor
     Task { for await event in events { await conductor.handle(event) } }
     return EngineReporter(
-      onProgress: { continuation.yield(.progress($0)) },
+      onProgress: { continuation.yield(.progress($0, buying: $1)) },
       onSummary: { continuation.yield(.summary($0, problems: $1)) },
       onReopening: { Task { await self.reopen() } })
   }

@@ -24,12 +24,12 @@ struct EngineFailure: Error, Sendable, CustomStringConvertible {
 
 /// How the engine tells the daemon about itself.
 struct EngineReporter: Sendable {
-  private let onProgress: @Sendable (String) -> Void
+  private let onProgress: @Sendable (String, Duration) -> Void
   private let onSummary: @Sendable (String, [StatusProblem]) -> Void
   private let onReopening: @Sendable () -> Void
 
   init(
-    onProgress: @escaping @Sendable (String) -> Void,
+    onProgress: @escaping @Sendable (String, Duration) -> Void,
     onSummary: @escaping @Sendable (String, [StatusProblem]) -> Void,
     onReopening: @escaping @Sendable () -> Void = {}
   ) {
@@ -41,7 +41,19 @@ struct EngineReporter: Sendable {
   /// A long start or stop is getting on: "Migrating local store, 40 %".
   ///
   /// Buys more time.
-  func progress(_ text: String) { onProgress(text) }
+  func progress(_ text: String) { onProgress(text, DaemonLifecycle.extensionStep) }
+
+  /// SQLite is about to read the log that a killed program left, in one step: it says nothing until it is
+  /// done.
+  ///
+  /// - Parameter log: The size of the log, in bytes.
+  func recovering(log: Int64) {
+    let megabytes = log / 1_000_000
+    // A second for each is a very slow disk.
+    onProgress(
+      "Reading the log of the local store, \(megabytes) MB",
+      DaemonLifecycle.extensionStep + .seconds(megabytes))
+  }
 
   /// One line on how things are ("3 replicas, 1 behind"), and what is wrong; none means all well.
   func summary(_ text: String, problems: [StatusProblem] = []) { onSummary(text, problems) }

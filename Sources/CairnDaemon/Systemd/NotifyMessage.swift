@@ -28,6 +28,15 @@ struct NotifyMessage: Sendable, Hashable {
     NotifyMessage("EXTEND_TIMEOUT_USEC=\(duration.wholeNanoseconds / 1000)")
   }
 
+  /// Goes with a descriptor; a closed peer is no reason to drop it.
+  static func keepDescriptor(name: String) -> NotifyMessage {
+    NotifyMessage("FDSTORE=1").and(NotifyMessage("FDNAME=\(name)")).and(NotifyMessage("FDPOLL=0"))
+  }
+
+  static func forgetDescriptor(name: String) -> NotifyMessage {
+    NotifyMessage("FDSTOREREMOVE=1").and(NotifyMessage("FDNAME=\(name)"))
+  }
+
   /// The reason for a failing exit.
   static func failure(errno: Int32) -> NotifyMessage { NotifyMessage("ERRNO=\(errno)") }
 

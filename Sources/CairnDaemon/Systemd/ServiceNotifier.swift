@@ -4,15 +4,27 @@ import CairnPlatform
 
 /// Sends messages to the service manager; does nothing where there is none.
 public struct ServiceNotifier: Sendable {
-  private let send: @Sendable (NotifyMessage) -> Void
+  private let send: @Sendable (NotifyMessage, Int32?) -> Void
 
   /// Sends through `$NOTIFY_SOCKET`, if it is set.
-  public static let system = ServiceNotifier { message in
-    _ = sd_notify(0, message.text)
+  public static let system = ServiceNotifier { message, descriptor in
+    if var descriptor {
+      _ = sd_pid_notify_with_fds(0, 0, message.text, &descriptor, 1)
+    } else {
+      _ = sd_notify(0, message.text)
+    }
   }
 
-  /// Sends to a closure, for tests.
-  init(send: @escaping @Sendable (NotifyMessage) -> Void) { self.send = send }
+  /// Sends to a closure, for tests; the second argument is a descriptor that goes along.
+  init(send: @escaping @Sendable (NotifyMessage, Int32?) -> Void) { self.send = send }
 
-  func callAsFunction(_ message: NotifyMessage) { send(message) }
+  func callAsFunction(_ message: NotifyMessage) { send(message, nil) }
+
+  /// Has the service manager keep a copy of a descriptor and pass it to the next process.
+  func keep(_ descriptor: OwnedDescriptor, as name: String) {
+    send(.keepDescriptor(name: name), descriptor.rawValue)
+  }
+
+  /// Has it close what it keeps under a name.
+  func forget(_ name: String) { send(.forgetDescriptor(name: name), nil) }
 }

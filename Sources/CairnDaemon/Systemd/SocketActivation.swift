@@ -7,6 +7,8 @@ import Foundation
 public struct SocketActivation: Sendable {
   /// Listening sockets for the control protocol (`FileDescriptorName=varlink`).
   public let control: [OwnedDescriptor]
+  /// The control socket that an earlier process of this service made and systemd has kept.
+  public let kept: OwnedDescriptor?
   /// Names of sockets that nobody here wants; they were closed.
   public let unknown: [String]
 
@@ -16,6 +18,7 @@ public struct SocketActivation: Sendable {
     let count = sd_listen_fds_with_names(1, &names)
     guard count > 0, let names else { return SocketActivation(control: [], unknown: []) }
     var control: [OwnedDescriptor] = []
+    var kept: OwnedDescriptor?
     var unknown: [String] = []
     for index in 0..<Int(count) {
       let name = names[index].map { String(cString: $0) } ?? ""
@@ -25,19 +28,24 @@ public struct SocketActivation: Sendable {
       let descriptor = OwnedDescriptor(adopting: number)
       switch name {
       case "varlink": control.append(descriptor)
+      case KeptSocket.name: kept = descriptor
       default:
         unknown.append(name)
         descriptor.close()
       }
     }
     free(names)
-    return SocketActivation(control: control, unknown: unknown)
+    return SocketActivation(control: control, kept: kept, unknown: unknown)
   }
 
-  init(control: [OwnedDescriptor], unknown: [String]) {
+  init(control: [OwnedDescriptor], kept: OwnedDescriptor? = nil, unknown: [String]) {
     self.control = control
+    self.kept = kept
     self.unknown = unknown
   }
+
+  /// All sockets at which callers may wait.
+  var listening: [OwnedDescriptor] { control + (kept.map { [$0] } ?? []) }
 
   /// `SD_LISTEN_FDS_START`.
   private static let firstDescriptor: Int32 = 3

@@ -1,0 +1,164 @@
+#!/bin/bash
+# Runs inside the box: what systemd keeps for the daemon and hands to it, and the time that it gives.
+#
+#   handover.sh BINARIES PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+binaries=$1
+project=$2
+. "$project/Tests/sysbox/checks.sh"
+
+install_daemon
+cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
+for user in watcher:cairn looker:lookers; do
+  groupadd --system -f "${user#*:}"
+  useradd -M -N -g nogroup -G "${user#*:}" "${user%:*}"
+done
+cd /
+folder=/etc/systemd/system/cairnd.service.d
+property() { systemctl show -P "$1" cairnd.service; }
+serving() { cairnctl --timeout 5 status 2> /dev/null | grep -q ' serving since'; }
+# begins NAME: starts the service anew, with the drop-in on standard input.
+begins() {
+  mkdir -p $folder
+  cat > $folder/test.conf
+  systemctl daemon-reload
+  systemctl reset-failed cairnd.service 2> /dev/null
+  systemctl restart cairnd.service
+  if eventually 30 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
+}
+crash() {
+  old=$(property MainPID)
+  [ "$old" -gt 1 ] && kill -KILL "$old"
+}
+
+# The control socket that the daemon makes itself: systemd keeps it over a crash.
+begins "it starts without a socket unit" <<< ""
+inode=$(stat -c %i /run/cairnd/control)
+for _ in 1 2 3; do
+  crash
+  # Between the crash and the next start there is no daemon for two seconds.
+  check "who calls after a crash waits and is answered" cairnctl --timeout 30 status
+done
+eventually 20 serving
+equals "at the same socket" "$inode 660 cairn cairn" "$(stat -c '%i %a %U %G' /run/cairnd/control)"
+contains "where roles are as before" "serving since" "$(runuser -u watcher -- cairnctl status)"
+check "it restarts" systemctl restart cairnd.service
+eventually 20 serving || fail "and serves after a restart" "$(systemctl status cairnd)"
+rm /run/cairnd/control
+crash
+if eventually 20 serving; then ok "a file that somebody removed is made again"; else
+  fail "a file that somebody removed is made again" "$(journalctl -u cairnd -o cat -n 9)"
+fi
+systemctl stop cairnd.service
+equals "nothing is left after a stop" "" "$(ls /run/cairnd 2> /dev/null)"
+cairnctl --timeout 30 status > /tmp/out 2>&1
+equals "and nobody waits for a daemon that was stopped" 69 $?
+systemctl start cairnd.service
+eventually 20 serving || fail "it starts again" "$(systemctl status cairnd)"
+cp /etc/cairn/cairnd.yaml /tmp/cairnd.yaml
+echo 'logs: {}' >> /etc/cairn/cairnd.yaml
+crash
+cairnctl --timeout 30 status > /tmp/out 2>&1
+contains "who waits for a daemon that cannot start is told why" "unknown key" "$(cat /tmp/out)"
+given_up() { [ "$(property ActiveState)" = failed ]; }
+eventually 20 given_up || fail "it gives up" "$(systemctl status cairnd)"
+cairnctl --timeout 30 status > /tmp/out 2>&1
+equals "and nobody waits after it has given up" 69 $?
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+begins "a mended configuration is enough" <<< ""
+crash
+systemctl start cairnd.socket 2> /dev/null
+eventually 20 serving || fail "it serves with a socket unit that came later" "$(systemctl status cairnd cairnd.socket)"
+systemctl restart cairnd.service
+if eventually 20 serving; then ok "it serves with a socket unit that came later"; else
+  fail "it serves with a socket unit that came later" "$(systemctl status cairnd cairnd.socket)"
+fi
+
+# The group of a socket that systemd made is systemd's.
+systemctl stop cairnd.service cairnd.socket
+systemctl start cairnd.socket
+begins "it starts by its socket unit" <<< ""
+sed -i 's/^  statusGroup: .*/  statusGroup: lookers/' /etc/cairn/cairnd.yaml
+cairnctl reload > /tmp/out 2>&1
+equals "reload refuses a group that cannot connect" 1 $?
+contains "with the key" "control.statusGroup" "$(cat /tmp/out)"
+contains "and what to do" "SocketGroup=" "$(cat /tmp/out)"
+check "the roles are as before" runuser -u watcher -- cairnctl status
+mkdir -p /etc/systemd/system/cairnd.socket.d
+printf '[Socket]\nSocketGroup=lookers\n' > /etc/systemd/system/cairnd.socket.d/group.conf
+to_type=$(sed -n 's/.*then: \(systemctl [^)]*\)).*/\1/p' /tmp/out)
+contains "the command is there" "systemctl restart cairnd.socket" "$to_type"
+check "what it says to type works" bash -ec "$to_type"
+eventually 20 serving || fail "it serves with another group" "$(systemctl status cairnd cairnd.socket)"
+check "and the new group looks" runuser -u looker -- cairnctl status
+runuser -u watcher -- cairnctl status > /tmp/out 2>&1
+equals "and the old one does not" 69 $?
+rm -r /etc/systemd/system/cairnd.socket.d
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+systemctl stop cairnd.service cairnd.socket
+systemctl daemon-reload
+
+# Files that only root can read reach the daemon as credentials.
+secret=/etc/cairn/secret
+mkdir -m 0700 $secret
+check "a model for root's eyes is made" cairnctl model convert /etc/cairn/Model.xcdatamodeld $secret/Model.mom
+chmod 0600 $secret/Model.mom
+sed -i 's|^model: .*|model: ${CREDENTIALS_DIRECTORY}/Model.mom|' /etc/cairn/cairnd.yaml
+begins "it serves with a model that is a credential" < /usr/share/doc/cairn/drop-ins/credentials.conf
+check "and reloads" systemctl reload cairnd.service
+equals "which its user cannot read where it comes from" 1 \
+  "$(runuser -u cairn -- cat $secret/Model.mom > /dev/null 2>&1; echo $?)"
+cairnd --config /etc/cairn/cairnd.yaml --check-config > /tmp/out 2>&1
+contains "without systemd there are none, and it says so" "LoadCredential=" "$(cat /tmp/out)"
+mv $secret/Model.mom $secret/Other.mom
+systemctl restart cairnd.service 2> /dev/null
+equals "a credential that is missing stops the start" 243 "$(property ExecMainStatus)"
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+
+# A log that a killed program has left takes longer to read than systemd waits for a start.
+begins "it starts as it was installed" <<< ""
+cairnctl insert Package name=p0 > /dev/null
+systemctl stop cairnd.service
+cc -shared -fPIC -o /usr/local/lib/slow-disk.so "$project/Tests/sysbox/slow-disk.c" -ldl
+check "a program that is killed leaves a log" python3 - << 'P'
+import os, signal, sqlite3
+if os.fork() == 0:
+    store = sqlite3.connect("/var/lib/cairn/local.sqlite", isolation_level=None)
+    store.execute("PRAGMA journal_mode = WAL")
+    store.execute("PRAGMA wal_autocheckpoint = 0")
+    for number in range(1200):
+        store.execute("UPDATE ZPACKAGE SET ZSUMMARY = ?", ("x" * 4000 + str(number),))
+    os.kill(os.getpid(), signal.SIGKILL)
+os.wait()
+P
+size=$(stat -c %s /var/lib/cairn/local.sqlite-wal)
+check "one of a size" test "$size" -gt 4000000
+while sleep .05; do property StatusText; done > /tmp/texts &
+watcher=$!
+mkdir -p $folder
+printf '[Service]\nTimeoutStartSec=1\nEnvironment=LD_PRELOAD=/usr/local/lib/slow-disk.so\n' > $folder/test.conf
+systemctl daemon-reload
+check "a start that reads it is waited for" systemctl start cairnd.service
+kill $watcher
+took=$(($(property ActiveEnterTimestampMonotonic) - $(property InactiveExitTimestampMonotonic)))
+echo "reading $((size / 1000000)) MB slowly took $((took / 1000)) ms"
+check "longer than systemd waits otherwise" test $took -gt 1000000
+contains "and says what it does" "Reading the log of the local store, " "$(sort -u /tmp/texts | tr '\n' ' ')"
+equals "nobody killed it" "0 success" "$(property NRestarts) $(property Result)"
+contains "and what was committed is there" "x1199" "$(cairnctl fetch Package --where 'name = "p0"' --format jsonl)"
+
+# So does moving what was committed into the store's file, at the end.
+begins "it starts with little time to stop" <<< "[Service]
+TimeoutStopSec=1
+Environment=LD_PRELOAD=/usr/local/lib/slow-disk.so"
+check "something is written" cairnctl insert Package name=p1
+begun=$(date +%s%N)
+systemctl stop cairnd.service
+took=$((($(date +%s%N) - begun) / 1000000))
+echo "stopping took $took ms"
+check "the stop takes longer than the unit allows" test $took -gt 1000
+equals "and is waited for" "success 0" "$(property Result) $(property ExecMainStatus)"
+equals "with everything in its file" "" "$(ls /var/lib/cairn/local.sqlite-wal 2> /dev/null)"
+finish
