@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: promtool != nil, "needs promtool"))
+  @Test(.enabled(if: ForeignTools.promtool != nil, "needs promtool: make test-tools"))
   func prometheusUnderstandsEveryExpression() async throws {
     let folder = try TemporaryFolder()
     let expressions = Self.expressions(try Self.dashboard()).filter {
@@ -161,11 +161,8 @@ import Testing
     let file = folder.file("rules.yaml")
     try Data(("groups:\n  - name: panels\n    rules:\n" + rules.joined()).utf8)
       .write(to: URL(fileURLWithPath: file))
-    let outcome = try await run(try #require(Self.promtool), ["check", "rules", file])
+    let outcome = try await run(try #require(ForeignTools.promtool), ["check", "rules", file])
     #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
   }
 
-  private static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {
-    FileManager.default.isExecutableFile(atPath: $0)
-  }
 }

@@ -197,13 +197,9 @@ struct PrometheusText {
     }
   }
 
-  private static let promtool = ["/usr/bin/promtool", "/usr/local/bin/promtool"].first {
-    FileManager.default.isExecutableFile(atPath: $0)
-  }
-
-  @Test(.enabled(if: promtool != nil, "needs promtool"))
+  @Test(.enabled(if: ForeignTools.promtool != nil, "needs promtool: make test-tools"))
   func promtoolAcceptsAlertsAndFigures() async throws {
-    let promtool = try #require(Self.promtool)
+    let promtool = try #require(ForeignTools.promtool)
     let tests = Project.file("Config/prometheus/cairn.rules.test.yaml")
     for arguments in [["check", "rules", Self.rules], ["test", "rules", tests]] {
       let outcome = try await run(promtool, arguments)
