@@ -120,6 +120,14 @@ struct SyncCursor: Hashable, Sendable {
 
   var isStreaming: Bool { position < streamingUntil }
 
+  /// Reads all once more that has been read; what was purged meanwhile is not missed.
+  var fromStart: SyncCursor {
+    SyncCursor(streamingUntil: max(position, streamingUntil), mark: isStreaming ? 0 : mark)
+  }
+
+  /// The place that ``mark`` belongs to: where reading from the start began, until it has moved.
+  var markedPosition: UInt64 { position == 0 ? streamingUntil : position }
+
   // Bytes: position 8 · streamingUntil 8 · mark 8 (none from versions without marks)
   var encoded: Data {
     var writer = ByteWriter()

@@ -12,6 +12,7 @@ import Foundation
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
 /// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
+/// | | `compared` | the ``GapComparisons`` while history is missing |
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
 /// | | `filter/`, source store | the entities that come from there; none for all |
@@ -69,6 +70,7 @@ enum SyncKey {
   static let reconsider = SyncMap.meta.key(Data("reconsider".utf8))
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
+  static let gapComparisons = SyncMap.meta.key(Data("compared".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
 

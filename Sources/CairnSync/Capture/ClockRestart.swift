@@ -8,6 +8,9 @@ import Foundation
 /// have seen stays as it is: given an earlier stamp, it would lose against itself. The new stamps have
 /// another identity than the old ones (``StoreID/writer(_:)``), and what is written from now on, which may
 /// be earlier, has a third.
+///
+/// While it lay in the future it had won over writes of other stores that are later than its new stamps.
+/// Those have been read, so the store reads all others once more from the start.
 struct ClockRestart {
   let access: StoreAccess
 
@@ -67,6 +70,7 @@ struct ClockRestart {
   private func restamp(_ fresh: FreshStamps, _ ledger: Ledger) throws {
     if fresh.isEmpty { return }
     ledger.head.sequence += 1
+    try readOthersAgain(ledger)
     try visit(
       ledger,
       record: { id, entry in
@@ -77,6 +81,16 @@ struct ClockRestart {
         let new = entry.state.restamped(fresh)
         if new != entry.state { try ledger.setLink(key, new) }
       })
+  }
+
+  private func readOthersAgain(_ ledger: Ledger) throws {
+    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    let cursors = try sidecar.sidecarEntries(
+      of: SyncMap.cursors.rawValue, from: nil, to: nil, limit: 0)
+    for (key, value) in cursors {
+      let cursor = try SyncCursor(decoding: value)
+      ledger.setCursor(cursor.fromStart, for: try SyncKey.identity(StoreID.self, in: key))
+    }
   }
 
   private func visit(

@@ -5,7 +5,8 @@ import Foundation
 /// Makes up for history that was gone before it was captured: purged by a program while no daemon
 /// ran, or lost with a part of the file.
 ///
-/// Rows that are new are found by ``BootstrapScan``. What is found here counts as written now.
+/// Rows that are new are found by ``BootstrapScan``. What is found here counts as written now. Each store that
+/// is served from here is compared with: what one of them does not have yet, another may have as it was.
 struct HistoryGap {
   let access: StoreAccess
 
@@ -30,7 +31,7 @@ struct HistoryGap {
       try look()
     }
     try look()
-    try capture(next: .values) { work, stamp in
+    try capture(next: .values, GapComparisons()) { work, stamp in
       for object in gone { try work.delete(object, stamp) }
     }
   }
@@ -41,11 +42,19 @@ struct HistoryGap {
   /// A value that a program has just written in the other store is written by somebody; only what has
   /// been captured there tells. While programs write faster than that, the gap stays for the next pass.
   ///
-  /// - Returns: Whether there was a gap, which is closed now.
+  /// - Returns: Whether there was a gap that was not compared with any store before.
   func compare(with other: StoreAccess) throws -> Bool {
-    guard try access.ledger().head.gap == .values, let unwritten = try unwritten(against: other)
-    else { return false }
-    try capture(next: .none) { work, stamp in
+    let ledger = try access.ledger()
+    guard ledger.head.gap == .values else { return false }
+    let before = try ledger.gapComparisons()
+    let id = try other.ledger().storeID
+    if before.stores.contains(id) { return try close(before) }
+    guard let unwritten = try unwritten(against: other) else { return false }
+    var comparisons = before
+    comparisons.stores.insert(id)
+    let isClosed = try comparisons.isEnough(for: access.readers())
+    try capture(next: isClosed ? .none : .values, isClosed ? GapComparisons() : comparisons) {
+      work, stamp in
       for (id, properties) in unwritten.sorted(by: { $0.key < $1.key }) {
         guard let entry = try work.ledger.record(id),
           let object = work.ledger.objectID(for: entry)
@@ -53,7 +62,17 @@ struct HistoryGap {
         try work.update(object, properties, stamp)
       }
     }
-    return true
+    return before.stores.isEmpty
+  }
+
+  /// Closes the gap where the stores that were not compared with are not waited for any more.
+  private func close(_ comparisons: GapComparisons) throws -> Bool {
+    guard try comparisons.isEnough(for: access.readers()) else { return false }
+    let ledger = try access.ledger()
+    ledger.head.gap = .none
+    ledger.setGapComparisons(GapComparisons())
+    _ = try access.commit(ledger)
+    return false
   }
 
   /// Nil when the other store is written all the time.
@@ -70,7 +89,8 @@ struct HistoryGap {
   }
 
   private func capture(
-    next: SyncHead.Gap, _ body: (inout CaptureWork, Stamp) throws -> Void
+    next: SyncHead.Gap, _ comparisons: GapComparisons,
+    _ body: (inout CaptureWork, Stamp) throws -> Void
   ) throws {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
@@ -81,6 +101,7 @@ struct HistoryGap {
       try body(&work, stamp)
       try work.finish()
       ledger.head.gap = next
+      ledger.setGapComparisons(comparisons)
       if try access.commit(ledger) { return }
     }
     throw StoreAccess.contention(access.store)

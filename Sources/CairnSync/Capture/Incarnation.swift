@@ -28,8 +28,8 @@ extension StoreAccess {
       let ledger = try ledger()
       let cursor = try reader.ledger().cursor(for: ledger.storeID)
       let isContinued =
-        try cursor.position <= ledger.head.sequence
-        && (cursor.mark == 0 || mark(at: cursor.position) == cursor.mark)
+        try cursor.markedPosition <= ledger.head.sequence
+        && (cursor.mark == 0 || mark(at: cursor.markedPosition) == cursor.mark)
       if isContinued { return false }
       ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
       if try commit(ledger) { return true }

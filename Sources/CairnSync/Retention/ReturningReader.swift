@@ -24,8 +24,9 @@ struct ReturningReader {
     let cursor = try mine.cursor(for: theirs.storeID)
     // The other has begun a new life: it is read from the beginning, but not all it has read from here
     // it still has.
-    if cursor.position == 0 { return try theirs.cursor(for: mine.storeID).position > 0 }
-    // During the first copy nothing is needed that was forgotten before it began.
+    if cursor == SyncCursor() { return try theirs.cursor(for: mine.storeID).position > 0 }
+    // During the first copy nothing is needed that was forgotten before it began, nor what has been read
+    // before when all is read once more.
     return max(cursor.position, cursor.streamingUntil) < floor
   }
 

@@ -1,3 +1,4 @@
+import CairnContext
 import CairnStore
 import Foundation
 import Testing
@@ -54,6 +55,53 @@ struct WriterEpochTests {
     #expect(try ClockRestart(access: a.access).runIfNeeded() != nil)
     _ = try fleet.settle([(a, b)])
     for site in [a, b] { #expect(try site.picture() == ["item k mine nil ^- []"], "\(site.name)") }
+  }
+
+  /// What had lost to a value from the future comes back where that gets an earlier stamp.
+  @Test func whatLostToAValueFromTheFutureIsReadAgainWhenThatIsStampedAnew() throws {
+    let fleet = Fleet(seed: 95)
+    let skewed: (inout SyncConfiguration) -> Void = { $0.allowedClockSkew = 300_000 }
+    // Later by its clock than what the other can give its writes anew.
+    let (a, b) = (
+      try fleet.add("a", configure: skewed), try fleet.add("b", skew: 100_000, configure: skewed)
+    )
+    try a.write { _ = try a.insert("Item", ["key": "k"], in: $0) }
+    _ = try fleet.settle([(a, b)])
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("early", forKey: "value") }
+    var environment = a.access.environment
+    let now = environment.now
+    environment.now = { now() + 86_400_000 }
+    let wrong = StoreAccess(
+      store: a.store, schema: a.access.schema, environment: environment,
+      configuration: a.access.configuration)
+    try HistoryCapture(access: wrong).run()
+    fleet.advance(1000)
+    try b.write { try b.find("Item", "k", in: $0)?.setValue("late", forKey: "value") }
+    // The clock is still wrong: the value from the future wins, and nobody gets it yet.
+    try HistoryCapture(access: b.access).run()
+    let exporter = ChangeExporter(access: b.access, destination: try wrong.ledger().storeID)
+    let cursor = try wrong.ledger().cursor(for: try b.access.ledger().storeID)
+    let set = try #require(try exporter.next(after: cursor))
+    let next = SyncCursor(position: set.upTo, mark: try b.access.mark(at: set.upTo))
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = a.coordinator
+    _ = try context.performAndWait {
+      try ChangeImporter(access: wrong, context: context).apply(set, cursor: next)
+    }
+    #expect(try a.picture() == ["item k early nil ^- []"])
+    fleet.advance(200_000)
+    _ = try fleet.settle([(a, b)])
+    for site in [a, b] { #expect(try site.picture() == ["item k late nil ^- []"], "\(site.name)") }
+  }
+
+  @Test func readingFromTheStartKeepsTheProofOfIdentityAndMissesNothingPurged() {
+    let cursor = SyncCursor(position: 9, streamingUntil: 4, mark: 77)
+    #expect(cursor.fromStart == SyncCursor(position: 0, streamingUntil: 9, mark: 77))
+    #expect(cursor.fromStart.markedPosition == 9 && cursor.markedPosition == 9)
+    // The mark of the middle of a copy is not that of its end.
+    let copying = SyncCursor(position: 3, streamingUntil: 8, mark: 66)
+    #expect(copying.fromStart == SyncCursor(position: 0, streamingUntil: 8, mark: 0))
+    #expect(SyncCursor().fromStart == SyncCursor())
   }
 
   /// The value from the future that a store has overwritten is later than all that it writes after that.

@@ -202,6 +202,19 @@ struct SimulatedProgram {
     return tag
   }
 
+  /// What the store keeps of a property that only a newer version of the model has: who deletes the record
+  /// deletes that, too, though an older program cannot show it.
+  private func unseenExtra(of object: ManagedObject) -> String? {
+    guard object.entity.propertiesByName["extra"] == nil,
+      let sidecar = coordinator.persistentStores.first as? any SidecarKeeping,
+      let key = SyncKey.object(object.objectID),
+      let id = try? sidecar.sidecarValues(for: [key])[0],
+      let entry = try? sidecar.sidecarValues(for: [SyncMap.records.key(id)])[0],
+      case .string(let extra)? = try? RecordEntry(decoding: entry).overlay["extra"]
+    else { return nil }
+    return extra
+  }
+
   private mutating func delete(_ object: ManagedObject, _ context: ManagedObjectContext) {
     let key = Self.key(object)
     var seen: Set<String> = []
@@ -211,6 +224,7 @@ struct SimulatedProgram {
       if let text = value as? String { seen.insert(text) }
       if let number = value as? Double { seen.insert("\(number)") }
     }
+    if let extra = unseenExtra(of: object) { seen.insert(extra) }
     // Of what the save itself wrote before, nothing remains.
     for (write, saw) in draft.writes where write.record == key && seen.contains(write.value) {
       if let saw { seen.insert(saw) }
@@ -219,9 +233,12 @@ struct SimulatedProgram {
     if draft.inserted.remove(key) == nil {
       draft.deletes.append(.init(record: key, store: store, time: time, seen: seen))
     }
-    for (place, value) in draft.set
-    where value == key || place.split(separator: " ").dropFirst().contains(Substring(key)) {
-      draft.set[place] = nil
+    for (place, value) in draft.set {
+      if place.split(separator: " ").dropFirst().contains(Substring(key)) {
+        draft.set[place] = nil
+      } else if value == key {
+        draft.set[place] = "-"
+      }
     }
     context.delete(object)
     context.processPendingChanges()

@@ -182,7 +182,7 @@ extension SimulationRun {
   private func explain() {
     let words = Set(outcome.faults.flatMap { $0.split(whereSeparator: { " :,".contains($0) }) })
     let keys = words.map(String.init).filter {
-      $0.hasPrefix("k") && $0.dropFirst().allSatisfy(\.isNumber)
+      ["k", "t"].contains($0.first) && $0.dropFirst().allSatisfy(\.isNumber)
     }
     for key in keys.sorted().prefix(3) {
       for machine in machines {
@@ -191,9 +191,14 @@ extension SimulationRun {
           [engine.local] + machine.replicas.compactMap { try? engine.link($0.name).replica }
         for access in places {
           noteDeleted(key, machine, access)
-          guard let item = access.schema.model.entitiesByName["Item"] else { continue }
+          let isTag = key.hasPrefix("t")
+          guard let entity = access.schema.model.entitiesByName[isTag ? "Tag" : "Item"] else {
+            continue
+          }
           let request = StoreFetchRequest(
-            entity: item, predicate: ObjectPredicate(format: "key == %@", key), result: .objectIDs)
+            entity: entity,
+            predicate: ObjectPredicate(format: "\(isTag ? "name" : "key") == %@", key),
+            result: .objectIDs)
           guard case .objectIDs(let ids)? = try? access.store.fetch(request), let id = ids.first,
             let ledger = try? access.ledger(), let record = try? ledger.recordID(for: id),
             let entry = try? ledger.record(record)
@@ -211,7 +216,8 @@ extension SimulationRun {
     let entries = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
       of: SyncMap.records.rawValue, from: nil, to: nil, limit: 0)
     for (id, value) in entries ?? [] {
-      guard let entry = try? RecordEntry(decoding: value), entry.overlay["key"] == .string(key)
+      guard let entry = try? RecordEntry(decoding: value),
+        entry.overlay["key"] ?? entry.overlay["name"] == .string(key)
       else { continue }
       let held = (try? access.ledger().value(SyncMap.quarantine.key(id)))?.flatMap {
         try? QuarantineEntry(decoding: $0)

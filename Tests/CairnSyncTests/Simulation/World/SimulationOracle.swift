@@ -45,6 +45,8 @@ struct SimulationOracle {
   private var touches: [String: Set<String>] = [:]
   /// By place, the last value each store's programs gave it; nothing is said of uncertain places.
   private(set) var last: [String: [String: String]] = [:]
+  /// By place, all that programs ever gave it.
+  private var given: [String: Set<String>] = [:]
   private var uncertainPlaces: Set<String> = []
   private var counter = 0
 
@@ -66,7 +68,10 @@ struct SimulationOracle {
     for delete in draft.deletes { deletes[delete.record, default: []].append(delete) }
     for record in draft.inserted { inserted[record] = (store, true) }
     for record in draft.touched { touches[record, default: []].insert(store) }
-    for (place, value) in draft.set { last[place, default: [:]][store] = value }
+    for (place, value) in draft.set {
+      last[place, default: [:]][store] = value
+      given[place, default: []].insert(value)
+    }
   }
 
   /// All that is known where the given values are: they and what their writers had seen.
@@ -215,8 +220,11 @@ struct SimulationOracle {
       switch words[0] {
       case "parent":
         found = item.parent ?? "-"
-        // A delete rule may have taken it away.
-        if found == "-", values.contains(where: { deletes[$0] != nil }) { return nil }
+        // A delete rule may have taken it away, also a former one later than the last was set elsewhere: of
+        // two registers the greater stamp wins.
+        if found == "-", given[place, default: []].contains(where: { deletes[$0] != nil }) {
+          return nil
+        }
       case "link":
         found = picture.links.contains("\(words[1]) \(words[2])") ? "yes" : "no"
         if deletes[words[2]] != nil { return nil }

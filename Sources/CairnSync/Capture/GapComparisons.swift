@@ -1,0 +1,36 @@
+import Foundation
+
+/// The stores with which one was compared since its history was lost.
+struct GapComparisons: Hashable, Sendable {
+  var stores: Set<StoreID> = []
+
+  init(_ stores: Set<StoreID> = []) { self.stores = stores }
+
+  /// Whether nobody is left who may have a value as it was before: all that are served from the store have
+  /// been compared with, but those that it waits for no longer.
+  func isEnough(for readers: [StoreID: ReaderNote]) -> Bool {
+    !stores.isEmpty && readers.allSatisfy { stores.contains($0.key) || $0.value.isExpired }
+  }
+
+  // Bytes: store IDs, in their order
+  var encoded: Data {
+    var writer = ByteWriter()
+    for store in stores.sorted() { writer.identity(store) }
+    return writer.data
+  }
+
+  init(decoding data: Data) throws {
+    var reader = ByteReader(data)
+    while !reader.isAtEnd { stores.insert(try reader.identity(StoreID.self)) }
+  }
+}
+
+extension Ledger {
+  func gapComparisons() throws -> GapComparisons {
+    try value(SyncKey.gapComparisons).map(GapComparisons.init(decoding:)) ?? GapComparisons()
+  }
+
+  func setGapComparisons(_ comparisons: GapComparisons) {
+    put(SyncKey.gapComparisons, comparisons.stores.isEmpty ? nil : comparisons.encoded)
+  }
+}

@@ -1,0 +1,50 @@
+import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 3, "History that is gone before it was captured": a link compares then.
+struct GapComparisonTests {
+  private func store(_ number: UInt64) -> StoreID { StoreID(high: number, low: 0) }
+  private func readers(_ notes: [UInt64: Bool]) -> [StoreID: ReaderNote] {
+    Dictionary(
+      uniqueKeysWithValues: notes.map { number, isExpired in
+        var note = ReaderNote()
+        note.isExpired = isExpired
+        return (store(number), note)
+      })
+  }
+
+  @Test func allThatAreServedAreComparedWithButThoseThatAreGivenUp() throws {
+    let one = GapComparisons([store(1)])
+    #expect(one.isEnough(for: readers([1: false])))
+    #expect(!one.isEnough(for: readers([1: false, 2: false])))
+    #expect(one.isEnough(for: readers([1: false, 2: true])))
+    // One that nobody is served from is compared with the first that comes.
+    #expect(!GapComparisons().isEnough(for: [:]) && one.isEnough(for: [:]))
+    let two = GapComparisons([store(2), store(1)])
+    #expect(two.isEnough(for: readers([1: false, 2: false])))
+    #expect(try GapComparisons(decoding: two.encoded) == two)
+  }
+
+  /// The first store that is compared with does not have the record yet.
+  @Test func aValueWhoseHistoryIsLostIsFoundInWhicheverStoreHasItAsItWas() throws {
+    let fleet = Fleet(seed: 96)
+    let (a, b, c) = (try fleet.add("a"), try fleet.add("b"), try fleet.add("c"))
+    // Both are served; the second does not get what comes later.
+    _ = try fleet.settle([(a, b), (a, c)])
+    try a.write { _ = try a.insert("Item", ["key": "k", "value": "old"], in: $0) }
+    _ = try fleet.settle([(a, b)])
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("new", forKey: "value") }
+    _ = try a.access.history().purgeHistory(before: .max, date: nil)
+    _ = try fleet.settle([(a, c)])
+    #expect(try a.access.ledger().head.gap == .values)
+    _ = try fleet.settle([(a, b), (a, c)])
+    #expect(try a.access.ledger().head.gap == .none)
+    for site in [a, b, c] {
+      #expect(try site.picture() == ["item k new nil ^- []"], "\(site.name)")
+      #expect(try StoreComparison(local: a.access, replica: site.access).run(name: "").isEqual)
+    }
+  }
+}
