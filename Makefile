@@ -172,7 +172,7 @@ check-deb:
 	dpkg -s lintian > /dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq lintian; }; \
 	lintian --allow-root --fail-on error .build-deb/*.deb; \
 	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb:opt/packages" -b "$(CURDIR):opt/cairn-src" -- \
-	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src'
+	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src $(CURDIR)'
 
 ## What others wrote and tests ask for their opinion, into .build/tools: Prometheus' promtool out of its Debian
 ## package, without its service, and Python's Varlink client.

@@ -28,6 +28,47 @@ import Testing
 
   static let suites = SourceTree.swiftFiles(under: "Tests")
 
+  /// The rows that were set as a task (operations.md 4), with the threats of the table that they are here;
+  /// those of PostgreSQL and of peers come with them.
+  static let rows: [(row: String, threats: [String])] = [
+    ("local user opens the socket", ["a local user opens the socket"]),
+    ("role confusion", ["confusion of roles", "users that the daemon cannot see"]),
+    ("role of a dead pid", ["the role of a process that is gone"]),
+    ("message too big", ["a message too large, too deep, or none"]),
+    ("deep or odd JSON", ["a message too large, too deep, or none"]),
+    ("too many connections", ["too many connections"]),
+    ("slow client, slow reader", ["clients that send or read slowly"]),
+    ("request floods", ["floods of calls"]), ("costly predicates", ["costly predicates"]),
+    ("SQL injection by values", ["SQL in values and predicates"]),
+    ("SQL injection by identifiers", ["SQL in names of a model or a file"]),
+    ("format strings in predicates", ["predicates that call code"]),
+    (
+      "hostile SQLite file in add-store",
+      ["a hostile store", "a file that is nobody's store is added as a replica"]
+    ),
+    (
+      "path traversal in add-store, export, backup",
+      [
+        "paths that lead astray", "a replica outside of the folders", "a backup that leaks",
+        "a path to `restore`", "a file that `cairnctl` is told to read or write",
+      ]
+    ), ("archives", ["a hostile archive or property list"]),
+    ("log injection", ["text that speaks to the journal"]),
+    ("data in logs", ["values of rows in logs", "a support bundle that tells values"]),
+    (
+      "environment and files",
+      ["configuration that others can write", "a model, or a folder of the local store"]
+    ), ("disk filling", ["a full disk"]), ("process compromise", ["the daemon is taken over"]),
+    ("supply of the binary", ["programs made of other sources"]),
+  ]
+
+  @Test(arguments: rows.map(\.row)) func eachRowOfTheTaskIsInTheTable(_ row: String) throws {
+    let threats = try #require(Self.rows.first { $0.row == row }).threats
+    for threat in threats {
+      #expect(Self.promises.contains { $0.threat.hasPrefix(threat) }, "no promise about \(threat)")
+    }
+  }
+
   @Test func theTableIsFound() {
     #expect(Self.promises.count >= 15)
   }

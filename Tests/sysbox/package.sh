@@ -2,12 +2,14 @@
 # Runs inside the box: installs the Debian package on a machine without Swift, upgrades it while an
 # operator writes, and purges it.
 #
-#   package.sh PACKAGE PROJECT
+#   package.sh PACKAGE PROJECT BUILT
 #
+# BUILT is the folder that the package was built in.
 # Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
 set -u
 package=$1
 project=$2
+built=$3
 . "$project/Tests/sysbox/checks.sh"
 
 # No toolchain: what the programs need must be in them or among the dependencies.
@@ -30,6 +32,9 @@ sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
 check "the units verify" systemd-analyze verify cairnd.service cairnd.socket
 check "the programs run" cairnctl --version
 check "the user was made" id cairn
+for program in cairnd cairnctl; do
+  equals "no path of the machine that built is in it ($program)" 0 "$(grep -acF "$built" /usr/bin/$program)"
+done
 for shell in bash-completion/completions/cairnctl zsh/vendor-completions/_cairnctl \
   fish/vendor_completions.d/cairnctl.fish; do
   check "completions are in $shell" grep -q cairnctl "/usr/share/$shell"

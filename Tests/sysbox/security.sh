@@ -57,6 +57,14 @@ contains "a group that is not the first one counts" "exit 0" "$(as operator cair
 contains "who may look cannot change" "permission denied" "$(as watcher cairnctl insert Package name=no)"
 usermod -a -G cairn,cairn-admin nobody
 contains "the user for everybody unknown has no role in any group" "permission denied" "$(as nobody cairnctl status)"
+# passed CONNECTING CALLING: an insert through a connection that a process which is gone had made.
+passed() {
+  python3 "$project/Tests/sysbox/passed-socket.py" $socket "$1" "$2" \
+    '{"method":"io.cairn.Data.Save","parameters":{"inserts":[{"entity":"Package","values":{"name":"passed"}}]}}'
+}
+contains "who connected counts, though that process is gone" '"inserted"' "$(passed operator stranger)"
+contains "and a connection that was handed on gives nobody more" "PermissionDenied" "$(passed watcher operator)"
+contains "not even root" "PermissionDenied" "$(passed watcher root)"
 gpasswd -d nobody cairn > /dev/null
 gpasswd -d nobody cairn-admin > /dev/null
 begins "it starts where users are hidden from it" <<< "[Service]
@@ -175,8 +183,10 @@ as root cairnctl store remove p > /dev/null
 ln /etc/passwd /var/lib/cairn/hard.sqlite
 ln -s /etc/passwd /var/lib/cairn/soft.sqlite
 ln /var/lib/cairn/local.sqlite /var/lib/cairn/twin.sqlite
+ln -s /etc/made.sqlite /var/lib/cairn/out.sqlite
 long=$(printf 'x%.0s' $(seq 256))
-for path in /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite /proc/self/mem \
+for path in /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite \
+  /var/lib/cairn/out.sqlite /etc/made.sqlite /home/made.sqlite /proc/self/mem \
   /proc/self/environ /dev/null /dev/full /var/lib/cairn /var/lib/cairn/local.sqlite /var/lib/cairn/local.sqlite-wal \
   /var/lib/cairn/local.sqlite-journal /var/lib/cairn/../cairn/x.sqlite "/var/lib/cairn/$long"; do
   equals "no store comes to be at ${path:0:60}" "" \
@@ -184,8 +194,9 @@ for path in /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn
   as root cairnctl store remove p > /dev/null
 done
 check "and nothing was written there" cmp /etc/passwd /tmp/before
+equals "nor made outside of the folders of the unit" "" "$(ls -d /etc/made.sqlite* /home/made.sqlite* 2> /dev/null)"
 check "nor to the local store" cairnctl fetch Package --where "name = '$canary'"
-rm /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite
+rm /var/lib/cairn/hard.sqlite /var/lib/cairn/soft.sqlite /var/lib/cairn/twin.sqlite /var/lib/cairn/out.sqlite
 
 # A daemon that was taken over.
 cat > /tmp/probe.conf <<< "[Service]

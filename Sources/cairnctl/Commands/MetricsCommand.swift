@@ -1,6 +1,7 @@
 // cairnctl metrics
 import ArgumentParser
 import CairnControl
+import CairnPlatform
 import Foundation
 
 struct MetricsCommand: ParsableCommand {
@@ -30,6 +31,12 @@ struct MetricsCommand: ParsableCommand {
 
   /// A collector that reads the file meanwhile sees the old one or the new one.
   private func write(_ text: String, to path: String) throws {
+    // A device or a pipe would be gone, with a file in its place.
+    if let facts = try? FileFacts(path: path), !facts.isRegularFile {
+      throw CommandFailure(
+        message: "\(path) is \(facts.isFolder ? "a folder" : "a device, a pipe or a socket")",
+        hint: "name a file, which may be a new one; without --textfile the figures are shown")
+    }
     do {
       let url = URL(fileURLWithPath: path)
       try Data(text.utf8).write(to: url, options: .atomic)

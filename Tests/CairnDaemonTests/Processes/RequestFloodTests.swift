@@ -1,0 +1,46 @@
+// Many callers who all want what costs much, with the real daemon.
+import CairnControl
+import CairnTesting
+import Foundation
+import Testing
+
+/// Specification: operations.md 4, "request floods".
+@Suite struct RequestFloodTests {
+  @Test(arguments: [VerifyStores.name, BackupStore.name, CheckpointStore.name, RepairStores.name])
+  func oneRunsAndTheOthersAreToldSo(_ method: String) async throws {
+    let daemon = try await Daemon.withStock()
+    for number in 0..<20 { try await daemon.ctl("insert", "Item", "name=\(number)") }
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let socket = daemon.socket
+    // Each on a connection of its own; all begin before one is answered.
+    let outcomes = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<100 {
+        group.addTask {
+          try await offPool {
+            let client = try ControlClient(socket: socket, timeout: .patience)
+            try client.send(ControlCall(method: method, parameters: [:], more: true))
+            var reply = try client.receive()
+            while reply.continues { reply = try client.receive() }
+            return reply.error ?? "done"
+          }
+        }
+      }
+      // Whoever asks for little is served meanwhile.
+      let status = try await offPool { try daemon.status().state }
+      #expect(status == .serving)
+      return try await group.reduce(into: [:]) { counts, name in counts[name, default: 0] += 1 }
+    }
+    let busy = ControlError.busy(reason: "").name
+    #expect((outcomes["done"] ?? 0) >= 1, "\(outcomes)")
+    var expected = ["done", busy]
+    // Copies are named by the second: one made in the same second is there already.
+    if method == BackupStore.name {
+      expected.append(ControlError.notPossible(code: "", reason: "").name)
+    }
+    #expect(Set(outcomes.keys).isSubset(of: expected), "\(outcomes)")
+    #expect(outcomes.values.reduce(0, +) == 100)
+    #expect(try await daemon.ctl("verify").code == 0, "nobody is turned away when it is over")
+    #expect(!daemon.logText.contains("event=callFailed"))
+    #expect(await daemon.stop() == 0)
+  }
+}

@@ -1,0 +1,46 @@
+// What goes into the programs beside the sources of this repository.
+
+import Foundation
+import Testing
+
+@Suite struct SuppliedSourcesTests {
+  private struct Resolved: Decodable {
+    struct Pin: Decodable {
+      struct State: Decodable {
+        let revision: String
+        let version: String?
+      }
+      let identity: String
+      let location: String
+      let state: State
+    }
+    let pins: [Pin]
+  }
+
+  @Test func everyPackageIsOneRevision() throws {
+    let manifest = try #require(SourceTree.text(of: "Package.swift"))
+    let text = try #require(SourceTree.text(of: "Package.resolved"))
+    let pins = try JSONDecoder().decode(Resolved.self, from: Data(text.utf8)).pins
+    #expect(Set(pins.map(\.identity)).count == pins.count)
+    for pin in pins {
+      #expect(pin.state.revision.wholeMatch(of: /[0-9a-f]{40}/) != nil, "\(pin.identity)")
+      #expect(pin.state.version != nil, "\(pin.identity): a branch, which moves")
+      #expect(pin.location.hasPrefix("https://"), "\(pin.identity)")
+    }
+    let pinned = Set(pins.map { $0.location.replacing(/\.git$/, with: "") })
+    let named = manifest.matches(of: /url: "([^"]+)"/).map { String($0.output.1) }
+    #expect(named.count > 5)
+    for url in named { #expect(pinned.contains(url.replacing(/\.git$/, with: "")), "\(url)") }
+  }
+
+  @Test func thePackageIsBuiltOfTheseAlone() throws {
+    let rules = try #require(SourceTree.text(of: "debian/rules"))
+    let flags = rules.split(separator: "\n").filter { $0.contains("FLAGS") || $0.hasPrefix("  -") }
+    let text = flags.joined(separator: " ")
+    #expect(text.contains("--only-use-versions-from-resolved-file"), "a build takes what is pinned")
+    #expect(text.contains("-file-prefix-map") && text.contains("-ffile-prefix-map="))
+    for word in ["curl", "wget", "git clone"] {
+      #expect(!rules.contains(word), "sources that nothing pins")
+    }
+  }
+}
