@@ -178,7 +178,8 @@ struct ImportPlanner {
     let target = resolve(survivor)
     let before = load(target)
     let theirs = RecordState(id: target, entity: loser.entity, registers: registers)
-    let merged = before?.joined(with: theirs) ?? theirs
+    let merged =
+      before?.united(with: registers, of: loser.id, under: setting.policy(of: theirs)) ?? theirs
     if let before {
       conflicts += Conflict.lostRegisters(
         mine: before, theirs: theirs, merged: merged, rule: .united)
@@ -190,7 +191,7 @@ struct ImportPlanner {
   /// Unites two items that collide; see ``RecordDecision/unite(_:_:)``.
   mutating func unite(_ a: RecordID, _ b: RecordID) {
     guard let first = load(a), let second = load(b) else { return }
-    let result = RecordDecision.unite(first, second)
+    let result = RecordDecision.unite(first, second, policy: setting.policy(of: first))
     conflicts += result.conflicts
     items[result.survivor.id]?.after = result.survivor
     items[result.survivor.id]?.equalsIncoming = false

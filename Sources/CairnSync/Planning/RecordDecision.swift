@@ -54,11 +54,10 @@ public struct RecordDecision: Hashable, Sendable {
   /// - Returns: The survivor (the smaller ID) with the greater stamp of each property, the
   ///   tombstone that names it, and what was lost.
   public static func unite(
-    _ a: RecordState, _ b: RecordState
+    _ a: RecordState, _ b: RecordState, policy: DeleteConflictPolicy
   ) -> (survivor: RecordState, tombstone: RecordState, conflicts: [Conflict]) {
     let (keeper, other) = a.id < b.id ? (a, b) : (b, a)
-    var survivor = keeper
-    survivor.registers.merge(other.registers) { $0.joined(with: $1) }
+    let survivor = keeper.united(with: other.registers, of: other.id, under: policy)
     var tombstone = other
     tombstone.registers = [:]
     tombstone.survivor = keeper.id

@@ -74,6 +74,28 @@ extension RecordState {
   }
 }
 
+extension RecordState {
+  /// The record with the values of another one that is united with it.
+  ///
+  /// One that is alive stays alive. Where its delete has seen all that the other brings, as what was inserted
+  /// by the save that deleted it, one of these values is written once more, just after the delete. By whom
+  /// follows from the other's ID, so that every store writes the same.
+  func united(
+    with other: Registers, of loser: RecordID, under policy: DeleteConflictPolicy
+  ) -> RecordState {
+    var result = self
+    result.registers.merge(other) { $0.joined(with: $1) }
+    guard let deletion, isAlive(under: policy), !result.isAlive(under: policy) else { return result }
+    let brought = result.registers.filter { registers[$0.key] != $0.value }
+    guard let (name, register) = brought.min(by: { $0.key < $1.key }) else { return result }
+    let union = Stamp(
+      clock: deletion.stamp.clock.next, store: StoreID(high: loser.high, low: loser.low))
+    result.registers[name] = Register(
+      value: register.value, write: register.write.overwritten(at: union))
+    return result
+  }
+}
+
 extension LinkState {
   /// The greater stamp wins; of equal ones the add.
   ///

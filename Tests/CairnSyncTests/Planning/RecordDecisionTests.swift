@@ -98,4 +98,28 @@ struct RecordDecisionTests {
       deletion: Deletion(stamp: stamp, seen: SeenWrites()))
     for policy in DeleteConflictPolicy.allCases { #expect(!state.isAlive(under: policy)) }
   }
+
+  /// One save deletes a record and inserts another with the same unique value; a write that the deleter had
+  /// not seen keeps the first alive.
+  @Test func liveRecordsThatAreUnitedStayAliveWhateverTheDeleteOfOneHadSeen() throws {
+    var kept = state(1, PropertyWrite(stamp: stamp(4, b)))
+    kept.deletion = Deletion(stamp: stamp(6, a))
+    let new = RecordState(
+      id: RecordID(high: 1, low: 2), entity: "Item",
+      registers: ["p": Register(value: .integer(2), write: PropertyWrite(stamp: stamp(6, a)))])
+    let policy = DeleteConflictPolicy.writeWins
+    #expect(kept.isAlive(under: policy) && new.isAlive(under: policy))
+    let result = RecordDecision.unite(kept, new, policy: policy)
+    #expect(result.survivor.isAlive(under: policy))
+    #expect(result.survivor.registers["p"]?.value == .integer(2))
+    #expect(result.conflicts.map(\.losingValue) == [.integer(1)])
+    // Whoever has united them already gets nothing new, in whatever order.
+    let again = RecordDecision.unite(new, result.survivor, policy: policy)
+    #expect(again.survivor == result.survivor && again.tombstone == result.tombstone)
+    #expect(kept.joined(with: result.survivor) == result.survivor)
+    // Who writes later is later.
+    let write = try #require(result.survivor.registers["p"]?.write)
+    let first = try #require(new.registers["p"]?.write)
+    #expect(write.hasSeen(first) && write.overwritten(at: stamp(9, a)).hasSeen(write))
+  }
 }

@@ -145,8 +145,8 @@ struct StateJoinTests {
       let c = Self.state(&generator)
       a.survivor = nil
       let b = RecordState(id: RecordID(high: 8, low: 0), entity: "Item", registers: c.registers)
-      let one = RecordDecision.unite(a, b)
-      let other = RecordDecision.unite(b, a)
+      let one = RecordDecision.unite(a, b, policy: .lastWriter)
+      let other = RecordDecision.unite(b, a, policy: .lastWriter)
       #expect(one.survivor == other.survivor && one.tombstone == other.tombstone)
       #expect(one.survivor.id == a.id && one.tombstone.survivor == a.id)
     }
