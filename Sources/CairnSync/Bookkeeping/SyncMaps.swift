@@ -15,6 +15,7 @@ import Foundation
 /// | | `compared` | the ``GapComparisons`` while history is missing |
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
+/// | | `differences/`, another store | the ``KnownDifferences`` of the two |
 /// | | `filter/`, source store | the entities that come from there; none for all |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
@@ -76,6 +77,9 @@ enum SyncKey {
 
   static func verdict(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("verdict".utf8) + bytes(source))
+  }
+  static func differences(_ other: StoreID) -> SidecarKey {
+    SyncMap.meta.key(Data("differences/".utf8) + bytes(other))
   }
   static func filter(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("filter/".utf8) + bytes(source))

@@ -18,7 +18,14 @@ extension SyncEngine {
     let report = try await compare(link, name, level, timeout)
     let now = local.environment.now()
     // From now on the status says that they differ, or does not say so any more.
-    link.change { $0.compared(report, now: now) }
+    link.change { $0.compared(report, link.configuration.direction, now: now) }
+    let local = self.local
+    let known = link.life.differences
+    // The report is not lost where the disk takes no more; what it says is then forgotten at a restart.
+    try? await link.perform {
+      guard let replica = link.replica else { return }
+      try local.setKnownDifferences(known, with: try replica.ledger().storeID)
+    }
     return report
   }
 

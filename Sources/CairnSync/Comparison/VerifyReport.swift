@@ -38,13 +38,28 @@ public struct KnownDifferences: Sendable, Hashable {
   ///
   /// Only a comparison that reads as much tells that they are over.
   public let level: VerifyLevel
+  /// How many of them no pass of the link is going to mend, so that the stores are not in step: written past
+  /// history, for instance.
+  public let lasting: Int
 
   /// What is known after a comparison.
   ///
-  /// - Parameter known: What was known before; nil for nothing.
-  static func after(_ report: VerifyReport, at time: UInt64, known: Self?) -> Self? {
+  /// - Parameters:
+  ///   - isComplete: Whether nothing that arrived waits, by which records may differ for a while.
+  ///   - known: What was known before; nil for nothing.
+  static func after(
+    _ report: VerifyReport, at time: UInt64, _ direction: SyncDirection, isComplete: Bool,
+    known: Self?
+  ) -> Self? {
     if report.isEqual { return known?.level == .full && report.level == .quick ? known : nil }
-    return KnownDifferences(count: report.differences.count, found: time, level: report.level)
+    return KnownDifferences(
+      count: report.differences.count, found: time, level: report.level,
+      lasting: report.differences.count { $0.isLasting(direction, isComplete: isComplete) })
+  }
+
+  /// For people: "2 differences that a comparison has found".
+  var text: String {
+    "\(lasting) \(lasting == 1 ? "difference" : "differences") that a comparison has found"
   }
 }
 
@@ -82,6 +97,17 @@ public struct StoreDifference: Sendable, Hashable {
     public let replica: WireValue?
     /// Whether both are of the same write: one of them was changed past history.
     public let areOfOneWrite: Bool
+  }
+
+  /// Whether a link that goes in this direction leaves it as it is, though it should not.
+  func isLasting(_ direction: SyncDirection, isComplete: Bool) -> Bool {
+    switch kind {
+    case .unknownLocal: return direction.pushes
+    case .unknownReplica: return direction.pulls
+    case .value: return isOfOneWrite
+    case .onlyLocal, .onlyReplica: return isComplete && direction.pushes && direction.pulls
+    case .stamp, .members: return false
+    }
   }
 
   /// Whether the two values are of the same write.

@@ -15,7 +15,7 @@ extension Link {
   /// each few seconds bring some.
   ///
   /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
-  ///   that are not visible.
+  ///   that are not visible, or with differences that no pass knows of.
   func sync(timeout: Duration?) async throws {
     try await completePass(timeout: timeout)
     var held = life.held
@@ -28,9 +28,16 @@ extension Link {
       waited = life.held.parked == held.parked ? waited + Self.pause : .zero
       held = life.held
     }
-    if held.count == 0 { return }
-    throw SyncError(
-      .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
+    if held.count > 0 {
+      throw SyncError(
+        .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
+    }
+    if let known = life.differences, known.lasting > 0 {
+      throw SyncError(
+        .recordsHeld,
+        "\(configuration.name) is not in step: \(known.text); verify it again, or repair it",
+        recovery: .person)
+    }
   }
 
   /// Why a wait for the link fails now; nil when a pass may come.

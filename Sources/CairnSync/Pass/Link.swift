@@ -232,7 +232,10 @@ final class Link: Sendable {
         state.replica = replica
         state.identifier = store.identifier
       }
-      change { $0.opened() }
+      let differences = try await perform { [local] in
+        try local.knownDifferences(with: replica.access.ledger().storeID)
+      }
+      change { $0.opened(differences) }
     } catch {
       fail(error)
     }

@@ -64,7 +64,11 @@ struct LinkLife: Sendable {
 
   mutating func beginOpening() { enter(.opening) }
   mutating func migrate(_ progress: Double) { enter(.migrating(progress: progress)) }
-  mutating func opened() { enter(.ready) }
+  /// - Parameter differences: What was found before by a comparison with the store that is open now.
+  mutating func opened(_ differences: KnownDifferences? = nil) {
+    self.differences = differences
+    enter(.ready)
+  }
 
   mutating func beginPass() {
     running = requested
@@ -83,8 +87,9 @@ struct LinkLife: Sendable {
     enter(.ready)
   }
 
-  mutating func compared(_ report: VerifyReport, now: UInt64) {
-    differences = KnownDifferences.after(report, at: now, known: differences)
+  mutating func compared(_ report: VerifyReport, _ direction: SyncDirection, now: UInt64) {
+    differences = KnownDifferences.after(
+      report, at: now, direction, isComplete: held.count == 0, known: differences)
   }
 
   /// - Parameter delay: The wait for the number of failures so far, in milliseconds.

@@ -85,7 +85,9 @@ extension RecordState {
   ) -> RecordState {
     var result = self
     result.registers.merge(other) { $0.joined(with: $1) }
-    guard let deletion, isAlive(under: policy), !result.isAlive(under: policy) else { return result }
+    guard isAlive(under: policy), !result.isAlive(under: policy), let deletion else {
+      return result
+    }
     let brought = result.registers.filter { registers[$0.key] != $0.value }
     guard let (name, register) = brought.min(by: { $0.key < $1.key }) else { return result }
     let union = Stamp(

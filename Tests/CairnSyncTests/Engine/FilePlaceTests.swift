@@ -57,7 +57,10 @@ struct FilePlaceTests {
     let (daemon, url) = try await pair(in: scratch)
     let aside = try move(url, to: "aside.sqlite")
     try daemon.insert(["late"])
-    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .seconds(1)) }
+    // Which does not wait for a replica that cannot be reached.
+    await #expect(throws: SyncError.self) {
+      try await daemon.engine.verify(name: "nas", timeout: .patience)
+    }
     _ = try move(aside, to: "nas.sqlite")
     try await daemon.engine.wait(timeout: .patience)
     let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
@@ -95,7 +98,7 @@ struct FilePlaceTests {
     #expect(
       try await eventually { try daemon.engine.link("nas").life.lastError != nil })
     let error = await #expect(throws: SyncError.self) {
-      try await daemon.engine.wait(timeout: .seconds(1))
+      try await daemon.engine.verify(name: "nas", timeout: .patience)
     }
     #expect(error?.message.contains("local.sqlite") == true)
     await daemon.engine.stop()

@@ -59,6 +59,64 @@ struct TruthTests {
     await daemon.engine.stop()
   }
 
+  @Test func whatAVerifyFoundIsKnownAfterARestartAndNoWaitCallsItInStep() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await pair(in: scratch)
+    let file = try DatabaseQueue(path: replica.path)
+    try await file.write { database in
+      try database.execute(
+        sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
+    }
+    try file.close()
+    _ = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    let known = try #require(try daemon.engine.status().replicas[0].differences)
+    #expect(known.count == 1)
+    try await daemon.close()
+    let next = try SyncEngineTests.Daemon("local", in: scratch)
+    try next.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    let error = await #expect(throws: SyncError.self) {
+      try await next.engine.wait(timeout: .patience)
+    }
+    #expect(error?.code == .recordsHeld)
+    #expect(error?.message.contains("1 difference that a comparison has found") == true)
+    #expect(try next.engine.status().replicas[0].differences == known)
+    // Once the row is gone, and a comparison has seen that, the two are in step.
+    try await DatabaseQueue(path: replica.path).write {
+      try $0.execute(sql: "DELETE FROM ZITEM WHERE Z_PK = 77")
+    }
+    #expect(try await next.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await next.engine.wait(timeout: .patience)
+    try await next.close()
+    let last = try SyncEngineTests.Daemon("local", in: scratch)
+    try last.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    try await last.engine.wait(timeout: .patience)
+    try await last.close()
+  }
+
+  @Test(arguments: SyncDirection.allCases)
+  func whatNoPassMendsFollowsFromTheKindAndFromWhereTheLinkGoes(direction: SyncDirection) {
+    func difference(_ kind: StoreDifference.Kind, ofOneWrite: Bool = false) -> StoreDifference {
+      StoreDifference(
+        kind: kind, record: nil, entity: "Item",
+        values: .init(local: nil, replica: nil, areOfOneWrite: ofOneWrite))
+    }
+    let (pushes, pulls) = (direction.pushes, direction.pulls)
+    for isComplete in [true, false] {
+      func isLasting(_ difference: StoreDifference) -> Bool {
+        difference.isLasting(direction, isComplete: isComplete)
+      }
+      #expect(isLasting(difference(.unknownLocal)) == pushes)
+      #expect(isLasting(difference(.unknownReplica)) == pulls)
+      #expect(isLasting(difference(.value, ofOneWrite: true)))
+      #expect(!isLasting(difference(.value)) && !isLasting(difference(.stamp)))
+      #expect(!isLasting(difference(.members)))
+      // What waits in quarantine may be missing for a while.
+      for kind in [StoreDifference.Kind.onlyLocal, .onlyReplica] {
+        #expect(isLasting(difference(kind)) == (isComplete && pushes && pulls))
+      }
+    }
+  }
+
   @Test func aSaveUnderSyncsOwnAuthorNameTravelsAsAnyOther() async throws {
     let scratch = try Scratch()
     let (daemon, _) = try await pair(in: scratch)
