@@ -1,0 +1,159 @@
+#!/bin/bash
+# Runs inside the box: what the service needs and says in steady work, as counts and as ratios of one run.
+#
+#   bars.sh BINARIES PROJECT
+#
+# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
+set -u
+binaries=$1
+project=$2
+. "$project/Tests/sysbox/checks.sh"
+
+install_daemon
+cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
+folder=/etc/systemd/system/cairnd.service.d
+property() { systemctl show -P "$1" cairnd.service; }
+pid() { property MainPID; }
+serving() { cairnctl --timeout 5 status 2> /dev/null | grep -q ' serving since'; }
+# begins NAME: starts the service anew, with the drop-in on standard input.
+begins() {
+  mkdir -p $folder
+  cat > $folder/test.conf
+  systemctl daemon-reload
+  systemctl reset-failed cairnd.service 2> /dev/null
+  systemctl restart cairnd.service
+  if eventually 30 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
+}
+median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+
+# Ready with much in the store: nothing of it is read before. Both are started in turn.
+printf 'model: /etc/cairn/Model.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
+begins "it starts with a small store" <<< ""
+cairnctl insert Package name=p0 > /dev/null
+systemctl stop cairnd.service
+cp -a /var/lib/cairn /var/lib/small
+check "a store of 100 MB is made" python3 - << 'P'
+import sqlite3
+store = sqlite3.connect("/var/lib/cairn/local.sqlite")
+store.executemany(
+    "INSERT INTO ZPACKAGE (Z_PK, Z_ENT, Z_OPT, ZINSTALLEDSIZE, ZISESSENTIAL, ZNAME, ZSUMMARY) VALUES (?, 2, 1, 7, 0, ?, ?)",
+    ((n + 2, f"p{n + 1}", "a package of the archive " * 40) for n in range(90000)))
+store.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 90001 WHERE Z_NAME = 'Package'")
+store.commit()
+P
+check "really" test "$(stat -c %s /var/lib/cairn/local.sqlite)" -gt 95000000
+mv /var/lib/cairn /var/lib/large
+# took STORE: starts with it, and prints the microseconds to READY and those to stop.
+took() {
+  rm -rf /var/lib/cairn
+  mv "/var/lib/$1" /var/lib/cairn
+  systemctl start cairnd.service
+  local begun ready
+  begun=$(property ExecMainStartTimestampMonotonic)
+  ready=$(property ActiveEnterTimestampMonotonic)
+  # At rest: what follows a start is over.
+  sleep 1
+  local before=$(date +%s%N)
+  systemctl stop cairnd.service
+  echo "$((ready - begun)) $((($(date +%s%N) - before) / 1000))"
+  mv /var/lib/cairn "/var/lib/$1"
+}
+for _ in 1 2 3 4 5; do
+  took small >> /tmp/small
+  took large >> /tmp/large
+done
+small=$(cut -d' ' -f1 /tmp/small | median)
+large=$(cut -d' ' -f1 /tmp/large | median)
+stop=$(cat /tmp/small /tmp/large | cut -d' ' -f2 | median)
+echo "ready after $((large / 1000)) ms with 100 MB, $((small / 1000)) ms with nothing; stopped after $((stop / 1000)) ms"
+check "ready as fast with 100 MB as with nothing, but for half" test $((large * 2)) -lt $((small * 3))
+check "an idle daemon stops in less time than two starts" test "$stop" -lt $((small * 2))
+mv /var/lib/small /var/lib/cairn
+rm -r /var/lib/large
+
+# Steady work: five transactions a second, and a replica.
+printf 'replicas: [{name: backup, path: "${STATE_DIRECTORY}/backup.sqlite"}]\n' >> /etc/cairn/cairnd.yaml
+begins "it starts with a replica" <<< ""
+# works SECONDS: writes meanwhile, and prints the most threads and descriptors that there were.
+works() {
+  local end=$((SECONDS + $1)) number=0 threads=0 descriptors=0 now
+  while [ $SECONDS -lt $end ]; do
+    number=$((number + 1))
+    cairnctl insert Package "name=w$1-$number" > /dev/null
+    now=$(ls "/proc/$(pid)/task" | wc -l)
+    [ "$now" -gt $threads ] && threads=$now
+    now=$(ls "/proc/$(pid)/fd" | wc -l)
+    [ "$now" -gt $descriptors ] && descriptors=$now
+    sleep .1
+  done
+  echo "$threads $descriptors $number"
+}
+read -r threads descriptors _ <<< "$(works 15)"
+journalctl --sync
+since=$(date +%s)
+read -r threads_then descriptors_then count <<< "$(works 40)"
+journalctl --sync
+lines=$(journalctl -u cairnd --since "@$since" -o cat | wc -l)
+echo "$count transactions in 40 s: $lines lines, $threads to $threads_then threads, $descriptors to $descriptors_then descriptors"
+check "there was work" test "$count" -gt 30
+# Two thousand a day are one in 43 seconds.
+check "the log stays under 2,000 lines a day" test "$lines" -le 1
+# One left behind by each transaction would be as many as there were.
+check "threads do not grow" test "$threads_then" -le $((threads + 3))
+check "nor descriptors" test "$descriptors_then" -le $((descriptors + 3))
+check "and all of it arrived" cairnctl wait --timeout 30
+
+# Kills under writers, with systemd starting the daemon each time.
+begins "it starts for kills" <<< "[Service]
+RestartSec=50ms"
+write() {
+  local number=0
+  while [ ! -e /tmp/enough ]; do
+    number=$((number + 1))
+    cairnctl --timeout 20 insert Package "name=k$1-$number" > /dev/null 2>&1 && echo "k$1-$number" >> "/tmp/acknowledged-$1"
+  done
+}
+write 1 &
+write 2 &
+kills=${KILLS:-20}
+for _ in $(seq "$kills"); do
+  before=$(cat /tmp/acknowledged-* 2> /dev/null | wc -l)
+  more() { [ "$(cat /tmp/acknowledged-* | wc -l)" -gt $((before + 2)) ]; }
+  eventually 30 more || fail "writing goes on" "$(systemctl status cairnd)"
+  sleep ".$((RANDOM % 200 + 100))"
+  killed=$(pid)
+  [ "$killed" -gt 1 ] && kill -KILL "$killed"
+done
+touch /tmp/enough
+wait
+eventually 20 serving
+cairnctl fetch Package --properties name --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/' | sort > /tmp/there
+check "there were acknowledged writes" test "$(cat /tmp/acknowledged-* | wc -l)" -gt $((kills * 3))
+equals "systemd started it again each time" "$kills" "$(property NRestarts)"
+equals "nothing that was acknowledged is lost" "" "$(sort /tmp/acknowledged-* | comm -23 - /tmp/there)"
+check "the replica has all of it" cairnctl wait --timeout 60
+check "and the stores agree" cairnctl verify
+
+# A daemon whose store answers no more, while the process is well otherwise.
+cc -shared -fPIC -o /usr/local/lib/stuck-disk.so "$project/Tests/sysbox/stuck-disk.c" -ldl
+begins "it starts with a watchdog" <<< "[Service]
+WatchdogSec=3
+RestartSec=100ms
+Environment=LD_PRELOAD=/usr/local/lib/stuck-disk.so"
+old=$(pid)
+sleep 5
+equals "which lets it be while it works" "$old" "$(pid)"
+touch /run/stuck
+
+killed() { [ "$(property NRestarts)" -gt 0 ] || [ "$(pid)" != "$old" ]; }
+if eventually 20 killed; then ok "a daemon whose queue is stuck is killed"; else
+  fail "a daemon whose queue is stuck is killed" "$(systemctl status cairnd; cairnctl --timeout 2 status 2>&1)"
+fi
+journalctl --sync
+contains "by the watchdog" "Watchdog timeout" "$(journalctl -u cairnd -o cat -n 60)"
+rm /run/stuck
+if eventually 30 serving; then ok "and serves again once the disk does"; else
+  fail "and serves again once the disk does" "$(systemctl status cairnd)"
+fi
+systemctl stop cairnd.service
+finish
