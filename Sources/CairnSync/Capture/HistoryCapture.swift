@@ -18,6 +18,7 @@ struct HistoryCapture {
   @discardableResult
   func run(progress: (Int) throws -> Void = { _ in }) throws -> Int {
     try access.environment.reach(.beforeCapture)
+    try HistoryGap(access: access).captureDeletes()
     var total = 0
     while true {
       let (count, isAll) = try captureChunk()
@@ -43,7 +44,13 @@ struct HistoryCapture {
         return (0, true)
       }
       let newest = try history.lastTransactionNumber()
-      let (transactions, start) = try read(history, after: captured, ledger)
+      if try isGone(after: captured, history, ledger) {
+        try HistoryGap(access: access).begin(history)
+        // What has gone went before what history still tells of was written.
+        try HistoryGap(access: access).captureDeletes()
+        return (0, false)
+      }
+      guard let (transactions, start) = try read(history, after: captured, ledger) else { continue }
       let own = try access.ownTransactions(after: captured)
       let (foreign, count) = try changes(of: transactions, except: own, after: start)
       let isAll = count == transactions.count && count < Self.transactionsPerCommit
@@ -92,28 +99,43 @@ struct HistoryCapture {
     return (foreign, count)
   }
 
-  /// The next transactions, without their changes, and what precedes the first of them.
+  /// The next transactions, without their changes, and what precedes the first of them; nil where history was
+  /// purged just now.
   private func read(
     _ history: any HistoryKeeping, after: Int64, _ ledger: Ledger
-  ) throws -> (transactions: [HistoryTransactionRecord], after: Int64?) {
-    func headers(after: Int64?) throws -> [HistoryTransactionRecord] {
-      var request = HistoryReadRequest(after: after, limit: Self.transactionsPerCommit)
-      request.includesChanges = false
-      return try history.readHistory(request)
-    }
+  ) throws -> (transactions: [HistoryTransactionRecord], after: Int64?)? {
+    // What was purged before sync began is no gap: all rows are looked at then.
+    let start = after == 0 && ledger.head.bootstrap == .history ? nil : after
+    var request = HistoryReadRequest(after: start, limit: Self.transactionsPerCommit)
+    request.includesChanges = false
     do {
-      // What was purged before sync began is no gap: all rows are looked at then.
-      let start = after == 0 && ledger.head.bootstrap == .history ? nil : after
-      return (try headers(after: start), start)
+      return (try history.readHistory(request), start)
     } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
-      // History was purged before it was captured: go on with what there is, and look for what it no
-      // longer tells of.
+      if try isGone(after: after, history, ledger) { return nil }
+      // The file has lost its end, with what was captured of it.
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
       ledger.head.gap = .rows
-      let all = try headers(after: nil)
-      let left = all.filter { $0.number > after }
-      return (left, all.last { $0.number <= after }?.number)
+      return ([], nil)
     }
+  }
+
+  /// Whether history was purged before it was captured.
+  private func isGone(
+    after captured: Int64, _ history: any HistoryKeeping, _ ledger: Ledger
+  ) throws -> Bool {
+    if captured == 0, ledger.head.bootstrap == .history { return false }
+    return try history.firstTransactionNumber() - 1 > captured
+  }
+}
+
+extension HistoryKeeping {
+  /// The number of the oldest transaction; the one after the last when there is none.
+  func firstTransactionNumber() throws -> Int64 {
+    var request = HistoryReadRequest(limit: 1)
+    request.includesChanges = false
+    // In this order: what is written in between is not taken for purged.
+    let next = try lastTransactionNumber() + 1
+    return try readHistory(request).first?.number ?? next
   }
 }
 

@@ -10,6 +10,18 @@ import Foundation
 struct HistoryGap {
   let access: StoreAccess
 
+  /// Notes that history is missing, and goes on with what there is.
+  func begin(_ history: any HistoryKeeping) throws {
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      ledger.head.captured = max(ledger.head.captured, try history.firstTransactionNumber() - 1)
+      ledger.head.bootstrap = .scanning(entity: "", after: .min)
+      ledger.head.gap = .rows
+      if try access.commit(ledger) { return }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
   /// Takes records whose rows are gone for deleted.
   func captureDeletes() throws {
     guard try access.ledger().head.gap == .rows,

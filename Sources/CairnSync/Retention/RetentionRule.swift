@@ -66,4 +66,22 @@ struct RetentionRule: Hashable, Sendable {
     if entry.survivor != nil { return true }
     return entry.deletion != nil && !entry.state(id: id, row: nil).isAlive(under: policy)
   }
+
+  /// Whether a record without an object went along with one that was deleted at `stamp`, which is why it has
+  /// none.
+  static func isHidden(_ entry: RecordEntry, goneAt stamp: Stamp) -> Bool {
+    entry.key == nil && entry.survivor == nil && entry.deletion.map { $0.stamp < stamp } ?? true
+  }
+
+  /// Whether a record that waits for a deleted one by a property goes along with it, and needs no tombstone
+  /// to tell why it is not there.
+  ///
+  /// - Parameter plan: Of its entity; nil for one that the model does not have.
+  static func goesAlong(
+    _ entry: RecordEntry, _ plan: SyncSchema.EntityPlan?, by property: String, goneAt stamp: Stamp
+  ) -> Bool {
+    guard let plan else { return false }
+    return isHidden(entry, goneAt: stamp)
+      && plan.takenAlongBy.contains { plan.columns[$0].name == property }
+  }
 }

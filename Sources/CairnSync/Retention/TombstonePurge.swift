@@ -43,23 +43,74 @@ struct TombstonePurge {
     return postponed
   }
 
+  /// Removes a record that is over, with those that went along with it.
+  ///
   /// - Returns: False for one that is over, but has to stay for a while.
   private mutating func removeRecord(_ id: RecordID) throws -> Bool {
     guard let entry = try ledger.record(id) else { return true }
-    let plan = access.schema.entities[entry.entity]
-    guard RetentionRule.isOver(entry, id: id, plan?.policy) else { return true }
-    // Without its entry it would be one that has not arrived; and what waits in quarantine would meet
-    // nothing that it has to be merged with.
-    if try !ledger.waiting(for: id).isEmpty || ledger.value(SyncKey.quarantine(id)) != nil {
+    guard RetentionRule.isOver(entry, id: id, plan(of: entry)?.policy) else { return true }
+    var group: [RecordID: RecordEntry] = [:]
+    let stamp = entry.survivor == nil ? entry.deletion?.stamp : nil
+    guard try collect(id, entry, goneAt: stamp, &group) else { return false }
+    for (id, entry) in group.sorted(by: { $0.key < $1.key }) {
+      for key in try links(of: id, entry) { remove(key, try ledger.link(key)) }
+      for (name, value) in entry.overlay {
+        if let target = value.reference { ledger.unpark(target, owner: id, property: name) }
+      }
+      ledger.forget(id, sequence: entry.sequence)
+      records += 1
+    }
+    return true
+  }
+
+  private func plan(of entry: RecordEntry) -> SyncSchema.EntityPlan? {
+    access.schema.entities[entry.entity]
+  }
+
+  private func links(of id: RecordID, _ entry: RecordEntry) throws -> Set<LinkKey> {
+    try Set((plan(of: entry)?.linkSides ?? []).flatMap { try ledger.links(of: id, $0) })
+  }
+
+  /// Collects a record and all that went along with it.
+  ///
+  /// - Parameter stamp: When they were deleted; nil for a record that another stands for.
+  /// - Returns: False where one of them has to stay.
+  private func collect(
+    _ id: RecordID, _ entry: RecordEntry, goneAt stamp: Stamp?,
+    _ group: inout [RecordID: RecordEntry]
+  ) throws -> Bool {
+    if group.updateValue(entry, forKey: id) != nil { return true }
+    // What waits in quarantine would meet nothing that it has to be merged with.
+    if try entry.sequence > limit || ledger.value(SyncKey.quarantine(id)) != nil { return false }
+    for key in try links(of: id, entry) where try (ledger.link(key)?.sequence ?? 0) > limit {
       return false
     }
-    let keys = try Set((plan?.linkSides ?? []).flatMap { try ledger.links(of: id, $0) })
-    let entries = try keys.map { (key: $0, entry: try ledger.link($0)) }
-    if entries.contains(where: { ($0.entry?.sequence ?? 0) > limit }) { return false }
-    for (key, link) in entries { remove(key, link) }
-    ledger.forget(id, sequence: entry.sequence)
-    records += 1
+    for waiting in try ledger.waiting(for: id) {
+      // Without its entry it would be one that has not arrived.
+      guard let owner = try ledger.record(waiting.owner), let stamp,
+        RetentionRule.goesAlong(owner, plan(of: owner), by: waiting.property, goneAt: stamp),
+        try collect(waiting.owner, owner, goneAt: stamp, &group)
+      else { return false }
+    }
+    for other in try taken(by: id, entry) {
+      guard let stamp, let entry = try ledger.record(other),
+        RetentionRule.isHidden(entry, goneAt: stamp)
+      else { continue }
+      guard try collect(other, entry, goneAt: stamp, &group) else { return false }
+    }
     return true
+  }
+
+  /// The records that a record takes along by its own relationships.
+  private func taken(by id: RecordID, _ entry: RecordEntry) throws -> [RecordID] {
+    guard let plan = plan(of: entry) else { return [] }
+    var found = plan.takes.compactMap { entry.overlay[plan.columns[$0].name]?.reference }
+    for side in plan.linkSides where side.relationship.deleteRule == .cascade {
+      for key in try ledger.links(of: id, side) where try ledger.link(key)?.state.isMember == true {
+        found.append(key.owner == id ? key.member : key.owner)
+      }
+    }
+    return try found.map { try ledger.resolve($0) }.filter { $0 != id }
   }
 
   private mutating func removeLink(_ key: LinkKey) throws {

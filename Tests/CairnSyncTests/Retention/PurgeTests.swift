@@ -59,6 +59,35 @@ struct PurgeTests {
     #expect(try fleet.differences(a, hub).isEmpty)
   }
 
+  /// A record that its owner's deleter did not know has no row and no delete of its own.
+  @Test func whatWentAlongWithADeletedRecordGoesWithItsTombstone() throws {
+    try insert(["goes"])
+    try fleet.sync([(a, hub)])
+    try delete(["goes"], a)
+    try hub.write { context in
+      let item = try #require(try hub.find("Item", "goes", in: context))
+      _ = try hub.insert("Part", ["key": "part", "item": item], in: context)
+    }
+    for site in [a, hub] { try HistoryCapture(access: site.access).run() }
+    try fleet.sync([(a, hub)])
+    for site in [a, hub] {
+      #expect(try site.picture() == [])
+      #expect(try site.entries(.records) == 2 && site.entries(.parked) > 0)
+      // A note for purges is needed before time goes by.
+      try site.purge()
+    }
+    fleet.advance(Self.retention + 1)
+    try insert(["later"])
+    try fleet.sync([(a, hub)])
+    for site in [a, hub] {
+      let report = try site.purge()
+      #expect(report.records == 2 && report.postponed == 0, "\(site.name): \(report)")
+      #expect(try site.entries(.records) == 1 && site.entries(.changes) == 1)
+      #expect(try site.entries(.parked) == 0)
+    }
+    #expect(try fleet.differences(a, hub).isEmpty && hub.picture() == a.picture())
+  }
+
   @Test func whatALiveReaderHasNotSeenStays() throws {
     let b = try fleet.addRetaining("b")
     try insert(["stays", "goes"])
