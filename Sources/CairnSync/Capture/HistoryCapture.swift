@@ -18,7 +18,7 @@ struct HistoryCapture {
   @discardableResult
   func run(progress: (Int) throws -> Void = { _ in }) throws -> Int {
     try access.environment.reach(.beforeCapture)
-    try HistoryGap(access: access).captureDeletes()
+    try HistoryGap(access: access).captureRows()
     var total = 0
     while true {
       let (count, isAll) = try captureChunk()
@@ -27,7 +27,7 @@ struct HistoryCapture {
       if isAll { break }
     }
     try BootstrapScan(access: access).run(progress: progress)
-    try HistoryGap(access: access).captureDeletes()
+    try HistoryGap(access: access).captureRows()
     return total
   }
 
@@ -47,7 +47,7 @@ struct HistoryCapture {
       if try isGone(after: captured, history, ledger) {
         try HistoryGap(access: access).begin(history)
         // What has gone went before what history still tells of was written.
-        try HistoryGap(access: access).captureDeletes()
+        try HistoryGap(access: access).captureRows()
         return (0, false)
       }
       guard let (transactions, start) = try read(history, after: captured, ledger) else { continue }

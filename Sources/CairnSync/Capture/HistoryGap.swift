@@ -22,8 +22,9 @@ struct HistoryGap {
     throw StoreAccess.contention(access.store)
   }
 
-  /// Takes records whose rows are gone for deleted.
-  func captureDeletes() throws {
+  /// Takes records whose rows are gone for deleted, and links and orders that the rows show and the
+  /// bookkeeping does not for written: for that no other store is needed.
+  func captureRows() throws {
     guard try access.ledger().head.gap == .rows,
       let sidecar = access.store as? any SidecarKeeping
     else { return }
@@ -43,8 +44,35 @@ struct HistoryGap {
       try look()
     }
     try look()
-    try capture(next: .values, GapComparisons()) { work, stamp in
+    try capture(next: .rows, GapComparisons()) { work, stamp in
       for object in gone { try work.delete(object, stamp) }
+    }
+    try captureLinks(sidecar)
+    try capture(next: .values, GapComparisons()) { _, _ in }
+  }
+
+  /// A page of records a commit.
+  private func captureLinks(_ sidecar: any SidecarKeeping) throws {
+    var next: Data?
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.records.rawValue, from: next, to: nil, limit: StoreComparison.page)
+      guard let last = page.last else { return }
+      next = last.key + Data([0])
+      let ledger = try access.ledger()
+      let objects = try page.compactMap { item -> (id: ManagedObjectID, names: Set<String>)? in
+        let entry = try ledger.entry(decoding: item.value)
+        guard let plan = access.schema.entities[entry.entity],
+          let object = ledger.objectID(for: entry)
+        else { return nil }
+        let names = Set(plan.linkSides.map(\.relationship.name))
+          .union(plan.orderedSides.map(\.relationship.name))
+        return names.isEmpty ? nil : (object, names)
+      }
+      if objects.isEmpty { continue }
+      try capture(next: .rows, GapComparisons()) { work, stamp in
+        for object in objects { try work.update(object.id, object.names, stamp) }
+      }
     }
   }
 
