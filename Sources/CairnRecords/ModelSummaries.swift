@@ -22,7 +22,7 @@ extension EntitySummary {
         .map(AttributeSummary.init),
       relationships: entity.relationshipsByName.values.sorted { $0.name < $1.name }
         .map(RelationshipSummary.init),
-      uniqueness: entity.constraintNames,
+      uniqueness: entity.constraintNames.map { ConstraintSummary(properties: $0) },
       versionHash: entity.versionHash.base64EncodedString())
   }
 }

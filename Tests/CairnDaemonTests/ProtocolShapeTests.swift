@@ -42,6 +42,15 @@ import Testing
     #expect(reply == .object(reader.fields(described.results)), "\(method.name)")
   }
 
+  /// systemd reads no lists of lists or maps, and no maps of them.
+  @Test func typesAreNotNested() {
+    for interface in Self.service.interfaces {
+      for line in interface.text.split(separator: "\n") where !line.hasPrefix("#") {
+        #expect(line.firstMatch(of: /\[(string)?\]\??\[/) == nil, "\(interface.name): \(line)")
+      }
+    }
+  }
+
   @Test func aWrongTextIsNoticed() throws {
     let reader = WireShape.Reader(interface: Self.service.interfaces[1])
     let shape = try WireShape(of: WaitForSync.Parameters.self)

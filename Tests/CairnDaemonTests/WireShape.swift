@@ -11,7 +11,20 @@ indirect enum WireShape: Equatable {
   case optional(WireShape)
 
   init<Value: Decodable>(of type: Value.Type) throws {
-    self = try ShapeProbe.look(at: type).shape
+    self = try ShapeProbe.look(at: type).shape.asWritten
+  }
+
+  /// The form that the language has words for: an array has no arrays or maps in it, so a list of maps of
+  /// anything is one of objects.
+  private var asWritten: WireShape {
+    switch self {
+    case .array(.map(.anything)): .array(.anything)
+    case .array(let element): .array(element.asWritten)
+    case .map(let value): .map(value.asWritten)
+    case .optional(let value): .optional(value.asWritten)
+    case .object(let members): .object(members.mapValues(\.asWritten))
+    case .string, .int, .float, .bool, .anything, .words: self
+    }
   }
 
   /// Reads forms from the text of an interface.

@@ -19,7 +19,7 @@ import Testing
 
   @Test func everyPackageIsOneRevision() throws {
     let manifest = try #require(SourceTree.text(of: "Package.swift"))
-    let text = try #require(SourceTree.text(of: "Package.resolved"))
+    let text = try #require(SourceTree.text(of: "debian/Package.resolved"))
     let pins = try JSONDecoder().decode(Resolved.self, from: Data(text.utf8)).pins
     #expect(Set(pins.map(\.identity)).count == pins.count)
     for pin in pins {
@@ -37,6 +37,7 @@ import Testing
     let rules = try #require(SourceTree.text(of: "debian/rules"))
     let flags = rules.split(separator: "\n").filter { $0.contains("FLAGS") || $0.hasPrefix("  -") }
     let text = flags.joined(separator: " ")
+    #expect(rules.contains("cp debian/Package.resolved Package.resolved"))
     #expect(text.contains("--only-use-versions-from-resolved-file"), "a build takes what is pinned")
     #expect(text.contains("-file-prefix-map") && text.contains("-ffile-prefix-map="))
     for word in ["curl", "wget", "git clone"] {

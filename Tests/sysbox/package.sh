@@ -45,6 +45,16 @@ check "it starts" systemctl enable --now cairnd.service
 if eventually 20 is_serving; then ok "and serves"; else
   fail "and serves" "$(cairnctl status 2>&1; journalctl -u cairnd -o cat -n 20)"
 fi
+# The pages, as the package has them.
+page() { curl -sS --unix-socket /run/cairnd-page/page http://localhost/ 2>&1; }
+shows_it() { page | grep -q backup; }
+equals "the pages wait for an operator" "inactive disabled" \
+  "$(systemctl is-active cairnd-page.service) $(systemctl is-enabled cairnd-page.service)"
+check "the pages start" systemctl start cairnd-page.service
+if eventually 20 shows_it; then ok "and show the daemon"; else
+  fail "and show the daemon" "$(page | head -c 400; systemctl status cairnd-page)"
+fi
+paged=$(systemctl show -P MainPID cairnd-page.service)
 # Property lists, which the programs read with the Foundation that is inside of them.
 check "it reads and writes models" cairnctl model convert /var/lib/cairn/local.sqlite /tmp/Out.xcdatamodeld
 
@@ -86,6 +96,11 @@ upgrade() {
   check "and the stores agree ($1)" cairnctl verify
 }
 upgrade alone
+if [ "$(systemctl show -P MainPID cairnd-page.service)" != "$paged" ] && eventually 20 shows_it; then
+  ok "an upgrade brings new pages"
+else
+  fail "an upgrade brings new pages" "$(systemctl status cairnd-page)"
+fi
 systemctl stop cairnd.service
 check "with its socket unit it starts" systemctl start cairnd.socket cairnd.service
 eventually 20 is_serving || fail "with its socket unit it serves" "$(cairnctl status 2>&1)"
@@ -97,7 +112,7 @@ check "it installs over a changed configuration" dpkg --force-confold -i "$packa
 check "which survives" grep -q "# ours" /etc/cairn/cairnd.yaml
 
 check "it is removed" dpkg -r cairn
-equals "and stopped" "" "$(pgrep -x cairnd)"
+equals "and stopped" "" "$(pgrep -x cairnd; pgrep -x cairnctl)"
 equals "its socket, too" "" "$(ls /run/cairnd 2> /dev/null)"
 check "the stores are still there" test -s /var/lib/cairn/local.sqlite
 rm -rf /etc/cairn/Model.xcdatamodeld

@@ -21,7 +21,7 @@ public enum FetchRecords: ControlMethod {
       limit: ?int,
       offset: ?int,
       store: ?string
-    ) -> (properties: ?[]string, rows: [][string]object)
+    ) -> (properties: ?[]string, rows: []object)
     """
   ]
 

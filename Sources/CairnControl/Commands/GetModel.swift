@@ -27,13 +27,17 @@ public enum GetModel: ControlMethod {
     )
     """,
     """
+    # The properties whose values together no two records may share.
+    type Constraint (properties: []string)
+    """,
+    """
     type Entity (
       name: string,
       isAbstract: bool,
       superentity: ?string,
       attributes: []Attribute,
       relationships: []Relationship,
-      uniqueness: [][]string,
+      uniqueness: []Constraint,
       versionHash: ?string
     )
     """,
@@ -75,15 +79,14 @@ public struct EntitySummary: Codable, Sendable, Hashable {
   public var superentity: String?
   public var attributes: [AttributeSummary]
   public var relationships: [RelationshipSummary]
-  /// Uniqueness constraints, each a list of property names.
-  public var uniqueness: [[String]]
+  public var uniqueness: [ConstraintSummary]
   /// The version hash in base64.
   public var versionHash: String?
 
   public init(
     name: String, isAbstract: Bool = false, superentity: String? = nil,
     attributes: [AttributeSummary] = [], relationships: [RelationshipSummary] = [],
-    uniqueness: [[String]] = [], versionHash: String? = nil
+    uniqueness: [ConstraintSummary] = [], versionHash: String? = nil
   ) {
     self.name = name
     self.isAbstract = isAbstract
@@ -93,6 +96,14 @@ public struct EntitySummary: Codable, Sendable, Hashable {
     self.uniqueness = uniqueness
     self.versionHash = versionHash
   }
+}
+
+/// One uniqueness constraint.
+public struct ConstraintSummary: Codable, Sendable, Hashable {
+  /// The properties whose values together no two records may share.
+  public var properties: [String]
+
+  public init(properties: [String]) { self.properties = properties }
 }
 
 /// One attribute.

@@ -18,7 +18,7 @@ public enum ImportRecords: ControlMethod {
     # attribute values that names the destination. Role: control.
     method Import(
       entity: string,
-      rows: [][string]object,
+      rows: []object,
       lines: []int,
       key: ?[]string,
       createMissing: ?bool,

@@ -77,7 +77,7 @@ struct ModelShowCommand: ParsableCommand {
       lines.append(TerminalText.oneLine(text))
     }
     for constraint in entity.uniqueness {
-      lines.append("  unique: \(constraint.joined(separator: ", "))")
+      lines.append("  unique: \(constraint.properties.joined(separator: ", "))")
     }
     return lines
   }

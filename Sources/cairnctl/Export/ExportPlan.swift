@@ -73,7 +73,7 @@ struct ExportPlan {
   func key(of name: String) -> [String]? {
     guard let entity = entities[name] else { return nil }
     let known = Set(Self.attributes(of: entity).map(\.name))
-    return entity.uniqueness.first { !$0.isEmpty && known.isSuperset(of: $0) }
+    return entity.uniqueness.map(\.properties).first { !$0.isEmpty && known.isSuperset(of: $0) }
       ?? entity.superentity.flatMap { key(of: $0) }
   }
 
