@@ -191,9 +191,12 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     }
   }
 
-  /// The connection for short reads, made now; nil when there can be none.
-  private func heldReader() throws -> HeldReader? {
-    guard state.withLock({ $0.database is DatabasePool }) else { return nil }
+  /// The connection for short reads, made now if there was none; nil when there can be none.
+  func heldReader() throws -> HeldReader? {
+    let (known, canHold) = state.withLock { state in
+      (state.heldReader, !state.hasTriedHolding && state.database is DatabasePool)
+    }
+    guard canHold else { return known }
     let settings = ConnectionSettings(
       path: path, options: configuration.options, isReadOnly: true)
     // Without it reads go through the pool.
@@ -207,6 +210,17 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     surplus?.close()
     return kept
   }
+
+  /// Several statements that see the same commit, and look up few things.
+  func readConsistently<T: Sendable>(
+    count: Int, _ body: (RowLookup) throws -> T
+  ) throws -> T {
+    // More of them would keep the connection from others for too long.
+    if count <= Self.briefCount, let result = try readHeld(body) { return result }
+    return try readConsistently(body)
+  }
+
+  private static let briefCount = 64
 
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
@@ -239,7 +253,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   open override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     if objectIDs.isEmpty { return [] }
     if objectIDs.count == 1 { return try readBriefly { [try $0.snapshot(for: objectIDs[0])] } }
-    return try readConsistently { try $0.snapshots(for: objectIDs) }
+    return try readConsistently(count: objectIDs.count) { try $0.snapshots(for: objectIDs) }
   }
 
   open override func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {

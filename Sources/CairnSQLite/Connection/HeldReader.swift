@@ -35,10 +35,9 @@ final class HeldReader: @unchecked Sendable {
   private var header = Header()
 
   /// The header's twelve words: change counter, number of frames, checksums and salts.
-  private typealias Header = InlineWords
-  private struct InlineWords: Equatable {
-    var low: SIMD8<UInt32> = .zero
-    var high: SIMD4<UInt32> = .zero
+  struct Header: Equatable {
+    fileprivate var low: SIMD8<UInt32> = .zero
+    fileprivate var high: SIMD4<UInt32> = .zero
   }
 
   private static let longestHold = DispatchTimeInterval.milliseconds(10)
@@ -101,6 +100,13 @@ final class HeldReader: @unchecked Sendable {
   private func note(_ sql: String, _ statement: OpaquePointer) {
     earlier = recent
     recent = (sql, statement)
+  }
+
+  /// What each commit changes, whoever makes it; nil while another thread reads here, and once it is closed.
+  ///
+  /// Never waits. What a commit is writing meanwhile is another header, too.
+  func headerIfFree() -> Header? {
+    lock.withLockIfAvailable { _ in index == nil ? nil : currentHeader() } ?? nil
   }
 
   // MARK: Holding

@@ -7,7 +7,7 @@ import Foundation
 
 extension SQLiteStore: HistoryKeeping {
   public func lastTransactionNumber() throws -> Int64 {
-    try read { lookup in
+    try readBriefly { lookup in
       guard try lookup.connection.hasTable("ATRANSACTION") else { return 0 }
       return try Self.lastNumber(lookup.connection)
     }
@@ -16,7 +16,7 @@ extension SQLiteStore: HistoryKeeping {
   public func readHistory(
     _ request: HistoryReadRequest
   ) throws -> [HistoryTransactionRecord] {
-    try readConsistently { lookup in
+    try readConsistently(count: request.limit == 0 ? .max : request.limit) { lookup in
       guard try lookup.connection.hasTable("ATRANSACTION") else { return [] }
       if let after = request.after { try checkNotExpired(after, lookup.connection) }
       let transactions = try HistoryReader(lookup: lookup).transactions(request)

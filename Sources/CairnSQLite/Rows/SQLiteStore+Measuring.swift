@@ -8,7 +8,7 @@ import Foundation
 extension SQLiteStore: RowMeasuring {
   public func rowSizes(of objectIDs: [ManagedObjectID]) throws -> [Int] {
     if objectIDs.isEmpty { return [] }
-    return try readConsistently { try $0.sizes(of: objectIDs) }
+    return try readConsistently(count: objectIDs.count) { try $0.sizes(of: objectIDs) }
   }
 }
 

@@ -146,7 +146,7 @@ struct SidecarTables {
 
 extension SQLiteStore: SidecarKeeping {
   public func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
-    try readConsistently { lookup in
+    try readConsistently(count: keys.count) { lookup in
       try SidecarTables(connection: lookup.connection).values(for: keys)
     }
   }
@@ -154,7 +154,7 @@ extension SQLiteStore: SidecarKeeping {
   public func sidecarEntries(
     of map: String, from lower: Data?, to upper: Data?, limit: Int
   ) throws -> [(key: Data, value: Data)] {
-    try readConsistently { lookup in
+    try readConsistently(count: limit == 0 ? .max : limit) { lookup in
       try SidecarTables(connection: lookup.connection)
         .entries(of: map, from: lower, to: upper, limit: limit)
     }

@@ -6,11 +6,12 @@ import Synchronization
 
 /// Notices that other connections, of this process or another one, committed to the database.
 ///
-/// The kernel tells when the file or its log was written; then SQLite's `data_version` on the
-/// store's own writing connection tells whether somebody else committed: it does not change with
-/// the commits of that connection. A commit counts only a moment after its last bytes were written,
-/// which may take a disk its time and which the kernel does not tell of: the version is looked at again
-/// for a while. Where files cannot be watched, or other machines write, it is looked at every second.
+/// The kernel tells when the file or its log was written; the header of the WAL index, whether that has
+/// become a commit; then SQLite's `data_version` on the store's own writing connection, whether somebody
+/// else's: it does not change with the commits of that connection. A commit counts only a moment after its
+/// last bytes were written, which may take a disk its time and which the kernel does not tell of: the header
+/// is looked at again for a while. Where files cannot be watched, or other machines write, the version is
+/// looked at every second.
 // Unchecked: mutable state is `state`, inside a mutex. Handlers run on the watch's queue, or on
 // `queue`; `check` is never run twice at a time.
 final class CommitWatch: @unchecked Sendable {
@@ -20,8 +21,8 @@ final class CommitWatch: @unchecked Sendable {
     var version: Int64?
     var isStopped = false
     var noticesCommits = false
-    /// How often the files were written.
-    var writes = 0
+    /// What the last check was made for.
+    var header: HeldReader.Header?
   }
   // Unchecked: only `cancel` is called through it, which Dispatch allows on any thread.
   private struct Timer: @unchecked Sendable {
@@ -31,12 +32,16 @@ final class CommitWatch: @unchecked Sendable {
   private let checking = Mutex<Void>(())
   private let queue = DispatchQueue(label: "cairn.sqlite.commit-watch", qos: .utility)
   private weak var database: (any DatabaseWriter)?
+  /// Reads the header of the WAL index; gives nil where it cannot be read now.
+  private let header: @Sendable () -> HeldReader.Header?
   private let onCommit: @Sendable () -> Void
 
   init(
-    _ database: any DatabaseWriter, path: String, onCommit: @escaping @Sendable () -> Void
+    _ database: any DatabaseWriter, path: String,
+    header: @escaping @Sendable () -> HeldReader.Header?, onCommit: @escaping @Sendable () -> Void
   ) throws {
     self.database = database
+    self.header = header
     self.onCommit = onCommit
     let version = try Self.version(database)
     state.withLock { $0.version = version }
@@ -44,8 +49,9 @@ final class CommitWatch: @unchecked Sendable {
     let name = url.lastPathComponent
     let folder = url.deletingLastPathComponent().path
     let files = try? FileWatch(
-      folder: folder, names: [name, name + "-wal"], debounce: .milliseconds(2), isEager: true
-    ) { [weak self] in self?.filesWereWritten() }
+      folder: folder, names: [name, name + "-wal"], debounce: .zero, isEager: true,
+      laterReports: Self.laterLooks, hasNews: { [weak self] in self?.hasNewHeader() ?? false }
+    ) { [weak self] in self?.check() }
     let noticesCommits = files != nil && !FileSystemKind.isShared(at: folder)
     state.withLock { state in
       state.files = files
@@ -59,25 +65,19 @@ final class CommitWatch: @unchecked Sendable {
   /// Whether the kernel tells of all commits.
   var noticesCommits: Bool { state.withLock { $0.noticesCommits } }
 
-  /// When the version is looked at again after the files were written, in milliseconds after the look
-  /// before.
-  private static let laterLooks = [1, 2, 7, 20, 70, 200, 700]
+  /// When the header is looked at again after the files were written, each time after the look before.
+  private static let laterLooks: [Duration] = [
+    .microseconds(300), .microseconds(700), .milliseconds(2), .milliseconds(7), .milliseconds(20),
+    .milliseconds(70), .milliseconds(200), .milliseconds(700),
+  ]
 
-  private func filesWereWritten() {
-    let writes = state.withLock { state in
-      state.writes += 1
-      return state.writes
-    }
-    look(Self.laterLooks[...], at: writes)
-  }
-
-  private func look(_ later: ArraySlice<Int>, at writes: Int) {
-    if check() { return }
-    guard let pause = later.first else { return }
-    queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
-      // What is written meanwhile begins anew.
-      guard let self, state.withLock({ $0.writes == writes && !$0.isStopped }) else { return }
-      look(later.dropFirst(), at: writes)
+  /// The thread of the file watches asks this before it has the version looked at.
+  private func hasNewHeader() -> Bool {
+    // Without a header every look is worth it.
+    guard let header = header() else { return true }
+    return state.withLock { state in
+      defer { state.header = header }
+      return state.header != header
     }
   }
 
@@ -131,7 +131,9 @@ extension SQLiteStore: CommitWatching {
   public func watchCommits(_ onCommit: @escaping @Sendable () -> Void) throws {
     let watch: CommitWatch
     do {
-      watch = try CommitWatch(try database, path: path, onCommit: onCommit)
+      let held = try heldReader()
+      watch = try CommitWatch(
+        try database, path: path, header: { held?.headerIfFree() }, onCommit: onCommit)
     } catch {
       throw SQLiteResultCode.translate(error, path: path, doing: "be watched")
     }

@@ -1,0 +1,193 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The one thread that hears of changed files, for all watches of the process.
+///
+/// A store that is written makes an event of each page. The thread sleeps a little after each look, so that
+/// what is written at a stretch wakes it once or twice, where a source of Dispatch would wake its manager
+/// and a worker each time. It begins with the first watch and never waits for what it reports to.
+// Unchecked: mutable state is `state`, inside a mutex; the thread holds it only to look and to mark.
+final class InotifyReader: @unchecked Sendable {
+  static let shared = InotifyReader()
+
+  /// What a watch wants to hear.
+  struct Subscription: Sendable {
+    let folder: String
+    /// Nil for all files.
+    let names: Set<String>?
+    var schedule: ReportSchedule
+    /// Whether there is something to report; asked on the thread, so it must not wait.
+    let hasNews: @Sendable () -> Bool
+    /// Called on the thread.
+    let report: @Sendable () -> Void
+    /// Called on the thread once the folder no longer is what it was.
+    let folderIsGone: @Sendable () -> Void
+  }
+
+  fileprivate struct Entry {
+    var subscription: Subscription
+    /// The kernel's number for the folder; nil while it is not there.
+    var watch: Int32?
+  }
+
+  private struct State {
+    var descriptor: Int32 = -1
+    var entries: [UInt64: Entry] = [:]
+    var lastID: UInt64 = 0
+  }
+  private let state = Mutex(State())
+
+  private static let mask =
+    UInt32(IN_CREATE) | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO)
+    | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
+    | UInt32(IN_ATTRIB)
+  /// How long events gather after a look, in nanoseconds.
+  private static let gathering: UInt64 = 250_000
+
+  // MARK: Subscriptions
+
+  /// - Returns: The number by which the subscription is ended.
+  /// - Throws: ``PlatformError`` when the folder cannot be watched now.
+  func subscribe(_ subscription: Subscription) throws -> UInt64 {
+    let descriptor = try state.withLock { state in
+      try start(&state, folder: subscription.folder)
+      return state.descriptor
+    }
+    // Asks the file system, so it may wait: nobody else waits with it.
+    let watch = inotify_add_watch(descriptor, subscription.folder, Self.mask)
+    guard watch >= 0 else {
+      throw PlatformError("watch files in", path: subscription.folder, code: .current)
+    }
+    return state.withLock { state in
+      state.lastID += 1
+      state.entries[state.lastID] = Entry(subscription: subscription, watch: watch)
+      return state.lastID
+    }
+  }
+
+  func unsubscribe(_ id: UInt64) {
+    state.withLock { state in
+      guard let entry = state.entries.removeValue(forKey: id) else { return }
+      Self.leave(entry.watch, &state)
+    }
+  }
+
+  /// Watches the folder of a subscription anew; asks the file system, so it may wait.
+  ///
+  /// - Returns: Whether it is there; nil for a subscription that has ended.
+  func watchAgain(_ id: UInt64) -> Bool? {
+    let (descriptor, folder) = state.withLock { state in
+      (state.descriptor, state.entries[id]?.subscription.folder)
+    }
+    guard let folder else { return nil }
+    let watch = inotify_add_watch(descriptor, folder, Self.mask)
+    return state.withLock { state -> Bool? in
+      let found = watch >= 0 ? watch : nil
+      let old = state.entries[id]?.watch
+      // A subscription that has ended meanwhile leaves what was just found.
+      guard state.entries[id] != nil else {
+        Self.leave(found, &state)
+        return nil
+      }
+      state.entries[id]?.watch = found
+      if old != found { Self.leave(old, &state) }
+      if found != nil { state.entries[id]?.subscription.schedule.changed(at: MonotonicClock.nanoseconds) }
+      return found != nil
+    }
+  }
+
+  /// Folders have one number each, whoever watches them.
+  private static func leave(_ watch: Int32?, _ state: inout State) {
+    guard let watch, !state.entries.values.contains(where: { $0.watch == watch }) else { return }
+    _ = inotify_rm_watch(state.descriptor, watch)
+  }
+
+  private func start(_ state: inout State, folder: String) throws {
+    guard state.descriptor < 0 else { return }
+    let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    guard descriptor >= 0 else {
+      throw PlatformError("watch files in", path: folder, code: .current)
+    }
+    state.descriptor = descriptor
+    let thread = Thread { self.run(descriptor) }
+    thread.name = "cairn.files"
+    thread.start()
+  }
+
+  // MARK: The thread
+
+  private func run(_ descriptor: Int32) {
+    var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+    while true {
+      wait(descriptor)
+      takeEvents(descriptor, &buffer)
+      makeReports()
+      sleep(Self.gathering)
+    }
+  }
+
+  private func sleep(_ nanoseconds: UInt64) {
+    var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
+    nanosleep(&pause, nil)
+  }
+
+  /// Until there are events, or a report is due.
+  private func wait(_ descriptor: Int32) {
+    let next = state.withLock { $0.entries.values.compactMap(\.subscription.schedule.next).min() }
+    var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let now = MonotonicClock.nanoseconds
+    let left = next.map { $0 > now ? $0 - now : 0 }
+    // Events of less than a millisecond wait for its end.
+    if let left, left < 1_000_000 {
+      sleep(left)
+    } else {
+      _ = Glibc.poll(&poll, 1, left.map { Int32(clamping: $0 / 1_000_000) } ?? -1)
+    }
+  }
+
+  private func takeEvents(_ descriptor: Int32, _ buffer: inout [UInt8]) {
+    var gone: [@Sendable () -> Void] = []
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { break }
+      state.withLock { state in
+        let now = MonotonicClock.nanoseconds
+        for event in InotifyEvents(bytes: buffer[..<count]) {
+          for (id, entry) in state.entries where entry.isConcerned(by: event) {
+            if event.isEndOfFolder {
+              gone.append(entry.subscription.folderIsGone)
+            } else {
+              state.entries[id]?.subscription.schedule.changed(at: now)
+            }
+          }
+        }
+      }
+    }
+    for report in gone { report() }
+  }
+
+  private func makeReports() {
+    let due = state.withLock { state -> [Subscription] in
+      let now = MonotonicClock.nanoseconds
+      return state.entries.keys.compactMap { id in
+        guard state.entries[id]?.subscription.schedule.takeReport(at: now) ?? false else {
+          return nil
+        }
+        return state.entries[id]?.subscription
+      }
+    }
+    for subscription in due where subscription.hasNews() { subscription.report() }
+  }
+}
+
+extension InotifyReader.Entry {
+  /// Whether a subscription is about what an event tells of.
+  fileprivate func isConcerned(by event: InotifyEvents.Element) -> Bool {
+    // Events were lost: anything may have changed.
+    if event.isOverflow { return true }
+    guard event.watch == watch else { return false }
+    if event.isEndOfFolder { return true }
+    return event.name.map { subscription.names?.contains($0) ?? true } ?? false
+  }
+}
