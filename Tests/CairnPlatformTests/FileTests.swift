@@ -154,6 +154,56 @@ import Testing
     try Data().write(to: URL(fileURLWithPath: folder.file("a2")))
     #expect(await !eventually(within: .milliseconds(100)) { names.value > 1 })
   }
+
+  @Test func twoWatchesOfAFolderHearEachOfItsOwnAndOneEndsAlone() async throws {
+    let folder = try TemporaryFolder()
+    let (one, two) = (Counter(), Counter())
+    let first = try FileWatch(folder: folder.path, names: ["a"], debounce: .zero) { one.add() }
+    let second = try FileWatch(folder: folder.path, names: ["b"], debounce: .zero) { two.add() }
+    defer { second.cancel() }
+    try Data("a".utf8).write(to: URL(fileURLWithPath: folder.file("a")))
+    #expect(await eventually { one.value > 0 })
+    #expect(two.value == 0)
+    first.cancel()
+    let before = one.value
+    try Data("b".utf8).write(to: URL(fileURLWithPath: folder.file("b")))
+    #expect(await eventually { two.value > 0 })
+    try Data("a".utf8).write(to: URL(fileURLWithPath: folder.file("a")))
+    #expect(await !eventually(within: .milliseconds(100)) { one.value > before })
+  }
+
+  @Test func aFolderThatIsMadeAnewIsWatchedAgain() async throws {
+    let folder = try TemporaryFolder()
+    let inner = folder.file("inner")
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+    let count = Counter()
+    let watch = try FileWatch(folder: inner, debounce: .zero) { count.add() }
+    defer { watch.cancel() }
+    try FileManager.default.removeItem(atPath: inner)
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+    // What may have been written before it was found again is reported with its return.
+    #expect(await eventually { count.value > 0 })
+    let before = count.value
+    try Data("b".utf8).write(to: URL(fileURLWithPath: inner + "/b"))
+    #expect(await eventually { count.value > before })
+  }
+
+  @Test func whatIsNoNewsIsNotReported() async throws {
+    let folder = try TemporaryFolder()
+    let (asked, reports) = (Counter(), Counter())
+    let watch = try FileWatch(
+      folder: folder.path, debounce: .zero, laterReports: [.milliseconds(1)]
+    ) {
+      asked.add()
+      return false
+    } onChange: {
+      reports.add()
+    }
+    defer { watch.cancel() }
+    try Data("a".utf8).write(to: URL(fileURLWithPath: folder.file("a")))
+    #expect(await eventually { asked.value > 1 })
+    #expect(reports.value == 0)
+  }
 }
 
 final class Counter: Sendable {
