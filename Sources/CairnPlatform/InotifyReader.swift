@@ -59,11 +59,14 @@ final class InotifyReader: @unchecked Sendable {
     guard watch >= 0 else {
       throw PlatformError("watch files in", path: subscription.folder, code: .current)
     }
-    return state.withLock { state in
+    let id = state.withLock { state in
       state.lastID += 1
       state.entries[state.lastID] = Entry(subscription: subscription, watch: watch)
       return state.lastID
     }
+    // The last other subscription of the folder may have ended in between, and the kernel's watch with it.
+    _ = watchAgain(id)
+    return id
   }
 
   func unsubscribe(_ id: UInt64) {
@@ -92,7 +95,10 @@ final class InotifyReader: @unchecked Sendable {
       }
       state.entries[id]?.watch = found
       if old != found { Self.leave(old, &state) }
-      if found != nil { state.entries[id]?.subscription.schedule.changed(at: MonotonicClock.nanoseconds) }
+      // Anything may have been written to a folder that was away.
+      if found != nil, found != old {
+        state.entries[id]?.subscription.schedule.changed(at: MonotonicClock.nanoseconds)
+      }
       return found != nil
     }
   }
