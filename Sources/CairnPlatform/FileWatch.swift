@@ -99,8 +99,8 @@ public final class FileWatch: Sendable {
     guard let id = state.withLock({ $0.subscription }),
       let isBack = InotifyReader.shared.watchAgain(id)
     else { return }
-    if !isBack {
-      queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in self?.watchAgain() }
-    }
+    // Anything may have been written to a folder that was away.
+    if isBack { return report() }
+    queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in self?.watchAgain() }
   }
 }

@@ -95,10 +95,6 @@ final class InotifyReader: @unchecked Sendable {
       }
       state.entries[id]?.watch = found
       if old != found { Self.leave(old, &state) }
-      // Anything may have been written to a folder that was away.
-      if found != nil, found != old {
-        state.entries[id]?.subscription.schedule.changed(at: MonotonicClock.nanoseconds)
-      }
       return found != nil
     }
   }

@@ -191,6 +191,11 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     }
   }
 
+  /// How the store's connections wait for locks.
+  var lockWait: LockWait {
+    ConnectionSettings(path: path, options: configuration.options, isReadOnly: isReadOnly).lockWait
+  }
+
   /// The connection for short reads, made now if there was none; nil when there can be none.
   func heldReader() throws -> HeldReader? {
     let (known, canHold) = state.withLock { state in

@@ -12,8 +12,8 @@ final class LogCare: Sendable {
   private let threshold: Int32
   /// May be called from any thread.
   private let onFailure: @Sendable (SQLiteFailure) -> Void
-  /// How long the connection waits for locks, in milliseconds.
-  private let timeout: Int32
+  /// How the connection waits for locks.
+  private let lockWait: LockWait
   /// The number of pages in the log at which readers are waited for next.
   private let nextWait: Atomic<Int32>
   /// In bytes; a file with a log keeps it.
@@ -27,14 +27,15 @@ final class LogCare: Sendable {
 
   /// Takes charge of a connection, which must be closed before this object goes.
   init(
-    _ database: Database, onFailure: @escaping @Sendable (SQLiteFailure) -> Void
+    _ database: Database, lockWait: LockWait,
+    onFailure: @escaping @Sendable (SQLiteFailure) -> Void
   ) throws {
     self.onFailure = onFailure
     let connection = SQLiteConnection(database: database)
     threshold = Int32(
       truncatingIfNeeded: try connection.integer("PRAGMA wal_autocheckpoint") ?? 1000)
     pageSize = try connection.integer("PRAGMA page_size") ?? 4096
-    timeout = Int32(truncatingIfNeeded: try connection.integer("PRAGMA busy_timeout") ?? 0)
+    self.lockWait = lockWait
     nextWait = Atomic(threshold.multipliedReportingOverflow(by: 2).partialValue)
     guard let handle = database.sqliteConnection else { return }
     var growth = Self.growth
@@ -77,9 +78,9 @@ final class LogCare: Sendable {
     // It has begun anew by itself.
     if pages < usual { return nextWait.store(usual, ordering: .relaxed) }
     guard pages >= next else { return }
-    sqlite3_busy_timeout(connection, min(timeout, Self.longestWait))
+    LockWait(limit: min(lockWait.limit, Self.longestWait)).install(on: connection)
     let code = sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_RESTART, nil, nil)
-    sqlite3_busy_timeout(connection, timeout)
+    lockWait.install(on: connection)
     nextWait.store(code == SQLITE_OK ? usual : pages &+ threshold, ordering: .relaxed)
   }
 

@@ -35,9 +35,8 @@ extension SQLiteStore: SpaceReleasing {
         let (frames, moved) = try connection.checkpoint(.passive)
         guard frames == moved, let handle = connection.sqliteConnection else { return }
         // The file is cut to its size when the log begins anew, which readers must not hold up.
-        let timeout = try Int32.fetchOne(connection, sql: "PRAGMA busy_timeout") ?? 0
-        sqlite3_busy_timeout(handle, 0)
-        defer { sqlite3_busy_timeout(handle, timeout) }
+        LockWait(limit: 0).install(on: handle)
+        defer { lockWait.install(on: handle) }
         let code = sqlite3_wal_checkpoint_v2(
           handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         guard code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED else {

@@ -20,15 +20,23 @@ struct ConnectionSettings {
     options.sqlitePragmas.first { $0.key.lowercased() == name }?.value
   }
 
+  /// How its connections wait for locks: as the pragma `busy_timeout` says, or the option.
+  var lockWait: LockWait {
+    pragma("busy_timeout").flatMap(Int32.init).map(LockWait.init(limit:))
+      ?? LockWait(seconds: options.timeout)
+  }
+
   /// How GRDB is to make a connection.
   private func configuration(isReadOnly: Bool) throws -> Configuration {
     let pragmas = try self.pragmas()
+    let lockWait = self.lockWait
     let (pageSize, autoVacuum) = (pragma("page_size") ?? "4096", pragma("auto_vacuum") ?? "2")
     var configuration = Configuration()
     configuration.readonly = isReadOnly
     configuration.foreignKeysEnabled = false
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
+    // Until the connection is prepared.
     configuration.busyMode = .timeout(options.timeout)
     configuration.maximumReaderCount = max(
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
@@ -42,6 +50,7 @@ struct ConnectionSettings {
           sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum)")
       }
       for pragma in pragmas { try database.execute(sql: pragma) }
+      lockWait.install(on: database.sqliteConnection)
       SQLiteFunctions.register(on: database)
     }
     return configuration
@@ -112,7 +121,7 @@ struct ConnectionSettings {
             + "plain value.")
       }
       switch name.lowercased() {
-      case "journal_mode", "synchronous", "page_size", "auto_vacuum": return nil
+      case "journal_mode", "synchronous", "page_size", "auto_vacuum", "busy_timeout": return nil
       default: return "PRAGMA \(name) = \(value)"
       }
     }

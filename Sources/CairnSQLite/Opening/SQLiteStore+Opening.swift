@@ -93,8 +93,8 @@ extension SQLiteStore {
 
   private func takeCare(of database: any DatabaseWriter) throws {
     guard !isReadOnly, let pool = database as? DatabasePool else { return }
-    let care = try pool.writeWithoutTransaction { connection in
-      try LogCare(connection) { [identity] failure in
+    let care = try pool.writeWithoutTransaction { [lockWait] connection in
+      try LogCare(connection, lockWait: lockWait) { [identity] failure in
         let store = identity.store.target as? SQLiteStore
         _ = store?.failed(failure, doing: "be checkpointed")
       }
