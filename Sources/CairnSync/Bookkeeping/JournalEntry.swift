@@ -40,6 +40,17 @@ public struct JournalEntry: Hashable, Sendable {
     SyncMap.journal.key(SyncKey.number(id.high) + SyncKey.bytes(id))
   }
 
+  /// Whether it tells more of the same conflict than another: a store that was given records already united
+  /// sees the later writer win, and only those that united them know why.
+  func saysMore(than other: JournalEntry) -> Bool {
+    conflict.rule == .united && other.conflict.rule != .united
+  }
+
+  /// The same, as noted at another time.
+  func noted(at time: UInt64) -> JournalEntry {
+    JournalEntry(id: id, time: time, conflict: conflict)
+  }
+
   /// The entry in the names of another version of the model.
   func translated(by translation: SchemaTranslation) -> JournalEntry {
     JournalEntry(

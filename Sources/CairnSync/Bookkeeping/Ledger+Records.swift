@@ -164,10 +164,13 @@ extension Ledger {
     for conflict in conflicts {
       let entry = JournalEntry(conflict: conflict, time: time)
       let key = SyncMap.journal.key(entry.key)
-      if try value(key) == nil {
+      guard let stored = try value(key) else {
         put(key, entry.encoded)
         added += 1
+        continue
       }
+      let known = try? JournalEntry(decoding: stored)
+      if let known, entry.saysMore(than: known) { put(key, entry.noted(at: known.time).encoded) }
     }
     return added
   }

@@ -81,11 +81,9 @@ struct JournalReading {
 }
 
 extension JournalEntry {
-  /// Which of two stores' entries about the same conflict says more: a store that was given records already
-  /// united sees the later writer win, and only those that united them know why; else the earlier.
+  /// Which of two stores' entries about the same conflict is shown: the one that says more, else the earlier.
   fileprivate func isBetter(than other: JournalEntry) -> Bool {
-    let (mine, theirs) = (conflict.rule == .united, other.conflict.rule == .united)
-    return mine == theirs ? time < other.time : mine
+    saysMore(than: other) || !other.saysMore(than: self) && time < other.time
   }
 }
 

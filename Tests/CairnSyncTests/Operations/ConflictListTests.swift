@@ -149,4 +149,30 @@ struct ConflictListTests {
     let more = try reading.next() != nil
     #expect(!more)
   }
+
+  /// A store that first sees the later writer win and then unites the records knows why.
+  @Test(arguments: [[Conflict.Rule.lastWriter, .united], [.united, .lastWriter]])
+  func aStoreKeepsWhyAValueLostWhicheverItLearnsFirst(rules: [Conflict.Rule]) throws {
+    let fleet = Fleet(seed: 98)
+    let site = try fleet.add("a")
+    func stamp(_ clock: UInt64) -> Stamp {
+      Stamp(clock: ClockReading(milliseconds: clock), store: StoreID(high: 9, low: 0))
+    }
+    let ledger = try site.access.ledger()
+    var added = 0
+    for (index, rule) in rules.enumerated() {
+      let conflict = Conflict(
+        record: RecordID(high: 1, low: 1), entity: "Item", property: "value",
+        losingValue: .string("x"), losingStamp: stamp(5), winningValue: .string("y"),
+        winningStamp: stamp(6), rule: rule)
+      added += try ledger.journal([conflict], time: UInt64(100 + index))
+    }
+    #expect(added == 1)
+    #expect(try site.access.commit(ledger))
+    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let entries = try sidecar.sidecarEntries(
+      of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0
+    ).map { try JournalEntry(decoding: $0.value) }
+    #expect(entries.map(\.conflict.rule) == [.united] && entries.map(\.time) == [100])
+  }
 }
