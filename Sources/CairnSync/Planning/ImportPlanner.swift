@@ -40,6 +40,8 @@ struct ImportPlanner {
   /// The keys of `links` by either end.
   var linksByEnd: [LinkEnd: Set<LinkKey>] = [:]
   var conflicts: [Conflict] = []
+  /// Of deleted records, what is lost all the same should they be kept.
+  var conflictsOfKept: [RecordID: [Conflict]] = [:]
   /// The records that go along with a deleted one, and when that was deleted; see ``settleFates()``.
   var hidden: [RecordID: Stamp] = [:]
   /// The records that stay although they were deleted, and what stands in the way.
@@ -155,6 +157,10 @@ struct ImportPlanner {
     let decision = RecordDecision.decide(
       mine: mine, theirs: incoming, policy: setting.policy(of: incoming))
     conflicts += decision.conflicts
+    if let mine, !setting.isAlive(decision.merged) {
+      conflictsOfKept[incoming.id] = Conflict.lostRegisters(
+        mine: mine, theirs: incoming, merged: decision.merged, rule: .lastWriter)
+    }
     var merged = decision.merged
     var equalsIncoming = decision.equalsIncoming
     if let survivor = merged.survivor {

@@ -24,7 +24,7 @@ extension ImportPlanner {
     plan.held = sorting.held
     plan.released = sorting.released
     noteDenials(in: &plan)
-    plan.conflicts = conflicts
+    plan.conflicts = conflicts + kept.keys.sorted().flatMap { conflictsOfKept[$0] ?? [] }
     forgetOrigins(of: Set(sorting.released), in: &plan)
     return plan
   }

@@ -39,6 +39,29 @@ struct DenialTests {
     return (fleet, sites, scratch)
   }
 
+  /// Values that lose to others in a record that is kept are lost, whatever its delete had seen.
+  @Test func theJournalHasWhatLosesInARecordThatIsKept() throws {
+    let fleet = Fleet(seed: 73, model: Self.model())
+    let sites = try ["a", "b", "hub"].map { try fleet.add($0) { $0.deleteConflicts = .deleteWins } }
+    let (a, b, hub) = (sites[0], sites[1], sites[2])
+    try a.write { _ = try a.insert("Item", ["key": "i", "value": "v"], in: $0) }
+    _ = try fleet.settle([(a, hub), (b, hub)])
+    try hub.write { context in try hub.find("Item", "i", in: context).map(context.delete) }
+    for (site, value) in [(a, "x"), (b, "y")] {
+      fleet.advance(10)
+      try site.write { context in
+        let item = try #require(try site.find("Item", "i", in: context))
+        item.setValue(value, forKey: "value")
+        _ = try site.insert("Part", ["key": value, "item": item], in: context)
+      }
+    }
+    for site in sites { try HistoryCapture(access: site.access).run() }
+    _ = try fleet.settle([(a, hub), (b, hub)])
+    for site in sites { #expect(try site.picture().first == "item i y nil ^- []", "\(site.name)") }
+    let lost = try sites.flatMap { try ReplicationTests().journal($0) }.map(\.losingValue)
+    #expect(lost.contains(.string("x")))
+  }
+
   @Test(arguments: [false, true], [false, true])
   func aDeniedDeleteTakesEffectOnceNothingIsInTheWay(
     onFiles: Bool, deleteFirst: Bool
