@@ -1,5 +1,6 @@
 // What kind of file system a file is on.
 import CPlatform
+import Foundation
 
 /// What kind of file system a file is on.
 public enum FileSystemKind {
@@ -10,6 +11,46 @@ public enum FileSystemKind {
   public static func isShared(at path: String) -> Bool {
     let type = cplatform_file_system_type(path)
     return type < 0 || sharedTypes.contains(type)
+  }
+
+  /// What it is called, such as `ext4`, by the mount that the path is in; `unknown` where the kernel
+  /// does not say.
+  ///
+  /// - Parameter path: Absolute, and without links.
+  public static func name(at path: String) -> String {
+    let table = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
+    var found = (length: -1, kind: "unknown")
+    for line in table.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 4, let dash = words.firstIndex(of: "-"), dash + 1 < words.count else {
+        continue
+      }
+      let place = unescaped(words[4])
+      let isAbove = place == "/" || path == place || path.hasPrefix(place + "/")
+      // Of two mounts on one place the later one shows.
+      if isAbove, place.utf8.count >= found.length {
+        found = (place.utf8.count, String(words[dash + 1]))
+      }
+    }
+    return found.kind
+  }
+
+  /// The kernel writes blanks, line ends and backslashes as three octal digits.
+  private static func unescaped(_ word: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(word.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        bytes.append(code)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The `f_type` of statfs(2).

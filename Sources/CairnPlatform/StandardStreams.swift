@@ -24,6 +24,13 @@ public enum StandardStream: Int32, Sendable {
     return "\(information.st_dev):\(information.st_ino)"
   }
 
+  /// Waits for bytes and reads them; none at the end, or when the stream cannot be read.
+  public func read(limit: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      count = max(0, retryingInterrupts { Glibc.read(rawValue, buffer.baseAddress, limit) })
+    }
+  }
+
   /// Writes all bytes; false when the other side is gone or the disk is full.
   @discardableResult
   public func write(_ bytes: [UInt8]) -> Bool {

@@ -22,7 +22,7 @@ struct CairnctlCommand: ParsableCommand {
       BackupCommand.self, RestoreCommand.self, CheckpointCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,
-      BrowseCommand.self, PageCommand.self, MigrateCommand.self,
+      BrowseCommand.self, PageCommand.self, MigrateCommand.self, SelfTestCommand.self,
       ReloadCommand.self, DrainCommand.self, ConfigCommand.self, LogLevelCommand.self,
       MetricsCommand.self, SupportBundleCommand.self, CompletionsCommand.self, ManualCommand.self,
     ])

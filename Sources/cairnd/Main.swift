@@ -31,13 +31,23 @@ struct CairnDaemonCommand: AsyncParsableCommand {
   @Flag(name: .long, help: "Check the configuration, report all problems and exit.")
   var checkConfig = false
 
+  /// For `cairnctl self-test`, which kills it at the steps that it names.
+  @Flag(name: .long, help: .hidden)
+  var pauseAtSteps = false
+
+  /// For the same.
+  @Flag(name: .long, help: .hidden)
+  var listSteps = false
+
   /// For packages, which install what it prints.
   @Flag(name: .long, help: .hidden)
   var manual = false
 
   mutating func run() async throws {
+    if listSteps { return print(DaemonProcess.stepNames.joined(separator: "\n")) }
     if manual { return print(try Self.manualPage().text) }
-    let daemon = DaemonProcess(loader: ConfigurationLoader(path: config, settings: settings))
+    let daemon = DaemonProcess(
+      loader: ConfigurationLoader(path: config, settings: settings), pausesAtSteps: pauseAtSteps)
     let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
     throw ExitCode(status.rawValue)
   }

@@ -17,6 +17,7 @@ import Logging
 actor GroupEngine {
   var configuration: DaemonConfiguration
   let logger: Logger
+  private let environment: SyncEnvironment
   private let ownership: StoreOwnership
   private let feed: EventFeed
   private let remembered: RememberedReplicas
@@ -31,12 +32,14 @@ actor GroupEngine {
   private var eventLog: Task<Void, Never>?
 
   init(
-    configuration: DaemonConfiguration, ownership: StoreOwnership, feed: EventFeed, logger: Logger
+    configuration: DaemonConfiguration, ownership: StoreOwnership, feed: EventFeed, logger: Logger,
+    environment: SyncEnvironment = .live
   ) {
     self.configuration = configuration
     self.feed = feed
     self.ownership = ownership
     self.logger = logger
+    self.environment = environment
     remembered = RememberedReplicas(localStore: configuration.local.path)
     health = LocalHealth(path: URL(fileURLWithPath: configuration.local.path).path)
   }
@@ -73,7 +76,8 @@ actor GroupEngine {
     let engine: SyncEngine
     do {
       engine = try SyncEngine(
-        coordinator: coordinator, local: local, configuration: configuration.syncConfiguration)
+        coordinator: coordinator, local: local, configuration: configuration.syncConfiguration,
+        environment: environment)
     } catch let error as SyncError {
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)

@@ -2,6 +2,7 @@
 import CairnContext
 import CairnControl
 import CairnPlatform
+import CairnSync
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -11,16 +12,24 @@ public struct DaemonProcess: Sendable {
   private let loader: ConfigurationLoader
   private let environment: [String: String]
   private let notifier: ServiceNotifier
+  private let syncEnvironment: SyncEnvironment
 
   /// Prepares a daemon.
+  ///
+  /// - Parameter pausesAtSteps: Whether another program lets each step of sync go on; see ``StepGate``.
   public init(
     loader: ConfigurationLoader, notifier: ServiceNotifier = .system,
-    environment: [String: String] = ProcessInfo.processInfo.environment
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    pausesAtSteps: Bool = false
   ) {
     self.loader = loader
     self.notifier = notifier
     self.environment = environment
+    syncEnvironment = pausesAtSteps ? StepGate().environment : .live
   }
+
+  /// The steps of sync at which it pauses where that is asked for.
+  public static var stepNames: [String] { SyncEnvironment.Failpoint.allCases.map(\.rawValue) }
 
   /// Checks the configuration and writes all problems to standard error.
   public func checkConfiguration() -> ExitStatus {
@@ -83,7 +92,7 @@ public struct DaemonProcess: Sendable {
     let conductor = DaemonConductor(notifier: notifier, feed: feed, logger: logger)
     let keeper = EngineKeeper(
       configuration: configuration, ownership: ownership, host: host, conductor: conductor,
-      feed: feed, logger: destination.logger("engine"))
+      feed: feed, logger: destination.logger("engine"), environment: syncEnvironment)
     let settings = Self.settings(configuration.control)
     let roles = ControlRoles(settings, passed: activation.control)
     let kept = keptSocket(activation)

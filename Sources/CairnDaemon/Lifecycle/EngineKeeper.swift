@@ -1,6 +1,7 @@
 // Starts engines, exchanges them and stops them.
 import CairnControl
 import CairnPlatform
+import CairnSync
 import Foundation
 import Logging
 
@@ -12,6 +13,7 @@ actor EngineKeeper {
   private let conductor: DaemonConductor
   private let feed: EventFeed
   private let logger: Logger
+  private let environment: SyncEnvironment
   /// Starting, exchanging and stopping suspend.
   private let turns = OneAtATime()
   private var isStopped = false
@@ -21,7 +23,8 @@ actor EngineKeeper {
 
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, host: EngineHost,
-    conductor: DaemonConductor, feed: EventFeed = EventFeed(), logger: Logger
+    conductor: DaemonConductor, feed: EventFeed = EventFeed(), logger: Logger,
+    environment: SyncEnvironment = .live
   ) {
     self.configuration = configuration
     self.ownership = ownership
@@ -29,6 +32,7 @@ actor EngineKeeper {
     self.conductor = conductor
     self.feed = feed
     self.logger = logger
+    self.environment = environment
   }
 
   /// Tries to start an engine, unless one runs.
@@ -196,7 +200,8 @@ actor EngineKeeper {
   private func attempt() async -> EngineFailure? {
     // A new engine for each attempt.
     let engine = GroupEngine(
-      configuration: configuration, ownership: ownership, feed: feed, logger: logger)
+      configuration: configuration, ownership: ownership, feed: feed, logger: logger,
+      environment: environment)
     do {
       try await engine.start(reporter: reporter())
       await host.install(engine)
