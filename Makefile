@@ -177,12 +177,7 @@ check-deb:
 ## What others wrote and tests ask for their opinion, into .build/tools: Prometheus' promtool out of its Debian
 ## package, without its service, and Python's Varlink client.
 test-tools:
-	@mkdir -p .build/tools/python
-	@[ -x /usr/bin/promtool ] || [ -x .build/tools/usr/bin/promtool ] || { \
-	  cd .build/tools && apt-get download -qq prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb \
-	    | tar -x ./usr/bin/promtool && rm prometheus_*.deb; }
-	@[ -e .build/tools/python/varlink/client.py ] || \
-	  /usr/bin/env python3 -m pip install -q --no-deps --target .build/tools/python varlink==31.0.0
+	@Tests/test-tools.sh
 
 ## The two system packages, installed with sudo where we are not root.
 deps:
