@@ -4,12 +4,12 @@
 set -eu
 
 tools="$PWD/.build/tools"
-mkdir -p "$tools/python" "$tools/apt/lists/partial" "$tools/apt/cache/archives/partial"
-[ -x /usr/bin/promtool ] || [ -x "$tools/usr/bin/promtool" ] || promtool=prometheus
+[ -x /usr/bin/promtool ] || [ -x "$tools/usr/bin/promtool" ] || promtool=promtool
 [ -e "$tools/python/varlink/client.py" ] || client=python3-varlink
 [ -n "${promtool:-}${client:-}" ] || exit 0
 
-# Debian 12 has no python3-varlink: the release after it is asked as well, where this machine gets its own.
+mkdir -p "$tools/python" "$tools/apt/lists/partial" "$tools/apt/cache/archives/partial"
+# Debian 12 has no package python3-varlink: the release after it is asked, where this machine gets its own.
 mirror="$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' \
   | grep -v security | head -n 1)"
 [ -n "$mirror" ] || { echo "$0: this machine has no Debian mirror to ask" >&2; exit 1; }
