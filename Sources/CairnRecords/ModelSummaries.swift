@@ -31,32 +31,10 @@ extension AttributeSummary {
   public init(_ attribute: AttributeDescription) {
     let standard = try? AttributeCoding.encode(attribute.defaultValue, for: attribute)
     self.init(
-      name: attribute.name, type: Self.typeName(attribute.attributeType),
+      name: attribute.name, type: attribute.attributeType.editorName,
       isOptional: attribute.isOptional, isTransient: attribute.isTransient,
       defaultValue: standard.flatMap { $0.isNull ? nil : RecordCoding.json($0) },
       isDerived: attribute is DerivedAttributeDescription ? true : nil)
-  }
-
-  /// The type's name in the model editor.
-  static func typeName(_ type: AttributeType) -> String {
-    switch type {
-    case .undefined: "Undefined"
-    case .integer16: "Integer 16"
-    case .integer32: "Integer 32"
-    case .integer64: "Integer 64"
-    case .decimal: "Decimal"
-    case .double: "Double"
-    case .float: "Float"
-    case .string: "String"
-    case .boolean: "Boolean"
-    case .date: "Date"
-    case .binaryData: "Binary"
-    case .uuid: "UUID"
-    case .uri: "URI"
-    case .transformable: "Transformable"
-    case .objectID: "ObjectID"
-    case .composite: "Composite"
-    }
   }
 }
 

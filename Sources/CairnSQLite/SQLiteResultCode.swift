@@ -34,8 +34,10 @@ enum SQLiteResultCode {
     switch error {
     case let failure as SQLiteFailure: return failure
     case let error as DatabaseError:
-      return SQLiteFailure(
-        code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
+      let code = error.extendedResultCode.rawValue
+      // A backup fails with a code and without an error of the connection, whose words say so then.
+      let words = error.message == String(cString: sqlite3_errstr(SQLITE_OK)) ? nil : error.message
+      return SQLiteFailure(code: code, message: words ?? String(cString: sqlite3_errstr(code)))
     default: return nil
     }
   }

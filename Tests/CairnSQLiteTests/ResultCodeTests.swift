@@ -1,5 +1,6 @@
 import CairnStore
 import Foundation
+import GRDB
 import Testing
 
 @testable import CairnSQLite
@@ -23,6 +24,16 @@ import Testing
     #expect(translated?.code == expected)
     #expect(
       translated?.userInfo[SQLiteResultCode.errorDomain] as? NSNumber == NSNumber(value: code))
+  }
+
+  @Test func aFailedBackupSaysWhyAndNotThatThereIsNoError() {
+    let error = SQLiteResultCode.translate(
+      DatabaseError(resultCode: .SQLITE_FULL, message: "not an error"), path: "/a",
+      doing: "be replaced")
+    #expect(
+      (error as? CoreDataError)?.message
+        == "The store at /a could not be replaced: database or disk is full. The disk is full; "
+        + "nothing was written. Make room and try again.")
   }
 
   @Test func afterAFailedWriteTheStoreIsReadOnly() throws {

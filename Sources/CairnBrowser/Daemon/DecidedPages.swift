@@ -16,18 +16,10 @@ struct ListRemarks: Sendable {
   }
 }
 
-struct ConflictsPage: Sendable {
-  struct Entry: Sendable {
-    let entryPage: String
-    let merged: String
-    let place: String
-    let lost: String
-    let won: String
-    let rule: String
-  }
-
+/// One page of a list that the daemon gives in parts.
+struct ListPage<Entry: Sendable>: Sendable {
   /// Entries a page.
-  static let length = 50
+  static var length: Int { 50 }
 
   let entries: [Entry]
   let isEmpty: Bool
@@ -35,19 +27,45 @@ struct ConflictsPage: Sendable {
   let first: String?
   let notes: ListRemarks
 
-  init(_ reply: ListConflicts.Reply, after: String?) {
-    entries = reply.conflicts.map { conflict in
-      Entry(
-        entryPage: "/conflicts/\(PageAddress.safe(conflict.id))",
-        merged: Readable.moment(conflict.at), place: conflict.place,
-        lost: PageValue.shortened(conflict.losingText, to: RecordValues.shortText),
-        won: PageValue.shortened(conflict.winningText, to: RecordValues.shortText),
-        rule: conflict.rule.words)
-    }
+  /// - Parameters:
+  ///   - address: The list's own, without a place in it.
+  ///   - after: Where the page begins; nil for the first.
+  ///   - next: Where the page after it begins; nil for the last.
+  init(
+    _ entries: [Entry], at address: String, after: String?, next: String?, notes: ListRemarks
+  ) {
+    self.entries = entries
     isEmpty = entries.isEmpty
-    later = reply.next.map { "/conflicts?after=\(PageAddress.safe($0))" }
-    first = after == nil ? nil : "/conflicts"
-    notes = ListRemarks(away: reply.away, damaged: reply.damaged)
+    later = next.map { "\(address)?after=\(PageAddress.safe($0))" }
+    first = after == nil ? nil : address
+    self.notes = notes
+  }
+}
+
+/// A conflict in the list of all.
+struct ConflictListEntry: Sendable {
+  let entryPage: String
+  let merged: String
+  let place: String
+  let lost: String
+  let won: String
+  let rule: String
+
+  init(_ conflict: JournaledConflictEntry) {
+    entryPage = "/conflicts/\(PageAddress.safe(conflict.id))"
+    merged = Readable.moment(conflict.at)
+    place = conflict.place
+    lost = PageValue.shortened(conflict.losingText, to: RecordValues.shortText)
+    won = PageValue.shortened(conflict.winningText, to: RecordValues.shortText)
+    rule = conflict.rule.words
+  }
+}
+
+extension ListPage<ConflictListEntry> {
+  init(_ reply: ListConflicts.Reply, after: String?) {
+    self.init(
+      reply.conflicts.map(ConflictListEntry.init), at: "/conflicts", after: after,
+      next: reply.next, notes: ListRemarks(away: reply.away, damaged: reply.damaged))
   }
 }
 
@@ -92,44 +110,41 @@ extension JournaledConflictEntry {
   }
 }
 
-struct QuarantinePage: Sendable {
-  struct Entry: Sendable {
-    let identifier: String
-    let since: String
-    let place: String
-    let properties: String?
-    let way: String
-    let reason: String
-    let discard: String
-    let command: String
-  }
+/// What waits, in the list of all.
+struct QuarantineListEntry: Sendable {
+  let identifier: String
+  let since: String
+  let place: String
+  let properties: String?
+  let way: String
+  let reason: String
+  let discard: String
+  let command: String
 
-  static let length = 50
-
-  let entries: [Entry]
-  let isEmpty: Bool
-  let later: String?
-  let first: String?
-  let notes: ListRemarks
-
-  init(_ reply: ListQuarantine.Reply, after: String?) {
-    entries = reply.entries.map { entry in
-      Entry(
-        identifier: entry.id, since: Readable.moment(entry.since),
-        place: [entry.entity, entry.record].compactMap { $0 }.joined(separator: " ")
-          + (entry.isDelete ? ", its deletion" : ""),
-        properties: entry.properties.isEmpty ? nil : entry.properties.joined(separator: ", "),
-        way: "in \(entry.store), from \(entry.source)",
-        reason: entry.message
-          + (entry.ahead.map { "; written \(Readable.seconds($0)) in the future" } ?? ""),
-        discard: entry.discard,
-        command: entry.reason == .clockSkew && entry.record != nil
-          ? "cairnctl held accept --record \(entry.record ?? "")"
-          : "cairnctl quarantine show \(entry.id)")
+  init(_ entry: QuarantinedEntry) {
+    identifier = entry.id
+    since = Readable.moment(entry.since)
+    place =
+      [entry.entity, entry.record].compactMap { $0 }.joined(separator: " ")
+      + (entry.isDelete ? ", its deletion" : "")
+    properties = entry.properties.isEmpty ? nil : entry.properties.joined(separator: ", ")
+    way = "in \(entry.store), from \(entry.source)"
+    reason =
+      entry.message
+      + (entry.ahead.map { "; written \(Readable.seconds($0)) in the future" } ?? "")
+    discard = entry.discard
+    if entry.reason == .clockSkew, let record = entry.record {
+      command = "cairnctl held accept --record \(record)"
+    } else {
+      command = "cairnctl quarantine show \(entry.id)"
     }
-    isEmpty = entries.isEmpty
-    later = reply.next.map { "/quarantine?after=\(PageAddress.safe($0))" }
-    first = after == nil ? nil : "/quarantine"
-    notes = ListRemarks(away: reply.away, damaged: reply.damaged)
+  }
+}
+
+extension ListPage<QuarantineListEntry> {
+  init(_ reply: ListQuarantine.Reply, after: String?) {
+    self.init(
+      reply.entries.map(QuarantineListEntry.init), at: "/quarantine", after: after,
+      next: reply.next, notes: ListRemarks(away: reply.away, damaged: reply.damaged))
   }
 }

@@ -48,8 +48,8 @@ struct DaemonRoutes: Sendable {
     }
     router.get("/conflicts") { request, _ in
       let after = FormQuery(request.uri.query)["after"]
-      let reply = try await source.conflicts(after: after, limit: ConflictsPage.length)
-      return rendering.page("conflicts", heading: "Conflicts", ConflictsPage(reply, after: after))
+      let reply = try await source.conflicts(after: after, limit: ListPage<ConflictListEntry>.length)
+      return rendering.page("conflicts", heading: "Conflicts", ListPage<ConflictListEntry>(reply, after: after))
     }
     router.get("/conflicts/:id") { _, context in
       let conflict = try await source.conflict(try context.parameters.require("id"))
@@ -57,9 +57,9 @@ struct DaemonRoutes: Sendable {
     }
     router.get("/quarantine") { request, _ in
       let after = FormQuery(request.uri.query)["after"]
-      let reply = try await source.quarantine(after: after, limit: QuarantinePage.length)
+      let reply = try await source.quarantine(after: after, limit: ListPage<QuarantineListEntry>.length)
       return rendering.page(
-        "quarantine", heading: "Quarantine", QuarantinePage(reply, after: after))
+        "quarantine", heading: "Quarantine", ListPage<QuarantineListEntry>(reply, after: after))
     }
     StoreRoutes { context in
       try await store(try context.parameters.require("store"), await watch.current())

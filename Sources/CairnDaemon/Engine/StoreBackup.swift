@@ -73,7 +73,7 @@ struct StoreBackup: Sendable {
         lastTransaction: checked.history?.lastTransaction.map(Int.init))
     } catch let error as CocoaError {
       throw ControlError.notPossible(
-        code: "backup-failed", reason: "\(destination): \(error.localizedDescription)")
+        code: "backup-failed", reason: "\(destination): \(Self.cause(of: error))")
     }
   }
 

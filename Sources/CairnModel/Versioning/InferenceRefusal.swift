@@ -47,7 +47,8 @@ enum InferenceRules {
       if isStored, !isComputed, old.attributeType != new.attributeType {
         return refuse(
           .attributeTypeChanged,
-          "the type changed from \(old.attributeType) to \(new.attributeType).")
+          "the type changed from \(old.attributeType.editorName) to "
+            + "\(new.attributeType.editorName).")
       }
     case (let old as RelationshipDescription, let new as RelationshipDescription):
       if old.isToMany, !new.isToMany, !old.isTransient, !new.isTransient {

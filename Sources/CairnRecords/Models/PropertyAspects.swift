@@ -29,7 +29,7 @@ struct PropertyAspects {
   }
 
   private mutating func addAttribute(_ attribute: AttributeDescription) {
-    add("type", AttributeSummary.typeName(attribute.attributeType))
+    add("type", attribute.attributeType.editorName)
     let standard = AttributeSummary(attribute).defaultValue
     add("default", standard == .null ? nil : standard?.text)
     add("transformer", attribute.valueTransformerName)

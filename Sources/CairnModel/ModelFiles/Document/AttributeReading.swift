@@ -96,3 +96,11 @@ struct AttributeReading {
     }
   }
 }
+
+extension AttributeType {
+  private static let editorNames = Dictionary(
+    AttributeReading.types.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+
+  /// The type's name in the model editor and its files, such as `Integer 16`.
+  package var editorName: String { Self.editorNames[self] ?? "Undefined" }
+}

@@ -4,9 +4,6 @@ import Foundation
 struct AttributeWriting {
   let losses: DocumentLosses
 
-  static let typeNames: [AttributeType: String] = Dictionary(
-    AttributeReading.types.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-
   /// - Parameters:
   ///   - composite: the name of the composite element, for a composite attribute.
   ///   - place: what losses name.
@@ -15,7 +12,7 @@ struct AttributeWriting {
     element.set("name", attribute.name)
     PropertyWriting(losses: losses).setCommon(of: attribute, in: &element, place: place)
     if attribute.attributeType != .undefined {
-      element.set("attributeType", Self.typeNames[attribute.attributeType])
+      element.set("attributeType", attribute.attributeType.editorName)
     }
     element.set("composite", composite)
     setValues(of: attribute, in: &element, place: place)

@@ -143,7 +143,7 @@ private final class ModelDocumentWriter {
       var child = NewElement("fetchIndexElement")
       if let computed = part.property as? ExpressionDescription {
         child.set("expression", computed.expression?.description)
-        child.set("expressionType", AttributeWriting.typeNames[computed.expressionResultType])
+        child.set("expressionType", computed.expressionResultType.editorName)
       } else {
         child.set("property", part.propertyName)
       }
