@@ -49,6 +49,7 @@ import Testing
     "ImportCommand.swift": "a pipe and a device are as good as a file; BadInputTests",
     "SupportBundleCommand.swift": "whatIsWrittenTakesNothingElsesPlace",
     "MetricsCommand.swift": "whatIsWrittenTakesNothingElsesPlace",
+    "SelfTestCommand.swift": "a folder; SelfTestTests try one that is none, and another user's",
   ]
 
   @Test func noOtherCommandTakesAFile() throws {
