@@ -48,8 +48,10 @@ struct DaemonRoutes: Sendable {
     }
     router.get("/conflicts") { request, _ in
       let after = FormQuery(request.uri.query)["after"]
-      let reply = try await source.conflicts(after: after, limit: ListPage<ConflictListEntry>.length)
-      return rendering.page("conflicts", heading: "Conflicts", ListPage<ConflictListEntry>(reply, after: after))
+      let reply = try await source.conflicts(
+        after: after, limit: ListPage<ConflictListEntry>.length)
+      return rendering.page(
+        "conflicts", heading: "Conflicts", ListPage<ConflictListEntry>(reply, after: after))
     }
     router.get("/conflicts/:id") { _, context in
       let conflict = try await source.conflict(try context.parameters.require("id"))
@@ -57,7 +59,8 @@ struct DaemonRoutes: Sendable {
     }
     router.get("/quarantine") { request, _ in
       let after = FormQuery(request.uri.query)["after"]
-      let reply = try await source.quarantine(after: after, limit: ListPage<QuarantineListEntry>.length)
+      let reply = try await source.quarantine(
+        after: after, limit: ListPage<QuarantineListEntry>.length)
       return rendering.page(
         "quarantine", heading: "Quarantine", ListPage<QuarantineListEntry>(reply, after: after))
     }
