@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The one thread that hears of changed files, for all watches of the process.
+/// The one thread that reads the kernel's file events, for all watches of the process.
 ///
 /// A store that is written makes an event of each page. The thread sleeps a little after each look, so that
 /// what is written at a stretch wakes it once or twice, where a source of Dispatch would wake its manager
@@ -54,7 +54,7 @@ final class InotifyReader: @unchecked Sendable {
       try start(&state, folder: subscription.folder)
       return state.descriptor
     }
-    // Asks the file system, so it may wait: nobody else waits with it.
+    // The file system may make this call wait, so it holds no lock that other callers need.
     let watch = inotify_add_watch(descriptor, subscription.folder, Self.mask)
     guard watch >= 0 else {
       throw PlatformError("watch files in", path: subscription.folder, code: .current)
@@ -99,7 +99,7 @@ final class InotifyReader: @unchecked Sendable {
     }
   }
 
-  /// Folders have one number each, whoever watches them.
+  /// The kernel gives each folder one number, so the last subscription to leave ends its watch.
   private static func leave(_ watch: Int32?, _ state: inout State) {
     guard let watch, !state.entries.values.contains(where: { $0.watch == watch }) else { return }
     _ = inotify_rm_watch(state.descriptor, watch)

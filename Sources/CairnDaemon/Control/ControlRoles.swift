@@ -46,7 +46,7 @@ final class ControlRoles: Sendable {
   private static func checkAccess(_ path: String, for policy: RolePolicy) throws {
     guard let group = access(policy).group else { return }
     let facts = try FileFacts(path: path)
-    // Whoever lets everybody connect has said so in the socket unit.
+    // With SocketMode=0666 the socket unit lets every user connect.
     if facts.group == group || facts.mode & 0o006 == 0o006 { return }
     throw PlatformError(
       "give the socket to the group \(group)", path: path, code: .notPermitted,

@@ -40,7 +40,7 @@ final class ControlServer: Service {
 
   /// - Parameters:
   ///   - passed: The sockets of a socket unit.
-  ///   - kept: Makes the socket where none is passed; when nil, one that nobody keeps.
+  ///   - kept: Makes the socket where none is passed; when nil, the server makes one that systemd does not keep.
   ///   - roles: Who may do what; by the groups of `settings` when nil.
   init(
     settings: Settings, passed: [OwnedDescriptor] = [], kept: KeptSocket? = nil,

@@ -61,7 +61,7 @@ struct LocalStoreOpening {
     }
   }
 
-  /// Logs up to this size are read while nobody waits.
+  /// SQLite reads logs up to this size, in bytes, within the usual start-up time.
   private static let quickLog: Int64 = 1_000_000
 
   /// Asks for the time that reading a left log takes; SQLite does it when the store is opened first.

@@ -23,7 +23,7 @@ struct KeptSocket: Sendable {
         try UnixListener.give(path, mode: mode, group: group)
         return kept
       }
-      // Its place was changed, or its file is gone: nobody can reach it any more.
+      // Its place was changed, or its file is gone: callers cannot reach it any more.
       forget()
     }
     let made = try UnixListener(path: path, mode: mode, group: group)
@@ -31,7 +31,7 @@ struct KeptSocket: Sendable {
     return made
   }
 
-  /// Nobody need wait: the daemon stops as it should, or a socket unit has another socket.
+  /// The daemon calls this when callers need not wait: it stops as it should, or a socket unit has another socket.
   func forget() {
     passed?.close()
     notifier.forget(Self.name)

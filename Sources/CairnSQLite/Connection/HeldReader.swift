@@ -102,7 +102,7 @@ final class HeldReader: @unchecked Sendable {
     recent = (sql, statement)
   }
 
-  /// What each commit changes, whoever makes it; nil while another thread reads here, and once it is closed.
+  /// What every connection's commit changes; nil while another thread reads here, and once it is closed.
   ///
   /// Never waits. What a commit is writing meanwhile is another header, too.
   func headerIfFree() -> Header? {

@@ -3,7 +3,7 @@ import CairnSQL
 import CairnStore
 import Foundation
 
-/// Keeps, of inserts that are about to leave history, the births of the rows that nobody has taken up.
+/// A purge calls this to keep, of inserts that leave history, the births of rows that sync has not taken up.
 ///
 /// Works inside the transaction that purges, a page at a time, by the index that the purge uses, too.
 struct BirthKeeping {

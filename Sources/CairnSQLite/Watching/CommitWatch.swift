@@ -6,12 +6,12 @@ import Synchronization
 
 /// Notices that other connections, of this process or another one, committed to the database.
 ///
-/// The kernel tells when the file or its log was written; the header of the WAL index, whether that has
-/// become a commit; then SQLite's `data_version` on the store's own writing connection, whether somebody
-/// else's: it does not change with the commits of that connection. A commit counts only a moment after its
-/// last bytes were written, which may take a disk its time and which the kernel does not tell of: the header
-/// is looked at again for a while. Where files cannot be watched, or other machines write, the version is
-/// looked at every second.
+/// The kernel reports writes to the file or its log. The header of the WAL index then shows whether they have
+/// become a commit, and SQLite's `data_version`, on the store's own writing connection, whether another
+/// connection made it: the version does not change with this connection's commits. A commit counts only a
+/// moment after its last bytes were written, while the disk takes its time, and the kernel does not report
+/// that: the watch looks at the header again for a while. Where the kernel cannot watch the files, or other
+/// machines write them, it looks at the version every second.
 // Unchecked: mutable state is `state`, inside a mutex. Handlers run on the watch's queue, or on
 // `queue`; `check` is never run twice at a time.
 final class CommitWatch: @unchecked Sendable {

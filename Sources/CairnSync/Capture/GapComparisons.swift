@@ -6,8 +6,8 @@ struct GapComparisons: Hashable, Sendable {
 
   init(_ stores: Set<StoreID> = []) { self.stores = stores }
 
-  /// Whether nobody is left who may have a value as it was before: all that are served from the store have
-  /// been compared with, but those that it waits for no longer.
+  /// Whether no store is left that may have a value as it was before: the store was compared with all that
+  /// it serves, but for those that it waits for no longer.
   func isEnough(for readers: [StoreID: ReaderNote]) -> Bool {
     !stores.isEmpty && readers.allSatisfy { stores.contains($0.key) || $0.value.isExpired }
   }

@@ -5,7 +5,7 @@ import Foundation
 
 /// What the record ID of a row follows from when it is taken up: what the file itself says of the row.
 ///
-/// Whoever takes it up, and whenever, gives it the same. A store that comes back from a backup made before
+/// Every capture of the row, at any time, gives it the same. A store that comes back from a backup made before
 /// its rows were taken up has the records that others know, not second ones beside them, also where their
 /// inserts have left history by then.
 struct RowIdentity: Hashable, Sendable {

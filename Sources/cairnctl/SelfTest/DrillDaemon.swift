@@ -146,7 +146,7 @@ final class DrillDaemon: Sendable {
   /// Waits for its end.
   ///
   /// - Returns: False where it goes on.
-  /// - Throws: ``UnexpectedEnd`` where nobody killed it.
+  /// - Throws: ``UnexpectedEnd`` where the daemon ended by itself.
   func ends(within seconds: Double, meanwhile: () -> Void = {}) throws -> Bool {
     let end = MonotonicClock.nanoseconds + UInt64(seconds * 1e9)
     while isRunning {
@@ -158,7 +158,7 @@ final class DrillDaemon: Sendable {
     return true
   }
 
-  /// - Throws: ``UnexpectedEnd`` where it has ended and nobody killed it.
+  /// - Throws: ``UnexpectedEnd`` where it has ended and the drill did not kill it.
   func checkKilled() throws {
     let code = state.withLock { state -> Int32? in
       guard let process = state.process, !process.isRunning, !state.isKilled else { return nil }

@@ -54,7 +54,7 @@ struct DrillPromises {
       case _: break
       }
     }
-    // Rows of writers begin with what they are called, and are written by nobody else.
+    // Each writer's rows begin with its name, and only that writer writes them.
     for name in counts.keys.sorted() where DrillWriter.isOwned(name) && rows[name] == nil {
       result.append("\(name) is there, and was never written")
     }

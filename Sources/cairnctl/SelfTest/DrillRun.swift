@@ -189,7 +189,7 @@ final class DrillRun {
     progress("killed at any time")
   }
 
-  /// Has the daemon do what it does seldom: remove history that nobody needs.
+  /// Has the daemon do what it does seldom: remove history that all stores have taken up.
   private func nudge() {
     guard let client = try? ControlClient(socket: daemon.socket, timeout: .seconds(5)) else {
       return

@@ -25,7 +25,7 @@ import Testing
           }
         }
       }
-      // Whoever asks for little is served meanwhile.
+      // The daemon serves a small request meanwhile.
       let status = try await offPool { try daemon.status().state }
       #expect(status == .serving)
       return try await group.reduce(into: [:]) { counts, name in counts[name, default: 0] += 1 }

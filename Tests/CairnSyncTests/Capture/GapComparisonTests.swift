@@ -21,7 +21,7 @@ struct GapComparisonTests {
     #expect(one.isEnough(for: readers([1: false])))
     #expect(!one.isEnough(for: readers([1: false, 2: false])))
     #expect(one.isEnough(for: readers([1: false, 2: true])))
-    // One that nobody is served from is compared with the first that comes.
+    // A store that serves no other is compared with the first that comes.
     #expect(!GapComparisons().isEnough(for: [:]) && one.isEnough(for: [:]))
     let two = GapComparisons([store(2), store(1)])
     #expect(two.isEnough(for: readers([1: false, 2: false])))

@@ -77,7 +77,7 @@ struct WriterEpochTests {
     try HistoryCapture(access: wrong).run()
     fleet.advance(1000)
     try b.write { try b.find("Item", "k", in: $0)?.setValue("late", forKey: "value") }
-    // The clock is still wrong: the value from the future wins, and nobody gets it yet.
+    // The clock is still wrong: the value from the future wins, and no other store gets it yet.
     try HistoryCapture(access: b.access).run()
     let exporter = ChangeExporter(access: b.access, destination: try wrong.ledger().storeID)
     let cursor = try wrong.ledger().cursor(for: try b.access.ledger().storeID)

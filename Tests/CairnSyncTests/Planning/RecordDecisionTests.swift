@@ -113,7 +113,7 @@ struct RecordDecisionTests {
     #expect(result.survivor.isAlive(under: policy))
     #expect(result.survivor.registers["p"]?.value == .integer(2))
     #expect(result.conflicts.map(\.losingValue) == [.integer(1)])
-    // Whoever has united them already gets nothing new, in whatever order.
+    // A store that has united them already gets nothing new, in either order.
     let again = RecordDecision.unite(new, result.survivor, policy: policy)
     #expect(again.survivor == result.survivor && again.tombstone == result.tombstone)
     #expect(kept.joined(with: result.survivor) == result.survivor)
