@@ -11,19 +11,6 @@ project=$2
 
 install_daemon
 cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
-folder=/etc/systemd/system/cairnd.service.d
-property() { systemctl show -P "$1" cairnd.service; }
-pid() { property MainPID; }
-serving() { cairnctl --timeout 5 status 2> /dev/null | grep -q ' serving since'; }
-# begins NAME: starts the service anew, with the drop-in on standard input.
-begins() {
-  mkdir -p $folder
-  cat > $folder/test.conf
-  systemctl daemon-reload
-  systemctl reset-failed cairnd.service 2> /dev/null
-  systemctl restart cairnd.service
-  if eventually 30 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
-}
 median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
 
 # Ready with much in the store: nothing of it is read before. Both are started in turn.

@@ -34,5 +34,19 @@ install_daemon() {
   # The man page is not part of this box.
   sed -i '/^Documentation=/d' /lib/systemd/system/cairnd*
 }
+# Where drop-ins of the service lie.
+folder=/etc/systemd/system/cairnd.service.d
+property() { systemctl show -P "$1" cairnd.service; }
+pid() { property MainPID; }
+serving() { cairnctl --timeout 5 status 2> /dev/null | grep -q ' serving since'; }
+# begins NAME: starts the service anew, with the drop-in on standard input.
+begins() {
+  mkdir -p $folder
+  cat > $folder/test.conf
+  systemctl daemon-reload
+  systemctl reset-failed cairnd.service 2> /dev/null
+  systemctl restart cairnd.service
+  if eventually 30 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
+}
 # The last line of a script: its exit code.
 finish() { [ $failures = 0 ]; }

@@ -45,7 +45,6 @@ check "an instance stops" systemctl stop cairnd@one.service cairnd@one.socket
 serves "and leaves the others alone" cairnd@two.service /run/cairnd-two/control
 systemctl stop cairnd@two.service cairnd.service
 
-folder=/etc/systemd/system/cairnd.service.d
 # with DROP-IN: the plain service is started anew with it.
 with() {
   rm -rf "$folder"

@@ -16,18 +16,6 @@ for user in watcher:cairn looker:lookers; do
   useradd -M -N -g nogroup -G "${user#*:}" "${user%:*}"
 done
 cd /
-folder=/etc/systemd/system/cairnd.service.d
-property() { systemctl show -P "$1" cairnd.service; }
-serving() { cairnctl --timeout 5 status 2> /dev/null | grep -q ' serving since'; }
-# begins NAME: starts the service anew, with the drop-in on standard input.
-begins() {
-  mkdir -p $folder
-  cat > $folder/test.conf
-  systemctl daemon-reload
-  systemctl reset-failed cairnd.service 2> /dev/null
-  systemctl restart cairnd.service
-  if eventually 30 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
-}
 crash() {
   old=$(property MainPID)
   [ "$old" -gt 1 ] && kill -KILL "$old"

@@ -16,7 +16,6 @@ printf 'model: /etc/cairn/Model.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
 mkdir -p /etc/systemd/system/cairnd.service.d
 printf '[Service]\nTimeoutStartSec=1\nWatchdogSec=2\n' > /etc/systemd/system/cairnd.service.d/test.conf
 systemctl daemon-reload
-property() { systemctl show -P "$1" cairnd.service; }
 
 check "a store is made" systemctl start cairnd.service
 check "with a row" cairnctl insert Package name=p0

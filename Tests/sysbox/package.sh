@@ -21,8 +21,6 @@ if command -v swift > /dev/null; then fail "the box has no Swift" "$(command -v 
 # Where containers are made of the machine, packages may not start and stop services; here they may.
 rm -f /usr/sbin/policy-rc.d
 
-property() { systemctl show -P "$1" cairnd.service; }
-is_serving() { cairnctl status 2> /dev/null | grep -q ' serving since'; }
 
 check "it installs" dpkg -i "$package"
 equals "the service waits for its configuration" "inactive disabled" \
@@ -42,7 +40,7 @@ done
 
 cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 check "it starts" systemctl enable --now cairnd.service
-if eventually 20 is_serving; then ok "and serves"; else
+if eventually 20 serving; then ok "and serves"; else
   fail "and serves" "$(cairnctl status 2>&1; journalctl -u cairnd -o cat -n 20)"
 fi
 # The pages, as the package has them.
@@ -76,7 +74,7 @@ upgrade() {
   eventually 20 test -s /tmp/acknowledged || fail "rows are written ($1)" "$(tail -3 /tmp/refused)"
   before=$(property MainPID)
   check "it upgrades under load ($1)" dpkg -i "$package"
-  is_new() { [ "$(property MainPID)" != "$before" ] && is_serving; }
+  is_new() { [ "$(property MainPID)" != "$before" ] && serving; }
   if eventually 20 is_new; then ok "the new daemon serves ($1)"; else
     fail "the new daemon serves ($1)" "$(systemctl status cairnd)"
   fi
@@ -103,7 +101,7 @@ else
 fi
 systemctl stop cairnd.service
 check "with its socket unit it starts" systemctl start cairnd.socket cairnd.service
-eventually 20 is_serving || fail "with its socket unit it serves" "$(cairnctl status 2>&1)"
+eventually 20 serving || fail "with its socket unit it serves" "$(cairnctl status 2>&1)"
 upgrade socket
 equals "callers at the socket wait, and none is refused" 0 "$(grep -c 'not reachable' /tmp/refused)"
 

@@ -17,18 +17,6 @@ useradd -M -N -g nogroup stranger
 # Programs of the box that stand in for others: run by anybody, from anywhere.
 cd /
 socket=/run/cairnd/control
-folder=/etc/systemd/system/cairnd.service.d
-serving() { cairnctl status 2> /dev/null | grep -q ' serving since'; }
-pid() { systemctl show -P MainPID cairnd.service; }
-# begins NAME: starts the service anew, with the drop-in on standard input.
-begins() {
-  mkdir -p $folder
-  cat > $folder/test.conf
-  systemctl daemon-reload
-  systemctl reset-failed cairnd.service 2> /dev/null
-  systemctl restart cairnd.service
-  if eventually 20 serving; then ok "$1"; else fail "$1" "$(systemctl status cairnd; journalctl -u cairnd -o cat -n 9)"; fi
-}
 # as USER COMMAND...: what it prints, and its exit code at the end.
 as() {
   local user=$1

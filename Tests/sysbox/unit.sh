@@ -9,7 +9,6 @@ binaries=$1
 project=$2
 . "$project/Tests/sysbox/checks.sh"
 
-property() { systemctl show -P "$1" cairnd.service; }
 message_id() { sed -n "/^### $1\$/,/MESSAGE_ID=/s/.*MESSAGE_ID=\([0-9a-f]*\).*/\1/p" "$project/Sources/Cairn/Cairn.docc/EventsInTheLog.md"; }
 
 # Installation: what `make install` installs, with the programs that are built already.

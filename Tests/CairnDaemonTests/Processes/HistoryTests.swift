@@ -7,10 +7,8 @@ import Testing
 
 @Suite struct HistoryTests {
   private func daemon() async throws -> Daemon {
-    let folder = try TemporaryFolder()
-    let model = try TestModel.write(
-      "Stock", in: folder,
-      contents: """
+    try await .started(
+      withEntities: """
         <entity name="Item" representedClassName="Item" syncable="YES">
           <attribute name="name" optional="YES" attributeType="String"/>
           <attribute name="size" optional="YES" attributeType="Integer 64" \
@@ -20,10 +18,6 @@ import Testing
           <attribute name="name" optional="YES" attributeType="String"/>
         </entity>
         """)
-    let daemon = try Daemon(
-      in: folder, Daemon.Setup(model: model, replicas: [("near", folder.file("near.sqlite"))]))
-    try await daemon.start()
-    return daemon
   }
 
   /// Reads until the stream ends.

@@ -1,4 +1,4 @@
-// A daemon whose records have a name and a picture, which large ones of are files of their own.
+// Daemons for tests: of records with a name and a picture (large ones are files), or of a test's own entities.
 import CairnControl
 import CairnTesting
 import Foundation
@@ -9,16 +9,22 @@ extension Daemon {
   ///   - hasReplica: Whether it has a replica called near.
   ///   - extra: More of its configuration.
   static func withStock(hasReplica: Bool = true, extra: String = "") async throws -> Daemon {
-    let folder = try TemporaryFolder()
-    let model = try TestModel.write(
-      "Stock", in: folder,
-      contents: """
+    try await started(
+      withEntities: """
         <entity name="Item" representedClassName="Item" syncable="YES">
           <attribute name="name" optional="YES" attributeType="String"/>
           <attribute name="picture" optional="YES" attributeType="Binary" \
         allowsExternalBinaryDataStorage="YES"/>
         </entity>
-        """)
+        """, hasReplica: hasReplica, extra: extra)
+  }
+
+  /// A daemon that serves stores of a model with these entities, written as in Xcode's files.
+  static func started(
+    withEntities entities: String, hasReplica: Bool = true, extra: String = ""
+  ) async throws -> Daemon {
+    let folder = try TemporaryFolder()
+    let model = try TestModel.write("Stock", in: folder, contents: entities)
     let daemon = try Daemon(
       in: folder,
       Daemon.Setup(

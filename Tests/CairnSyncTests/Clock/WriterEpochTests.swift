@@ -8,6 +8,16 @@ import Testing
 /// Specification: sync.md 2.2 and 3: a write's seen writes are known also where a store's stamps go
 /// back.
 struct WriterEpochTests {
+  /// The store by a clock that is wrong by a day.
+  private func aDayAhead(_ access: StoreAccess) -> StoreAccess {
+    var environment = access.environment
+    let now = environment.now
+    environment.now = { now() + 86_400_000 }
+    return StoreAccess(
+      store: access.store, schema: access.schema, environment: environment,
+      configuration: access.configuration)
+  }
+
   @Test func whatIsWrittenAfterTheClockWentBackHasAnotherIdentity() throws {
     let fleet = Fleet(seed: 91)
     let ledger = try fleet.add("a").access.ledger()
@@ -45,12 +55,7 @@ struct WriterEpochTests {
     try b.write { _ = try b.insert("Item", ["key": "k", "value": "theirs"], in: $0) }
     try fleet.pass(a, b, direction: .pull)
     try a.write { try a.find("Item", "k", in: $0)?.setValue("mine", forKey: "value") }
-    var environment = a.access.environment
-    let now = environment.now
-    environment.now = { now() + 86_400_000 }
-    let wrong = StoreAccess(
-      store: a.store, schema: a.access.schema, environment: environment,
-      configuration: a.access.configuration)
+    let wrong = aDayAhead(a.access)
     try HistoryCapture(access: wrong).run()
     #expect(try ClockRestart(access: a.access).runIfNeeded() != nil)
     _ = try fleet.settle([(a, b)])
@@ -68,12 +73,7 @@ struct WriterEpochTests {
     try a.write { _ = try a.insert("Item", ["key": "k"], in: $0) }
     _ = try fleet.settle([(a, b)])
     try a.write { try a.find("Item", "k", in: $0)?.setValue("early", forKey: "value") }
-    var environment = a.access.environment
-    let now = environment.now
-    environment.now = { now() + 86_400_000 }
-    let wrong = StoreAccess(
-      store: a.store, schema: a.access.schema, environment: environment,
-      configuration: a.access.configuration)
+    let wrong = aDayAhead(a.access)
     try HistoryCapture(access: wrong).run()
     fleet.advance(1000)
     try b.write { try b.find("Item", "k", in: $0)?.setValue("late", forKey: "value") }

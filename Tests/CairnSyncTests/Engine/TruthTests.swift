@@ -22,16 +22,20 @@ struct TruthTests {
     return (daemon, url)
   }
 
-  @Test func aRowThatSyncDoesNotKnowIsADifference() async throws {
-    let scratch = try Scratch()
-    let (daemon, replica) = try await pair(in: scratch)
-    // Past history, as a program with SQL of its own writes.
+  /// Inserts a row as a program with SQL of its own does.
+  private func insertPastHistory(in replica: URL) async throws {
     let file = try DatabaseQueue(path: replica.path)
     try await file.write { database in
       try database.execute(
         sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
     }
     try file.close()
+  }
+
+  @Test func aRowThatSyncDoesNotKnowIsADifference() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await pair(in: scratch)
+    try await insertPastHistory(in: replica)
     let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(report.differences.map(\.kind) == [.unknownReplica])
     #expect(report.differences.first?.entity == "Item")
@@ -62,12 +66,7 @@ struct TruthTests {
   @Test func whatAVerifyFoundIsKnownAfterARestartAndNoWaitCallsItInStep() async throws {
     let scratch = try Scratch()
     let (daemon, replica) = try await pair(in: scratch)
-    let file = try DatabaseQueue(path: replica.path)
-    try await file.write { database in
-      try database.execute(
-        sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
-    }
-    try file.close()
+    try await insertPastHistory(in: replica)
     _ = try await daemon.engine.verify(name: "nas", timeout: .patience)
     let known = try #require(try daemon.engine.status().replicas[0].differences)
     #expect(known.count == 1)
