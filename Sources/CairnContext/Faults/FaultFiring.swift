@@ -41,7 +41,7 @@ enum FaultFiring {
       context.shouldHandleInaccessibleFault(
         object, for: object.objectID, triggeredByProperty: property)
     else {
-      // A row that somebody else deleted never leads here by itself: by default the object becomes
+      // A row that another writer deleted never leads here by itself: by default the object becomes
       // a deleted one. Only a program that turned shouldDeleteInaccessibleFaults off, or overrode
       // this, asked for Core Data's exception, and a property read cannot throw. No archive of a
       // context turns it off.

@@ -79,7 +79,7 @@ struct BirthKeeping {
 
   private func isThere(_ change: Change) throws -> Bool {
     let statement = try lookup.connection.statement(
-      "SELECT 1 FROM \(change.entity.table) WHERE Z_PK = ?")
+      "SELECT 1 FROM \(change.entity.table.quotedAsName) WHERE Z_PK = ?")
     defer { statement.reset() }
     statement.bind(change.row, at: 1)
     return try statement.step()

@@ -4,8 +4,8 @@ import Foundation
 /// By which transaction a row was inserted: what tells it from another row that gets the same key once the
 /// store has been restored from a backup.
 ///
-/// History tells it. A store with a sidecar keeps it there when the insert leaves history before anybody has
-/// taken up the row, so that sync gives the row the same record ID then as before.
+/// History tells it. A store with a sidecar keeps it there when the insert leaves history before sync has taken
+/// up the row, so that sync gives the row the same record ID then as before.
 public struct RowBirth: Hashable, Sendable {
   /// The number of the transaction.
   public let transaction: Int64

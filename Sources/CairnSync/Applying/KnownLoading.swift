@@ -65,14 +65,17 @@ struct KnownLoading {
     }
     try loadEntries(entries + records)
     try loadRows(records)
-    for id in waiting { known.waiting[id] = try ledger.waiting(for: id) }
+    if access.schema.hasCascades {
+      try readAlong(records.filter(isHidden)) { try $0.owners(ofHidden: $1) }
+    }
+    try readAlong(waiting) { try $0.loadWaiting(for: $1) }
     for end in ends {
       let keys = try ledger.links(of: end)
       known.linksOfRecords[end] = keys
       links += keys
     }
     try loadLinks(links)
-    for id in referrers { known.referrers[id] = try self.referrers(to: id) }
+    try readAlong(referrers) { try $0.loadReferrers(to: $1) }
     try UniqueHolders(access: access, ledger: ledger).load(places, objects: objects, into: &known)
     try ledger.prefetch(held.map(SyncKey.quarantine))
     for key in held {
@@ -118,6 +121,67 @@ struct KnownLoading {
     let missing = keys.filter { known.links[$0] == nil }
     try ledger.prefetch(missing.map(SyncKey.link))
     for key in missing { known.links[key] = .some(try ledger.link(key)?.state) }
+  }
+
+  // MARK: Reading ahead
+
+  /// How many records are read before the planner asks for them.
+  private static let lookahead = 1024
+
+  /// Reads on, from record to record, along what goes with others, as the planner would ask for it: else a
+  /// chain would take as many plans as it has records.
+  ///
+  /// - Parameter next: Called for each; gives where to read on.
+  private mutating func readAlong(
+    _ first: [RecordID], _ next: (inout KnownLoading, RecordID) throws -> [RecordID]
+  ) throws {
+    var (ids, seen, left) = (first, Set(first), Self.lookahead)
+    while !ids.isEmpty {
+      var found: Set<RecordID> = []
+      for id in ids { found.formUnion(try next(&self, id)) }
+      if !access.schema.hasCascades { return }
+      ids = Array(found.subtracting(seen).sorted().prefix(left))
+      seen.formUnion(ids)
+      left -= ids.count
+      try loadEntries(ids)
+      try loadRows(ids)
+    }
+  }
+
+  /// - Returns: Those of them that go along with the record.
+  private mutating func loadReferrers(to id: RecordID) throws -> [RecordID] {
+    let found = try referrers(to: id)
+    known.referrers[id] = found
+    return try found.filter { try goesAlong($0.record, by: $0.property) }.map(\.record)
+  }
+
+  /// - Returns: Those of them that go along with the record.
+  private mutating func loadWaiting(for id: RecordID) throws -> [RecordID] {
+    let found = try ledger.waiting(for: id)
+    known.waiting[id] = found
+    return try found.filter { try goesAlong($0.owner, by: $0.property) }.map(\.owner)
+  }
+
+  private func goesAlong(_ id: RecordID, by property: String) throws -> Bool {
+    guard let plan = try ledger.record(id).flatMap({ access.schema.entities[$0.entity] }) else {
+      return false
+    }
+    return plan.takenAlongBy.contains { plan.columns[$0].name == property }
+  }
+
+  /// Whether a record has no object, and no other stands for it.
+  private func isHidden(_ id: RecordID) -> Bool {
+    guard case .some(.some(let entry)) = known.entries[id] else { return false }
+    return entry.key == nil && entry.survivor == nil
+  }
+
+  /// What a record without an object goes along with.
+  private func owners(ofHidden id: RecordID) throws -> [RecordID] {
+    guard isHidden(id), case .some(.some(let entry)) = known.entries[id],
+      let plan = access.schema.entities[entry.entity]
+    else { return [] }
+    return try plan.takenAlongBy.compactMap { entry.overlay[plan.columns[$0].name]?.reference }
+      .map(ledger.resolve)
   }
 
   private func referrers(to id: RecordID) throws -> [Referrer] {

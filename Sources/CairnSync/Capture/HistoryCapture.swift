@@ -135,7 +135,8 @@ extension HistoryKeeping {
     request.includesChanges = false
     // In this order: what is written in between is not taken for purged.
     let next = try lastTransactionNumber() + 1
-    return try readHistory(request).first?.number ?? next
+    // A number comes out of a file, where it can be anything; callers ask for the one before it.
+    return max(.min + 1, try readHistory(request).first?.number ?? next)
   }
 }
 

@@ -23,26 +23,47 @@ extension ImportPlanner {
     return hidden != before.0 || kept != before.1
   }
 
+  /// Looks at each live item, and again at those that go along with one whose death has changed: a death only
+  /// becomes later, so the order does not matter.
   private mutating func hideOrphans() {
     hidden = [:]
     if !schema.hasCascades { return }
-    var isChanged = true
-    while isChanged {
-      isChanged = false
-      for (id, item) in items where setting.isAlive(item.after) && canHold(item.after) {
-        var death = hidden[id]
-        for owner in owners(of: item) {
-          guard let stamp = self.death(of: owner),
-            item.after.deletion.map({ $0.stamp < stamp }) ?? true
-          else { continue }
-          death = max(death ?? stamp, stamp)
-        }
-        if death != hidden[id] {
-          hidden[id] = death
-          isChanged = true
-        }
+    var family = Family()
+    for id in items.keys { addFamily(of: id, to: &family) }
+    var next = Array(family.owners.keys)
+    while let id = next.popLast() {
+      let deletion = items[id]?.after.deletion?.stamp
+      var death = hidden[id]
+      for owner in family.owners[id] ?? [] {
+        let isKnown = items[owner] != nil
+        let stamp = self.death(of: owner)
+        if !isKnown, addFamily(of: owner, to: &family) { next.append(owner) }
+        guard let stamp, deletion.map({ $0 < stamp }) ?? true else { continue }
+        death = max(death ?? stamp, stamp)
       }
+      if death == hidden[id] { continue }
+      hidden[id] = death
+      next += family.owned[id] ?? []
     }
+  }
+
+  /// Who goes along with whom, among the live items.
+  private struct Family {
+    var owners: [RecordID: Set<RecordID>] = [:]
+    var owned: [RecordID: [RecordID]] = [:]
+  }
+
+  /// - Returns: Whether the record is a live item that may go along with another.
+  @discardableResult
+  private mutating func addFamily(of id: RecordID, to family: inout Family) -> Bool {
+    guard let item = items[id], setting.isAlive(item.after), canHold(item.after) else {
+      return false
+    }
+    let owners = self.owners(of: item)
+    if owners.isEmpty { return false }
+    family.owners[id] = owners
+    for owner in owners { family.owned[owner, default: []].append(id) }
+    return true
   }
 
   /// When a record was deleted, by itself or with another; nil for one that was not, or is unknown.

@@ -49,9 +49,8 @@ struct TombstonePurge {
   private mutating func removeRecord(_ id: RecordID) throws -> Bool {
     guard let entry = try ledger.record(id) else { return true }
     guard RetentionRule.isOver(entry, id: id, plan(of: entry)?.policy) else { return true }
-    var group: [RecordID: RecordEntry] = [:]
     let stamp = entry.survivor == nil ? entry.deletion?.stamp : nil
-    guard try collect(id, entry, goneAt: stamp, &group) else { return false }
+    guard let group = try collect(id, entry, goneAt: stamp) else { return false }
     for (id, entry) in group.sorted(by: { $0.key < $1.key }) {
       for key in try links(of: id, entry) { remove(key, try ledger.link(key)) }
       for (name, value) in entry.overlay {
@@ -71,34 +70,39 @@ struct TombstonePurge {
     try Set((plan(of: entry)?.linkSides ?? []).flatMap { try ledger.links(of: id, $0) })
   }
 
-  /// Collects a record and all that went along with it.
+  /// A record and all that went along with it, however far that goes.
   ///
   /// - Parameter stamp: When they were deleted; nil for a record that another stands for.
-  /// - Returns: False where one of them has to stay.
+  /// - Returns: Nil where one of them has to stay.
   private func collect(
-    _ id: RecordID, _ entry: RecordEntry, goneAt stamp: Stamp?,
-    _ group: inout [RecordID: RecordEntry]
-  ) throws -> Bool {
-    if group.updateValue(entry, forKey: id) != nil { return true }
-    // What waits in quarantine would meet nothing that it has to be merged with.
-    if try entry.sequence > limit || ledger.value(SyncKey.quarantine(id)) != nil { return false }
-    for key in try links(of: id, entry) where try (ledger.link(key)?.sequence ?? 0) > limit {
-      return false
+    _ id: RecordID, _ entry: RecordEntry, goneAt stamp: Stamp?
+  ) throws -> [RecordID: RecordEntry]? {
+    var group = [id: entry]
+    var next = [id]
+    func add(_ id: RecordID, _ entry: RecordEntry) {
+      if group.updateValue(entry, forKey: id) == nil { next.append(id) }
     }
-    for waiting in try ledger.waiting(for: id) {
-      // Without its entry it would be one that has not arrived.
-      guard let owner = try ledger.record(waiting.owner), let stamp,
-        RetentionRule.goesAlong(owner, plan(of: owner), by: waiting.property, goneAt: stamp),
-        try collect(waiting.owner, owner, goneAt: stamp, &group)
-      else { return false }
+    while let id = next.popLast(), let entry = group[id] {
+      // What waits in quarantine would meet nothing that it has to be merged with.
+      if try entry.sequence > limit || ledger.value(SyncKey.quarantine(id)) != nil { return nil }
+      for key in try links(of: id, entry) where try (ledger.link(key)?.sequence ?? 0) > limit {
+        return nil
+      }
+      for waiting in try ledger.waiting(for: id) {
+        // Without its entry it would be one that has not arrived.
+        guard let owner = try ledger.record(waiting.owner), let stamp,
+          RetentionRule.goesAlong(owner, plan(of: owner), by: waiting.property, goneAt: stamp)
+        else { return nil }
+        add(waiting.owner, owner)
+      }
+      for other in try taken(by: id, entry) {
+        guard let stamp, let entry = try ledger.record(other),
+          RetentionRule.isHidden(entry, goneAt: stamp)
+        else { continue }
+        add(other, entry)
+      }
     }
-    for other in try taken(by: id, entry) {
-      guard let stamp, let entry = try ledger.record(other),
-        RetentionRule.isHidden(entry, goneAt: stamp)
-      else { continue }
-      guard try collect(other, entry, goneAt: stamp, &group) else { return false }
-    }
-    return true
+    return group
   }
 
   /// The records that a record takes along by its own relationships.

@@ -185,6 +185,19 @@ struct DamagedFileTests {
     }
   }
 
+  @Test func theFirstNumberOfHistoryMayBeTheLeast() throws {
+    try withFiles { copy in
+      let folder = try copy("numbers")
+      try Self.damage("a", in: folder) {
+        try $0.execute(
+          sql: "UPDATE ATRANSACTION SET Z_PK = ? WHERE Z_PK = (SELECT MIN(Z_PK) FROM ATRANSACTION)",
+          arguments: [Int64.min])
+      }
+      let course = use(folder, "Z_PK \(Int64.min)")
+      #expect(course.isSaved && course.isSynced, "\(course.errors)")
+    }
+  }
+
   // MARK: Anything anywhere
 
   private static let values: [DatabaseValue] =
