@@ -88,6 +88,8 @@ public final class SyncSchema: @unchecked Sendable {
   let hasConstraints: Bool
   let hasExclusiveColumns: Bool
   let hasCascades: Bool
+  /// The names of columns that lead, in some entity, to what takes a record along.
+  let takingAlong: Set<String>
   let hasDenials: Bool
   let links: [String: LinkPlan]
   /// The entities at the top of the inheritance trees, by name.
@@ -129,6 +131,8 @@ public final class SyncSchema: @unchecked Sendable {
     hasExclusiveColumns = entities.values.contains { $0.columns.contains(where: \.isExclusive) }
     let rules = entities.values.flatMap { $0.entity.relationshipsByName.values.map(\.deleteRule) }
     hasCascades = rules.contains(.cascade)
+    takingAlong = Set(
+      entities.values.flatMap { plan in plan.takenAlongBy.map { plan.columns[$0].name } })
     hasDenials = rules.contains(.deny)
     self.links = links
     roots = model.entities.filter { $0.superentity == nil }

@@ -139,7 +139,6 @@ struct KnownLoading {
     while !ids.isEmpty {
       var found: Set<RecordID> = []
       for id in ids { found.formUnion(try next(&self, id)) }
-      if !access.schema.hasCascades { return }
       ids = Array(found.subtracting(seen).sorted().prefix(left))
       seen.formUnion(ids)
       left -= ids.count
@@ -152,21 +151,30 @@ struct KnownLoading {
   private mutating func loadReferrers(to id: RecordID) throws -> [RecordID] {
     let found = try referrers(to: id)
     known.referrers[id] = found
-    return try found.filter { try goesAlong($0.record, by: $0.property) }.map(\.record)
+    return try goingAlong(found.map { ($0.record, $0.property) })
   }
 
   /// - Returns: Those of them that go along with the record.
   private mutating func loadWaiting(for id: RecordID) throws -> [RecordID] {
     let found = try ledger.waiting(for: id)
     known.waiting[id] = found
-    return try found.filter { try goesAlong($0.owner, by: $0.property) }.map(\.owner)
+    return try goingAlong(found.map { ($0.owner, $0.property) })
   }
 
-  private func goesAlong(_ id: RecordID, by property: String) throws -> Bool {
-    guard let plan = try ledger.record(id).flatMap({ access.schema.entities[$0.entity] }) else {
-      return false
-    }
-    return plan.takenAlongBy.contains { plan.columns[$0].name == property }
+  /// Those of the records that go along with what they refer to by these properties.
+  private func goingAlong(
+    _ references: [(record: RecordID, property: String)]
+  ) throws -> [RecordID] {
+    // Thousands may refer to one record, most of them by properties that no delete rule follows.
+    let likely = references.filter { access.schema.takingAlong.contains($0.property) }
+      .prefix(Self.lookahead)
+    try ledger.prefetch(records: likely.map(\.record))
+    return try likely.filter { reference in
+      guard let name = try ledger.record(reference.record)?.entity,
+        let plan = access.schema.entities[name]
+      else { return false }
+      return plan.takenAlongBy.contains { plan.columns[$0].name == reference.property }
+    }.map(\.record)
   }
 
   /// Whether a record has no object, and no other stands for it.
