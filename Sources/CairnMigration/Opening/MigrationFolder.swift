@@ -7,15 +7,15 @@ import Foundation
 ///
 /// For `App.sqlite` it is in `.App.sqlite.migrating`, and locked for as long as the migration runs; one
 /// that nobody has locked was left by a crash.
-struct MigrationFolder {
-  let url: URL
+package struct MigrationFolder {
+  package let url: URL
   private let parent: URL
   private let lock: AdvisoryLock?
 
   /// Makes one.
   ///
   /// - Throws: 134110 when the folder of the store cannot be written.
-  init(for store: URL) throws {
+  package init(for store: URL) throws {
     parent = Self.parent(for: store)
     var failure: (any Error)?
     // Who removes leftovers may take it, or the folder around it, before it is locked.
@@ -46,7 +46,7 @@ struct MigrationFolder {
   }
 
   /// Removes it with all that is in it.
-  func remove() {
+  package func remove() {
     try? FileManager.default.removeItem(at: url)
     lock?.release()
     EmptyFolder.remove(path: parent.path)

@@ -8,31 +8,23 @@ import Foundation
 /// Brings a store file from the version that it has to another.
 ///
 /// The file is of the old version or of the new one at every moment, whatever ends the process: a
-/// lightweight migration is one transaction of the database, one by mapping model makes a file beside and
-/// puts it in place last.
+/// lightweight migration is one transaction of the database; one by mapping model, or through other versions,
+/// makes a file beside and puts it in place last.
 public struct FileMigration {
   public let path: String
-  public let source: ManagedObjectModel
-  public let destination: ManagedObjectModel
-  /// Nil for a lightweight migration.
-  public let mapping: MappingModel?
+  public let route: MigrationRoute
   /// Seconds to wait for a lock of the file.
   public let timeout: Double
 
-  public init(
-    path: String, from source: ManagedObjectModel, to destination: ManagedObjectModel,
-    mapping: MappingModel?, timeout: Double
-  ) {
+  public init(path: String, route: MigrationRoute, timeout: Double) {
     self.path = path
-    self.source = source
-    self.destination = destination
-    self.mapping = mapping
+    self.route = route
     self.timeout = timeout
   }
 
   private var url: URL { URL(fileURLWithPath: path) }
 
-  /// Copies the store into a new folder beside it, for its user alone.
+  /// Copies the store into a new folder, for its user alone.
   ///
   /// - Returns: The copy's path.
   /// - Throws: `CoreDataError` or `CocoaError`; then there is no copy.
@@ -42,9 +34,8 @@ public struct FileMigration {
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     let copy = URL(fileURLWithPath: folder).appendingPathComponent(url.lastPathComponent)
     do {
-      try PersistentStoreCoordinator(managedObjectModel: source).replacePersistentStore(
-        at: copy, withPersistentStoreFrom: url, ofType: type)
-      try check(copy, type, model: source)
+      try Self.copy(url, to: copy, ofType: type, model: route.old.model)
+      try check(copy, type, model: route.old.model)
       return copy.path
     } catch {
       try? FileManager.default.removeItem(atPath: folder)
@@ -52,22 +43,93 @@ public struct FileMigration {
     }
   }
 
+  private static func copy(
+    _ store: URL, to copy: URL, ofType type: String, model: ManagedObjectModel
+  ) throws {
+    try PersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+      at: copy, withPersistentStoreFrom: store, ofType: type)
+  }
+
+  // MARK: Looking
+
+  /// What each step of the way would do; up to the first that cannot be done.
+  ///
+  /// The second step and those after it are tried out on a copy, which is removed.
+  ///
+  /// - Parameter progress: Called with 0 to 1 while that is done, on any thread.
+  /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read or copied.
+  public func plans(
+    progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) throws -> [FileMigrationPlan] {
+    var plans = [try FileMigrationPlan(path: path, step: route.steps[0])]
+    guard route.steps.count > 1, plans[0].obstacles.isEmpty else { return plans }
+    let type = try ReadOnlyStore.type(of: path)
+    let steps = Double(route.steps.count)
+    try onCopy(ofType: type) { copy in
+      for (index, step) in route.steps.dropLast().enumerated() {
+        try migrate(copy, step, type) { progress((Double(index) + $0) / steps) }
+        plans.append(
+          try FileMigrationPlan(path: copy.path, step: route.steps[index + 1], of: path))
+        if !plans[index + 1].obstacles.isEmpty { break }
+      }
+    }
+    return plans
+  }
+
+  /// Runs work on a copy in a folder beside the store, or among temporary files where none can be made.
+  private func onCopy(ofType type: String, _ work: (URL) throws -> Void) throws {
+    let elsewhere = FileManager.default.temporaryDirectory
+      .appendingPathComponent(url.lastPathComponent)
+    let folder = try (try? MigrationFolder(for: url)) ?? MigrationFolder(for: elsewhere)
+    defer { folder.remove() }
+    let copy = folder.url.appendingPathComponent(url.lastPathComponent)
+    try Self.copy(url, to: copy, ofType: type, model: route.old.model)
+    try work(copy)
+  }
+
+  // MARK: Migrating
+
   /// Migrates.
   ///
   /// - Parameter progress: Called with 0 to 1, on any thread.
   /// - Throws: `CoreDataError`; the store is as it was then.
   public func run(progress: @escaping @Sendable (Double) -> Void) throws {
     let type = try ReadOnlyStore.type(of: path)
+    if route.steps.count == 1 { return try migrate(url, route.steps[0], type, progress) }
+    let folder = try MigrationFolder(for: url)
+    defer { folder.remove() }
+    let copy = folder.url.appendingPathComponent(url.lastPathComponent)
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: route.old.model)
+    let kind = try coordinator.kind(ofType: type)
+    let options = StoreOptions([StoreOptionKey.timeout: timeout])
+    // Others cannot write from before the copy is made until its successor is in its place.
+    let hold = try (kind as? any StoreHolding)?.hold(url, for: copy, options: options)
+    defer { hold?.release() }
+    try Self.copy(url, to: copy, ofType: type, model: route.old.model)
+    let steps = Double(route.steps.count)
+    for (index, step) in route.steps.enumerated() {
+      try migrate(copy, step, type) { progress((Double(index) + $0) / steps) }
+    }
+    if let hold { return try hold.replace() }
+    try kind.replace(at: url, withStoreAt: copy, options: options)
+  }
+
+  private func migrate(
+    _ file: URL, _ step: MigrationRoute.Step, _ type: String,
+    _ progress: @escaping @Sendable (Double) -> Void
+  ) throws {
     var options: [AnyHashable: Any] = [
       StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
-      StoreOptionKey.migrationSourceModels: [source], StoreOptionKey.timeout: timeout,
+      StoreOptionKey.migrationSourceModels: [step.from.model], StoreOptionKey.timeout: timeout,
       StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"],
       StoreOptionKey.migrationProgress: progress,
     ]
-    if let mapping { options[StoreOptionKey.migrationMappingModels] = [mapping] }
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: destination)
+    if let mapping = step.mapping?.model {
+      options[StoreOptionKey.migrationMappingModels] = [mapping]
+    }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: step.to.model)
     let store = try coordinator.addPersistentStore(
-      ofType: type, configurationName: nil, at: url, options: options)
+      ofType: type, configurationName: nil, at: file, options: options)
     try coordinator.remove(store)
   }
 
@@ -75,7 +137,7 @@ public struct FileMigration {
   ///
   /// - Throws: `CoreDataError` for a file with damage.
   public func check() throws {
-    try check(url, ReadOnlyStore.type(of: path), model: destination)
+    try check(url, ReadOnlyStore.type(of: path), model: route.new.model)
   }
 
   /// - Throws: `CoreDataError` for a file with damage.

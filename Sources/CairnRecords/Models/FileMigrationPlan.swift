@@ -48,15 +48,12 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
   /// Reads a store and counts.
   ///
   /// - Parameters:
-  ///   - old: The file's version.
-  ///   - mapping: A mapping model that leads to the new version, and its file.
+  ///   - step: From the file's version to another.
+  ///   - name: The file that is spoken of, where this one is a copy.
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read.
-  public init(
-    path: String, from old: (side: ModelComparison.Side, model: ManagedObjectModel),
-    to new: (side: ModelComparison.Side, model: ManagedObjectModel),
-    mapping: (model: MappingModel, url: URL)?
-  ) throws {
-    file = path
+  public init(path: String, step: MigrationRoute.Step, of name: String? = nil) throws {
+    let (old, new, mapping) = (step.from, step.to, step.mapping)
+    file = name ?? path
     comparison = ModelComparison(
       old.side, old.model, new.side, new.model, mapping: mapping?.url)
     let store = try ReadOnlyStore(path: path, using: old.model)
@@ -83,7 +80,7 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
           Self.touched(comparison, rows),
           try loss.names.compactMap { try counting.drop($0, in: old.model, rows) },
           try comparison.refusals.map { Obstacle(place: $0.place, reason: $0.reason) }
-            + counting.missingValues(difference)
+            + counting.missingValues(difference) + counting.duplicates(difference)
         )
       }
     }
@@ -129,8 +126,23 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
   }
 }
 
+/// The steps of one way.
+extension [FileMigrationPlan] {
+  /// Whether the file is of the new version already.
+  public var isDone: Bool { count == 1 && self[0].isDone }
+  /// What would be lost for good.
+  public var losses: [FileMigrationPlan.Drop] { flatMap(\.losses) }
+  public var obstacles: [FileMigrationPlan.Obstacle] { flatMap(\.obstacles) }
+  /// Bytes of the file that is migrated, its log and the files beside it.
+  public var size: Int { first?.size ?? 0 }
+  /// Bytes that the migration may need beside that, at most; the copy that is kept not counted.
+  ///
+  /// More than one step is done on a copy, which then takes the file's place.
+  public var room: Int { (map(\.room).max() ?? 0) + (count > 1 ? 2 * size : 0) }
+}
+
 /// Counts rows on the queue of its context.
-private struct RowCounting {
+struct RowCounting {
   let context: ManagedObjectContext
 
   /// Rows of exactly each entity that is not abstract.
@@ -142,9 +154,11 @@ private struct RowCounting {
     return rows
   }
 
-  private func count(_ entity: String, _ condition: ObjectPredicate?) throws -> Int {
+  func count(
+    _ entity: String, _ condition: ObjectPredicate?, withSubentities: Bool = false
+  ) throws -> Int {
     let request = FetchRequest<ManagedObject>(entityName: entity)
-    request.includesSubentities = false
+    request.includesSubentities = withSubentities
     request.predicate = condition
     return try context.count(for: request)
   }

@@ -13,8 +13,10 @@ struct MigrateCommand: ParsableCommand {
     discussion: """
       Says first what is changed and what is dropped; with --dry-run nothing else. A copy of the store is kept \
       beside it. What the file was made with is found in the package, or inside the store. A mapping model in \
-      the package or beside it is taken before a lightweight migration. Whatever ends this program, the file is \
-      of the old version or of the new one. Nobody else may have it open: stop cairnd and the applications first.
+      the package or beside it is taken before a lightweight migration; where neither leads straight there, or \
+      only with a loss, the store goes through other versions of the package. Whatever ends this program, the \
+      file is of the old version or of the new one. Nobody else may have it open: stop cairnd and the \
+      applications first.
       Example: cairnctl migrate Library.sqlite --to Library.xcdatamodeld --dry-run
       """)
 
@@ -51,7 +53,8 @@ struct MigrateCommand: ParsableCommand {
   var allowDrop = false
 
   struct Result: Encodable {
-    let plan: FileMigrationPlan
+    /// One for each version on the way.
+    let steps: [FileMigrationPlan]
     /// Bytes free where the store is.
     let free: Int?
     let isMigrated: Bool
@@ -60,23 +63,24 @@ struct MigrateCommand: ParsableCommand {
   }
 
   func run() throws {
-    let type = try storeType()
     let ownership = StoreOwnership(of: path)
+    _ = try storeType()
     if !dryRun { try checkUsers(ownership) }
-    let migration = try MigrationSides(self, type: type)
-    let plan = try migration.plan()
+    let migration = FileMigration(
+      path: path, route: try MigrationRoute(self), timeout: shared.timeout ?? 5)
+    let plans = try self.plans(of: migration)
     let free = Self.free(at: path)
-    if dryRun || plan.isDone { return try report(plan, free: free, backup: nil) }
-    try refuse(plan, free: free)
-    if !shared.json { MigrationText.lines(plan).forEach(Output.line) }
+    if dryRun || plans.isDone { return try report(plans, free: free, backup: nil) }
+    try refuse(plans, free: free)
+    if !shared.json { MigrationText.lines(plans).forEach(Output.line) }
     let backup = try perform(migration)
     // Held until here, so that no daemon serves the store meanwhile.
     withExtendedLifetime(ownership) {}
     if shared.json {
-      return try Output.json(Result(plan: plan, free: free, isMigrated: true, backup: backup))
+      return try Output.json(Result(steps: plans, free: free, isMigrated: true, backup: backup))
     }
     Output.line("")
-    Output.line(TerminalText.oneLine("migrated to \(plan.comparison.new.version)"))
+    Output.line(TerminalText.oneLine("migrated to \(migration.route.new.side.version)"))
     if let backup { Output.line(TerminalText.oneLine("the store as it was: \(backup)")) }
   }
 
@@ -88,22 +92,31 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  private func report(_ plan: FileMigrationPlan, free: Int?, backup: String?) throws {
-    if shared.json {
-      return try Output.json(Result(plan: plan, free: free, isMigrated: false, backup: nil))
+  private func plans(of migration: FileMigration) throws -> [FileMigrationPlan] {
+    do {
+      return try migration.plans()
+    } catch let error as ReadOnlyStoreError {
+      throw CommandFailure(message: error.message, hint: error.hint)
+    } catch {
+      throw Self.failure(error, path: path)
     }
-    MigrationText.lines(plan).forEach(Output.line)
-    if plan.isDone { return }
+  }
+
+  private func report(_ plans: [FileMigrationPlan], free: Int?, backup: String?) throws {
+    if shared.json {
+      return try Output.json(Result(steps: plans, free: free, isMigrated: false, backup: nil))
+    }
+    MigrationText.lines(plans).forEach(Output.line)
+    if plans.isDone { return }
     Output.line("")
-    let need = noBackup ? plan.room : plan.room + plan.size
     TerminalText.wrapped(
-      "the migration needs at most \(Readable.bytes(need)) of disk"
-        + (noBackup ? "" : ", \(Readable.bytes(plan.size)) of it for the copy that is kept")
+      "the migration needs at most \(Readable.bytes(need(plans))) of disk"
+        + (noBackup ? "" : ", \(Readable.bytes(plans.size)) of it for the copy that is kept")
         + (free.map { "; \(Readable.bytes($0)) are free" } ?? "")
     ).forEach(Output.line)
-    if plan.obstacles.isEmpty, plan.comparison.way != .missing {
+    if plans.obstacles.isEmpty, plans.last?.comparison.way != .missing {
       Output.line(
-        plan.losses.isEmpty || allowDrop
+        plans.losses.isEmpty || allowDrop
           ? "nothing was changed; without --dry-run this is done"
           : "nothing was changed; with --allow-drop and without --dry-run this is done")
     } else {
@@ -111,28 +124,32 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
+  /// Bytes of disk, with the copy.
+  private func need(_ plans: [FileMigrationPlan]) -> Int {
+    noBackup ? plans.room : plans.room + plans.size
+  }
+
   /// What keeps the migration from beginning.
-  private func refuse(_ plan: FileMigrationPlan, free: Int?) throws {
-    if let obstacle = plan.obstacles.first {
-      let more = plan.obstacles.count - 1
+  private func refuse(_ plans: [FileMigrationPlan], free: Int?) throws {
+    if let obstacle = plans.obstacles.first {
+      let more = plans.obstacles.count - 1
       throw CommandFailure(
         message: "\(path) cannot be migrated: \(obstacle.place): \(obstacle.reason)"
           + (more > 0 ? "; and \(Readable.count(more, "other reason"))" : ""),
-        hint: plan.comparison.way == .missing
+        hint: plans.last?.comparison.way == .missing
           ? "put a mapping model beside the model; --dry-run shows everything"
           : "--dry-run shows everything")
     }
-    if !plan.losses.isEmpty, !allowDrop {
-      let list = plan.losses.prefix(5).map { "\($0.place) (\($0.values))" }
+    if !plans.losses.isEmpty, !allowDrop {
+      let list = plans.losses.prefix(5).map { "\($0.place) (\($0.values))" }
       throw CommandFailure(
         message: "values would be dropped: \(list.joined(separator: ", "))"
-          + (plan.losses.count > 5 ? " and more" : ""),
+          + (plans.losses.count > 5 ? " and more" : ""),
         hint: "--dry-run shows everything; --allow-drop migrates all the same")
     }
-    let need = noBackup ? plan.room : plan.room + plan.size
-    if let free, free < need {
+    if let free, free < need(plans) {
       throw CommandFailure(
-        message: "the migration may need \(Readable.bytes(need)) of disk, and "
+        message: "the migration may need \(Readable.bytes(need(plans))) of disk, and "
           + "\(Readable.bytes(free)) are free",
         hint: noBackup
           ? "make room there (`df -h`)"
@@ -169,10 +186,7 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  private func perform(_ sides: MigrationSides) throws -> String? {
-    let migration = FileMigration(
-      path: path, from: sides.old.model, to: sides.new.model, mapping: sides.mapping?.model,
-      timeout: shared.timeout ?? 5)
+  private func perform(_ migration: FileMigration) throws -> String? {
     let stamp = Date().formatted(.iso8601).filter { !"-:".contains($0) }
     let folder = "\(path).backup-\(stamp)"
     var backup: String?

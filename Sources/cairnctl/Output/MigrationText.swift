@@ -5,11 +5,15 @@ import Foundation
 import Synchronization
 
 enum MigrationText {
-  static func lines(_ plan: FileMigrationPlan) -> [String] {
-    let comparison = plan.comparison
-    if plan.isDone {
-      return [TerminalText.oneLine("\(plan.file) is of \(comparison.new.version) already")]
+  static func lines(_ plans: [FileMigrationPlan]) -> [String] {
+    if plans.isDone, let plan = plans.first {
+      return [TerminalText.oneLine("\(plan.file) is of \(plan.comparison.new.version) already")]
     }
+    return Array(plans.map(lines).joined(separator: [""]))
+  }
+
+  private static func lines(_ plan: FileMigrationPlan) -> [String] {
+    let comparison = plan.comparison
     var lines = [
       TerminalText.oneLine("from  \(comparison.old.version), \(comparison.old.checksum)"),
       TerminalText.oneLine("to    \(comparison.new.version), \(comparison.new.checksum)"),
