@@ -146,6 +146,7 @@ struct CaptureWork {
   let ledger: Ledger
   private var links = LinkComparison()
   private var orders = OrderComparison()
+  private var losses = UnseenLosses()
   /// Records that did not exist before this commit.
   private var created: Set<RecordID> = []
   /// The latest stamp given, later than the clock where a value from the future was overwritten.
@@ -193,6 +194,7 @@ struct CaptureWork {
   mutating func finish() throws {
     try links.run(ledger, orders: &orders)
     try orders.run(ledger)
+    try losses.run(access, ledger)
     // Readers get all of a commit, and draw nothing from the order of stamps within it.
     ledger.noteGiven(max(latest, orders.latest))
   }
@@ -245,13 +247,20 @@ struct CaptureWork {
     let nullified = try nullified(object, plan, properties, deleted)
     for column in plan.columns where properties?.names(column.name) ?? true {
       isChanged = true
-      entry.writes[column.name] =
-        entry.write(of: column.name)?
-        .overwritten(at: stamp, byRule: nullified.contains(column.name))
-        ?? PropertyWrite(stamp: stamp)
+      let earlier = entry.write(of: column.name)
+      let hidden = entry.overlay.removeValue(forKey: column.name)
+      let isByRule = nullified.contains(column.name)
+      let write =
+        hidden == nil
+        ? earlier?.overwritten(at: stamp, byRule: isByRule)
+        : earlier?.overwrittenUnseen(at: stamp, byRule: isByRule)
+      entry.writes[column.name] = write ?? PropertyWrite(stamp: stamp)
       latest = max(latest, entry.writes[column.name]?.stamp.clock ?? latest)
-      if let old = entry.overlay.removeValue(forKey: column.name), let target = old.reference {
+      if let target = hidden?.reference {
         ledger.unpark(target, owner: id, property: column.name)
+      }
+      if let hidden, let earlier, let write {
+        losses.add(object, id, entry.entity, column.name, hidden, of: earlier, to: write)
       }
     }
     for side in plan.linkSides where properties?.contains(side.relationship.name) ?? true {

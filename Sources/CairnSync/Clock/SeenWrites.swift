@@ -56,6 +56,14 @@ public struct PropertyWrite: Hashable, Sendable {
     return PropertyWrite(stamp: stamp, seen: seen, lastMeant: byRule ? meant : nil)
   }
 
+  /// A write as soon after this one, by someone who was not shown its value but the one that this write replaced.
+  func overwrittenUnseen(at stamp: Stamp, byRule: Bool = false) -> PropertyWrite {
+    let stamp = stamp.after(self.stamp)
+    var seen = self.seen
+    seen.remove(stamp.store)
+    return PropertyWrite(stamp: stamp, seen: seen, lastMeant: byRule ? meant : nil)
+  }
+
   /// Whether the writer knew of the other write.
   public func hasSeen(_ other: PropertyWrite) -> Bool {
     if stamp == other.stamp { return true }

@@ -40,6 +40,14 @@ public struct Conflict: Hashable, Sendable {
     self.rule = rule
   }
 
+  /// The same, lost to another value.
+  func won(by value: WireValue) -> Conflict {
+    Conflict(
+      record: record, entity: entity, property: property, losingValue: losingValue,
+      losingStamp: losingStamp, winningValue: value, winningStamp: winningStamp, rule: rule,
+      member: member)
+  }
+
   static func find(
     mine: RecordState, theirs: RecordState, merged: RecordState, policy: DeleteConflictPolicy
   ) -> [Conflict] {

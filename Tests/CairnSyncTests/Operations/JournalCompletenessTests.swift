@@ -156,4 +156,34 @@ struct JournalCompletenessTests {
     let lost = try pair.journal().filter { $0.property == "item#position" }
     #expect(lost.count == 1)
   }
+
+  /// A program writes over a value that its row could not show: neither has seen the other.
+  @Test(arguments: [true, false])
+  func aReferenceThatWaitedAndIsWrittenOverIsKept(staysUnknown: Bool) throws {
+    let pair = try Pair()
+    try pair.a.write { context in
+      let parent = try pair.a.insert("Item", ["key": "unknown"], in: context)
+      try Self.item(pair.a, context).setValue(parent, forKey: "parent")
+    }
+    try HistoryCapture(access: pair.a.access).run()
+    let importer = Importer(fleet: pair.fleet, destination: pair.b)
+    let all = try importer.everything(from: pair.a).records
+    let child = try #require(all.first { $0.registers["key"]?.value == .string("k") })
+    let parent = try #require(all.first { $0.registers["key"]?.value == .string("unknown") })
+    try importer.deliver([child], from: pair.a)
+    pair.fleet.advance(10)
+    try pair.b.write { context in
+      let other = try pair.b.insert("Item", ["key": "other"], in: context)
+      try Self.item(pair.b, context).setValue(other, forKey: "parent")
+    }
+    if !staysUnknown { _ = try pair.fleet.settle([(pair.a, pair.b)]) }
+    try HistoryCapture(access: pair.b.access).run()
+    let found = try pair.journal()
+    #expect(found.map(\.property) == ["parent"])
+    #expect(found.map(\.losingValue) == [.reference(parent.id)])
+    let other = try #require(
+      try Importer(fleet: pair.fleet, destination: pair.a).everything(from: pair.b).records
+        .first { $0.registers["key"]?.value == .string("other") })
+    #expect(found.map(\.winningValue) == [.reference(other.id)])
+  }
 }

@@ -276,9 +276,13 @@ extension PureStore {
   ) {
     guard var entry = entries[record], rows[record] != nil else { return }
     if let target = value.reference, rows[target] == nil { return }
+    let earlier = entry.write(of: name)
+    let hidden = entry.overlay.removeValue(forKey: name)
     entry.writes[name] =
-      entry.write(of: name)?.overwritten(at: stamp, byRule: byRule) ?? PropertyWrite(stamp: stamp)
-    if let old = entry.overlay.removeValue(forKey: name)?.reference {
+      (hidden == nil
+        ? earlier?.overwritten(at: stamp, byRule: byRule)
+        : earlier?.overwrittenUnseen(at: stamp, byRule: byRule)) ?? PropertyWrite(stamp: stamp)
+    if let old = hidden?.reference {
       parked.remove(
         .init(target: old, reference: WaitingReference(owner: record, property: name)))
     }

@@ -82,6 +82,7 @@ extension SimulationRun {
       }
     }
     fault("no rest: \(phases)")
+    noteWaiting()
     return false
   }
 
@@ -206,6 +207,27 @@ extension SimulationRun {
           note(
             "\(machine.name) at \(access.store.url?.lastPathComponent ?? "") knows \(key): \(entry)"
           )
+        }
+      }
+    }
+  }
+
+  /// Notes which references wait, and in which places their targets are known.
+  private func noteWaiting() {
+    for machine in machines {
+      guard let engine = machine.engine else { continue }
+      let places =
+        [engine.local] + machine.replicas.compactMap { try? engine.link($0.name).replica }
+      for access in places {
+        let name = "\(machine.name) at \(access.store.url?.lastPathComponent ?? "")"
+        try? (access.store as? any SidecarKeeping)?.visitEntries(of: .parked) { key, _ in
+          let (target, reference) = try SyncKey.parked(from: key)
+          let ledger = try access.ledger()
+          guard try ledger.record(target) == nil else { return }
+          let owner = try ledger.record(reference.owner)
+          note(
+            "\(name): \(reference.property) of \(reference.owner) waits for \(target): "
+              + (owner.map { "\($0)" } ?? "an unknown owner"))
         }
       }
     }
