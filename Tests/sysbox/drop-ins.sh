@@ -86,6 +86,15 @@ mount -t tmpfs tmpfs /mnt/nas && touch /mnt/nas/mounted
 check "what is mounted while it runs is seen" nsenter -t "$pid" --mount test -e /mnt/nas/mounted
 umount /mnt/nas
 check "and what is unmounted" nsenter -t "$pid" --mount test ! -e /mnt/nas/mounted
+# A mount whose server is gone.
+python3 "$project/Tests/sysbox/hung-mount.py" /mnt/nas &
+hung=$!
+eventually 5 grep -q ' /mnt/nas ' /proc/mounts || fail "a mount hangs" "there is none"
+check "it reloads beside a mount that hangs" timeout 30 systemctl reload cairnd.service
+check "and restarts" timeout 60 systemctl restart cairnd.service
+serves "and serves" cairnd.service /run/cairnd/control
+kill "$hung"
+wait "$hung"
 
 # A user that exists while the service runs, over the stores that the ordinary one made.
 before=$(cairnctl fetch Package --properties name --format jsonl | sort)
