@@ -37,21 +37,31 @@ public struct ReadOnlyStore: Sendable {
 
   /// Opens a store with a model that is known to fit it.
   ///
+  /// - Parameters:
+  ///   - type: The store's type; nil to look at the file, which gives up the locks that the process has of it.
+  ///   - options: More options to open it with.
   /// - Throws: ``ReadOnlyStoreError``.
-  public init(path: String, using model: ManagedObjectModel) throws {
-    try self.init(path: path) { _, _ in model }
+  public init(
+    path: String, using model: ManagedObjectModel, type: String? = nil,
+    options: [AnyHashable: Any] = [:]
+  ) throws {
+    try self.init(path: path, type: type, options: options) { _, _ in model }
   }
 
-  private init(path: String, _ model: (URL, String) throws -> ManagedObjectModel) throws {
+  private init(
+    path: String, type known: String? = nil, options: [AnyHashable: Any] = [:],
+    _ model: (URL, String) throws -> ManagedObjectModel
+  ) throws {
     url = URL(fileURLWithPath: path)
     do {
-      type = try Self.type(of: path)
+      type = try known ?? Self.type(of: path)
       let model = try model(url, type)
       coordinator = PersistentStoreCoordinator(managedObjectModel: model)
       _ = try coordinator.addPersistentStore(
         ofType: type, configurationName: nil, at: url,
         // Of a store that is not written to, history is read where there is one, and none is begun.
-        options: [StoreOptionKey.readOnly: true, StoreOptionKey.historyTracking: true])
+        options: options.merging(
+          [StoreOptionKey.readOnly: true, StoreOptionKey.historyTracking: true]) { $1 })
     } catch let error as CoreDataError {
       throw ReadOnlyStoreError(
         message: "\(path): \(error.message)",

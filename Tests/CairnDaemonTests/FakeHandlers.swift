@@ -54,6 +54,7 @@ extension DaemonActions {
       status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
       reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
       restore: { .init(path: $0.backup, content: .init(records: 0, bytes: 0)) },
-      drain: { _ in .init() }, recentLog: { "" }, configuration: { .init(file: "", settings: []) })
+      migrate: { _, _ in }, drain: { _ in .init() }, recentLog: { "" },
+      configuration: { .init(file: "", settings: []) })
   }
 }

@@ -16,7 +16,8 @@ public enum GetStatus: ControlMethod {
       lastTransaction: ?int,
       records: ?int,
       bytes: ?int,
-      problem: ?Problem
+      problem: ?Problem,
+      progress: ?Progress
     )
     """,
     """
@@ -147,11 +148,15 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   /// Bytes on disk, journals included.
   public var bytes: Int?
   public var problem: StatusProblem?
+  /// Done and to do, while migrating.
+  public var progress: StatusProgress?
 
   public init(
     name: String, type: String, location: String, state: State, lastTransaction: Int? = nil,
-    records: Int? = nil, bytes: Int? = nil, problem: StatusProblem? = nil
+    records: Int? = nil, bytes: Int? = nil, problem: StatusProblem? = nil,
+    progress: StatusProgress? = nil
   ) {
+    self.progress = progress
     self.name = name
     self.type = type
     self.location = location

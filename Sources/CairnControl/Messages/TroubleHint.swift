@@ -15,8 +15,9 @@ public enum TroubleHint {
     case "store-read-only":
       "let the daemon's user write the file and its folder (`ls -ld`); it goes on by itself"
     case "incompatible-model":
-      "`cairnctl migrate FILE --to MODEL --dry-run` says what bringing the store to this model would "
-        + "lose; with cairnd stopped, `--allow-drop` does it"
+      "`cairnctl store migrate NAME --dry-run` says what bringing the store to this model changes and "
+        + "drops; `--allow-drop` does it"
+    case "migrating": "`cairnctl status` shows how far it is; it goes on by itself"
     case "store-locked": "another program keeps it locked: `fuser` names it"
     case "commits-missing":
       "`cairnctl verify` says what was lost here; what replicas have comes back from them"

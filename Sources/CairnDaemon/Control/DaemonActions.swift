@@ -3,6 +3,12 @@ import CairnControl
 
 /// The daemon's own deeds, as functions: handlers know nothing of how they are done.
 struct DaemonActions: Sendable {
+  typealias Migrate =
+    @Sendable (
+      _ parameters: MigrateStores.Parameters,
+      _ send: @escaping @Sendable (MigrateStores.Reply) async throws -> Void
+    ) async throws -> Void
+
   /// The status at every time of its life.
   var status: @Sendable () async -> DaemonStatus
   /// Takes the configuration on disk over; returns the keys that have changed.
@@ -11,6 +17,8 @@ struct DaemonActions: Sendable {
   var logLevel: @Sendable (LogLevelName?) async throws -> SetLogLevel.Reply
   /// Puts a backup in the place of the local store.
   var restore: @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
+  /// Brings stores to the current version of the model; interim answers go to its second argument.
+  var migrate: Migrate
   /// Finishes what is under way before a planned shutdown.
   var drain: @Sendable (_ limit: Duration) async throws -> DrainDaemon.Reply
   /// The last lines of the log.

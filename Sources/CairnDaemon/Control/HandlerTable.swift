@@ -26,6 +26,7 @@ struct HandlerTable: Sendable {
     serveHistory()
     serveMonitor(feed, actions.status)
     serveRestore(actions.restore)
+    serveMigration(actions.migrate)
     serveDrain(actions.drain)
     serveSupportBundle(of: host, actions)
     serveLinks()
@@ -42,19 +43,22 @@ struct HandlerTable: Sendable {
 
   /// Registers the handler of a method that needs the engine; while there is none, calls are refused
   /// with the reason.
+  ///
+  /// - Parameter reads: Whether it does no more than read the local store, and is served while that is
+  ///   migrated.
   mutating func serve<Method: ControlMethod>(
-    _ method: Method.Type,
+    _ method: Method.Type, reads: Bool = false,
     _ answer:
       @escaping @Sendable (_ parameters: Method.Parameters, _ engine: GroupEngine) async throws ->
       Method.Reply
   ) {
-    stream(method) { parameters, engine, _ in try await answer(parameters, engine) }
+    stream(method, reads: reads) { parameters, engine, _ in try await answer(parameters, engine) }
   }
 
   /// The same for a method that answers with a stream: interim answers go to the third argument, the
   /// last one is returned.
   mutating func stream<Method: ControlMethod>(
-    _ method: Method.Type,
+    _ method: Method.Type, reads: Bool = false,
     _ answer:
       @escaping @Sendable (
         _ parameters: Method.Parameters, _ engine: GroupEngine,
@@ -64,6 +68,7 @@ struct HandlerTable: Sendable {
     add(
       ControlHandler(method) { [host] parameters, send in
         let engine = try await host.current()
+        try await engine.admit(reads: reads)
         do {
           return try await answer(parameters, engine, send)
         } catch {

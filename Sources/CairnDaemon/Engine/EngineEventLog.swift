@@ -12,10 +12,13 @@ import Logging
 struct EngineEventLog {
   let engine: SyncEngine
   let local: LocalProblems
+  let decisions: ModelDecisions
   let reporter: EngineReporter
   /// For callers that look on.
   let feed: EventFeed
   let logger: Logger
+  /// Has it looked at what has to be decided about the version of a replica.
+  let decide: @Sendable (_ replica: String) async -> Void
 
   /// The least time between two entries of what goes on.
   private static let interval = Duration.seconds(300)
@@ -60,6 +63,7 @@ struct EngineEventLog {
       switch happening {
       case .link(let event):
         feed.add(MonitorDaemon.Event(event, date: .now))
+        await noteVersion(event)
         log(event, &memory)
         noteLocal(event)
         isNews = Self.endsSomething(event)
@@ -105,6 +109,19 @@ struct EngineEventLog {
     case .passCompleted(_, let pulled, _, _, _) where pulled > 0: local.health.noteWritten()
     default: break
     }
+  }
+
+  /// How long a look at a replica's file may keep other events waiting.
+  private static let lookPatience = Duration.seconds(5)
+
+  /// What an event tells of the version of a replica.
+  private func noteVersion(_ event: SyncEvent) async {
+    guard case .phaseChanged(let replica, let phase) = event else { return }
+    guard case .failed(let error) = phase, error.code == .incompatibleModel else {
+      return decisions.forget(replica)
+    }
+    let decide = decide
+    await Blocking.wait(atMost: Self.lookPatience) { await decide(replica) }
   }
 
   private func log(_ event: SyncEvent, _ memory: inout Memory) {
@@ -177,7 +194,8 @@ struct EngineEventLog {
         reason.code == .clockSkew ? .clockSkew : .storeUnavailable, reason.code,
         "is not available: \(reason.message)")
     case .failed(let error):
-      log(.linkStopped, error.code, "is stopped and needs a person: \(error.message)")
+      let reason = decisions.problem(of: replica)?.message ?? error.message
+      log(.linkStopped, error.code, "is stopped and needs a person: \(reason)")
     case .awaitingApproval(let plan):
       log(.approvalNeeded, .awaitingApproval, "is stopped, \(plan.message)")
     case .migrating(let progress):
@@ -243,7 +261,14 @@ struct EngineEventLog {
       + status.replicas.compactMap { replica -> StatusProblem? in
         let error: SyncError
         switch replica.phase {
-        case .failed(let failure): error = failure
+        case .failed(let failure):
+          if failure.code == .incompatibleModel,
+            let decision = decisions.problem(of: replica.name)
+          {
+            return StatusProblem(
+              code: decision.code, message: "\(replica.name): \(decision.message)")
+          }
+          error = failure
         case .awaitingApproval(let plan): error = plan.error
         case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: return nil
         }

@@ -9,6 +9,7 @@ import CairnStore
 import CairnSync
 import Foundation
 import Logging
+import Synchronization
 
 /// Runs one group of stores for the daemon.
 ///
@@ -20,21 +21,43 @@ actor GroupEngine {
   private let environment: SyncEnvironment
   private let ownership: StoreOwnership
   private let feed: EventFeed
-  private let remembered: RememberedReplicas
+  let remembered: RememberedReplicas
   /// What is wrong with the local store.
   nonisolated let health: LocalHealth
   private var running: OpenGroup?
+  /// What has to be decided about the versions of stores.
+  nonisolated let decisions = ModelDecisions()
+  private let versions: VersionPolicy
+  /// What the local store is migrated by, while it is only read.
+  private(set) var following: StoreModelChange?
+  /// How far that is.
+  nonisolated let migrated = Mutex(0.0)
   /// The replicas by name, with where each was named.
   var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
   /// The names of replicas whose links rest until they are resumed.
-  private(set) var paused: Set<String> = []
+  var paused: Set<String> = []
+  /// The replicas that are being migrated, with how far that is.
+  nonisolated let migrating = Mutex<[String: Double]>([:])
+  /// Why replicas could not be migrated without being asked.
+  var failedMigrations: [String: String] = [:]
   private var tasks: [Task<Void, Never>] = []
   private var eventLog: Task<Void, Never>?
 
+  /// What becomes of a local store that is of another version of the model.
+  enum VersionPolicy: Sendable, Equatable {
+    /// It is migrated where nothing is lost, and served at the version that it has where a person decides.
+    case follow
+    /// It is served at the version that it has, also for a reason of its own.
+    case hold(StatusProblem)
+    /// It is only read, since it is about to be migrated.
+    case read
+  }
+
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, feed: EventFeed, logger: Logger,
-    environment: SyncEnvironment = .live
+    environment: SyncEnvironment = .live, versions: VersionPolicy = .follow
   ) {
+    self.versions = versions
     self.configuration = configuration
     self.feed = feed
     self.ownership = ownership
@@ -49,9 +72,22 @@ actor GroupEngine {
   /// - Throws: ``CairnControl/ControlError`` while the local store is not open.
   func current() throws(ControlError) -> OpenGroup {
     guard let running else {
+      if let following { throw Self.migrating(following) }
       throw ControlError.notReady(state: "starting", reason: "the local store is not open yet")
     }
     return running
+  }
+
+  /// Lets a call in.
+  ///
+  /// - Parameter reads: Whether it does no more than read the local store.
+  /// - Throws: ``CairnControl/ControlError`` for another one while that store is only read.
+  func admit(reads: Bool) throws(ControlError) {
+    if let following, !reads { throw Self.migrating(following) }
+  }
+
+  private static func migrating(_ change: StoreModelChange) -> ControlError {
+    .notReady(state: "migrating", reason: change.progressProblem.message)
   }
 
   // MARK: Life
@@ -70,25 +106,29 @@ actor GroupEngine {
       opening.announceRecovery()
       return try opening.model()
     }
-    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    // Opening can migrate, which takes long; Swift's own threads are for work that does not.
-    let local = try await Blocking.run { try opening.open(in: coordinator) }
+    let (coordinator, local) = try await open(model, opening)
     let engine: SyncEngine
     do {
       engine = try SyncEngine(
         coordinator: coordinator, local: local, configuration: configuration.syncConfiguration,
         environment: environment)
-    } catch let error as SyncError {
+    } catch {
+      // What sync never wrote to has no names of records, and is not read meanwhile.
+      if following != nil { return try coordinator.remove(local) }
+      guard let error = error as? SyncError else { throw error }
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
     running = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
-      health: health, readings: LocalReadings(path: configuration.local.path))
+      health: health, readings: LocalReadings(path: configuration.local.path),
+      decisions: decisions)
+    if following != nil { return }
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(
-      engine: engine, local: LocalProblems(store: local, health: health), reporter: reporter,
-      feed: feed, logger: logger)
+      engine: engine, local: LocalProblems(store: local, health: health, decisions: decisions),
+      decisions: decisions, reporter: reporter, feed: feed, logger: logger
+    ) { [weak self] name in await self?.decide(name) }
     eventLog = Task { await events.run() }
     tasks.append(lookSchedule(engine, reporter))
     let memory = try remembered.load()
@@ -104,6 +144,34 @@ actor GroupEngine {
     }
     try await waitForRequired(engine)
     tasks.append(upkeep(engine))
+  }
+
+  /// Opens the local store with the model, or with the version that it has.
+  private func open(
+    _ model: ManagedObjectModel, _ opening: LocalStoreOpening
+  ) async throws -> (PersistentStoreCoordinator, PersistentStore) {
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    do {
+      // Reading a left log takes long; Swift's own threads are for work that does not.
+      return (coordinator, try await Blocking.run { try opening.open(in: coordinator) })
+    } catch is OtherModelVersion {
+      let change = try await Blocking.run { try opening.modelChange(to: model) }
+      decisions.note(change)
+      switch versions {
+      case .follow: following = change.goesByItself ? change : nil
+      case .hold(let problem): decisions.note(problem, of: change.store)
+      case .read: following = change
+      }
+      let old = PersistentStoreCoordinator(managedObjectModel: change.old.model)
+      let isRead = following != nil
+      do {
+        return (old, try await Blocking.run { try opening.open(in: old, isReadOnly: isRead) })
+      } catch is OtherModelVersion {
+        throw EngineFailure(
+          code: StoreModelChange.code, reason: "another program is migrating the local store",
+          isTransient: true)
+      }
+    }
   }
 
   func add(_ section: ReplicaSection, origin: StoreDescription.Origin) throws {
@@ -200,6 +268,7 @@ actor GroupEngine {
   @discardableResult
   func stop() async -> Bool {
     health.stop()
+    following = nil
     for task in tasks { task.cancel() }
     tasks = []
     guard let running else { return true }
@@ -238,132 +307,29 @@ actor GroupEngine {
     }
   }
 
-  // MARK: Status and stores
+  // MARK: Status
 
   /// The model's name, the local store and the replicas.
   ///
   /// Never waits for a store.
   func status() -> EngineStatus {
-    guard let running else { return EngineStatus() }
-    return StatusReport(
+    let percent = Int(migrated.withLock { $0 } * 100)
+    let progress = following.map { _ in StatusProgress(done: percent, total: 100) }
+    guard let running else {
+      guard let following, let progress else { return EngineStatus() }
+      return EngineStatus(
+        local: StoreStatus(
+          name: StoreReference.localName, type: "sqlite", location: following.path,
+          state: .migrating, progress: progress))
+    }
+    var status = StatusReport(
       running: running, configuration: configuration, replicas: replicas.mapValues(\.section)
     ).status()
-  }
-
-  func stores() throws -> [StoreDescription] {
-    let running = try current()
-    let report = StatusReport(
-      running: running, configuration: configuration, replicas: replicas.mapValues(\.section))
-    return report.stores(origins: replicas.mapValues(\.origin))
-  }
-
-  /// Returns once the replica is remembered, without waiting for it to open.
-  func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
-    let section = try ReplicaSection(parameters, local: configuration.local)
-    var isNew = try isNew(section)
-    if isNew {
-      try await check(section)
-      // Another client may have added it meanwhile.
-      isNew = try self.isNew(section)
+    status.replicas += migratingReplicas(beside: status.replicas)
+    if let progress {
+      status.local?.state = .migrating
+      status.local?.progress = progress
     }
-    if isNew {
-      try remember(commanded + [section], paused: paused)
-      try add(section, origin: .command)
-      logger.event(
-        .storeAdded, "replica \(section.name) added",
-        metadata: ["replica": .string(section.name)])
-    }
-    guard let store = try stores().first(where: { $0.name == section.name }) else {
-      throw ControlError.storeNotFound(name: section.name)
-    }
-    return AddStore.Reply(store: store, added: isNew)
-  }
-
-  /// - Throws: ``ControlError`` when the name or the file is taken by another replica.
-  private func isNew(_ section: ReplicaSection) throws -> Bool {
-    if let old = replicas[section.name] {
-      guard old.section.store == section.store, old.section.direction == section.direction else {
-        throw ControlError.storeExists(
-          name: section.name, reason: "it has another location or direction; remove it first")
-      }
-      return false
-    }
-    if let other = replicas.values.first(where: { $0.section.store == section.store }) {
-      throw ControlError.storeExists(
-        name: other.section.name, reason: "the same file is a replica under this name")
-    }
-    return true
-  }
-
-  /// Refuses what can never be a replica, before anything is written down; a file that hangs is the
-  /// link's business.
-  func check(_ section: ReplicaSection) async throws {
-    let engine = try current().engine
-    do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await engine.check(section.replicaConfiguration) }
-        group.addTask { try await Task.sleep(for: .seconds(5)) }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
-    } catch let error as SyncError {
-      throw ControlError.storeInvalid(
-        name: section.name, field: "location", reason: error.message)
-    }
-  }
-
-  func removeStore(named name: String) async throws {
-    guard let replica = replicas[name] else {
-      throw OpenGroup.unknownStore(name, among: Array(replicas.keys))
-    }
-    guard replica.origin == .command else {
-      throw ControlError.storeInvalid(
-        name: name, field: "name",
-        reason: "the configuration names it; take it out there, then: cairnctl reload")
-    }
-    try remember(
-      commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
-    try await remove(name)
-    logger.event(
-      .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
-  }
-
-  /// Takes a replica out of the group.
-  func remove(_ name: String) async throws {
-    replicas[name] = nil
-    try await end(name)
-  }
-
-  /// Writes down that names belong to the configuration from now on, and that others are gone.
-  func forget(_ named: Set<String>, and removed: Set<String>) throws {
-    let sections = commanded.filter { !named.contains($0.name) }
-    let gone = paused.intersection(removed.subtracting(named))
-    if sections.count == commanded.count, gone.isEmpty { return }
-    try remember(sections, paused: paused.subtracting(gone))
-  }
-
-  /// Ends a link; one whose file hangs ends when the file answers, and keeps nobody waiting.
-  private func end(_ name: String) async throws {
-    let engine = try current().engine
-    await Blocking.wait(atMost: .seconds(10)) { try? await engine.removeReplica(named: name) }
-  }
-
-  /// Pauses or resumes links and keeps that over restarts.
-  func rest(_ names: [String], _ isResting: Bool) throws {
-    let engine = try current().engine
-    try remember(
-      commanded, paused: isResting ? paused.union(names) : paused.subtracting(names))
-    if isResting { try engine.pause(names: names) } else { try engine.resume(names: names) }
-  }
-
-  /// The replicas that were added by command.
-  private var commanded: [ReplicaSection] {
-    replicas.values.filter { $0.origin == .command }.map(\.section)
-  }
-
-  /// Writes down what must survive a restart, before it is done.
-  private func remember(_ sections: [ReplicaSection], paused: Set<String>) throws {
-    try remembered.save(replicas: sections.sorted { $0.name < $1.name }, paused: paused)
-    self.paused = paused
+    return status
   }
 }

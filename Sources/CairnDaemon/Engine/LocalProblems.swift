@@ -8,9 +8,15 @@ import CairnSync
 struct LocalProblems: Sendable {
   let store: PersistentStore
   let health: LocalHealth
+  let decisions: ModelDecisions
 
-  /// The worst first: what was noted, that it writes no more, or that acknowledged commits are not there.
+  /// The worst first: what was noted, that it writes no more, or that acknowledged commits are not there;
+  /// then what has to be decided about its version.
   var all: [StatusProblem] {
+    found + [decisions.problem(of: StoreReference.localName)].compactMap { $0 }
+  }
+
+  private var found: [StatusProblem] {
     let noted = health.problems
     guard let store = store as? any FailureReporting else { return noted }
     if let failure = store.failure, noted.isEmpty {

@@ -5,9 +5,13 @@ import Cairn
 import CairnCoordinator
 import CairnModel
 import CairnPlatform
+import CairnRecords
 import CairnStore
 import CairnSync
 import Foundation
+
+/// The local store is of another version of the model than the one to open it with.
+struct OtherModelVersion: Error {}
 
 /// Reads the model and opens the local store; says in the daemon's words why it cannot.
 struct LocalStoreOpening {
@@ -80,26 +84,46 @@ struct LocalStoreOpening {
     }
   }
 
-  /// Options of the local store and of every SQLite replica.
+  /// Options of the local store.
   func options(durability: LocalSection.Durability) -> [AnyHashable: Any] {
-    let reporter = reporter
-    let progress: @Sendable (Double) -> Void = { fraction in
-      reporter.progress("Migrating, \(Int(fraction * 100)) %")
-    }
-    return [
+    [
       StoreOptionKey.historyTracking: true,
       StoreOptionKey.remoteChangeNotification: true,
-      StoreOptionKey.migrateAutomatically: true,
-      StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.timeout: 10,
       StoreOptionKey.rowChecksums: true,
       StoreOptionKey.sqlitePragmas: ["synchronous": durability == .full ? "FULL" : "NORMAL"],
-      StoreOptionKey.migrationProgress: progress,
     ]
   }
 
+  /// What the local store needs to be of a model, which it is not.
+  ///
+  /// - Throws: ``EngineFailure`` when its version is not known.
+  func modelChange(to model: ManagedObjectModel) throws -> StoreModelChange {
+    let path = configuration.local.path
+    do {
+      return try StoreModelChange(
+        of: StoreReference.localName, at: path,
+        to: ModelTarget(configuration.model, current: model)
+      ) { [reporter] fraction in
+        reporter.progress("Trying out what the new model changes, \(Int(fraction * 100)) %")
+      }
+    } catch let error as ReadOnlyStoreError {
+      throw EngineFailure(
+        code: StoreModelChange.code,
+        reason: "the local store was written with another version of the model: \(error.message)",
+        isTransient: false)
+    } catch let error as CoreDataError {
+      throw Self.failure(error, place: path)
+    }
+  }
+
   /// Opens the local store, creating it, and its folder, when there is none.
-  func open(in coordinator: PersistentStoreCoordinator) throws -> PersistentStore {
+  ///
+  /// - Parameter isReadOnly: Whether it is there, and is only read.
+  /// - Throws: ``OtherModelVersion`` for a store of another version of the model; ``EngineFailure``.
+  func open(
+    in coordinator: PersistentStoreCoordinator, isReadOnly: Bool = false
+  ) throws -> PersistentStore {
     let url = URL(fileURLWithPath: configuration.local.path)
     do {
       try FileManager.default.createDirectory(
@@ -122,10 +146,14 @@ struct LocalStoreOpening {
     } catch {
       throw EngineFailure(code: "store-taken", reason: error.description, isTransient: true)
     }
+    StoreRestore.removeLeftovers(of: url.path)
     do {
+      var options = options(durability: configuration.local.durability)
+      if isReadOnly { options[StoreOptionKey.readOnly] = true }
       return try coordinator.addPersistentStore(
-        ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
-        options: options(durability: configuration.local.durability))
+        ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: options)
+    } catch let error as CoreDataError where error.code == .persistentStoreIncompatibleVersionHash {
+      throw OtherModelVersion()
     } catch let error as ModelError {
       throw EngineFailure(code: "model-invalid", reason: error.description, isTransient: false)
     } catch let error as CoreDataError {
@@ -147,13 +175,6 @@ struct LocalStoreOpening {
   /// A store error in the daemon's words, with the codes that links use as well.
   static func failure(_ error: CoreDataError, place: String) -> EngineFailure {
     let described = SyncError(describing: error, at: URL(fileURLWithPath: place))
-    // The error's own advice is for programs.
-    if described.code == .incompatibleModel, let reason = error.userInfo["reason"] as? String {
-      return EngineFailure(
-        code: described.code.rawValue,
-        reason: "the local store \(place) was written with another version of the model. \(reason)",
-        isTransient: false)
-    }
     return EngineFailure(
       code: described.code.rawValue,
       reason: "the local store cannot be opened: \(described.message)",

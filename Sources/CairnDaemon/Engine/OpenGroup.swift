@@ -18,6 +18,8 @@ struct OpenGroup: Sendable {
   let health: LocalHealth
   /// What was read of it for the status.
   let readings: LocalReadings
+  /// What has to be decided about the versions of stores.
+  let decisions: ModelDecisions
 
   /// Record IDs as the names of objects.
   var naming: RecordIDNaming { RecordIDNaming(engine: engine) }

@@ -20,6 +20,8 @@ struct ReplicaReport {
   let isRequired: Bool
   /// In milliseconds since 1970.
   let now: UInt64
+  /// What has to be decided about its version.
+  let decision: StatusProblem?
 
   /// From this on, a pass has something to do.
   private static let longPass: UInt64 = 5000
@@ -86,7 +88,8 @@ struct ReplicaReport {
     }
     switch replica.phase {
     case .waiting(_, let reason): return problem(reason)
-    case .failed(let error): return problem(error)
+    case .failed(let error):
+      return error.code == .incompatibleModel ? decision ?? problem(error) : problem(error)
     case .awaitingApproval(let plan): return problem(plan.error)
     case .opening, .ready, .syncing, .migrating, .paused, .removed: break
     }

@@ -25,13 +25,15 @@ struct StatusReport {
       let sync = try running.engine.status(with: reading.sync)
       local.lastTransaction = Int(sync.localTransaction)
       local.records = reading.records
-      let troubles = LocalProblems(store: running.local, health: running.health)
+      let troubles = LocalProblems(
+        store: running.local, health: running.health, decisions: running.decisions)
       local.problem = troubles.all.first
       if troubles.isFailing { local.state = .failing }
       let now = WireDate.now.milliseconds
       let lines = sync.replicas.map { replica in
         ReplicaReport(
-          replica: replica, isRequired: replicas[replica.name]?.isRequired ?? false, now: now
+          replica: replica, isRequired: replicas[replica.name]?.isRequired ?? false, now: now,
+          decision: running.decisions.problem(of: replica.name)
         ).line
       }
       var problems = lines.compactMap { line -> StatusProblem? in

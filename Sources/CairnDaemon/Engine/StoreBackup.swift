@@ -41,6 +41,13 @@ struct StoreBackup: Sendable {
     date.formatted(.iso8601).filter { !"-:".contains($0) }
   }
 
+  /// The name, or with a number where there is such a folder.
+  static func unusedFolder(_ first: String) -> String {
+    let others = (2...).lazy.map { "\(first)-\($0)" }
+    guard FileManager.default.fileExists(atPath: first) else { return first }
+    return others.first { !FileManager.default.fileExists(atPath: $0) } ?? first
+  }
+
   /// Copies the store of that file.
   func run(
     of store: PersistentStore, in coordinator: PersistentStoreCoordinator, named name: String
@@ -49,7 +56,7 @@ struct StoreBackup: Sendable {
       throw ControlError.notPossible(
         code: "no-file", reason: "\(name) has no file that could be copied")
     }
-    try makeFolder()
+    try Self.makeFolder(folder)
     let staging = "\(folder)/.\(label).\(UUID().uuidString)"
     let manager = FileManager.default
     do {
@@ -64,7 +71,7 @@ struct StoreBackup: Sendable {
         at: URL(fileURLWithPath: copy), withPersistentStoreFrom: url,
         ofType: StoreTypeName.sqlite)
       let checked = try check(copy, model: coordinator.managedObjectModel, of: name)
-      try makeDurable(staging)
+      try Self.makeDurable(staging)
       try manager.moveItem(atPath: staging, toPath: destination)
       try AtomicFileWrite.synchronize(folder: folder)
       return BackupStore.Reply(
@@ -78,7 +85,7 @@ struct StoreBackup: Sendable {
   }
 
   /// A folder of the daemon's user alone: a copy holds all that the store does.
-  private func makeFolder() throws {
+  static func makeFolder(_ folder: String) throws {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true,
@@ -86,7 +93,7 @@ struct StoreBackup: Sendable {
     } catch {
       throw ControlError.notPossible(
         code: "backup-folder",
-        reason: "the folder \(folder) cannot be made: \(Self.cause(of: error))")
+        reason: "the folder \(folder) cannot be made: \(cause(of: error))")
     }
     guard let facts = try? FileFacts(path: folder), facts.isFolder, facts.mode & 0o022 == 0 else {
       throw ControlError.notPossible(
@@ -115,7 +122,7 @@ struct StoreBackup: Sendable {
   }
 
   /// Sees to it that what is copied is on the disk before it has its name.
-  private func makeDurable(_ folder: String) throws {
+  static func makeDurable(_ folder: String) throws {
     var folders = [folder]
     let entries = FileManager.default.enumerator(atPath: folder)
     while let entry = entries?.nextObject() as? String {

@@ -133,16 +133,20 @@ struct StoreRestore: Sendable {
         return nil
       }
       let kept = unusedFolder(now)
+      // It gets its name once it is whole.
+      let making = "\(folder)/.\(URL(fileURLWithPath: kept).lastPathComponent).\(UUID().uuidString)"
       try FileManager.default.createDirectory(
-        atPath: kept, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        atPath: making, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      // It is there no more once it has its name.
+      defer { try? FileManager.default.removeItem(atPath: making) }
       do {
-        try exchange(with: staged, keeping: "\(kept)/\(name)")
+        try exchange(with: staged, making: making, keeping: kept)
       } catch let error as CoreDataError where [.damaged, .notAStore].contains(error.storeTrouble) {
         // No database that could be replaced in its place.
-        try moveAside(to: kept)
+        try moveAside(to: making)
+        try give(making, itsName: kept)
         try copy(staged, to: local)
       }
-      try AtomicFileWrite.synchronize(folder: folder)
       return "\(kept)/\(name)"
     } catch {
       throw Self.failure(error)
@@ -158,10 +162,7 @@ struct StoreRestore: Sendable {
 
   /// A folder for what was there, beside the other backups.
   private func unusedFolder(_ now: Date) -> String {
-    let first = "\(folder)/before-restore-\(StoreBackup.stamp(now))"
-    let others = (2...).lazy.map { "\(first)-\($0)" }
-    guard FileManager.default.fileExists(atPath: first) else { return first }
-    return others.first { !FileManager.default.fileExists(atPath: $0) } ?? first
+    StoreBackup.unusedFolder("\(folder)/before-restore-\(StoreBackup.stamp(now))")
   }
 
   private func copy(_ source: String, to destination: String) throws {
@@ -171,7 +172,7 @@ struct StoreRestore: Sendable {
   }
 
   /// Holds writers off from before the copy is made that is kept until the other content is there.
-  private func exchange(with staged: String, keeping kept: String) throws {
+  private func exchange(with staged: String, making: String, keeping kept: String) throws {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     guard let kind = try coordinator.kind(ofType: StoreTypeName.sqlite) as? any StoreHolding else {
       throw Self.refusal("no-file", "the local store's type cannot be replaced")
@@ -180,8 +181,25 @@ struct StoreRestore: Sendable {
       URL(fileURLWithPath: local), for: URL(fileURLWithPath: staged),
       options: StoreOptions([StoreOptionKey.timeout: 10]))
     defer { hold.release() }
-    try copy(local, to: kept)
+    try copy(local, to: "\(making)/\(URL(fileURLWithPath: local).lastPathComponent)")
+    try StoreBackup.makeDurable(making)
+    try give(making, itsName: kept)
     try hold.replace()
+  }
+
+  private func give(_ making: String, itsName kept: String) throws {
+    try FileManager.default.moveItem(atPath: making, toPath: kept)
+    try AtomicFileWrite.synchronize(folder: folder)
+  }
+
+  /// Removes what a daemon that was killed while it restored has left beside the store.
+  static func removeLeftovers(of local: String) {
+    let url = URL(fileURLWithPath: local)
+    let folder = url.deletingLastPathComponent().path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    for name in names where name.hasPrefix(".\(url.lastPathComponent).restore.") {
+      try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+    }
   }
 
   /// Every file of the local store.

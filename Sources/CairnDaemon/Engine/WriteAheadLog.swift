@@ -7,7 +7,8 @@ import Foundation
 
 /// The log of one store.
 ///
-/// Looks at the log's index and at the kernel's list of locks; opens no database.
+/// Looks at the log's index and at the kernel's list of locks; opens no database, and none of its files:
+/// closing one would give up the locks by which SQLite protects the open store from other processes.
 struct WriteAheadLog: Sendable {
   /// The store's file.
   let path: String
@@ -44,9 +45,7 @@ struct WriteAheadLog: Sendable {
   ///
   /// Source: https://sqlite.org/walformat.html, section 2.
   private var unmovedFrames: Int {
-    guard let file = FileHandle(forReadingAtPath: path + "-shm"),
-      let head = try? file.read(upToCount: 100), head.count == 100
-    else { return 0 }
+    guard let head = mappedIndex(100) else { return 0 }
     func word(_ index: Int) -> Int {
       head.withUnsafeBytes {
         Int($0.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
@@ -55,10 +54,52 @@ struct WriteAheadLog: Sendable {
     return max(0, word(4) - word(24))
   }
 
+  /// The first bytes of the index, from where SQLite has mapped it into this process.
+  private func mappedIndex(_ count: Int) -> Data? {
+    let index = URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-shm"
+    guard let maps = Self.kernelText("/proc/self/maps"),
+      let address = Self.address(of: index, inMaps: maps),
+      let memory = FileHandle(forReadingAtPath: "/proc/self/mem")
+    else { return nil }
+    defer { try? memory.close() }
+    var head = Data(count: count)
+    // Where it was unmapped meanwhile, reading fails.
+    let read = head.withUnsafeMutableBytes {
+      pread(memory.fileDescriptor, $0.baseAddress, count, Int(address))
+    }
+    return read == count ? head : nil
+  }
+
+  /// A file that the kernel writes as it is read: a part of it at a time, and without a size.
+  private static func kernelText(_ path: String) -> String? {
+    guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+    defer { try? file.close() }
+    var text: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(file.fileDescriptor, &part, part.count)
+      guard count >= 0 else { return nil }
+      if count == 0 { return String(decoding: text, as: UTF8.self) }
+      text += part[..<count]
+    }
+  }
+
+  /// Reads lines like `7f0a1000-7f0a9000 rw-s 00000000 fe:01 131  /var/lib/cairn/local.sqlite-shm`.
+  static func address(of file: String, inMaps text: String) -> UInt64? {
+    for line in text.split(separator: "\n") where line.hasSuffix(file) {
+      let words = line.split(separator: " ", maxSplits: 5)
+      guard words.count == 6, words[5].drop(while: { $0 == " " }) == file,
+        UInt64(words[2], radix: 16) == 0
+      else { continue }
+      return words[0].split(separator: "-").first.flatMap { UInt64($0, radix: 16) }
+    }
+    return nil
+  }
+
   /// The processes that hold a reader's lock on the index: its bytes 123 to 127.
   private func readers() -> [CheckpointStore.Reader] {
     guard let facts = try? FileFacts(path: path + "-shm"),
-      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      let locks = Self.kernelText("/proc/locks")
     else { return [] }
     return Self.readers(of: facts.inode, inLocks: locks).map { process in
       let program = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)

@@ -173,6 +173,7 @@ public struct DaemonProcess: Sendable {
           level: .init(levels.level), configured: .init(levels.configured))
       },
       restore: { try await keeper.restore($0) },
+      migrate: { try await keeper.migrate($0, $1) },
       drain: { try await keeper.drain(within: $0) }, recentLog: { recent.text },
       configuration: { await reload.settings() })
   }

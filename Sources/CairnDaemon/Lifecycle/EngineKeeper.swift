@@ -7,16 +7,16 @@ import Logging
 
 /// Keeps an engine running for the configuration as it is now.
 actor EngineKeeper {
-  private var configuration: DaemonConfiguration
-  private let ownership: StoreOwnership
-  private let host: EngineHost
+  private(set) var configuration: DaemonConfiguration
+  let ownership: StoreOwnership
+  let host: EngineHost
   private let conductor: DaemonConductor
   private let feed: EventFeed
-  private let logger: Logger
+  let logger: Logger
   private let environment: SyncEnvironment
   /// Starting, exchanging and stopping suspend.
-  private let turns = OneAtATime()
-  private var isStopped = false
+  let turns = OneAtATime()
+  private(set) var isStopped = false
   private var pace = ReopeningPace()
   /// What a drain has answered.
   private var drained: DrainDaemon.Reply?
@@ -54,21 +54,29 @@ actor EngineKeeper {
         _ = await self.startOnce()
         return
       }
-      guard exchanging else {
-        try await engine.take(new)
+      // One that only reads has no replicas.
+      let isReading = await engine.following != nil
+      guard exchanging, !isReading else {
+        if !isReading { try await engine.take(new) }
         return await self.set(new)
       }
       try await self.exchange(for: new, reason: "the configuration is being reloaded")
     }
   }
 
+  /// How long a turn that runs is waited for when the daemon stops: a migration, which whatever ends it
+  /// leaves as if it had not begun.
+  private static let stopPatience = Duration.seconds(10)
+
   /// Stops the engine for good.
   func stop() async {
-    await turns.run {
-      await self.end()
-      let engine = await self.host.withdraw(
-        state: "draining", reason: "the daemon is stopping")
-      await engine?.stop()
+    isStopped = true
+    await Blocking.wait(atMost: Self.stopPatience) {
+      await self.turns.run {
+        let engine = await self.host.withdraw(
+          state: "draining", reason: "the daemon is stopping")
+        await engine?.stop()
+      }
     }
   }
 
@@ -175,7 +183,6 @@ actor EngineKeeper {
   }
 
   private func set(_ new: DaemonConfiguration) { configuration = new }
-  private func end() { isStopped = true }
 
   private func exchange(for new: DaemonConfiguration, reason: String) async throws {
     let old = configuration
@@ -196,16 +203,21 @@ actor EngineKeeper {
     return false
   }
 
+  /// - Parameter versions: What becomes of a local store of another version of the model.
   /// - Returns: why there is no engine; nil when there is.
-  private func attempt() async -> EngineFailure? {
+  func attempt(_ versions: GroupEngine.VersionPolicy = .follow) async -> EngineFailure? {
     // A new engine for each attempt.
     let engine = GroupEngine(
       configuration: configuration, ownership: ownership, feed: feed, logger: logger,
-      environment: environment)
+      environment: environment, versions: versions)
     do {
       try await engine.start(reporter: reporter())
       await host.install(engine)
       await conductor.handle(.engineStarted)
+      if let change = await engine.following {
+        await conductor.handle(.summary("migrating", problems: [change.progressProblem]))
+        if versions == .follow { Task { await self.follow() } }
+      }
       return nil
     } catch {
       await engine.stop()
@@ -213,7 +225,7 @@ actor EngineKeeper {
     }
   }
 
-  private func report(_ failure: EngineFailure) async {
+  func report(_ failure: EngineFailure) async {
     _ = await host.withdraw(state: "degraded", reason: failure.reason)
     await conductor.handle(
       .engineFailed(
@@ -221,7 +233,7 @@ actor EngineKeeper {
         isTransient: failure.isTransient))
   }
 
-  private func reporter() -> EngineReporter {
+  func reporter() -> EngineReporter {
     // One order for all reports: a summary must not overtake an older one.
     let (events, continuation) = AsyncStream.makeStream(
       of: DaemonLifecycle.Event.self, bufferingPolicy: .bufferingNewest(64))

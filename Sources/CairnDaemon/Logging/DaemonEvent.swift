@@ -30,6 +30,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case storeTaken
   case storeAdded
   case storeRemoved
+  case storeMigrated
   case storesDiffer
   case storeRestored
   case backupRestored

@@ -8,7 +8,7 @@ struct EventEntry: Sendable, Hashable {
   /// A field beside the message.
   enum Field: String, Sendable, Hashable, CaseIterable {
     case address, bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method,
-      owner, path, pid
+      model, owner, path, pid
     case pulled
     case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store,
       transactions
@@ -30,6 +30,7 @@ struct EventEntry: Sendable, Hashable {
       case .errorType: "the type of an error that is a fault of the program"
       case .keys: "the keys of the configuration that have changed"
       case .method: "the method that was called"
+      case .model: "the version of the model"
       case .owner: "the process that has the store, and its unit"
       case .path: "the file that it is about"
       case .pid: "the daemon's process"
@@ -74,8 +75,8 @@ extension DaemonEvent {
   /// The event's row in the table.
   var entry: EventEntry {
     switch self {
-    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .backupRestored, .drained,
-      .stateReported, .storeTaken:
+    case .stopForced, .reloaded, .reloadRefused, .logLevelSet, .backupRestored, .storeMigrated,
+      .drained, .stateReported, .storeTaken:
       ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
       .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
@@ -215,6 +216,14 @@ extension DaemonEvent {
         """
         @CAIRN_PATH@ was put in its place by `cairnctl restore`. What was there is kept beside the backups. \
         Replicas bring back what they have that is newer; `cairnctl wait` tells when they have.
+        """)
+    case .storeMigrated:
+      EventEntry(
+        "5b7e1f0c9d2a4e8683c4f6a1b0d97e35", .notice,
+        "The Cairn store @CAIRN_STORE@ is of another version of the model now", [.store, .model],
+        """
+        It is of the version @CAIRN_MODEL@. Where values were dropped, a copy of the store as it was is kept \
+        beside the backups; the message names it.
         """)
     case .drained:
       EventEntry(

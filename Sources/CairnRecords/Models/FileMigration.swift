@@ -15,11 +15,16 @@ public struct FileMigration {
   public let route: MigrationRoute
   /// Seconds to wait for a lock of the file.
   public let timeout: Double
+  /// More options to open the migrated file with.
+  private let options: [AnyHashable: Any]
 
-  public init(path: String, route: MigrationRoute, timeout: Double) {
+  public init(
+    path: String, route: MigrationRoute, timeout: Double, options: [AnyHashable: Any] = [:]
+  ) {
     self.path = path
     self.route = route
     self.timeout = timeout
+    self.options = options
   }
 
   private var url: URL { URL(fileURLWithPath: path) }
@@ -29,13 +34,12 @@ public struct FileMigration {
   /// - Returns: The copy's path.
   /// - Throws: `CoreDataError` or `CocoaError`; then there is no copy.
   public func copy(into folder: String) throws -> String {
-    let type = try ReadOnlyStore.type(of: path)
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     let copy = URL(fileURLWithPath: folder).appendingPathComponent(url.lastPathComponent)
     do {
-      try Self.copy(url, to: copy, ofType: type, model: route.old.model)
-      try check(copy, type, model: route.old.model)
+      try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
+      try check(copy, route.type, model: route.old.model)
       return copy.path
     } catch {
       try? FileManager.default.removeItem(atPath: folder)
@@ -61,15 +65,15 @@ public struct FileMigration {
   public func plans(
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws -> [FileMigrationPlan] {
-    var plans = [try FileMigrationPlan(path: path, step: route.steps[0])]
+    var plans = [try FileMigrationPlan(path: path, step: route.steps[0], type: route.type)]
     guard route.steps.count > 1, plans[0].obstacles.isEmpty else { return plans }
-    let type = try ReadOnlyStore.type(of: path)
     let steps = Double(route.steps.count)
-    try onCopy(ofType: type) { copy in
+    try onCopy { copy in
       for (index, step) in route.steps.dropLast().enumerated() {
-        try migrate(copy, step, type) { progress((Double(index) + $0) / steps) }
+        try migrate(copy, step) { progress((Double(index) + $0) / steps) }
         plans.append(
-          try FileMigrationPlan(path: copy.path, step: route.steps[index + 1], of: path))
+          try FileMigrationPlan(
+            path: copy.path, step: route.steps[index + 1], type: route.type, of: path))
         if !plans[index + 1].obstacles.isEmpty { break }
       }
     }
@@ -77,13 +81,13 @@ public struct FileMigration {
   }
 
   /// Runs work on a copy in a folder beside the store, or among temporary files where none can be made.
-  private func onCopy(ofType type: String, _ work: (URL) throws -> Void) throws {
+  private func onCopy(_ work: (URL) throws -> Void) throws {
     let elsewhere = FileManager.default.temporaryDirectory
       .appendingPathComponent(url.lastPathComponent)
     let folder = try (try? MigrationFolder(for: url)) ?? MigrationFolder(for: elsewhere)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
-    try Self.copy(url, to: copy, ofType: type, model: route.old.model)
+    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
     try work(copy)
   }
 
@@ -94,42 +98,41 @@ public struct FileMigration {
   /// - Parameter progress: Called with 0 to 1, on any thread.
   /// - Throws: `CoreDataError`; the store is as it was then.
   public func run(progress: @escaping @Sendable (Double) -> Void) throws {
-    let type = try ReadOnlyStore.type(of: path)
-    if route.steps.count == 1 { return try migrate(url, route.steps[0], type, progress) }
+    if route.steps.count == 1 { return try migrate(url, route.steps[0], progress) }
     let folder = try MigrationFolder(for: url)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
     let coordinator = PersistentStoreCoordinator(managedObjectModel: route.old.model)
-    let kind = try coordinator.kind(ofType: type)
+    let kind = try coordinator.kind(ofType: route.type)
     let options = StoreOptions([StoreOptionKey.timeout: timeout])
     // Others cannot write from before the copy is made until its successor is in its place.
     let hold = try (kind as? any StoreHolding)?.hold(url, for: copy, options: options)
     defer { hold?.release() }
-    try Self.copy(url, to: copy, ofType: type, model: route.old.model)
+    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
     let steps = Double(route.steps.count)
     for (index, step) in route.steps.enumerated() {
-      try migrate(copy, step, type) { progress((Double(index) + $0) / steps) }
+      try migrate(copy, step) { progress((Double(index) + $0) / steps) }
     }
     if let hold { return try hold.replace() }
     try kind.replace(at: url, withStoreAt: copy, options: options)
   }
 
   private func migrate(
-    _ file: URL, _ step: MigrationRoute.Step, _ type: String,
-    _ progress: @escaping @Sendable (Double) -> Void
+    _ file: URL, _ step: MigrationRoute.Step, _ progress: @escaping @Sendable (Double) -> Void
   ) throws {
-    var options: [AnyHashable: Any] = [
+    let own: [AnyHashable: Any] = [
       StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.migrationSourceModels: [step.from.model], StoreOptionKey.timeout: timeout,
       StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"],
       StoreOptionKey.migrationProgress: progress,
     ]
+    var options = self.options.merging(own) { $1 }
     if let mapping = step.mapping?.model {
       options[StoreOptionKey.migrationMappingModels] = [mapping]
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: step.to.model)
     let store = try coordinator.addPersistentStore(
-      ofType: type, configurationName: nil, at: file, options: options)
+      ofType: route.type, configurationName: nil, at: file, options: options)
     try coordinator.remove(store)
   }
 
@@ -137,7 +140,7 @@ public struct FileMigration {
   ///
   /// - Throws: `CoreDataError` for a file with damage.
   public func check() throws {
-    try check(url, ReadOnlyStore.type(of: path), model: route.new.model)
+    try check(url, route.type, model: route.new.model)
   }
 
   /// - Throws: `CoreDataError` for a file with damage.

@@ -49,15 +49,18 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
   ///
   /// - Parameters:
   ///   - step: From the file's version to another.
+  ///   - type: The store's type.
   ///   - name: The file that is spoken of, where this one is a copy.
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read.
-  public init(path: String, step: MigrationRoute.Step, of name: String? = nil) throws {
+  public init(
+    path: String, step: MigrationRoute.Step, type: String, of name: String? = nil
+  ) throws {
     let (old, new, mapping) = (step.from, step.to, step.mapping)
     file = name ?? path
     comparison = ModelComparison(
       old.side, old.model, new.side, new.model, mapping: mapping?.url)
-    let store = try ReadOnlyStore(path: path, using: old.model)
-    type = store.type
+    let store = try ReadOnlyStore(path: path, using: old.model, type: type)
+    self.type = type
     let difference = ModelDifference(from: old.model, to: new.model)
     let comparison = comparison
     let context = store.context()

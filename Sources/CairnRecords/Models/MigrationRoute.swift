@@ -29,6 +29,8 @@ public struct MigrationRoute {
     public let mapping: (model: MappingModel, url: URL)?
   }
 
+  /// The store's type.
+  public let type: String
   /// At least one; a store that is of the version already has a step to itself.
   public let steps: [Step]
 
@@ -42,11 +44,16 @@ public struct MigrationRoute {
   ///   - package: The file of that version: others in it are known, too, and mapping models lie in it or
   ///     beside it.
   ///   - given: Where alone the store's version is looked for; nil for the package, then the store.
+  ///   - type: The store's type; nil to look at the file. A program that has a SQLite store open gives it:
+  ///     closing the file would give up the locks that it has of it.
   /// - Throws: ``ReadOnlyStoreError`` for a file that is no store, or whose version is not found.
   public init(
-    of path: String, to target: Version, in package: ModelVersions, from given: ModelVersions? = nil
+    of path: String, to target: Version, in package: ModelVersions,
+    from given: ModelVersions? = nil, type: String? = nil
   ) throws {
-    let old = try Self.version(of: path, target: target, package: package, given: given)
+    self.type = try type ?? ReadOnlyStore.type(of: path)
+    let old = try Self.version(
+      of: path, self.type, target: target, package: package, given: given)
     if old.model.entityVersionHashesByName == target.model.entityVersionHashesByName {
       steps = [Step(from: old, to: target, mapping: nil)]
       return
@@ -57,9 +64,9 @@ public struct MigrationRoute {
   // MARK: The store's version
 
   private static func version(
-    of path: String, target: Version, package: ModelVersions, given: ModelVersions?
+    of path: String, _ type: String, target: Version, package: ModelVersions,
+    given: ModelVersions?
   ) throws -> Version {
-    let type = try ReadOnlyStore.type(of: path)
     let url = URL(fileURLWithPath: path)
     let metadata: [String: Any]
     do {

@@ -54,6 +54,7 @@ enum StatusText {
   private static func text(_ local: StoreStatus, _ style: TerminalStyle) -> [String] {
     var parts = [local.state.rawValue]
     if let records = local.records { parts.append(Readable.count(records, "record")) }
+    if let progress = local.progress { parts.append("\(progress.done) %") }
     if let transaction = local.lastTransaction { parts.append("transaction \(transaction)") }
     if let bytes = local.bytes { parts.append(Readable.bytes(bytes)) }
     if let problem = local.problem { parts.append(problem.message) }

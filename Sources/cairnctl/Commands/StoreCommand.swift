@@ -3,6 +3,9 @@ import ArgumentParser
 
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Add, remove or describe a store.",
-    subcommands: [StoreAddCommand.self, StoreRemoveCommand.self, StoreDescribeCommand.self])
+    commandName: "store", abstract: "Add, remove, describe or migrate a store.",
+    subcommands: [
+      StoreAddCommand.self, StoreRemoveCommand.self, StoreDescribeCommand.self,
+      StoreMigrateCommand.self,
+    ])
 }

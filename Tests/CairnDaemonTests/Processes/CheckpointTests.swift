@@ -1,5 +1,6 @@
 // Write-ahead logs moved by hand, with the real daemon.
 import CairnControl
+import CairnPlatform
 import CairnTesting
 import Foundation
 import GRDB
@@ -31,6 +32,37 @@ import Testing
     let unknown = try await daemon.ctl("checkpoint", "naer")
     #expect(unknown.code == 1 && unknown.errors.contains("did you mean \"near\""))
     #expect(await daemon.stop() == 0)
+  }
+
+  /// Without it another program takes the log's index for left over, and empties it under the daemon.
+  @Test func theDaemonKeepsItsLockOfTheLogsIndex() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(in: folder)
+    try await daemon.start()
+    try await daemon.ctl("insert", "Section", "name=s")
+    let index = try FileFacts(path: daemon.localPath + "-shm").inode
+    func holdsLock() throws -> Bool {
+      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      return locks.split(separator: "\n").contains { line in
+        line.contains(" \(daemon.pid) ") && line.contains(":\(index) 128 128")
+      }
+    }
+    #expect(try holdsLock(), "before")
+    #expect(try await daemon.ctl("checkpoint").code == 0)
+    #expect(try holdsLock(), "afterwards")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func theIndexIsFoundAmongTheMapsOfTheProcess() {
+    let maps = """
+      7f0a1000-7f0a9000 rw-s 00008000 fe:01 131  /var/lib/cairn/local.sqlite-shm
+      7f0b1000-7f0b9000 rw-s 00000000 fe:01 131  /var/lib/cairn/local.sqlite-shm
+      7f0c1000-7f0c9000 rw-s 00000000 fe:01 132  /x/var/lib/cairn/local.sqlite-shm
+      7f0d1000-7f0d9000 rw-p 00000000 00:00 0
+      """
+    let found = WriteAheadLog.address(of: "/var/lib/cairn/local.sqlite-shm", inMaps: maps)
+    #expect(found == 0x7f0b_1000)
+    #expect(WriteAheadLog.address(of: "/var/lib/other.sqlite-shm", inMaps: maps) == nil)
   }
 
   @Test func aReaderThatKeepsTheLogIsNamed() async throws {

@@ -34,10 +34,11 @@ import Testing
     try await daemon.start()
     let problem = try #require(try daemon.status().problems.first)
     #expect(problem.code == "incompatible-model")
-    #expect(problem.message.contains("this one lacks Item.weight, Note"), "\(problem.message)")
-    #expect(!problem.message.contains("CairnMigration"), "an option of programs")
+    #expect(
+      problem.message.contains("Shop 2 would drop Item.weight (1 row), Note (1 row)"),
+      "\(problem.message)")
     let status = try await daemon.ctl("status")
-    #expect(status.output.contains("cairnctl migrate FILE --to MODEL"), "\(status.output)")
+    #expect(status.output.contains("cairnctl store migrate NAME"), "\(status.output)")
     let busy = try await daemon.ctl("migrate", daemon.localPath, "--to", package, "--allow-drop")
     #expect(busy.code == 1 && busy.errors.contains("process \(daemon.pid)"), "\(busy.errors)")
     #expect(await daemon.stop() == 0)

@@ -31,6 +31,7 @@ struct ServiceCases {
       ("import", importRows), ("first sync engine", firstSyncInProcess), ("first sync", firstSync),
       ("pull", disturbedPull), ("latency", latency), ("writer", writerCost),
       ("idle 2", idleMemory), ("blobs", blobMemory), ("idle 20", idleCost), ("verify", verify),
+      ("control", controlCalls),
     ]
     let named = cases.filter { $0.name == only }
     let wanted = named.isEmpty ? cases.filter { only.map($0.name.contains) ?? true } : named

@@ -1,5 +1,6 @@
 // Serves io.cairn.Daemon and org.varlink.service.
 import CairnControl
+import CairnSync
 
 extension HandlerTable {
   mutating func serveStatus(_ status: @escaping @Sendable () async -> DaemonStatus) {
@@ -26,6 +27,22 @@ extension HandlerTable {
     add(
       ControlHandler(RestoreStore.self) { parameters, _ in
         try await restoring.run { try await restore(parameters) }
+      })
+  }
+
+  mutating func serveMigration(_ migrate: @escaping DaemonActions.Migrate) {
+    let migrating = ExclusiveWork("another migration")
+    add(
+      ControlHandler(MigrateStores.self) { parameters, send in
+        try await migrating.run {
+          do {
+            try await migrate(parameters, send)
+          } catch {
+            throw ControlError(
+              describing: error, store: parameters.name ?? StoreReference.localName) ?? error
+          }
+        }
+        return .init()
       })
   }
 

@@ -6,7 +6,7 @@ import CairnSync
 
 extension HandlerTable {
   mutating func serveHistory() {
-    stream(GetHistory.self) { [endings] parameters, engine, send in
+    stream(GetHistory.self, reads: true) { [endings] parameters, engine, send in
       let group = try await engine.current()
       let (store, coordinator) = try group.store(named: parameters.name)
       let name = parameters.name ?? StoreReference.localName

@@ -5,13 +5,13 @@ import CairnRecords
 
 extension HandlerTable {
   mutating func serveRecords() {
-    serve(GetModel.self) { _, engine in
+    serve(GetModel.self, reads: true) { _, engine in
       let group = try await engine.current()
       return .init(
         model: ModelSummary(group.coordinator.managedObjectModel, name: group.modelName))
     }
 
-    stream(FetchRecords.self) { parameters, engine, send in
+    stream(FetchRecords.self, reads: true) { parameters, engine, send in
       if let limit = parameters.limit, limit < 0 { throw ControlError.invalidParameter("limit") }
       if let offset = parameters.offset, offset < 0 {
         throw ControlError.invalidParameter("offset")

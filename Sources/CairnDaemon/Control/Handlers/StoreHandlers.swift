@@ -6,7 +6,7 @@ import Foundation
 
 extension HandlerTable {
   mutating func serveStores() {
-    serve(ListStores.self) { _, engine in .init(stores: try await engine.stores()) }
+    serve(ListStores.self, reads: true) { _, engine in .init(stores: try await engine.stores()) }
 
     serve(AddStore.self) { parameters, engine in try await engine.addStore(parameters) }
 

@@ -1,0 +1,99 @@
+// The versions of replicas.
+
+import CairnControl
+import CairnModel
+import CairnSync
+import Foundation
+
+extension GroupEngine {
+  /// Finds out what has to be decided about a replica whose link was stopped by its version; has one that
+  /// needs nobody migrated.
+  func decide(_ name: String) async {
+    guard let path = replicas[name]?.section.path, let group = try? current() else { return }
+    let (model, section) = (group.coordinator.managedObjectModel, configuration.model)
+    let change = try? await Blocking.run {
+      try StoreModelChange(of: name, at: path, to: ModelTarget(section, current: model))
+    }
+    // The link's own words are as good where the file cannot be read.
+    guard let change else { return }
+    decisions.note(change)
+    guard change.goesByItself else { return }
+    if let reason = failedMigrations[name] {
+      return decisions.note(change.failure(reason), of: name)
+    }
+    // A link takes no way through other versions, and no mapping model.
+    Task { await bring(change) }
+  }
+
+  /// Those that have no link meanwhile.
+  func migratingReplicas(
+    beside known: [CairnControl.ReplicaStatus]
+  ) -> [CairnControl.ReplicaStatus] {
+    let names = Set(known.map(\.name))
+    return migrating.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { name, fraction in
+      guard !names.contains(name), let section = replicas[name]?.section else { return nil }
+      return CairnControl.ReplicaStatus(
+        name: name, type: "sqlite", location: section.path,
+        direction: .init(rawValue: section.direction.rawValue) ?? .both,
+        required: section.isRequired, state: .migrating,
+        progress: StatusProgress(done: Int(fraction * 100), total: 100))
+    }
+  }
+
+  /// Migrates a replica without being asked.
+  private func bring(_ change: StoreModelChange) async {
+    do {
+      _ = try await migrate(change) { _ in }
+    } catch ControlError.busy {
+      // A person has asked for it meanwhile.
+    } catch {
+      let reason = ControlError(describing: error, store: change.store)?.description ?? "\(error)"
+      failedMigrations[change.store] = reason
+    }
+  }
+
+  /// Migrates a replica, whose link rests meanwhile.
+  ///
+  /// - Throws: ``CairnControl/ControlError``, or what a migration throws; the file is as it was then, and
+  ///   the link goes on.
+  func migrate(
+    _ change: StoreModelChange, progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> String? {
+    guard let replica = replicas[change.store] else {
+      throw OpenGroup.unknownStore(change.store, among: Array(replicas.keys))
+    }
+    let isFirst = migrating.withLock { migrating in
+      migrating.updateValue(0, forKey: change.store) == nil
+    }
+    guard isFirst else {
+      throw ControlError.busy(reason: "\(change.store) is being migrated")
+    }
+    defer { migrating.withLock { $0[change.store] = nil } }
+    try await end(change.store)
+    guard try !current().engine.status().replicas.contains(where: { $0.name == change.store })
+    else {
+      throw ControlError.notPossible(
+        code: "cannot-migrate",
+        reason: "nothing was done: \(change.store) does not answer, and keeps its file in use")
+    }
+    let backups = configuration.backup.folder
+    let outcome: Result<String?, any Error>
+    do {
+      let kept = try await Blocking.run {
+        try change.run(options: [:], backups: backups, now: Date()) { fraction in
+          self.migrating.withLock { $0[change.store] = fraction }
+          progress(fraction)
+        }
+      }
+      outcome = .success(kept)
+    } catch {
+      outcome = .failure(error)
+    }
+    decisions.forget(change.store)
+    try add(replica.section, origin: replica.origin)
+    let kept = try outcome.get()
+    failedMigrations[change.store] = nil
+    change.log(kept: kept, to: logger)
+    return kept
+  }
+}

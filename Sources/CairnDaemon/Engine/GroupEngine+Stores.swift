@@ -1,0 +1,124 @@
+// The replicas of a group, as operators add and remove them.
+
+import CairnControl
+import CairnSync
+import Logging
+
+extension GroupEngine {
+  func stores() throws -> [StoreDescription] {
+    let running = try current()
+    let report = StatusReport(
+      running: running, configuration: configuration, replicas: replicas.mapValues(\.section))
+    return report.stores(origins: replicas.mapValues(\.origin))
+  }
+
+  /// Returns once the replica is remembered, without waiting for it to open.
+  func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
+    let section = try ReplicaSection(parameters, local: configuration.local)
+    var isNew = try isNew(section)
+    if isNew {
+      try await check(section)
+      // Another client may have added it meanwhile.
+      isNew = try self.isNew(section)
+    }
+    if isNew {
+      try remember(commanded + [section], paused: paused)
+      try add(section, origin: .command)
+      logger.event(
+        .storeAdded, "replica \(section.name) added",
+        metadata: ["replica": .string(section.name)])
+    }
+    guard let store = try stores().first(where: { $0.name == section.name }) else {
+      throw ControlError.storeNotFound(name: section.name)
+    }
+    return AddStore.Reply(store: store, added: isNew)
+  }
+
+  /// - Throws: ``ControlError`` when the name or the file is taken by another replica.
+  private func isNew(_ section: ReplicaSection) throws -> Bool {
+    if let old = replicas[section.name] {
+      guard old.section.store == section.store, old.section.direction == section.direction else {
+        throw ControlError.storeExists(
+          name: section.name, reason: "it has another location or direction; remove it first")
+      }
+      return false
+    }
+    if let other = replicas.values.first(where: { $0.section.store == section.store }) {
+      throw ControlError.storeExists(
+        name: other.section.name, reason: "the same file is a replica under this name")
+    }
+    return true
+  }
+
+  /// Refuses what can never be a replica, before anything is written down; a file that hangs is the
+  /// link's business.
+  func check(_ section: ReplicaSection) async throws {
+    let engine = try current().engine
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await engine.check(section.replicaConfiguration) }
+        group.addTask { try await Task.sleep(for: .seconds(5)) }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+    } catch let error as SyncError {
+      throw ControlError.storeInvalid(
+        name: section.name, field: "location", reason: error.message)
+    }
+  }
+
+  func removeStore(named name: String) async throws {
+    guard let replica = replicas[name] else {
+      throw OpenGroup.unknownStore(name, among: Array(replicas.keys))
+    }
+    guard replica.origin == .command else {
+      throw ControlError.storeInvalid(
+        name: name, field: "name",
+        reason: "the configuration names it; take it out there, then: cairnctl reload")
+    }
+    try remember(
+      commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
+    try await remove(name)
+    logger.event(
+      .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
+  }
+
+  /// Takes a replica out of the group.
+  func remove(_ name: String) async throws {
+    replicas[name] = nil
+    try await end(name)
+  }
+
+  /// Writes down that names belong to the configuration from now on, and that others are gone.
+  func forget(_ named: Set<String>, and removed: Set<String>) throws {
+    let sections = commanded.filter { !named.contains($0.name) }
+    let gone = paused.intersection(removed.subtracting(named))
+    if sections.count == commanded.count, gone.isEmpty { return }
+    try remember(sections, paused: paused.subtracting(gone))
+  }
+
+  /// Ends a link; one whose file hangs ends when the file answers, and keeps nobody waiting.
+  func end(_ name: String) async throws {
+    let engine = try current().engine
+    await Blocking.wait(atMost: .seconds(10)) { try? await engine.removeReplica(named: name) }
+  }
+
+  /// Pauses or resumes links and keeps that over restarts.
+  func rest(_ names: [String], _ isResting: Bool) throws {
+    let engine = try current().engine
+    try remember(
+      commanded, paused: isResting ? paused.union(names) : paused.subtracting(names))
+    if isResting { try engine.pause(names: names) } else { try engine.resume(names: names) }
+  }
+
+  /// The replicas that were added by command.
+  private var commanded: [ReplicaSection] {
+    replicas.values.filter { $0.origin == .command }.map(\.section)
+  }
+
+  /// Writes down what must survive a restart, before it is done.
+  func remember(_ sections: [ReplicaSection], paused: Set<String>) throws {
+    try remembered.save(replicas: sections.sorted { $0.name < $1.name }, paused: paused)
+    self.paused = paused
+  }
+}
