@@ -18,8 +18,7 @@ struct ExportCommand: ParsableCommand {
       all its plain values, so that `cairnctl import FILE` makes an equal store elsewhere. Where these \
       do not tell it from others, it is named by its ID, and a note says so.
 
-      Each entity is read at its own moment; for one moment of all: cairnctl backup, then cairnctl \
-      export --file.
+      All of it is read at one moment: what others write meanwhile is not in it, and they do not wait.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -51,18 +50,18 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let model: ModelSummary
-    let fetch: ExportRun.Fetch
-    if let opened = try source.open() {
-      model = opened.model
-      fetch = { try opened.fetch($0, emit: $1) }
-    } else {
-      let client = try shared.connect()
-      model = try client.call(GetModel.self, NoValues()).model
-      fetch = { parameters, each in
-        try client.stream(FetchRecords.self, parameters) { try each($0) }
-      }
+    if let file = try source.open() {
+      return try run(file.model) { _ in try file.snapshot() }
     }
+    let client = try shared.connect()
+    try run(client.call(GetModel.self, NoValues()).model) { fetches in
+      try ExportStream(client, fetches, store: source.store).next
+    }
+  }
+
+  private func run(
+    _ model: ModelSummary, _ open: ([ExportRecords.Fetch]) throws -> ExportRun.Fetch
+  ) throws {
     let plan = try ExportPlan(model, entities: entity)
     if format == .csv, plan.steps.count != 1 {
       throw CommandFailure(
@@ -71,12 +70,15 @@ struct ExportCommand: ParsableCommand {
           ? "`cairnctl model show` lists entities"
           : "cairnctl export --format csv --entity \(plan.steps[0].entity.name)")
     }
-    var export = ExportRun(plan, where: predicate, store: source.store, fetch: fetch)
+    let isWhole = format == .csv
+    let fetch = try open(
+      ExportRun.fetches(of: plan, where: predicate, model, isWhole: isWhole))
+    var export = ExportRun(plan, where: predicate, fetch: fetch)
     var writer = ExportWriter(format: format)
     if format == .csv, let step = plan.steps.first {
       writer.begin(step.attributes + (step.references + step.later).map(\.name))
     }
-    try export.run(model, isWhole: format == .csv) { try writer.add($1, of: $0) }
+    try export.run(model, isWhole: isWhole) { try writer.add($1, of: $0) }
     note(plan, export)
   }
 

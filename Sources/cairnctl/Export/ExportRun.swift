@@ -5,22 +5,31 @@ import CairnControl
 struct ExportRun {
   /// Reads records batch by batch, from the daemon or from a file.
   typealias Fetch = (
-    _ parameters: FetchRecords.Parameters, _ each: (FetchRecords.Reply) throws -> Void
+    _ fetch: ExportRecords.Fetch, _ each: ([[String: JSONValue]]) throws -> Void
   ) throws -> Void
 
   private let plan: ExportPlan
   private let fetch: Fetch
   private let predicate: String?
-  private let store: String?
   private var keys: [String: ExportKeys] = [:]
   /// How many references name a record by its ID, by the entity that they refer to.
   private(set) var referencesByID: [String: Int] = [:]
 
-  init(_ plan: ExportPlan, where predicate: String?, store: String?, fetch: @escaping Fetch) {
+  init(_ plan: ExportPlan, where predicate: String?, fetch: @escaping Fetch) {
     self.plan = plan
     self.predicate = predicate
-    self.store = store
     self.fetch = fetch
+  }
+
+  /// What a run of the same plan reads, in its order.
+  static func fetches(
+    of plan: ExportPlan, where predicate: String?, _ model: ModelSummary, isWhole: Bool
+  ) throws -> [ExportRecords.Fetch] {
+    var fetches: [ExportRecords.Fetch] = []
+    // It does not depend on rows.
+    var rehearsal = ExportRun(plan, where: predicate) { fetch, _ in fetches.append(fetch) }
+    try rehearsal.run(model, isWhole: isWhole) { _, _ in }
+    return fetches
   }
 
   /// Hands over every row with its entity.
@@ -33,8 +42,7 @@ struct ExportRun {
       for relationship in step.references + step.later
       where keys[relationship.destination] == nil {
         keys[relationship.destination] = try ExportKeys(
-          of: try model.entity(named: relationship.destination), plan: plan, fetch: fetch,
-          store: store)
+          of: try model.entity(named: relationship.destination), plan: plan, fetch: fetch)
       }
     }
     for step in plan.steps {
@@ -51,14 +59,14 @@ struct ExportRun {
     _ step: ExportPlan.Step, _ attributes: [String], _ relationships: [RelationshipSummary],
     isSecond: Bool, _ each: (EntitySummary, [String: JSONValue]) throws -> Void
   ) throws {
-    let parameters = FetchRecords.Parameters(
+    let wanted = ExportRecords.Fetch(
       // Equal stores make equal files.
       entity: step.entity.name, predicate: predicate, sort: step.key,
-      properties: attributes + relationships.map(\.name), store: store)
+      properties: attributes + relationships.map(\.name))
     var byID: [String: Int] = [:]
-    try fetch(parameters) { reply in
+    try fetch(wanted) { rows in
       // A fetch answers with the records of subentities too; those have steps of their own.
-      for row in reply.rows where row["entity"]?.stringValue == step.entity.name {
+      for row in rows where row["entity"]?.stringValue == step.entity.name {
         var values = row.filter { attributes.contains($0.key) }
         for relationship in relationships {
           values[relationship.name] = reference(row[relationship.name], relationship) {
@@ -84,7 +92,7 @@ struct ExportRun {
     case .string(let id)?:
       if let key = keys[relationship.destination]?[id] { return key }
       onID()
-      return .string(id)
+      return .string(keys[relationship.destination]?.record(id) ?? id)
     case .array(let members)?:
       let members = members.map { reference($0, relationship, onID: onID) }
       return .array(relationship.isOrdered ? members : members.sorted { $0.text < $1.text })

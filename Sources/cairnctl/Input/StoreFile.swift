@@ -35,6 +35,15 @@ struct StoreFile {
     while let batch = try cursor.next() { try emit(batch) }
   }
 
+  /// Reads what an export wants, all at one moment.
+  func snapshot() throws -> ExportRun.Fetch {
+    let snapshot = try RecordSnapshot(store)
+    return { fetch, each in
+      let cursor = try snapshot.cursor(fetch)
+      while let batch = try cursor.next() { try each(batch.rows) }
+    }
+  }
+
   /// Reads the history and hands it over in portions, the last of them empty.
   func history(
     _ parameters: GetHistory.Parameters, emit: (GetHistory.Reply) throws -> Void

@@ -69,6 +69,81 @@ import Testing
     #expect(await target.stop() == 0)
   }
 
+  /// Many reads in one export, with a commit that adds a record and deletes one before the last of them.
+  @Test func allOfAnExportIsOfOneMomentWhateverIsWrittenMeanwhile() async throws {
+    let (source, target) = try await daemons()
+    let rows = (0..<3000).map { "{\"name\":\"s\($0)\"}" }
+    _ = try await succeed(
+      source, "import", "-", "--entity", "Section", "--key", "name",
+      input: rows.joined(separator: "\n"))
+    let reads = 40
+    let (counts, last) = try await offPool {
+      let (client, other) = (try source.client(), try source.client())
+      // So much that the daemon waits for its reader long before the last read.
+      var fetches = Array(
+        repeating: ExportRecords.Fetch(entity: "Section", properties: ["name"]), count: reads)
+      fetches.append(.init(entity: "Section", properties: ["name"], records: true))
+      try client.send(ExportRecords.self, .init(fetches: fetches))
+      var counts: [Int: Int] = [:]
+      var last: [[String: JSONValue]] = []
+      while true {
+        let (reply, continues) = try client.receive(ExportRecords.self)
+        if let fetch = reply.fetch { counts[fetch, default: 0] += reply.rows.count }
+        if counts.count == 1, counts[0] == reply.rows.count { try Self.change(other) }
+        if reply.fetch == reads { last += reply.rows }
+        if !continues { break }
+      }
+      return (counts, last)
+    }
+    #expect(counts.count == reads + 1 && Set(counts.values) == [3000], "\(counts)")
+    let names = Set(last.compactMap { $0["name"]?.stringValue })
+    #expect(names.contains("s0") && !names.contains("new"))
+    #expect(Set(last.compactMap { $0["record"]?.stringValue }).count == 3000)
+    let now = try await succeed(source, "export", "--entity", "Section").output
+    #expect(now.contains("\"new\"") && !now.contains("\"s0\""))
+    #expect(await source.stop() == 0)
+    #expect(await target.stop() == 0)
+  }
+
+  /// Deletes one section and makes another.
+  private static func change(_ client: ControlClient) throws {
+    var found: String?
+    try client.stream(
+      FetchRecords.self, .init(entity: "Section", predicate: "name == 's0'")
+    ) { reply in found = found ?? reply.rows.first?["id"]?.stringValue }
+    _ = try client.call(
+      SaveRecords.self,
+      .init(
+        inserts: [.init(entity: "Section", values: ["name": .string("new")])],
+        deletes: [.init(entity: "Section", id: try #require(found))]))
+  }
+
+  /// Writers that commit a package and its section together: no exported package lacks its section.
+  @Test func whatIsCommittedTogetherIsExportedTogether() async throws {
+    let (source, target) = try await daemons()
+    let writing = Task {
+      for index in 0..<60 {
+        let line = "{\"name\":\"p\(index)\",\"section\":{\"name\":\"s\(index)\"}}"
+        _ = try await source.ctl(
+          "import", "-", "--entity", "Package", "--key", "name", input: line)
+      }
+    }
+    for _ in 0..<6 {
+      let export = try await succeed(source, "export")
+      #expect(export.errors == "", "no reference is by ID")
+      let lines = export.output.split(separator: "\n")
+      let sections = lines.count { $0.contains(#""entity":"Section""#) }
+      let packages = lines.count { $0.contains(#""entity":"Package""#) }
+      #expect(sections == packages, "\(sections) sections, \(packages) packages")
+    }
+    try await writing.value
+    let last = try await succeed(source, "export").output
+    _ = try await succeed(target, "import", "-", input: last)
+    #expect(try await succeed(target, "export").output == last)
+    #expect(await source.stop() == 0)
+    #expect(await target.stop() == 0)
+  }
+
   @Test func anImportOfAnExportedTableMakesEqualRecords() async throws {
     let (source, target) = try await daemons()
     _ = try await succeed(

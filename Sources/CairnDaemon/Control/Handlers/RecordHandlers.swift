@@ -2,6 +2,8 @@
 import Cairn
 import CairnControl
 import CairnRecords
+import CairnSync
+import Foundation
 
 extension HandlerTable {
   mutating func serveRecords() {
@@ -22,6 +24,15 @@ extension HandlerTable {
         throw ControlError(describing: error, store: parameters.store ?? "local") ?? error
       }
       // The end is an answer of its own, so that a batch need not know that it is the last.
+      return .init(rows: [])
+    }
+
+    stream(ExportRecords.self, reads: true) { parameters, engine, send in
+      do {
+        try await Self.export(parameters, in: engine.current(), send)
+      } catch {
+        throw ControlError(describing: error, store: parameters.store ?? "local") ?? error
+      }
       return .init(rows: [])
     }
 
@@ -70,6 +81,50 @@ extension HandlerTable {
     while let batch = try await context.perform({ try cursor.next() }) {
       try await send(batch)
       try Task.checkCancellation()
+    }
+  }
+
+  private static func export(
+    _ parameters: ExportRecords.Parameters, in group: OpenGroup,
+    _ send: @Sendable (ExportRecords.Reply) async throws -> Void
+  ) async throws {
+    let (store, coordinator) = try group.store(named: parameters.store)
+    let name = parameters.store ?? StoreReference.localName
+    guard let path = store.url?.path else {
+      throw ControlError.notPossible(code: "no-file", reason: "\(name) has no file")
+    }
+    let snapshot = try await Blocking.run {
+      let snapshot = try RecordSnapshot(sqlite: path, model: coordinator.managedObjectModel)
+      guard try snapshot.keepsState() else {
+        throw ControlError.notPossible(
+          code: "no-snapshot",
+          reason: "\(name) keeps no write-ahead log, so that it cannot be read at one moment")
+      }
+      return snapshot
+    }
+    defer { snapshot.close() }
+    for (index, fetch) in parameters.fetches.enumerated() {
+      let cursor = try await Blocking.run { try snapshot.cursor(fetch) }
+      while let batch = try await Blocking.run({ try cursor.next() }) {
+        var rows = batch.rows
+        if fetch.records ?? false { try Self.addRecords(to: &rows, coordinator, group.naming) }
+        try await send(.init(fetch: index, properties: batch.properties, rows: rows))
+        try Task.checkCancellation()
+      }
+    }
+  }
+
+  /// Adds the IDs of records to rows that have the URIs of objects.
+  private static func addRecords(
+    to rows: inout [[String: JSONValue]], _ coordinator: PersistentStoreCoordinator,
+    _ naming: RecordIDNaming
+  ) throws {
+    let known: [(index: Int, object: ManagedObjectID)] = rows.indices.compactMap { index in
+      rows[index]["id"]?.stringValue.flatMap(URL.init(string:))
+        .flatMap(coordinator.managedObjectID(forURIRepresentation:)).map { (index, $0) }
+    }
+    for (place, name) in zip(known, try naming.names(of: known.map(\.object))) {
+      rows[place.index]["record"] = .string(name)
     }
   }
 
