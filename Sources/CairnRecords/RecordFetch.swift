@@ -43,7 +43,13 @@ public struct RecordFetch {
     guard (parameters.limit ?? 0) >= 0, (parameters.offset ?? 0) >= 0 else {
       throw ControlError.invalidParameter(parameters.limit ?? 0 < 0 ? "limit" : "offset")
     }
-    request.fetchLimit = parameters.limit ?? 0
+    if let after = parameters.after,
+      after < 0 || parameters.sort?.isEmpty == false || (parameters.offset ?? 0) > 0
+    {
+      throw ControlError.invalidParameter("after")
+    }
+    // With a place to go on from, the rows behind it are counted.
+    request.fetchLimit = parameters.after == nil ? parameters.limit ?? 0 : 0
     request.fetchOffset = parameters.offset ?? 0
     request.returnsObjectsAsFaults = false
   }
@@ -65,8 +71,17 @@ public struct RecordFetch {
   ) throws -> RecordCursor {
     try context.performAndWait {
       request.affectedStores = stores
+      let isNumbered = isNumbered(
+        in: stores ?? context.persistentStoreCoordinator?.persistentStores ?? [])
+      if isNumbered {
+        request.sortDescriptors = [ObjectSortDescriptor(key: nil, ascending: true)]
+      } else if parameters.after != nil {
+        throw ControlError.invalidParameter("after")
+      }
       do {
-        return RecordCursor(fetch: self, context: context, objects: try context.fetch(request))
+        let objects = remaining(of: try context.fetch(request))
+        return RecordCursor(
+          fetch: self, context: context, objects: objects, isNumbered: isNumbered)
       } catch let error as PredicateEvaluationError {
         throw ControlError.invalidPredicate(
           text: parameters.predicate ?? "", position: 0, reason: error.reason)
@@ -81,6 +96,18 @@ public struct RecordFetch {
         throw ControlError(error, store: stores == nil ? "" : parameters.store ?? "local") ?? error
       }
     }
+  }
+
+  /// Whether rows come by their numbers, as tables have them, where nobody asks for another order.
+  private func isNumbered(in stores: [PersistentStore]) -> Bool {
+    (parameters.sort?.isEmpty ?? true) && stores.allSatisfy { $0.type == StoreTypeName.sqlite }
+  }
+
+  /// The objects behind the place to go on from.
+  private func remaining(of objects: [ManagedObject]) -> [ManagedObject] {
+    guard let after = parameters.after else { return objects }
+    let behind = objects.filter { ($0.objectID.rowKey ?? 0) > Int64(after) }
+    return Array(behind.prefix(parameters.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max))
   }
 
   func rows(_ objects: [ManagedObject]) throws -> [[String: JSONValue]] {
@@ -113,10 +140,14 @@ public final class RecordCursor: @unchecked Sendable {
   private let fetch: RecordFetch
   private let context: ManagedObjectContext
   private let objects: [ManagedObject]
+  private let isNumbered: Bool
   private var position = 0
   private var hasStarted = false
 
-  init(fetch: RecordFetch, context: ManagedObjectContext, objects: [ManagedObject]) {
+  init(
+    fetch: RecordFetch, context: ManagedObjectContext, objects: [ManagedObject], isNumbered: Bool
+  ) {
+    self.isNumbered = isNumbered
     self.fetch = fetch
     self.context = context
     self.objects = objects
@@ -133,7 +164,9 @@ public final class RecordCursor: @unchecked Sendable {
       let end = min(position + RecordFetch.batchSize, objects.count)
       let batch = Array(objects[position..<end])
       position = end
-      return FetchRecords.Reply(properties: properties, rows: try fetch.rows(batch))
+      let last = isNumbered ? batch.last?.objectID.rowKey.map(Int.init) : nil
+      return FetchRecords.Reply(
+        properties: properties, rows: try fetch.rows(batch), last: last)
     }
   }
 }

@@ -12,7 +12,8 @@ public enum FetchRecords: ControlMethod {
     """
     # Read records. Needs more: rows come in batches, the names of their members with the first.
     # The predicate is in Core Data's format language; sort keys have a "-" in front for
-    # descending order. Role: status.
+    # descending order. Without sort rows come by their numbers, and last is that of the batch's last row:
+    # a stream that was cut goes on with after. Role: status.
     method Fetch(
       entity: string,
       predicate: ?string,
@@ -20,8 +21,9 @@ public enum FetchRecords: ControlMethod {
       properties: ?[]string,
       limit: ?int,
       offset: ?int,
-      store: ?string
-    ) -> (properties: ?[]string, rows: []object)
+      store: ?string,
+      after: ?int
+    ) -> (properties: ?[]string, rows: []object, last: ?int)
     """
   ]
 
@@ -37,11 +39,16 @@ public enum FetchRecords: ControlMethod {
     public var offset: Int?
     /// Read from this store only; the local one when nil.
     public var store: String?
+    /// Only rows with a larger number, as ``Reply/last`` gives it; not with a sort order or an offset.
+    ///
+    /// What others have added meanwhile comes, too; what they have changed before that place does not.
+    public var after: Int?
 
     public init(
       entity: String, predicate: String? = nil, sort: [String]? = nil, properties: [String]? = nil,
-      limit: Int? = nil, offset: Int? = nil, store: String? = nil
+      limit: Int? = nil, offset: Int? = nil, store: String? = nil, after: Int? = nil
     ) {
+      self.after = after
       self.entity = entity
       self.predicate = predicate
       self.sort = sort
@@ -56,8 +63,11 @@ public enum FetchRecords: ControlMethod {
     /// The names of the members in the model's order; in the first reply only.
     public var properties: [String]?
     public var rows: [[String: JSONValue]]
+    /// The number of the last row, from where ``Parameters/after`` goes on; nil for sorted rows.
+    public var last: Int?
 
-    public init(properties: [String]? = nil, rows: [[String: JSONValue]]) {
+    public init(properties: [String]? = nil, rows: [[String: JSONValue]], last: Int? = nil) {
+      self.last = last
       self.properties = properties
       self.rows = rows
     }

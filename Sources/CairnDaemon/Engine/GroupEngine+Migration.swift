@@ -80,7 +80,7 @@ extension GroupEngine {
     let outcome: Result<String?, any Error>
     do {
       let kept = try await Blocking.run {
-        try change.run(options: [:], backups: backups, now: Date()) { fraction in
+        try change.run(options: [:], backups: backups, at: Date()) { fraction in
           self.migrating.withLock { $0[change.store] = fraction }
           progress(fraction)
         }

@@ -191,19 +191,22 @@ struct StoreModelChange: Sendable {
   ///
   /// - Parameter options: How the daemon opens the store.
   /// - Returns: The copy's file.
-  /// - Throws: What a migration or copying throws; the store is as it was then.
+  /// - Throws: ``CairnControl/ControlError`` where values would be dropped that were not there when it was
+  ///   counted; what a migration or copying throws. The store is as it was then.
   func run(
-    options: [AnyHashable: Any], backups: String, now: Date,
+    options: [AnyHashable: Any], backups: String, at date: Date,
     progress: @escaping @Sendable (Double) -> Void
   ) throws -> String? {
-    // The route is found anew: whoever waited for consent counted another state.
+    // Programs may have written since it was counted.
+    let now = try StoreModelChange(of: store, at: path, to: target)
+    if losses.isEmpty, !now.losses.isEmpty { try now.check(allowDrop: false) }
     let route = try Self.route(of: path, to: target)
     let migration = FileMigration(
       path: path, route: route, timeout: Self.timeout, options: options)
     var kept: String?
     if !losses.isEmpty {
       try StoreBackup.makeFolder(backups)
-      let name = "\(store)-before-migration-\(StoreBackup.stamp(now))"
+      let name = "\(store)-before-migration-\(StoreBackup.stamp(date))"
       let folder = StoreBackup.unusedFolder("\(backups)/\(name)")
       kept = try migration.copy(into: folder)
       try StoreBackup.makeDurable(folder)

@@ -122,11 +122,13 @@ extension EngineKeeper {
       configuration: configuration, ownership: ownership, reporter: reporter
     ).options(durability: configuration.local.durability)
     let box = UncheckedOptions(options)
+    isMigrating = true
+    defer { isMigrating = false }
     do {
       let kept = try await Self.reporting(send) { progress in
         try await Blocking.run {
           try change.run(
-            options: box.value, backups: configuration.backup.folder, now: Date()
+            options: box.value, backups: configuration.backup.folder, at: Date()
           ) { fraction in
             reading?.migrated.withLock { $0 = fraction }
             reporter.progress("Migrating the local store, \(Int(fraction * 100)) %")

@@ -64,14 +64,13 @@ actor EngineKeeper {
     }
   }
 
-  /// How long a turn that runs is waited for when the daemon stops: a migration, which whatever ends it
-  /// leaves as if it had not begun.
-  private static let stopPatience = Duration.seconds(10)
+  /// Whether the local store is being migrated, which whatever ends it leaves as if it had not begun.
+  var isMigrating = false
 
   /// Stops the engine for good.
   func stop() async {
     isStopped = true
-    await Blocking.wait(atMost: Self.stopPatience) {
+    await Blocking.wait(atMost: isMigrating ? .seconds(2) : .seconds(40)) {
       await self.turns.run {
         let engine = await self.host.withdraw(
           state: "draining", reason: "the daemon is stopping")

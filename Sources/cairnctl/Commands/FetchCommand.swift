@@ -36,6 +36,13 @@ struct FetchCommand: ParsableCommand {
   @Option(name: .long, help: "Leave out so many records first.")
   var offset: Int?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Go on behind the row of that number, as a fetch that was cut says; without --sort.",
+      valueName: "number"))
+  var after: Int?
+
   @OptionGroup var source: SourceOptions
 
   @Option(name: .long, help: "How rows are written: table, jsonl or csv.")
@@ -54,15 +61,23 @@ struct FetchCommand: ParsableCommand {
     let parameters = FetchRecords.Parameters(
       entity: entity, predicate: predicate, sort: Self.list(sort),
       properties: chosen?.filter { $0 != "id" }, limit: limit, offset: offset,
-      store: source.store)
+      store: source.store, after: after)
+    var last: Int?
     func write(_ reply: FetchRecords.Reply) {
       if let properties = reply.properties { writer.begin(properties) }
       for row in reply.rows { writer.add(row) }
+      last = reply.last ?? last
     }
     if let opened = try source.open() {
       try opened.fetch(parameters, emit: write)
     } else {
-      try shared.connect().stream(FetchRecords.self, parameters) { write($0) }
+      do {
+        try shared.connect().stream(FetchRecords.self, parameters) { write($0) }
+      } catch {
+        writer.end()
+        if let last { Output.note("note: the rest of it comes with --after \(last)") }
+        throw error
+      }
     }
     writer.end()
   }
