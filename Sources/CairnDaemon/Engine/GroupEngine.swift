@@ -156,6 +156,7 @@ actor GroupEngine {
       return (coordinator, try await Blocking.run { try opening.open(in: coordinator) })
     } catch is OtherModelVersion {
       let change = try await Blocking.run { try opening.modelChange(to: model) }
+      if let strangeness = change.strangeness { throw strangeness }
       decisions.note(change)
       switch versions {
       case .follow: following = change.goesByItself ? change : nil

@@ -99,12 +99,28 @@ struct StoreModelChange: Sendable {
   var problem: StatusProblem? {
     guard !isDone, !goesByItself else { return nil }
     let (was, new) = (old.side.version, target.version.side.version)
-    let place =
-      isForeign
-      ? "\(subject) is of a version of the model that \(target.versions.url.path) does not have"
-      : "\(subject) stays at \(was) of the model"
+    let place = isForeign ? foreign : "\(subject) stays at \(was) of the model"
     let command = "cairnctl store migrate \(store)"
     return StatusProblem(code: Self.code, message: "\(place): \(reason(new)); \(advice(command))")
+  }
+
+  private var foreign: String {
+    "\(subject) (\(path)) is of a version of the model that \(target.versions.url.path) does not have"
+  }
+
+  /// Why a store is not even served at the version that it has.
+  ///
+  /// Its version is not known here, and no daemon has kept it before: the configuration may name the store of
+  /// something else.
+  var strangeness: EngineFailure? {
+    guard isForeign, !goesByItself, !FileManager.default.fileExists(atPath: path + "-cairn") else {
+      return nil
+    }
+    return EngineFailure(
+      code: Self.code,
+      reason: "\(foreign): \(reason(target.version.side.version)); put the model there that the "
+        + "store was made with, or name another store in local.path",
+      isTransient: false)
   }
 
   static let code = "incompatible-model"
@@ -120,7 +136,10 @@ struct StoreModelChange: Sendable {
 
   private func reason(_ new: String) -> String {
     if !isPossible {
-      let first = plans.obstacles.first.map { "\($0.place): \($0.reason)" }
+      let first = plans.obstacles.first.map { obstacle in
+        let reason = obstacle.reason
+        return "\(obstacle.place): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)"
+      }
       let more = plans.obstacles.count > 1 ? " (and \(plans.obstacles.count - 1) more)" : ""
       return "it cannot be brought to \(new): "
         + (first.map { $0 + more } ?? "a mapping model is needed, and there is none")
