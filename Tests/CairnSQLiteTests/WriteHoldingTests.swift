@@ -65,9 +65,12 @@ import Testing
       try fixture.row("Employee", ["age": .integer(5)]),
     ])
     var sizes = try fixture.store.rowSizes(of: rows.map(\.objectID))
+    #expect(
+      try fixture.store.totalRowSize(of: rows.map(\.objectID)) == sizes.reduce(0, +))
     // Beside the file's name in the row.
     #expect((3 << 20...(3 << 20) + 100).contains(sizes.remove(at: 1)))
     #expect(sizes == [105, 2, 0])
+    #expect(try fixture.store.totalRowSize(of: []) == 0)
     #expect(try fixture.store.rowSizes(of: []) == [])
     let gone = fixture.store.objectID(for: rows[0].objectID.entity, rowKey: 999)
     #expect(try fixture.store.rowSizes(of: [gone]) == [0])

@@ -87,8 +87,10 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   }
 
   public func sidecarEntries(
-    of map: String, from lower: Data?, to upper: Data?, limit: Int
+    of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) throws -> [(key: Data, value: Data)] {
-    tables.withLock { $0.sidecar.entries(of: map, from: lower, to: upper, limit: limit) }
+    tables.withLock {
+      $0.sidecar.entries(of: map, from: lower, to: upper, limit: limit, except: value)
+    }
   }
 }

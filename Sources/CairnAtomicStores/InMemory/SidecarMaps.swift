@@ -36,6 +36,8 @@ struct SidecarMaps {
     for operation in operations {
       switch operation {
       case .put(let key, let value): put(value, at: key)
+      case .putAll(let run):
+        run.forEach { put(Data($1), at: SidecarKey(map: run.map, key: Data($0))) }
       case .putAtTransaction(let map, let value):
         if let transaction { put(value, at: SidecarKey(map: map, transaction: transaction)) }
       case .add(let key, let numbers):
@@ -66,15 +68,18 @@ struct SidecarMaps {
   }
 
   func entries(
-    of name: String, from lower: Data?, to upper: Data?, limit: Int
+    of name: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) -> [(key: Data, value: Data)] {
     guard let map = maps[name] else { return [] }
     let start = lower.map(map.place(of:)) ?? 0
     let end = upper.map(map.place(of:)) ?? map.keys.count
     guard start < end else { return [] }
-    let keys = map.keys[start..<end]
-    return (limit > 0 ? keys.prefix(limit) : keys).compactMap { key in
-      map.values[key].map { (key, $0) }
+    var found: [(key: Data, value: Data)] = []
+    for key in map.keys[start..<end] {
+      guard let stored = map.values[key], stored != value else { continue }
+      found.append((key, stored))
+      if limit > 0, found.count == limit { break }
     }
+    return found
   }
 }

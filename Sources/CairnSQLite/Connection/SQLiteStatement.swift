@@ -228,13 +228,7 @@ struct SQLiteStatement {
   }
 
   func bind(_ value: Data, at index: Int32) {
-    value.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, !bytes.isEmpty else {
-        sqlite3_bind_zeroblob(handle, index, 0)
-        return
-      }
-      sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
-    }
+    value.withUnsafeBytes { bind(copying: $0, at: index) }
   }
 
   /// Binds the bytes of a text.
@@ -249,13 +243,15 @@ struct SQLiteStatement {
   }
 
   func bind(_ bytes: [UInt8], at index: Int32) {
-    bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, !bytes.isEmpty else {
-        sqlite3_bind_zeroblob(handle, index, 0)
-        return
-      }
-      sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
+    bytes.withUnsafeBytes { bind(copying: $0, at: index) }
+  }
+
+  func bind(copying bytes: UnsafeRawBufferPointer, at index: Int32) {
+    guard let base = bytes.baseAddress, !bytes.isEmpty else {
+      sqlite3_bind_zeroblob(handle, index, 0)
+      return
     }
+    sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
   }
 
   /// Binds bytes without copying them: another value must be bound before they go.

@@ -47,6 +47,12 @@ struct SidecarTables {
         values += [Data?](repeating: nil, count: run.count)
         continue
       }
+      if run.count >= 8 {
+        var lookup = SortedLookup(try connection.statement(SortedLookup.text(table)))
+        defer { lookup.finish() }
+        for key in run { values.append(try lookup.value(for: key)) }
+        continue
+      }
       let statement = try connection.statement("SELECT V FROM \(table) WHERE K = ?")
       for key in run { values.append(try value(for: key, with: statement)) }
     }
@@ -54,13 +60,14 @@ struct SidecarTables {
   }
 
   func entries(
-    of map: String, from lower: Data?, to upper: Data?, limit: Int
+    of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) throws -> [(key: Data, value: Data)] {
     let table = try Self.table(map)
     guard try connection.hasTable(table) else { return [] }
     var conditions: [String] = []
     if lower != nil { conditions.append("K >= ?1") }
     if upper != nil { conditions.append("K < ?2") }
+    if value != nil { conditions.append("V <> ?4") }
     let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     let statement = try connection.statement(
       "SELECT K, V FROM \(table)\(filter) ORDER BY K\(limit > 0 ? " LIMIT ?3" : "")")
@@ -68,6 +75,7 @@ struct SidecarTables {
     if let lower { statement.bind(lower, at: 1) }
     if let upper { statement.bind(upper, at: 2) }
     if limit > 0 { statement.bind(Int64(limit), at: 3) }
+    if let value { statement.bind(value, at: 4) }
     var result: [(key: Data, value: Data)] = []
     while try statement.step() { result.append((statement.data(0), statement.data(1))) }
     return result
@@ -89,21 +97,51 @@ struct SidecarTables {
           recent = (key.map, statement)
         }
         try put(key, value, with: statement)
+      case .putAll(let run): try put(run, known: &known)
       case .remove, .add: _ = try execute(operation, known: &known)
       case .require, .putAtTransaction: break
       }
     }
   }
 
-  private func putting(_ map: String, known: inout Set<String>) throws -> SQLiteStatement {
+  /// How many entries of a run one statement takes: with more of them the rest costs more than is won.
+  private static let block = 16
+
+  private func put(_ run: SidecarRun, known: inout Set<String>) throws {
+    if run.count >= Self.block {
+      try put(run, by: Self.block, from: 0, with: try putting(run.map, Self.block, known: &known))
+    }
+    let rest = run.count - run.count % Self.block
+    try put(run, by: 1, from: rest, with: try putting(run.map, known: &known))
+  }
+
+  private func put(
+    _ run: SidecarRun, by size: Int, from first: Int, with statement: SQLiteStatement
+  ) throws {
+    defer { statement.reset() }
+    try run.withEntries(of: size, from: first) { block in
+      for place in 0..<size {
+        statement.bindInPlace(block.key(place), at: Int32(2 * place + 1))
+        statement.bindInPlace(block.value(place), at: Int32(2 * place + 2))
+      }
+      try statement.run()
+    }
+  }
+
+  /// - Parameter count: How many entries the statement takes.
+  private func putting(
+    _ map: String, _ count: Int = 1, known: inout Set<String>
+  ) throws -> SQLiteStatement {
     let table = try Self.table(map)
     if known.insert(table).inserted {
       try connection.execute(
         "CREATE TABLE IF NOT EXISTS \(table) (K BLOB PRIMARY KEY, V BLOB NOT NULL) "
           + "WITHOUT ROWID")
     }
+    let rows = (0..<count).map { "(?\(2 * $0 + 1), ?\(2 * $0 + 2))" }
     return try connection.statement(
-      "INSERT INTO \(table) (K, V) VALUES (?1, ?2) ON CONFLICT (K) DO UPDATE SET V = ?2")
+      "INSERT INTO \(table) (K, V) VALUES \(rows.joined(separator: ", ")) "
+        + "ON CONFLICT (K) DO UPDATE SET V = excluded.V")
   }
 
   private func put(_ key: SidecarKey, _ value: Data, with statement: SQLiteStatement) throws {
@@ -122,6 +160,7 @@ struct SidecarTables {
     switch operation {
     case .put(let key, let value):
       try put(key, value, with: try putting(key.map, known: &known))
+    case .putAll(let run): try put(run, known: &known)
     case .remove(let key):
       let table = try Self.table(key.map)
       guard try known.contains(table) || connection.hasTable(table) else { return true }
@@ -152,11 +191,12 @@ extension SQLiteStore: SidecarKeeping {
   }
 
   public func sidecarEntries(
-    of map: String, from lower: Data?, to upper: Data?, limit: Int
+    of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) throws -> [(key: Data, value: Data)] {
-    try readConsistently(count: limit == 0 ? .max : limit) { lookup in
+    // What is left out is read, too.
+    try readConsistently(count: limit == 0 || value != nil ? .max : limit) { lookup in
       try SidecarTables(connection: lookup.connection)
-        .entries(of: map, from: lower, to: upper, limit: limit)
+        .entries(of: map, from: lower, to: upper, limit: limit, except: value)
     }
   }
 }

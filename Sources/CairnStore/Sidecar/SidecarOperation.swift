@@ -4,6 +4,8 @@ import Foundation
 /// commit with its rows, for bookkeeping such as that of sync.
 public enum SidecarOperation: Sendable {
   case put(SidecarKey, Data)
+  /// Puts many entries at once, as ``put(_:_:)`` would one by one.
+  case putAll(SidecarRun)
   case remove(SidecarKey)
   /// The save succeeds only if the entry has exactly this value now (nil: is absent).
   case require(SidecarKey, Data?)

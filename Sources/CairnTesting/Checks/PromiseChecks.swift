@@ -71,6 +71,29 @@ enum PromiseChecks {
       let first = try keeper.sidecarEntries(of: "suite", from: Data([1]), to: nil, limit: 1)
       probe.expectEqual(first.map(\.key), [Data([1, 0])], "with a limit")
     },
+    ConformanceCheck("sidecar entries can be put by the run") { probe in
+      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      var run = SidecarRun(
+        map: "suite", key: [0x61] + [UInt8](repeating: 0, count: 8), value: [7, 7], capacity: 40)
+      for number in 0..<40 as Range<UInt64> {
+        run.append()
+        run.set(number * 1000, at: 1)
+      }
+      let known = SidecarKey(map: "suite", key: Data([0x61, 0, 0, 0, 0, 0, 0, 0x03, 0xE8]))
+      try probe.save { $0.sidecar = [.put(known, data("old"))] }
+      try probe.save { $0.sidecar = [.putAll(run)] }
+      let all = try keeper.sidecarEntries(of: "suite", from: nil, to: nil, limit: 0)
+      probe.expectEqual(all.count, 40, "entries")
+      probe.expectEqual(Set(all.map(\.value)), [Data([7, 7])], "values")
+      probe.expectEqual(all.map(\.key).dropFirst().first, known.key, "a key")
+      let keys = all.map { SidecarKey(map: "suite", key: $0.key) }
+      let others = keys.map { SidecarKey(map: "suite", key: $0.key + Data([1])) }
+      let asked = zip(keys, others).flatMap { [$0, $1] }
+      let found = try keeper.sidecarValues(for: asked)
+      probe.expectEqual(found, asked.map { $0.count == 9 ? Data([7, 7]) : nil }, "in their order")
+      let reversed = try keeper.sidecarValues(for: asked.reversed())
+      probe.expectEqual(reversed, found.reversed(), "in another order")
+    },
     ConformanceCheck("a sidecar entry can stand under the transaction that it commits with") {
       probe in
       guard let keeper = probe.store as? any SidecarKeeping,
