@@ -99,26 +99,50 @@ final class LogCare: Sendable {
     }
   }
 
+  /// How many pages the database has at the begin of a transaction.
+  func pages(of database: Database) throws -> Int64 {
+    try SQLiteConnection(database: database).integer("PRAGMA page_count") ?? 0
+  }
+
   /// Makes the database file as large as it will be once the log is moved, and a step larger; called
   /// in a transaction that is about to commit.
   ///
   /// On a disk that has become full, the log can then still be moved and used from its beginning,
-  /// and the step is there for what deletes write besides.
-  func reserveRoom(_ database: Database, mayUseReserve: Bool) throws {
-    let connection = SQLiteConnection(database: database)
-    let pages = try connection.integer("PRAGMA page_count") ?? 0
-    let needed = pages * pageSize
+  /// and the step is there for what deletes write besides. What other programs have in the log has its room
+  /// once it is moved.
+  ///
+  /// - Parameter committed: The pages of the database before the transaction. What belongs to them is not touched:
+  ///   another program may be moving them out of the log.
+  func reserveRoom(
+    _ database: Database, after committed: Int64, mayUseReserve: Bool
+  ) throws {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let found = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard found == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee,
+      let measure = methods.xFileSize, let write = methods.xWrite
+    else { return }
+    let step = Int64(Self.growth)
+    let pages = try pages(of: database) * pageSize
     // Moving the log cuts the reserve off the file again; a delete takes what it needs of it.
-    var size = mayUseReserve ? needed : needed + Int64(Self.growth)
-    let code = sqlite3_file_control(
-      database.sqliteConnection, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+    let needed = (mayUseReserve ? pages : pages + step).roundedUp(to: step)
+    var size: Int64 = 0
+    var code = measure(file, &size)
+    var place = max(size, committed * pageSize)
+    while code == SQLITE_OK, place < needed {
+      let count = min(step, needed - place)
+      code = Self.zeros.withUnsafeBytes { write(file, $0.baseAddress, Int32(count), place) }
+      place += count
+    }
     guard code != SQLITE_OK else { return }
     // SQLite calls a full disk a failed write here.
-    guard code == SQLITE_FULL || Self.room(besides: database) < Int64(2 * Self.growth) else {
+    guard code == SQLITE_FULL || Self.room(besides: database) < 2 * step else {
       throw SQLiteFailure(code: code, message: "disk I/O error")
     }
     throw SQLiteFailure(code: SQLITE_FULL, message: "database or disk is full")
   }
+
+  private static let zeros = [UInt8](repeating: 0, count: Int(growth))
 
   /// The bytes that are free on the file's disk.
   private static func room(besides database: Database) -> Int64 {
@@ -128,4 +152,8 @@ final class LogCare: Sendable {
     else { return .max }
     return free.int64Value
   }
+}
+
+extension Int64 {
+  fileprivate func roundedUp(to step: Int64) -> Int64 { (self + step - 1) / step * step }
 }

@@ -51,6 +51,7 @@ extension SQLiteStore: WriteHolding {
         }
         try SQLiteConnection(database: connection).transaction {
           try versions.check(SQLiteConnection(database: connection))
+          let pages = try care?.pages(of: connection) ?? 0
           if let checksums {
             commit = try checksums.summing(
               connection, files: files, isCounted: isCounted, work)
@@ -58,7 +59,7 @@ extension SQLiteStore: WriteHolding {
           } else if try !work() {
             return false
           }
-          try care?.reserveRoom(connection, mayUseReserve: deletes)
+          try care?.reserveRoom(connection, after: pages, mayUseReserve: deletes)
           return true
         }
         if let commit { checksums?.didCommit(commit, connection) }
