@@ -5,6 +5,10 @@ struct BatchPacing: Hashable, Sendable {
   private let most: Int
   /// Below that, what each commit costs by itself outweighs what is moved.
   private static let least = 64
+  /// Commits that met no program, since one did or the last growth.
+  private var calm = 0
+  /// A program that saves now and then is not met by each of small commits: they grow after so many.
+  private static let calmBeforeGrowth = 8
 
   init(most: Int) {
     self.most = most
@@ -13,6 +17,11 @@ struct BatchPacing: Hashable, Sendable {
 
   /// - Parameter metWriters: Whether a program has written to the destination since the commit before.
   mutating func moved(metWriters: Bool) {
-    size = metWriters ? max(min(Self.least, most), size / 4) : min(most, size * 2)
+    if metWriters {
+      (size, calm) = (max(min(Self.least, most), size / 4), 0)
+    } else if size < most {
+      calm += 1
+      if calm >= Self.calmBeforeGrowth { (size, calm) = (min(most, size * 2), 0) }
+    }
   }
 }

@@ -11,7 +11,9 @@ struct PassPacing: Hashable, Sendable {
   let limit: UInt64
 
   /// A pass that is asked for so soon after the one before, in milliseconds, follows writes without pause.
-  private static let soon: UInt64 = 5
+  private static let soon: UInt64 = 8
+  /// After so long, in milliseconds, writes have paused; in between they become fewer.
+  private static let late: UInt64 = 40
   private static let first: UInt64 = 5
 
   init(limit: UInt64) { self.limit = limit }
@@ -23,11 +25,15 @@ struct PassPacing: Hashable, Sendable {
   /// - Returns: Until when to gather.
   mutating func passWanted(at now: UInt64) -> UInt64 {
     // A clock that goes back says nothing.
-    guard let lastEnd, now >= lastEnd, now - lastEnd <= Self.soon else {
+    guard let lastEnd, now >= lastEnd, now - lastEnd < Self.late else {
       pause = 0
       return now
     }
-    pause = min(limit, max(Self.first, pause * 2))
+    if now - lastEnd <= Self.soon {
+      pause = min(limit, max(Self.first, pause * 2))
+    } else {
+      pause = pause / 2 < Self.first ? 0 : pause / 2
+    }
     return now + pause
   }
 }
