@@ -241,6 +241,17 @@ final class SimulatedStore {
     }
   }
 
+  /// The conflicts that sync has written down in the store.
+  func journal() throws -> [JournalEntry] {
+    try probe().read { database in
+      let table = "CAIRN_\(SyncMap.journal.rawValue)"
+      guard try database.tableExists(table) else { return [] }
+      return try Data.fetchAll(database, sql: "SELECT V FROM \(table)").compactMap {
+        try? JournalEntry(decoding: $0)
+      }
+    }
+  }
+
   func lastTransaction() throws -> Int64 {
     try probe().read { database in
       try Int64.fetchOne(database, sql: "SELECT MAX(Z_PK) FROM ATRANSACTION") ?? 0

@@ -95,24 +95,29 @@ extension SimulationRun {
 
   /// The values that lost, as the journals of all stores have them.
   func journal(except store: SimulatedStore? = nil) -> Set<String> {
-    var found: Set<String> = []
+    var entries: [JournalEntry] = []
     for machine in machines {
+      // Out of the files, which are there when no machine runs, and through what is open, where a file is gone.
+      for place in [machine.local] + machine.replicas where place !== store {
+        entries += (try? place.journal()) ?? []
+      }
       guard let engine = machine.engine else { continue }
       var places: [StoreAccess] = machine.local === store ? [] : [engine.local]
       for replica in machine.replicas where replica !== store {
         if let access = try? engine.link(replica.name).replica { places.append(access) }
       }
-      let entries = places.flatMap { access -> [JournalEntry] in
+      for access in places {
         let stored = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
           of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)
-        return (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
+        entries += (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
       }
-      for entry in entries {
-        switch entry.conflict.losingValue {
-        case .string(let text): found.insert(text)
-        case .double(let number): found.insert("\(number)")
-        default: break
-        }
+    }
+    var found: Set<String> = []
+    for entry in entries {
+      switch entry.conflict.losingValue {
+      case .string(let text): found.insert(text)
+      case .double(let number): found.insert("\(number)")
+      default: break
       }
     }
     return found
