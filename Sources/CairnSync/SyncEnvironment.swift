@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// The outside world as sync sees it: time, randomness, waiting.
@@ -38,6 +39,13 @@ public struct SyncEnvironment: Sendable {
     $1()
   }
 
+  /// Runs work beside what its caller goes on with, and gives what waits until it is done: in turn, unless it is
+  /// told otherwise.
+  public var beside: @Sendable (_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void = {
+    $0()
+    return {}
+  }
+
   public init(
     now: @escaping @Sendable () -> UInt64,
     random: @escaping @Sendable () -> UInt64,
@@ -51,11 +59,19 @@ public struct SyncEnvironment: Sendable {
   }
 
   /// The real clock and the system's random numbers.
-  public static let live = SyncEnvironment(
-    now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) },
-    random: {
-      var generator = SystemRandomNumberGenerator()
-      return generator.next()
-    },
-    sleep: { try await Task.sleep(for: $0) })
+  public static let live: SyncEnvironment = {
+    var environment = SyncEnvironment(
+      now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) },
+      random: {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+      },
+      sleep: { try await Task.sleep(for: $0) })
+    environment.beside = { work in
+      let group = DispatchGroup()
+      DispatchQueue.global().async(group: group, execute: work)
+      return { group.wait() }
+    }
+    return environment
+  }()
 }

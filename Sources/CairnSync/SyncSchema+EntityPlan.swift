@@ -30,6 +30,11 @@ extension SyncSchema {
     let deniedBy: [Int]
     /// Whether a delete takes along records that refer to the deleted one.
     let takesReferrers: Bool
+    /// Whether a record is no more than its row: none of its relationships travels as links, and it has no place in
+    /// an order.
+    let isAlone: Bool
+    /// Whether a record can have another for itself alone.
+    let isExclusive: Bool
     /// Whether references of any record can lead to one of the entity; the schema finds it out of all plans.
     var isReferredTo = false
     /// Whether a record that refers to one of the entity can take it along; as ``isReferredTo``.
@@ -53,6 +58,9 @@ extension SyncSchema {
       }
       linkSides = sides
       orderedSides = Self.orderedSides(of: entity, sides)
+      isExclusive = columns.contains(where: \.isExclusive)
+      isAlone =
+        sides.isEmpty && orderedSides.isEmpty && columns.allSatisfy { $0.orderedInverse == nil }
       var constraints: [[String]] = []
       var policy: DeleteConflictPolicy?
       var next: EntityDescription? = entity

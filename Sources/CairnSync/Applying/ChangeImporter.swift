@@ -125,19 +125,20 @@ struct ChangeImporter {
       return .applied(outcome)
     }
     var loading = try KnownLoading(access: access, ledger: ledger)
-    let plan = try loading.plan(batch, try access.importSetting(ledger))
+    var plan = try loading.plan(batch, try access.importSetting(ledger))
     try access.environment.reach(.afterPlan)
     if let rows = try RowApplying(plan, loading: loading, context: context) {
       ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
       return try apply(plan, with: rows, ledger, set, cursor)
     }
+    plan = plan.expanded
     ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
     let applying = ObjectApplying(
       plan, objects: loading.objects, access: access, ledger: ledger, context: context)
     do {
       let (objects, isExact) = try applying.changeObjects()
       if !isExact { return .failed(.overtaken, StoreAccess.contention(access.store)) }
-      let conflicts = try finish(plan, objects, ledger, set, cursor)
+      let conflicts = try finish(plan, objects, [], ledger, set, cursor)
       guard try isUntouched(plan, loading.objects, ledger) else {
         return .failed(.overtaken, StoreAccess.contention(access.store))
       }
@@ -156,7 +157,7 @@ struct ChangeImporter {
     _ plan: ImportPlan, with rows: RowApplying, _ ledger: Ledger, _ set: ChangeSet,
     _ cursor: SyncCursor?
   ) throws -> Result {
-    let conflicts = try finish(plan, rows.objects, ledger, set, cursor)
+    let conflicts = try finish(plan, rows.objects, rows.newRecords, ledger, set, cursor)
     guard try isUntouched(plan, rows.objects, ledger, along: rows.touched) else {
       return .failed(.overtaken, StoreAccess.contention(access.store))
     }
@@ -178,11 +179,12 @@ struct ChangeImporter {
   ///
   /// - Returns: How many conflicts are new to the journal.
   private func finish(
-    _ plan: ImportPlan, _ objects: [RecordID: ManagedObjectID], _ ledger: Ledger,
-    _ set: ChangeSet, _ cursor: SyncCursor?
+    _ plan: ImportPlan, _ objects: [RecordID: ManagedObjectID], _ added: [NewRecords],
+    _ ledger: Ledger, _ set: ChangeSet, _ cursor: SyncCursor?
   ) throws -> Int {
     let conflicts = try ledger.write(
-      plan, objects: objects, time: access.environment.now(), limit: access.latestCredibleTime)
+      plan, objects: objects, added: added, time: access.environment.now(),
+      limit: access.latestCredibleTime)
     if let cursor { ledger.setCursor(cursor, for: set.source) }
     try access.environment.reach(.beforeImportCommit)
     return conflicts
@@ -190,7 +192,7 @@ struct ChangeImporter {
 
   private func outcome(of plan: ImportPlan, _ conflicts: Int) -> Outcome {
     var outcome = Outcome()
-    outcome.records = plan.records.count(where: \.isNews)
+    outcome.records = plan.newsCount
     outcome.links = plan.linkStates.count
     outcome.conflicts = conflicts
     outcome.held = plan.held.map(\.entry.content)
@@ -211,8 +213,15 @@ struct ChangeImporter {
     // What sync itself wrote needs no capture.
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 64, includesChanges: false)
-    return later.isAll && later.transactions.isEmpty
+    guard later.isAll, later.transactions.isEmpty else { return false }
+    if later.own.count >= Self.ownTransactions, let last = later.last {
+      ledger.passOver(later.own, upTo: last)
+    }
+    return true
   }
+
+  /// After so many of them, sync's own transactions are looked at by no commit that follows.
+  private static let ownTransactions = 16
 
   /// Whether no application has written, since the ledger was read, to a row that the commit is
   /// about.

@@ -22,7 +22,10 @@ struct KnownLoading {
 
   /// Plans a batch, reading what the planner asks for until it asks for nothing more.
   mutating func plan(_ batch: ImportBatch, _ setting: ImportSetting) throws -> ImportPlan {
-    try load(Self.first(of: batch))
+    let ids = batch.records.map(\.id)
+    try ledger.prefetch(records: ids)
+    known.hasNoneOfBatch = ids.allSatisfy { ledger.isAbsent(SyncKey.record($0)) }
+    if !known.hasNoneOfBatch { try load(Self.first(of: batch)) }
     while true {
       switch ImportPlanner.plan(batch, known: known, setting: setting) {
       case .plan(let plan): return plan

@@ -4,14 +4,21 @@ import CairnStore
 extension Ledger {
   /// Writes down what a plan says beside the rows.
   ///
-  /// - Parameter objects: The objects of the plan's records, those that it inserts included.
+  /// - Parameters:
+  ///   - objects: The objects of the plan's records, those that it inserts included.
+  ///   - added: What becomes of the plan's new rows.
   /// - Returns: How many conflicts are new to the journal.
   func write(
-    _ plan: ImportPlan, objects: [RecordID: ManagedObjectID], time: UInt64, limit: UInt64
+    _ plan: ImportPlan, objects: [RecordID: ManagedObjectID], added: [NewRecords] = [],
+    time: UInt64, limit: UInt64
   ) throws -> Int {
     // Also where only rows come and go: another commit that was planned on the same must not pass.
     if plan.hasNews || !plan.rows.isEmpty { head.sequence += 1 }
     head.clock.receive(plan.reading, limit: limit)
+    for var records in added {
+      records.sequence = head.sequence
+      add(records)
+    }
     var inserted: Set<RecordID> = []
     reserve(plan.rows.count + 2 * plan.records.count)
     for action in plan.rows where action.kind != .update {

@@ -12,6 +12,8 @@ import Foundation
 struct RowApplying {
   /// The objects of the plan's records, the new ones included.
   private(set) var objects: [RecordID: ManagedObjectID]
+  /// What is added to the bookkeeping for the plan's new rows.
+  private(set) var newRecords: [NewRecords] = []
   private let access: StoreAccess
   private let ledger: Ledger
   private let coordinator: PersistentStoreCoordinator
@@ -33,9 +35,15 @@ struct RowApplying {
     self.coordinator = coordinator
     contextName = context.name
     let plain = RowRules.plainEntities(of: access.schema)
-    guard plan.rows.allSatisfy({ plain.contains($0.entity) }) else { return nil }
+    guard plan.rows.allSatisfy({ plain.contains($0.entity) }),
+      plan.newRows.allSatisfy({ plain.contains($0.entity) })
+    else { return nil }
     for (id, row) in loading.snapshots { if let object = objects[id] { snapshots[object] = row } }
     try reserve(plan.rows.filter { $0.kind == .insert })
+    try reserve(plan.newRows, origin: plan.newRowsOrigin)
+    for (rows, records) in zip(plan.newRows, newRecords) {
+      guard try add(rows, as: records) else { return nil }
+    }
     for action in plan.rows {
       guard try add(action) else { return nil }
     }
@@ -82,7 +90,7 @@ struct RowApplying {
       ids = try access.store.obtainPermanentIDs(for: entities)
     }
     for (action, id) in zip(sorted, ids) { objects[action.id] = id }
-    inserted = Set(ids)
+    inserted.formUnion(ids)
   }
 
   /// - Returns: False when the row breaks a rule, which an object can tell more about.
@@ -106,15 +114,7 @@ struct RowApplying {
     var changed: [Int] = []
     for item in action.values {
       let column = plan.columns[item.column]
-      let value: AttributeValue
-      if let target = item.value.reference {
-        guard let target = try self.object(target) else { continue }
-        value = .object(target)
-      } else if let plain = RowReading.attributeValue(item.value) {
-        value = plain
-      } else {
-        continue
-      }
+      guard let value = try stored(item.value) else { continue }
       if values[column.slot].isSameStoredValue(as: value) { continue }
       if column.relationship != nil { note(column, from: values[column.slot], to: value) }
       values[column.slot] = value
@@ -135,6 +135,70 @@ struct RowApplying {
 
   /// The changed slots of rows that were there.
   private var pendingUpdates: [ManagedObjectID: [Int]] = [:]
+
+  // MARK: New rows
+
+  /// Gives the new rows their keys, in the order of their records.
+  private mutating func reserve(_ groups: [ImportPlan.NewRows], origin: StoreID?) throws {
+    for group in groups {
+      guard let plan = access.schema.entities[group.entity] else { continue }
+      var records = NewRecords(
+        entity: group.entity, write: group.write, origin: origin, sequence: 0)
+      let keys = try keys(for: plan.entity, count: group.rows.count)
+      records.members = zip(group.rows, keys).map { .init(id: $0.id, key: $1) }
+      newRecords.append(records)
+      // Only what is referred to is asked for by its record.
+      if !plan.isReferredTo { continue }
+      for member in records.members {
+        let object = access.store.objectID(for: plan.entity, rowKey: member.key)
+        objects[member.id] = object
+        inserted.insert(object)
+      }
+    }
+  }
+
+  private func keys(for entity: EntityDescription, count: Int) throws -> [Int64] {
+    let runs = [RowKeyRun(entity: entity, count: count)]
+    if let numbering = access.store as? any RowKeyReserving,
+      let first = try numbering.reserveRowKeys(for: runs)?.first
+    {
+      return (0..<Int64(count)).map { first + $0 }
+    }
+    let entities = [EntityDescription](repeating: entity, count: count)
+    return try access.store.obtainPermanentIDs(for: entities).compactMap(\.rowKey)
+  }
+
+  /// - Returns: False when a row breaks a rule, which an object can tell more about.
+  private mutating func add(_ group: ImportPlan.NewRows, as records: NewRecords) throws -> Bool {
+    guard let plan = access.schema.entities[group.entity],
+      records.members.count == group.rows.count
+    else { return false }
+    let layout: EntityLayout = plan.entity.layout
+    var defaults: [AttributeValue] = layout.defaultValues
+    for slot in defaults.indices where layout.slots[slot].isTransient { defaults[slot] = .null }
+    request.insertions.reserveCapacity(request.insertions.count + group.rows.count)
+    for (row, member) in zip(group.rows, records.members) {
+      var values = defaults
+      for (place, value) in row.values.enumerated() {
+        guard let value, let stored = try stored(value) else { continue }
+        values[plan.slots[place]] = stored
+      }
+      guard RowRules.hold(for: values, layout) else { return false }
+      let object = objects[member.id] ?? access.store.objectID(for: plan.entity, rowKey: member.key)
+      for index in plan.referenceColumns {
+        note(plan.columns[index], from: .null, to: values[plan.slots[index]])
+      }
+      request.insertions.append(
+        .init(snapshot: RowSnapshot.make(objectID: object, version: 1, values: values)))
+    }
+    return true
+  }
+
+  /// The value as the store has it; nil for a reference to what is not there.
+  private func stored(_ value: WireValue) throws -> AttributeValue? {
+    if let target = value.reference { return try object(target).map { .object($0) } }
+    return RowReading.attributeValue(value)
+  }
 
   /// Both the former and the new owner of a record that refers to one of them have other members.
   private mutating func note(

@@ -25,7 +25,12 @@ extension Ledger {
 
   func recordID(for object: ManagedObjectID) throws -> RecordID? {
     guard let key = SyncKey.object(object) else { return nil }
-    return try value(key).map { try SyncKey.identity(RecordID.self, in: $0) }
+    return try recordID(at: key)
+  }
+
+  /// - Parameter key: That of an object.
+  func recordID(at key: SidecarKey) throws -> RecordID? {
+    try value(key).map { try SyncKey.identity(RecordID.self, in: $0) }
   }
 
   func setRecordID(_ id: RecordID?, for object: ManagedObjectID) {
@@ -147,6 +152,16 @@ extension Ledger {
     try keys(in: .parked, prefix: SyncKey.bytes(target)).map {
       try SyncKey.parked(from: $0).reference
     }
+  }
+
+  // MARK: History
+
+  /// Passes over history up to a number, in which nobody but sync has written.
+  ///
+  /// - Parameter own: The transactions of sync among it, and perhaps later ones.
+  func passOver(_ own: Set<Int64>, upTo number: Int64) {
+    passedOver = max(passedOver, number)
+    for transaction in own where transaction <= number { put(SyncKey.own(transaction), nil) }
   }
 
   // MARK: Cursors

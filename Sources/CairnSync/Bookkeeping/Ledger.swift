@@ -38,6 +38,10 @@ final class Ledger {
   private var base: SyncHead
   private let random: () -> UInt64
   var head: SyncHead
+  /// Up to which transaction only sync has written, for certain.
+  ///
+  /// Apart from the head: that others have captured meanwhile, or passed over, does not contradict it.
+  var passedOver: Int64 = .min
   /// Whether the commit depends on more than what was read here, so that no other connection may
   /// commit in between.
   var isBoundToHead = false
@@ -52,6 +56,8 @@ final class Ledger {
   /// The maps that were found empty.
   private var empty: Set<SyncMap> = []
   private var origin: (store: StoreID, bytes: Data)?
+  /// What is new and was not asked for since: see ``add(_:)``.
+  private var newRecords: [NewRecords] = []
   /// Changed keys of the maps that are read by prefix, by prefix.
   private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
 
@@ -91,6 +97,7 @@ final class Ledger {
   // MARK: Entries
 
   func value(_ key: SidecarKey) throws -> Data? {
+    unpackNewRecords(for: key)
     if let value = entries.value(key) { return value }
     let value = try sidecar.sidecarValues(for: [key]).first ?? nil
     entries.note(key, stored: value)
@@ -109,6 +116,15 @@ final class Ledger {
     for (key, value) in zip(missing, values) { entries.note(key, stored: value) }
   }
 
+  /// What is stored under many keys, which the ledger takes no note of: for reading alone.
+  func stored(_ keys: [SidecarKey]) throws -> [Data?] {
+    let order = SyncKey.sorted(Array(keys.indices)) { keys[$0] }
+    var values = [Data?](repeating: nil, count: keys.count)
+    let found = try sidecar.sidecarValues(for: order.map { keys[$0] })
+    for (place, value) in zip(order, found) { values[place] = value }
+    return values
+  }
+
   /// Makes room for entries that are going to be changed.
   func reserve(_ count: Int) { entries.reserve(count) }
 
@@ -118,11 +134,54 @@ final class Ledger {
   func put(
     _ key: SidecarKey, _ value: Data?, decoded: RecordEntry? = nil, isAbsent: Bool = false
   ) {
+    unpackNewRecords(for: key)
     entries.put(key, value, decoded: decoded, isAbsent: isAbsent)
     if let prefix = Self.scanPrefix(of: key) {
       changedByPrefix[prefix, default: []].insert(key.key)
     }
   }
+
+  // MARK: New records
+
+  /// Adds records that the store has not, and does not hear of otherwise in this commit.
+  ///
+  /// They are kept as they came for as long as nothing else of records is asked for or put, and written by the run;
+  /// no entry of theirs is looked up.
+  func add(_ records: NewRecords) {
+    if !records.members.isEmpty { newRecords.append(records) }
+  }
+
+  /// Whether the store was found not to have an entry; says nothing of what the commit puts there.
+  func isAbsent(_ key: SidecarKey) -> Bool { entries.isAbsent(key) }
+
+  /// The greatest key of a row among the new records of a root entity; nil without any.
+  func lastNewKey(of root: EntityDescription) -> Int64? {
+    newRecords.lazy.filter { self.root(of: $0) === root }.compactMap { $0.members.last?.key }.max()
+  }
+
+  private func root(of records: NewRecords) -> EntityDescription? {
+    schema.entities[records.entity]?.entity.rootEntity
+  }
+
+  private func unpackNewRecords(for key: SidecarKey) {
+    if newRecords.isEmpty || !Self.mapsOfRecords.contains(key.map) { return }
+    let all = newRecords
+    newRecords = []
+    for records in all {
+      guard let plan = schema.entities[records.entity] else { continue }
+      for member in records.members {
+        var entry = records.entry(member)
+        entry.sequence = 0
+        setRecordID(
+          member.id,
+          for: ManagedObjectID(
+            entity: plan.entity, storeIdentity: store.identity, key: .row(member.key)))
+        setRecord(member.id, entry, origin: records.origin, sequence: records.sequence)
+      }
+    }
+  }
+
+  private static let mapsOfRecords = [SyncMap.ids, .records, .changes].map(\.rawValue)
 
   /// The bytes of a store's identity: one batch has one origin.
   func bytes(of store: StoreID) -> Data {
@@ -175,8 +234,13 @@ final class Ledger {
       operations.append(.put(SyncKey.mark(head.sequence), SyncKey.number(random())))
     }
     operations += try marksOfMoves()
-    let newHead = head.encoded
+    var committed = head
+    committed.captured = max(head.captured, passedOver)
+    let newHead = committed.encoded
     if newHead != storedHead { operations.append(.put(SyncKey.head, newHead)) }
+    for records in newRecords {
+      operations += records.operations(root: root(of: records)?.name ?? "")
+    }
     let changes = entries.sortedChanges()
     operations.reserveCapacity(operations.count + changes.count)
     for place in changes {
@@ -184,7 +248,7 @@ final class Ledger {
       operations.append(entry.new.map { .put(entry.key, $0) } ?? .remove(entry.key))
     }
     if entries.change(SyncKey.digests) == nil {
-      operations += digestOperations(try counted(changes), stored: storedDigests)
+      operations += digestOperations(try counted(changes), newRecords, stored: storedDigests)
     }
     return operations
   }
@@ -226,7 +290,8 @@ final class Ledger {
   }
 
   var isUnchanged: Bool {
-    entries.changes == 0 && storedHead == head.encoded && rebuiltDigests == nil
+    entries.changes == 0 && newRecords.isEmpty && storedHead == head.encoded
+      && rebuiltDigests == nil
   }
 
   /// What tells readers of the change order that transactions were torn apart; see ``ChangeMoves``.
@@ -237,8 +302,9 @@ final class Ledger {
       return try reader.fixed()
     }
     let changes = SyncMap.changes
-    let placed = try entries.changed.filter { $0.key.map == changes.rawValue && $0.value != nil }
-      .keys.map { try number($0.key) }
+    let placed =
+      try entries.changed.filter { $0.key.map == changes.rawValue && $0.value != nil }
+      .keys.map { try number($0.key) } + newRecords.map(\.sequence)
     var stored: [UInt64: ChangeMoves.Place] = [:]
     for old in moves.keys where old <= base.sequence {
       let entries = try sidecar.sidecarEntries(
@@ -272,6 +338,9 @@ final class Ledger {
     else { return false }
     let shift = SequenceShift(after: base.sequence, by: theirs.sequence - base.sequence)
     entries.replaceChanges(try shift.entries(entries.changed))
+    for index in newRecords.indices {
+      newRecords[index].sequence = shift(newRecords[index].sequence)
+    }
     moves = Dictionary(
       uniqueKeysWithValues: moves.map { (shift($0.key), $0.value.map { shift($0) }) })
     (self.head, base, storedHead, storedDigests) = (head, theirs, values[0], values[2])

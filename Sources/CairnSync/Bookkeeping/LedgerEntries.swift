@@ -54,6 +54,11 @@ struct LedgerEntries {
     place(of: key).map { entries[$0].isChanged || entries[$0].isRead } ?? false
   }
 
+  /// Whether nothing is stored under a key, as far as that has been read.
+  func isAbsent(_ key: SidecarKey) -> Bool {
+    place(of: key).map { entries[$0].isRead && entries[$0].stored == nil } ?? false
+  }
+
   /// The change to an entry: its value to be, or nil where it is to go; nil without one.
   func change(_ key: SidecarKey) -> Data?? {
     place(of: key).flatMap { entries[$0].isChanged ? .some(entries[$0].new) : nil }

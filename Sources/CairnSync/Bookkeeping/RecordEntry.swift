@@ -115,6 +115,15 @@ struct RecordEntry: Hashable, Sendable {
     return writer.data
   }
 
+  /// Where in ``encoded`` the number of the row stands, for records of an entity.
+  static func placeOfRowKey(in entity: String) -> Int {
+    var writer = ByteWriter()
+    writer.byte(1)
+    writer.string(entity)
+    writer.byte(1)
+    return writer.data.count
+  }
+
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     guard try reader.byte() == 1 else { throw ByteReader.damaged }

@@ -59,8 +59,9 @@ struct BootstrapScan {
       let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
       let looked = objects[start...].prefix(Self.rowsPerLook)
       guard let end = looked.last?.key else { return nil }
-      try ledger.prefetch(looked.compactMap { SyncKey.object($0.id) })
-      let missing = try looked.filter { try ledger.recordID(for: $0.id) == nil }
+      let keys = looked.map { SyncKey.object($0.id) }
+      try ledger.prefetch(keys.compactMap(\.self))
+      let missing = zip(looked, keys).filter { $1.map(ledger.isAbsent) ?? true }.map(\.0)
       let unknown = try bounded(missing.prefix(Self.rowsPerCommit))
       let last = unknown.count < missing.count ? unknown.last?.key ?? end : end
       var work = CaptureWork(access: access, ledger: ledger)

@@ -147,12 +147,10 @@ struct CaptureWork {
   private var links = LinkComparison()
   private var orders = OrderComparison()
   private var losses = UnseenLosses()
-  /// Records that did not exist before this commit.
-  private var created: Set<RecordID> = []
   /// The latest stamp given, later than the clock where a value from the future was overwritten.
   private var latest = ClockReading(bits: 0)
   /// The transaction that is being taken up; nil for rows that history does not tell of.
-  private var transaction: HistoryTransactionRecord?
+  private(set) var transaction: HistoryTransactionRecord?
 
   init(access: StoreAccess, ledger: Ledger) {
     self.access = access
@@ -163,9 +161,9 @@ struct CaptureWork {
     let changes = transactions.flatMap(\.changes)
     // Its ID, its entry, its place in the change order.
     ledger.reserve(3 * changes.count)
-    try ledger.prefetch(changes.compactMap { SyncKey.object($0.objectID) })
-    let records = try changes.compactMap { try ledger.recordID(for: $0.objectID) }
-    try ledger.prefetch(records: records)
+    let keys = changes.compactMap { SyncKey.object($0.objectID) }
+    try ledger.prefetch(keys)
+    try ledger.prefetch(records: keys.compactMap { try ledger.recordID(at: $0) })
   }
 
   mutating func take(_ transaction: HistoryTransactionRecord) throws {
@@ -180,6 +178,7 @@ struct CaptureWork {
       min(max(0, transaction.date.timeIntervalSince1970 * 1000), 0x1p47))
     let stamp = ledger.tick(milliseconds: milliseconds, limit: access.latestCredibleTime)
     ledger.head.sequence += 1
+    if try takeNew(changes, stamp) { return }
     let deleted = Set(changes.filter { $0.kind == .delete }.map(\.objectID.entity))
     for change in changes {
       switch change.kind {
@@ -213,7 +212,6 @@ struct CaptureWork {
     entry.base = PropertyWrite(stamp: stamp)
     ledger.setRecordID(id, for: object)
     ledger.setRecord(id, entry)
-    created.insert(id)
     for side in plan.linkSides {
       links.add(
         id, object, side, stamp: stamp, sequence: ledger.head.sequence, isNew: true)
@@ -318,7 +316,8 @@ struct CaptureWork {
     ledger.setRecordID(nil, for: object)
     links.forget(id)
     orders.forget(id)
-    if created.contains(id) {
+    // It did not exist before this commit.
+    if ledger.isAbsent(SyncKey.record(id)) {
       ledger.forget(id, sequence: entry.sequence)
       return
     }
@@ -352,7 +351,7 @@ struct CaptureWork {
     entry.overlay = [:]
   }
 
-  private func plan(of object: ManagedObjectID) -> SyncSchema.EntityPlan? {
+  func plan(of object: ManagedObjectID) -> SyncSchema.EntityPlan? {
     object.entity.name.flatMap { access.schema.entities[$0] }
   }
 }

@@ -18,24 +18,53 @@ struct RowIdentity: Hashable, Sendable {
   let birth: RowBirth?
 
   var recordID: RecordID {
+    var identities = RowIdentities(store: store, born: birth)
+    return identities.recordID { $0.append(contentsOf: row) }
+  }
+}
+
+/// The record IDs of rows of one store with one birth; see ``RowIdentity``.
+struct RowIdentities {
+  private let start: [UInt8]
+  private let end: [UInt8]
+  private let milliseconds: UInt64
+  /// Used again for each row.
+  private var bytes: [UInt8] = []
+
+  /// - Parameter store: The UUID of the store.
+  init(store: String, born birth: RowBirth?) {
     var writer = ByteWriter()
     writer.string(store)
-    writer.raw(row)
-    var milliseconds: UInt64 = 1
-    if let birth {
-      let date = birth.date.timeIntervalSince1970
-      writer.fixed(UInt64(bitPattern: birth.transaction))
-      writer.fixed(date.bitPattern)
-      // The date comes out of a file, where it can be anything.
-      milliseconds = max(1, UInt64(min(max(0, date * 1000), 0x1p47)))
+    start = [UInt8](writer.data)
+    guard let birth else {
+      end = []
+      milliseconds = 1
+      return
     }
-    var words: (UInt64, UInt64) = (0, 0)
-    for (index, byte) in SHA256.hash(data: writer.data).prefix(16).enumerated() {
-      if index < 8 {
-        words.0 = words.0 << 8 | UInt64(byte)
-      } else {
-        words.1 = words.1 << 8 | UInt64(byte)
-      }
+    var rest = ByteWriter()
+    let date = birth.date.timeIntervalSince1970
+    rest.fixed(UInt64(bitPattern: birth.transaction))
+    rest.fixed(date.bitPattern)
+    end = [UInt8](rest.data)
+    // The date comes out of a file, where it can be anything.
+    milliseconds = max(1, UInt64(min(max(0, date * 1000), 0x1p47)))
+  }
+
+  /// - Parameter key: That of the row in `sync_ids`.
+  mutating func recordID(ofRow key: SidecarKey) -> RecordID {
+    recordID { bytes in key.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+  }
+
+  fileprivate mutating func recordID(_ appendRow: (inout [UInt8]) -> Void) -> RecordID {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: start)
+    appendRow(&bytes)
+    bytes.append(contentsOf: end)
+    let words = SHA256.hash(data: bytes).withUnsafeBytes { hash in
+      (
+        UInt64(bigEndian: hash.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: hash.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
     }
     return RecordID(milliseconds: milliseconds, random: words)
   }

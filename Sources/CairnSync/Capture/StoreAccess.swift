@@ -32,15 +32,14 @@ struct StoreAccess: Sendable {
     return history
   }
 
-  /// Transactions of others than sync that are not captured yet, oldest first, and whether these are
-  /// all of them.
+  /// The transactions that are not captured yet, oldest first.
   ///
   /// - Parameter limit: How many transactions to look at, those of sync included; 0 means all.
   func uncaptured(
     after captured: Int64, limit: Int, includesChanges: Bool
-  ) throws -> (transactions: [HistoryTransactionRecord], isAll: Bool) {
+  ) throws -> Uncaptured {
     let history = try history()
-    guard try history.lastTransactionNumber() > captured else { return ([], true) }
+    guard try history.lastTransactionNumber() > captured else { return Uncaptured() }
     var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
     request.includesChanges = false
     let found = try history.readHistory(request)
@@ -51,7 +50,21 @@ struct StoreAccess: Sendable {
       includesChanges
       ? try changes(of: found, except: own, after: request.after)
       : found.filter { !own.contains($0.number) }
-    return (foreign, limit == 0 || found.count < limit)
+    return Uncaptured(
+      transactions: foreign, isAll: limit == 0 || found.count < limit, own: own,
+      last: found.last?.number)
+  }
+
+  /// What history has after what was captured.
+  struct Uncaptured {
+    /// Those of others than sync.
+    var transactions: [HistoryTransactionRecord] = []
+    /// Whether these are all of them.
+    var isAll = true
+    /// Those of sync.
+    var own: Set<Int64> = []
+    /// The number of the last transaction that was looked at; nil without any.
+    var last: Int64?
   }
 
   /// Transactions with their changes, without those that sync wrote: what it changed is not even read.
@@ -100,6 +113,11 @@ struct StoreAccess: Sendable {
       return [Int](repeating: 0, count: objects.count)
     }
     return try store.rowSizes(of: objects)
+  }
+
+  /// The same of all objects together.
+  func totalSize(of objects: [ManagedObjectID]) throws -> Int {
+    try (store as? any RowMeasuring)?.totalRowSize(of: objects) ?? 0
   }
 
   /// The latest time that this daemon believes a writer.

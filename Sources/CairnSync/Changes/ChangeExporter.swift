@@ -72,68 +72,84 @@ struct ChangeExporter {
   private func read(after cursor: SyncCursor, entries page: Int) throws -> Reading {
     let ledger = try access.ledger()
     guard ledger.head.sequence > cursor.position else { return .nothing }
-    var entries: [RecordID: RecordEntry] = [:]
-    let range = try readRange(after: cursor, entries: page, ledger, &entries)
-    return try read(range, entries, after: cursor, ledger)
+    let (range, looked) = try readRange(after: cursor, entries: page, ledger)
+    return try read(range, looked, after: cursor, ledger)
   }
 
-  /// - Parameter entries: Gets those of the records that were looked at.
+  /// A record of a range with what the bookkeeping says of it.
+  private struct Looked {
+    let id: RecordID
+    let stored: Data
+    let entry: RecordEntry
+    let object: ManagedObjectID?
+  }
+
+  private func look(_ id: RecordID, _ stored: Data, _ ledger: Ledger) throws -> Looked {
+    let entry = try ledger.entry(decoding: stored)
+    return Looked(id: id, stored: stored, entry: entry, object: ledger.objectID(for: entry))
+  }
+
+  /// - Returns: Also those of the range's records that were looked at.
   private func readRange(
-    after cursor: SyncCursor, entries page: Int, _ ledger: Ledger,
-    _ entries: inout [RecordID: RecordEntry]
-  ) throws -> ChangeRange {
+    after cursor: SyncCursor, entries page: Int, _ ledger: Ledger
+  ) throws -> (ChangeRange, [Looked]) {
     var range = ChangeRange(after: cursor.position)
-    guard let sidecar = access.store as? any SidecarKeeping else { return range }
+    guard let sidecar = access.store as? any SidecarKeeping else { return (range, []) }
     func read(from lower: Data, to upper: UInt64?, limit: Int) throws -> [(key: Data, value: Data)]
     {
       try sidecar.sidecarEntries(
-        of: SyncMap.changes.rawValue, from: lower, to: upper.map(SyncKey.number), limit: limit)
+        of: SyncMap.changes.rawValue, from: lower, to: upper.map(SyncKey.number), limit: limit,
+        except: SyncKey.bytes(destination))
     }
     while true {
       let first = try read(from: SyncKey.number(range.upTo + 1), to: nil, limit: page)
-      try range.take(first, except: destination)
+      try range.take(first)
       guard first.count == page, let last = first.last?.key else {
         // Everything up to the head as it was read before.
         range.reach(ledger.head.sequence)
         break
       }
       // Complete the last number of the page.
-      try range.take(
-        read(from: last + Data([0]), to: range.upTo + 1, limit: 0), except: destination)
+      try range.take(read(from: last + Data([0]), to: range.upTo + 1, limit: 0))
       if !range.isEmpty { break }
     }
-    try bound(&range, ledger, &entries)
+    let looked = try bound(&range, ledger)
     // While the first copy runs, transactions may come in parts.
-    if range.upTo <= cursor.streamingUntil { return range }
+    if range.upTo <= cursor.streamingUntil { return (range, looked) }
     while range.needed > range.upTo {
       // Reading may bring further needs; only what has been read counts as read.
       let target = range.needed
-      try range.take(
-        read(from: SyncKey.number(range.upTo + 1), to: target + 1, limit: 0), except: destination)
+      try range.take(read(from: SyncKey.number(range.upTo + 1), to: target + 1, limit: 0))
       range.reach(target)
     }
-    return range
+    return (range, looked)
   }
 
   /// Leaves out what would be too much to have in memory at a time.
-  private func bound(
-    _ range: inout ChangeRange, _ ledger: Ledger, _ entries: inout [RecordID: RecordEntry]
-  ) throws {
-    let keys = range.records.map { SyncKey.record($0.id) }
-    try ledger.prefetch(keys)
-    entries.reserveCapacity(keys.count)
+  private func bound(_ range: inout ChangeRange, _ ledger: Ledger) throws -> [Looked] {
+    let values = try ledger.stored(range.records.map { SyncKey.record($0.id) })
+    var looked: [Looked] = []
+    looked.reserveCapacity(range.records.count)
     var sizes: [Int] = []
+    sizes.reserveCapacity(range.records.count)
     var live: [(place: Int, object: ManagedObjectID)] = []
-    for (key, record) in zip(keys, range.records) {
-      let data = try ledger.value(key)
-      sizes.append(data?.count ?? 0)
-      guard let entry = try data.map(ledger.entry(decoding:)) else { continue }
-      entries[record.id] = entry
-      if let object = ledger.objectID(for: entry) { live.append((sizes.count - 1, object)) }
+    live.reserveCapacity(range.records.count)
+    for (record, value) in zip(range.records, values) {
+      sizes.append(value?.count ?? 0)
+      guard let item = try value.map({ try look(record.id, $0, ledger) }) else { continue }
+      looked.append(item)
+      if let object = item.object { live.append((sizes.count - 1, object)) }
     }
-    let rows = try access.sizes(of: live.map(\.object))
+    let objects = live.map(\.object)
+    let bound = access.configuration.batchBytes
+    if try access.totalSize(of: objects) + sizes.reduce(0, +) <= bound { return looked }
+    let rows = try access.sizes(of: objects)
     for (item, size) in zip(live, rows) { sizes[item.place] += size }
-    range.cut(after: range.end(within: access.configuration.batchBytes, sizes: sizes))
+    let end = range.end(within: bound, sizes: sizes)
+    if end >= range.upTo { return looked }
+    range.cut(after: end)
+    let left = Set(range.records.map(\.id))
+    return looked.filter { left.contains($0.id) }
   }
 
   /// Forgets records whose rows vanished without a trace in history, as when a program without
@@ -161,33 +177,25 @@ struct ChangeExporter {
   }
 
   private func read(
-    _ range: ChangeRange, _ looked: [RecordID: RecordEntry], after cursor: SyncCursor,
-    _ ledger: Ledger
+    _ range: ChangeRange, _ looked: [Looked], after cursor: SyncCursor, _ ledger: Ledger
   ) throws -> Reading {
     var set = ChangeSet(
       source: ledger.storeID, after: cursor.position, upTo: range.upTo)
-    // What moved on while the range was read stands in it twice.
-    let ids = Set(range.records.map(\.id)).sorted()
     let linkKeys = Set(range.links.map(\.key)).sorted()
-    let keys = ids.map(SyncKey.record) + linkKeys.map(SyncKey.link)
-    try ledger.prefetch(
-      ids.filter { looked[$0] == nil }.map(SyncKey.record) + linkKeys.map(SyncKey.link))
-    let entries = try ids.compactMap { id in
-      try (looked[id] ?? ledger.record(id)).map { (id: id, entry: $0) }
-    }
-    let live = entries.compactMap { item in
-      ledger.objectID(for: item.entry).map { (id: item.id, entry: item.entry, object: $0) }
-    }
-    let rows = try access.store.snapshots(for: live.map(\.object))
+    try ledger.prefetch(linkKeys.map(SyncKey.link))
+    let entries = try all(of: range, looked, ledger)
+    let live = entries.indices.filter { entries[$0].object != nil }
+    let rows = try access.store.snapshots(for: entries.compactMap(\.object))
     let reading = RowReading(ledger: ledger)
     try reading.prefetchReferences(of: rows.compactMap { $0 })
     var strangers: [ManagedObjectID] = []
-    let missing = zip(live, rows).filter { $0.1 == nil }.map(\.0.id)
+    let missing = zip(live, rows).filter { $0.1 == nil }.map { entries[$0.0].id }
     if !missing.isEmpty { return .missing(Set(missing)) }
-    for (item, row) in zip(live, rows) {
+    set.records.reserveCapacity(entries.count)
+    for (place, row) in zip(live, rows) {
       guard let row else { continue }
       let values = try reading.values(of: row) { strangers.append($0) }
-      set.records.append(item.entry.state(id: item.id, row: values))
+      set.records.append(entries[place].entry.state(id: entries[place].id, row: values))
     }
     for item in entries where item.entry.key == nil {
       set.records.append(item.entry.state(id: item.id, row: nil))
@@ -202,20 +210,45 @@ struct ChangeExporter {
     {
       return .changed
     }
-    return try isStillCurrent(keys, Set(live.map(\.object)), ledger) ? .set(set) : .changed
+    return try isStillCurrent(entries, linkKeys, ledger) ? .set(set) : .changed
+  }
+
+  /// All records of a range by their IDs: what moved on while it was read stands in it twice.
+  private func all(
+    of range: ChangeRange, _ looked: [Looked], _ ledger: Ledger
+  ) throws -> [Looked] {
+    var found = looked
+    if looked.count < range.records.count {
+      let known = Set(looked.map(\.id))
+      let rest = range.records.map(\.id).filter { !known.contains($0) }
+      for (id, value) in zip(rest, try ledger.stored(rest.map(SyncKey.record))) {
+        if let value { found.append(try look(id, value, ledger)) }
+      }
+    }
+    found.sort { $0.id < $1.id }
+    var last: RecordID?
+    found.removeAll { item in
+      defer { last = item.id }
+      return item.id == last
+    }
+    return found
   }
 
   /// Whether the entries and rows that were read belong together.
   private func isStillCurrent(
-    _ keys: [SidecarKey], _ objects: Set<ManagedObjectID>, _ ledger: Ledger
+    _ looked: [Looked], _ links: [LinkKey], _ ledger: Ledger
   ) throws -> Bool {
     let fresh = try access.ledger()
     if fresh.head.sequence != ledger.head.sequence {
-      try fresh.prefetch(keys)
-      for key in keys where try fresh.value(key) != ledger.value(key) { return false }
+      let values = try fresh.stored(looked.map { SyncKey.record($0.id) })
+      for (item, value) in zip(looked, values) where value != item.stored { return false }
+      try fresh.prefetch(links.map(SyncKey.link))
+      for key in links where try fresh.link(key) != ledger.link(key) { return false }
     }
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 0, includesChanges: true)
+    if later.transactions.isEmpty { return true }
+    let objects = Set(looked.compactMap(\.object))
     return !later.transactions.contains { transaction in
       transaction.changes.contains { objects.contains($0.objectID) }
     }

@@ -23,20 +23,13 @@ struct ChangeRange {
   var needed: UInt64 { moves.reduce(upTo) { max($0, $1.target) } }
 
   /// Takes entries of `sync_changes` that follow.
-  ///
-  /// - Parameter destination: What came from there is left out.
-  mutating func take(
-    _ entries: [(key: Data, value: Data)], except destination: StoreID
-  ) throws {
+  mutating func take(_ entries: [(key: Data, value: Data)]) throws {
     for (key, value) in entries {
       let (sequence, what) = try SyncKey.change(from: key)
       upTo = max(upTo, sequence)
       if what == .moved {
         let mark = try MovedMark(at: sequence, value)
         if mark.debt > position { moves.append((sequence, mark.target)) }
-        continue
-      }
-      if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == destination {
         continue
       }
       switch what {

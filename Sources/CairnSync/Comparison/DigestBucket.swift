@@ -59,6 +59,38 @@ extension SyncSchema {
         entry.state(id: id, row: nil).isAlive(under: .lastWriter)
       else { return nil }
     }
+    let root = plan?.entity.rootEntity.name ?? entry.entity
+    return (
+      DigestBucket(record: id, root: root),
+      Self.digest(id, entry.entity, writes(of: entry, plan), entry.key)
+    )
+  }
+
+  /// The digests of new records, which have their writes in common.
+  func visitDigests(of records: NewRecords, _ body: (RecordID, DigestBucket, DigestSum) -> Void) {
+    guard let first = records.members.first, let plan = entities[records.entity] else { return }
+    let writes = writes(of: records.entry(first), plan)
+    let root = plan.entity.rootEntity.name ?? records.entity
+    for member in records.members {
+      let sum = Self.digest(member.id, records.entity, writes, .row(member.key))
+      body(member.id, DigestBucket(record: member.id, root: root), sum)
+    }
+  }
+
+  private static func digest(
+    _ id: RecordID, _ entity: String, _ writes: DigestSum, _ key: ObjectKey?
+  ) -> DigestSum {
+    var hash = DigestHash()
+    hash.add(id)
+    hash.add(entity)
+    hash.add(writes)
+    var number: UInt64 = 0
+    if case .row(let key) = key { number = UInt64(bitPattern: key) }
+    return DigestSum(hash, key: number)
+  }
+
+  /// What the writes of an entry count for.
+  private func writes(of entry: RecordEntry, _ plan: EntityPlan?) -> DigestSum {
     var parts = DigestSum()
     func add(_ stamp: Stamp?, _ start: DigestHash) {
       guard let stamp else { return }
@@ -78,14 +110,7 @@ extension SyncSchema {
       start.add(name)
       add(entry.write(of: name)?.stamp, start)
     }
-    var hash = DigestHash()
-    hash.add(id)
-    hash.add(entry.entity)
-    hash.add(parts)
-    var key: UInt64 = 0
-    if case .row(let number) = entry.key { key = UInt64(bitPattern: number) }
-    let root = plan?.entity.rootEntity.name ?? entry.entity
-    return (DigestBucket(record: id, root: root), DigestSum(hash, key: key))
+    return parts
   }
 }
 

@@ -8,9 +8,10 @@ extension Ledger {
   ///
   /// - Parameters:
   ///   - changes: The entries that it changes, with what is there now and what will be.
+  ///   - added: The records that it adds besides.
   ///   - stored: The state of the digests as it was read.
   func digestOperations(
-    _ changes: [CountedChange], stored: Data?
+    _ changes: [CountedChange], _ added: [NewRecords], stored: Data?
   ) -> [SidecarOperation] {
     if let rebuilt = rebuiltDigests {
       var operations: [SidecarOperation] = [
@@ -26,11 +27,12 @@ extension Ledger {
     if isNew {
       return [.put(SyncKey.digests, DigestState(names: head.names, extent: .all).encoded)]
     }
-    guard let stored else { return changes.isEmpty ? [] : [.require(SyncKey.digests, nil)] }
+    let isEmpty = changes.isEmpty && added.isEmpty
+    guard let stored else { return isEmpty ? [] : [.require(SyncKey.digests, nil)] }
     do {
       let state = try DigestState(decoding: stored)
       guard state.names == head.names else { return [.remove(SyncKey.digests)] }
-      if changes.isEmpty { return [] }
+      if isEmpty { return [] }
       var sums = DigestSums()
       for change in changes where state.counts(change.key) {
         if let old = try change.old.flatMap({ try digest(of: change.key, $0) }) {
@@ -38,6 +40,11 @@ extension Ledger {
         }
         if let new = try newDigest(of: change) {
           sums.add(new.sum, to: new.bucket)
+        }
+      }
+      for records in added {
+        schema.visitDigests(of: records) { id, bucket, sum in
+          if state.counts(SyncKey.record(id)) { sums.add(sum, to: bucket) }
         }
       }
       return [.require(SyncKey.digests, stored)]

@@ -134,7 +134,8 @@ struct DeletionSurvey {
     guard let sidecar = source.store as? any SidecarKeeping else { return false }
     let least = limit.harmless + 1
     let changes = try sidecar.sidecarEntries(
-      of: SyncMap.changes.rawValue, from: SyncKey.number(after + 1), to: nil, limit: least)
+      of: SyncMap.changes.rawValue, from: SyncKey.number(after + 1), to: nil, limit: least,
+      except: SyncKey.bytes(there.storeID))
     return changes.count == least
   }
 
@@ -144,13 +145,11 @@ struct DeletionSurvey {
     var next = SyncKey.number(after + 1)
     while true {
       let page = try sidecar.sidecarEntries(
-        of: SyncMap.changes.rawValue, from: next, to: nil, limit: Self.page)
+        of: SyncMap.changes.rawValue, from: next, to: nil, limit: Self.page,
+        except: SyncKey.bytes(there.storeID))
       var ids: [RecordID] = []
-      for (key, value) in page {
+      for (key, _) in page {
         guard case .record(let id) = try SyncKey.change(from: key).what else { continue }
-        if value.count == 16, try SyncKey.identity(StoreID.self, in: value) == there.storeID {
-          continue
-        }
         ids.append(id)
       }
       try visit(ids)

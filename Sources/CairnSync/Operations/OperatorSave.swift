@@ -85,7 +85,7 @@ struct OperatorSave {
       switch operation {
       case .putAtTransaction: false
       case .require: isBound
-      case .put, .remove, .add: true
+      case .put, .putAll, .remove, .add: true
       }
     }
   }

@@ -110,8 +110,15 @@ struct PassPlanning {
       next = last.key + Data([0])
     }
     // What the capture that is not committed would write.
-    for case .put(let key, let value) in try ledger.operations()
-    where key.map == SyncMap.changes.rawValue { try take(key.key, value) }
+    for operation in try ledger.operations() {
+      switch operation {
+      case .put(let key, let value) where key.map == SyncMap.changes.rawValue:
+        try take(key.key, value)
+      case .putAll(let run) where run.map == SyncMap.changes.rawValue:
+        try run.forEach { try take(Data($0), Data($1)) }
+      case .put, .putAll, .putAtTransaction, .remove, .require, .add: break
+      }
+    }
     return (records, links)
   }
 
@@ -161,7 +168,7 @@ struct PassPlanning {
     let access = destination.access
     var loading = try KnownLoading(access: access, ledger: ledger)
     let batch = ImportBatch(source: set.source, records: set.records, links: set.links)
-    let plan = try loading.plan(batch, try access.importSetting(ledger))
+    let plan = try loading.plan(batch, try access.importSetting(ledger)).expanded
     for held in plan.held { tally.hold(held.entry) }
     let refused = try PlanTrial(
       plan: plan, objects: loading.objects, access: access, coordinator: coordinator

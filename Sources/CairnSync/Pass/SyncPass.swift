@@ -22,6 +22,8 @@ struct SyncPass: @unchecked Sendable {
   /// How many records the next set has; nil for the configured number.
   var batchSize: @Sendable () -> Int? = { nil }
 
+  private let ahead = ReadAhead()
+
   /// What of their records the two exchange; nil for all.
   var filter: EntityFilter?
 
@@ -174,9 +176,10 @@ struct SyncPass: @unchecked Sendable {
 
   private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
     let served = try destination.ledger()
+    let sourceID = try source.ledger().storeID
     let exporter = ChangeExporter(
       access: source, destination: served.storeID, batchSize: batchSize())
-    var cursor = try served.cursor(for: try source.ledger().storeID)
+    var cursor = try served.cursor(for: sourceID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
     try deletions?.check(
       from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
@@ -184,7 +187,8 @@ struct SyncPass: @unchecked Sendable {
     try source.offer(
       to: served.storeID, at: cursor.position,
       name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
-    guard let set = try exporter.next(after: cursor) else {
+    let read = ahead.take(after: cursor, from: sourceID, by: exporter)
+    guard let set = try read ?? exporter.next(after: cursor) else {
       var report = Report(event: .drained)
       report.position = cursor.position
       return report
@@ -193,6 +197,9 @@ struct SyncPass: @unchecked Sendable {
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
     let wanted = wanted(set, from: source, to: destination)
+    let isFull = set.records.count + set.links.count >= exporter.batchSize / 2
+    let finishReading = isFull ? ahead.begin(after: next, by: exporter) : {}
+    defer { finishReading() }
     let outcome = try importing(to: destination) { try $0.apply(wanted, cursor: next) }
     var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
     report.take(outcome)

@@ -4,14 +4,12 @@
 /// The set goes through at the third failure at the latest, so one bad record holds up nobody; that
 /// its neighbours come a moment later than the rest of their transaction is the price.
 struct CulpritTrial: Sendable, Hashable {
-  private let halves: [Set<RecordID>]
+  private let records: [RecordID]
+  /// Empty until something has failed, which is rare.
+  private var halves: [Set<RecordID>] = [[], []]
   private var failures = 0
 
-  init(_ records: some Sequence<RecordID>) {
-    let sorted = Set(records).sorted()
-    let middle = (sorted.count + 1) / 2
-    halves = [Set(sorted[..<middle]), Set(sorted[middle...])]
-  }
+  init(_ records: some Sequence<RecordID>) { self.records = Array(records) }
 
   /// The records to leave out now.
   var left: Set<RecordID> {
@@ -35,6 +33,11 @@ struct CulpritTrial: Sendable, Hashable {
   ///
   /// - Returns: False when nothing is left to leave out.
   mutating func next() -> Bool {
+    if failures == 0 {
+      let sorted = Set(records).sorted()
+      let middle = (sorted.count + 1) / 2
+      halves = [Set(sorted[..<middle]), Set(sorted[middle...])]
+    }
     if halves[0].isEmpty { return false }
     let before = left
     failures += 1

@@ -13,6 +13,20 @@ struct ImportPlan: Sendable {
     var values: [ColumnValue] = []
   }
 
+  /// New rows of one entity that one write has filled, which show all there is of their records.
+  struct NewRows: Hashable, Sendable {
+    let entity: String
+    let write: PropertyWrite
+    /// In the order of their records.
+    var rows: [NewRow]
+  }
+
+  struct NewRow: Hashable, Sendable {
+    let id: RecordID
+    /// By the number of the column, references by record ID.
+    let values: [WireValue?]
+  }
+
   struct ColumnValue: Hashable, Sendable {
     let column: Int
     let value: WireValue
@@ -58,6 +72,10 @@ struct ImportPlan: Sendable {
   }
 
   var rows: [RowAction] = []
+  /// Records that are inserted as they came, in place of actions and entries of their own; see ``expanded``.
+  var newRows: [NewRows] = []
+  /// The store whose state of these records the destination then equals.
+  var newRowsOrigin: StoreID?
   var links: [LinkAction] = []
   var orders: [OrderAction] = []
   var records: [RecordWrite] = []
@@ -78,5 +96,12 @@ struct ImportPlan: Sendable {
   var culprits: [RecordID: RecordID] = [:]
 
   /// Whether other stores have to learn of anything.
-  var hasNews: Bool { records.contains(where: \.isNews) || !linkStates.isEmpty }
+  var hasNews: Bool {
+    !newRows.isEmpty || records.contains(where: \.isNews) || !linkStates.isEmpty
+  }
+
+  /// How many records others have to learn of.
+  var newsCount: Int {
+    records.count(where: \.isNews) + newRows.reduce(0) { $0 + $1.rows.count }
+  }
 }

@@ -55,6 +55,13 @@ struct ImportPlanner {
   }
 
   static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
+    NewRowPlanning.plan(batch, known: known, setting: setting)
+      ?? planOneByOne(batch, known: known, setting: setting)
+  }
+
+  static func planOneByOne(
+    _ batch: ImportBatch, known: Known, setting: ImportSetting
+  ) -> Outcome {
     var planner = ImportPlanner(known, setting, source: batch.source)
     var sorting = IncomingSorting(source: batch.source)
     planner.decide(batch, &sorting)

@@ -26,6 +26,8 @@ struct Known: Sendable {
   var nothingWaits = false
   var hasNoLinks = false
   var nothingIsHeld = false
+  /// Whether the destination has none of the records that the batch brings.
+  var hasNoneOfBatch = false
 }
 
 /// A reference whose target was not here when it arrived.

@@ -84,6 +84,14 @@ public struct Registers: Sendable {
     own.isEmpty && others.isEmpty && valueCount > 0 ? base : nil
   }
 
+  /// The values of an entity's columns in their order; nil where one is missing, or there are others.
+  func allValues(in columns: ColumnNames) -> [WireValue?]? {
+    guard others.isEmpty, valueCount == columns.names.count, self.columns.isSame(as: columns) else {
+      return nil
+    }
+    return values
+  }
+
   /// Whether a write among those of the registers is as it is asked for.
   func hasWrite(where isWanted: (PropertyWrite) -> Bool) -> Bool {
     if let base, valueCount > own.count, isWanted(base) { return true }
