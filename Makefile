@@ -81,7 +81,7 @@ check-sync: deps
 check-units: deps
 	$(SWIFT) build --product cairnd
 	$(SWIFT) build --product cairnctl
-	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover bars); do \
+	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover bars watchdog); do \
 	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <pwd.h>
@@ -191,6 +192,38 @@ int cplatform_rename_new(const char *from, const char *to) {
 }
 
 void cplatform_return_free_memory(void) { malloc_trim(0); }
+
+/// Whether the loader has written into what the object says is read only.
+static int has_text_relocations(const struct dl_phdr_info *object) {
+  for (int number = 0; number < object->dlpi_phnum; number++) {
+    if (object->dlpi_phdr[number].p_type != PT_DYNAMIC) continue;
+    const ElfW(Dyn) *entry =
+        (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[number].p_vaddr);
+    for (; entry->d_tag != DT_NULL; entry++)
+      if (entry->d_tag == DT_TEXTREL ||
+          (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_TEXTREL)))
+        return 1;
+  }
+  return 0;
+}
+
+static int let_pages_go(struct dl_phdr_info *object, size_t size, void *context) {
+  // The program itself has an empty name, and what the kernel maps by itself one without a folder.
+  if (object->dlpi_name[0] != 0 && object->dlpi_name[0] != '/') return 0;
+  if (has_text_relocations(object)) return 0;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (int number = 0; number < object->dlpi_phnum; number++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[number];
+    if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+    // Whole pages of it, so that none has anything else in it.
+    uintptr_t start = (object->dlpi_addr + part->p_vaddr + page - 1) / page * page;
+    uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) / page * page;
+    if (end > start) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void cplatform_release_program_pages(void) { dl_iterate_phdr(let_pages_go, NULL); }
 
 int64_t cplatform_file_system_type(const char *path) {
   struct statfs information;

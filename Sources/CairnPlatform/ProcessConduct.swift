@@ -40,6 +40,13 @@ public enum ProcessConduct {
   /// Gives memory that was freed back to the system, which the allocator would keep for later.
   public static func returnFreeMemory() { cplatform_return_free_memory() }
 
+  /// Gives the code back to the system that ran before and may not run again soon.
+  ///
+  /// A start and each burst of work leave most of the program in memory, where the system counts it as
+  /// needed. What runs next comes back from the system's cache of files, piece by piece. Breakpoints that
+  /// a debugger has set are lost.
+  public static func releaseProgramPages() { cplatform_release_program_pages() }
+
   /// Sends a signal to a process.
   ///
   /// - Returns: false when it is gone or not ours.

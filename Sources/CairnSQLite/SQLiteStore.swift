@@ -45,6 +45,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     var logCare: LogCare?
   }
   let state = Mutex(State())
+  package let writerWork = QueueWork()
   let path: String
   let files: ExternalDataFiles
   /// Behind a store at `/dev/null`.

@@ -1,5 +1,7 @@
 // How a group stands.
 
+import CairnStore
+
 /// What the status says of the local store, as read at one moment.
 ///
 /// It is the same as long as the store's file is.
@@ -14,7 +16,30 @@ package struct LocalReading: Sendable {
   let readers: [String: ReaderNote]
 }
 
+/// A link's queue, for those who watch over the process.
+package struct LinkQueue: Sendable {
+  package let name: String
+  /// What waits for the queue or runs on it.
+  package let work: QueueWork
+  let replica: PersistentStore?
+
+  /// Whether the replica's file answers and no write to it is under way; blocks while the file hangs.
+  ///
+  /// What does not get on although it does is not the file's fault.
+  package func isReplicaAnswering() -> Bool {
+    if let replica = replica as? any HistoryKeeping { _ = try? replica.lastTransactionNumber() }
+    return (replica as? any WriterReporting)?.writerWork.isPending != true
+  }
+}
+
 extension SyncEngine {
+  /// The queues of all links.
+  package var linkQueues: [LinkQueue] {
+    ((try? links(nil)) ?? []).map {
+      LinkQueue(name: $0.configuration.name, work: $0.work, replica: $0.store)
+    }
+  }
+
   /// The phase, lag and counters of every link.
   ///
   /// Reads only the local store.

@@ -31,8 +31,8 @@ import Testing
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
     arguments: [
-      ("unit.sh", 88), ("drop-ins.sh", 35), ("security.sh", 90), ("long-work.sh", 18),
-      ("page.sh", 23), ("handover.sh", 42), ("bars.sh", 22),
+      ("unit.sh", 88), ("drop-ins.sh", 38), ("security.sh", 90), ("long-work.sh", 18),
+      ("page.sh", 23), ("handover.sh", 42), ("bars.sh", 19), ("watchdog.sh", 19),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {
     let products = try #require(Project.products, "build the products first")

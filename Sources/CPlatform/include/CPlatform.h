@@ -71,6 +71,10 @@ void cplatform_ignore_broken_pipes(void);
 /// Gives memory that the allocator keeps back to the system.
 void cplatform_return_free_memory(void);
 
+/// Gives the pages of the program and its libraries back that are as in their files; those that are needed
+/// again come from the files.
+void cplatform_release_program_pages(void);
+
 /// The `f_type` of statfs(2) for a path; -1 when it cannot be looked at.
 int64_t cplatform_file_system_type(const char *path);
 

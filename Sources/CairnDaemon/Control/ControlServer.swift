@@ -84,6 +84,13 @@ final class ControlServer: Service {
     await drain()
   }
 
+  /// Returns when each of the threads that serve connections has come to it.
+  static func turn() async {
+    for loop in NIOSingletons.posixEventLoopGroup.makeIterator() {
+      try? await loop.submit {}.get()
+    }
+  }
+
   private func openListeners() throws -> [UnixListener] {
     if !passed.isEmpty { return try passed.map { try UnixListener(adopting: $0) } }
     let access = roles.access

@@ -215,14 +215,18 @@ actor GroupEngine {
   private func lookSchedule(_ engine: SyncEngine, _ reporter: EngineReporter) -> Task<Void, Never> {
     let interval = configuration.sync.pollInterval
     return Task {
+      // What starting took is over by the first look.
+      var isFirst = true
       while (try? await Task.sleep(for: interval, tolerance: interval / 10)) != nil {
         // A file that hangs delays the next look by nothing.
-        Task {
+        Task { [isFirst] in
           let isReleased = (try? await Blocking.run { engine.lookAtStores() }) == true
           if await needsReopening { reporter.reopening() }
-          guard isReleased else { return }
+          guard isReleased || isFirst else { return }
           ProcessConduct.returnFreeMemory()
+          ProcessConduct.releaseProgramPages()
         }
+        isFirst = false
       }
     }
   }
@@ -291,22 +295,8 @@ actor GroupEngine {
     return isStopped
   }
 
-  /// Completes a small piece of real work through the same queues and stores as any caller's: its
-  /// return feeds the watchdog.
-  func probe() async {
-    guard let running = try? current() else { return }
-    // The same way as any caller's read: a context, its queue, the coordinator, the store.
-    let context = running.newContext(named: "watchdog")
-    guard let entity = running.coordinator.managedObjectModel.entities.first?.name else { return }
-    let request = FetchRequest<ManagedObject>(entityName: entity)
-    request.fetchLimit = 1
-    request.affectedStores = [running.local]
-    do {
-      _ = try await context.perform { try context.count(for: request) }
-    } catch {
-      health.note(error)
-    }
-  }
+  /// What the watchdog looks at; nil while no store is open.
+  var watched: WatchedGroup? { running.map(WatchedGroup.init) }
 
   // MARK: Status
 

@@ -126,8 +126,12 @@ public struct DaemonProcess: Sendable {
       // First in the list, so last to stop: a drain is watched too.
       services.insert(
         WatchdogService(
-          interval: interval, notifier: notifier, conductor: conductor, logger: logger
-        ) { await host.probe() }, at: 0)
+          interval: interval, notifier: notifier, conductor: conductor, logger: logger,
+          sources: .init(
+            call: {
+              await ControlServer.turn()
+              _ = await status()
+            }, group: { await host.watched() })), at: 0)
     }
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .error)

@@ -36,11 +36,8 @@ actor EngineHost {
     return engine
   }
 
-  /// Completes when the engine has done a piece of work, or at once when there is none: then being
-  /// able to say so is all that can be asked.
-  func probe() async {
-    await engine?.probe()
-  }
+  /// What the watchdog looks at; nil without an engine: then being able to say so is all that can be asked.
+  func watched() async -> WatchedGroup? { await engine?.watched }
 
   /// The engine's part of the status; empty while there is none.
   func status() async -> EngineStatus { await engine?.status() ?? EngineStatus() }

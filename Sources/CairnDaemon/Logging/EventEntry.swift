@@ -173,9 +173,9 @@ extension DaemonEvent {
       EventEntry(
         "a158a99f0e1c49b5bc58e0a80aeff03e", .warning, "A check of the Cairn store is overdue", [],
         """
-        The store or the queue before it has not answered for a third of the watchdog interval. If it \
-        stays so, systemd ends the daemon and starts it again; committed data is safe. Slow disks and \
-        very large transactions are the usual reasons.
+        What the entry names has not got on for a third of the watchdog interval. If it stays so, systemd \
+        ends the daemon and starts it again; committed data is safe. A disk that does not answer is the \
+        usual reason. Large transactions and waiting for other programs are none: they get on.
         """)
     default:
       EventEntry(

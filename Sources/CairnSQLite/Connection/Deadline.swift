@@ -1,3 +1,4 @@
+import CairnStore
 import GRDBSQLite
 
 /// Ends what a connection does when it takes too long: a trigger in a file can do anything, without
@@ -5,8 +6,6 @@ import GRDBSQLite
 // Used by the one thread that has the connection.
 final class Deadline {
   private let end: ContinuousClock.Instant
-  /// SQLite asks after so many of its instructions, every few milliseconds.
-  private static let instructions: Int32 = 100_000
 
   private init(in limit: Duration) { end = ContinuousClock.now + limit }
 
@@ -17,14 +16,15 @@ final class Deadline {
     guard let limit, let connection else { return try work() }
     let deadline = Deadline(in: limit)
     sqlite3_progress_handler(
-      connection, instructions,
+      connection, StatementProgress.instructions,
       { context in
+        QueueWork.gotOn()
         guard let context else { return 0 }
         let deadline = Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue()
         return ContinuousClock.now > deadline.end ? 1 : 0
       }, Unmanaged.passUnretained(deadline).toOpaque())
     defer {
-      sqlite3_progress_handler(connection, 0, nil, nil)
+      StatementProgress.install(on: connection)
       withExtendedLifetime(deadline) {}
     }
     return try work()

@@ -1,3 +1,4 @@
+import CairnStore
 import Foundation
 import GRDBSQLite
 
@@ -49,6 +50,8 @@ struct LockWait: Hashable, Sendable {
     let handler: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, attempt in
       guard let pause = LockWait(limit: Int32(Int(bitPattern: context))).pause(before: attempt)
       else { return 0 }
+      // It ends, as the attempts do.
+      QueueWork.gotOn()
       usleep(UInt32(pause))
       return 1
     }

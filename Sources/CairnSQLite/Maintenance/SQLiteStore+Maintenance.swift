@@ -13,7 +13,7 @@ extension SQLiteStore {
     do {
       guard let pool = try database as? DatabasePool else { return }
       state.withLock { $0.heldReader }?.letGo()
-      try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+      try onWriter(of: pool) { _ = try $0.checkpoint(.truncate) }
     } catch {
       throw failed(error, doing: "be checkpointed")
     }
@@ -44,6 +44,8 @@ extension SQLiteStore: IntegrityChecking {
     ).findings()
   }
 }
+
+extension SQLiteStore: WriterReporting {}
 
 extension SQLiteStore: MemoryReleasing {
   public func releaseMemory() {

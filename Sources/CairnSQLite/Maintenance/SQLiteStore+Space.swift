@@ -31,7 +31,7 @@ extension SQLiteStore: SpaceReleasing {
     guard !isReadOnly, let pool = try database as? DatabasePool else { return }
     state.withLock { $0.heldReader }?.letGo()
     do {
-      try pool.writeWithoutTransaction { connection in
+      try onWriter(of: pool) { connection in
         let (frames, moved) = try connection.checkpoint(.passive)
         guard frames == moved, let handle = connection.sqliteConnection else { return }
         // The file is cut to its size when the log begins anew, which readers must not hold up.

@@ -51,6 +51,7 @@ struct ConnectionSettings {
       }
       for pragma in pragmas { try database.execute(sql: pragma) }
       lockWait.install(on: database.sqliteConnection)
+      StatementProgress.install(on: database.sqliteConnection)
       SQLiteFunctions.register(on: database)
     }
     return configuration

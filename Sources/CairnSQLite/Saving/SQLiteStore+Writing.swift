@@ -40,8 +40,7 @@ extension SQLiteStore: WriteHolding {
     held?.letGo()
     do {
       var result: T?
-      // Reentrant for ``holdingWrites(_:)``.
-      try database.unsafeReentrantWrite { connection in
+      try onWriter(of: database) { connection in
         var commit: ChecksumKeeping.Commit?
         func work() throws -> Bool {
           result = try Deadline.holding(limit, on: connection.sqliteConnection) {
@@ -76,7 +75,7 @@ extension SQLiteStore: WriteHolding {
     guard let pool = try database as? DatabasePool else { return try work() }
     var result: Swift.Result<Result, any Error>?
     do {
-      try pool.unsafeReentrantWrite { connection in
+      try onWriter(of: pool) { connection in
         try SQLiteConnection(database: connection).holdingWrites {
           result = Swift.Result(catching: work)
         }
@@ -86,6 +85,18 @@ extension SQLiteStore: WriteHolding {
     }
     guard let result else { return try work() }
     return try result.get()
+  }
+
+  /// Runs work on the connection that writes, and tells those who watch over the process of it.
+  func onWriter<Result>(
+    of database: any DatabaseWriter, _ work: (Database) throws -> Result
+  ) throws -> Result {
+    writerWork.begin()
+    defer { writerWork.end() }
+    // Reentrant for ``holdingWrites(_:)``.
+    return try database.unsafeReentrantWrite { connection in
+      try writerWork.run { try work(connection) }
+    }
   }
 
   private func checkWritable() throws {
@@ -142,7 +153,7 @@ extension SQLiteStore: WriteHolding {
     // A reader that looks at the log keeps it from being used from its beginning.
     state.withLock { $0.heldReader }?.letGo()
     do {
-      return try pool.unsafeReentrantWrite { connection in
+      return try onWriter(of: pool) { connection in
         if connection.isInsideTransaction { return false }
         let (frames, moved) = try connection.checkpoint(.passive)
         return frames > 0 && frames == moved

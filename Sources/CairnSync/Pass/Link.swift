@@ -20,6 +20,8 @@ final class Link: Sendable {
   /// Hears of commits.
   private let observer: any CoordinatorObserver
   let context: ManagedObjectContext
+  /// What is performed on the context's queue.
+  let work = QueueWork()
   private let wakeup = Wakeup()
   private let waiters = PassWaiters()
   private let report: @Sendable (SyncEvent) -> Void
@@ -118,7 +120,9 @@ final class Link: Sendable {
   func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
     -> Value
   {
-    try await context.perform { try work() }
+    self.work.begin()
+    defer { self.work.end() }
+    return try await context.perform { [queue = self.work] in try queue.run(work) }
   }
 
   /// Runs a pass that begins from now on, and waits for it, whatever it could not make visible; failed

@@ -44,6 +44,30 @@ import Testing
     #expect(zip(settled, passes).allSatisfy { $0 - $1 <= 2 }, "\(settled) \(passes)")
   }
 
+  /// Kibibytes of files that a process has mapped and that are in memory.
+  private func mappedFiles(of process: Int32) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssFile:") })
+    return try #require(
+      line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+  }
+
+  @Test func aDaemonAtRestGivesTheCodeBackThatItDoesNotNeed() async throws {
+    let daemon = try daemon(replicas: 2, pollInterval: "3s")
+    try await daemon.start()
+    for round in 0..<2 {
+      #expect(try await daemon.ctl("insert", "Section", "name=s\(round)").code == 0)
+      #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+      let atWork = try mappedFiles(of: daemon.pid)
+      let isGivenBack = await eventually {
+        (try? mappedFiles(of: daemon.pid)).map { $0 * 4 < atWork * 3 } == true
+      }
+      let atRest = try mappedFiles(of: daemon.pid)
+      #expect(isGivenBack, "\(atWork) kB at work, \(atRest) kB at rest")
+    }
+    #expect(try await daemon.values("Section", "name", store: "r1").sorted() == ["s0", "s1"])
+  }
+
   @Test func commitsOfOtherProgramsAreNoticedWithoutLooks() async throws {
     let daemon = try daemon(replicas: 2, pollInterval: "1h")
     try await daemon.start()
