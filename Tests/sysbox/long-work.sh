@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs inside the box: a migration takes longer than systemd waits for a start, and than its watchdog
-# allows between two signs of life; a first look at a large store is stopped.
+# Runs inside the box: a migration in the background takes longer than systemd waits for a start, and than its
+# watchdog allows between two signs of life; a first look at a large store is stopped.
 #
 #   long-work.sh BINARIES PROJECT
 #
@@ -40,14 +40,17 @@ sed -i 's/DebianPackages.xcdatamodel/Second.xcdatamodel/' $versions/.xccurrentve
 
 while sleep .05; do property StatusText; done > /tmp/texts &
 watcher=$!
-check "a start that migrates is waited for" systemctl start cairnd.service
+begun=$(date +%s%N)
+check "it starts with a store of an older version" systemctl start cairnd.service
+if eventually 300 serving; then ok "and brings it to the new one"; else
+  fail "and brings it to the new one" "$(cairnctl status 2>&1)"
+fi
 kill $watcher
-began=$(property InactiveExitTimestampMonotonic)
-ready=$(property ActiveEnterTimestampMonotonic)
-echo "ready after $(((ready - began) / 1000)) ms"
+took=$((($(date +%s%N) - begun) / 1000000))
+echo "serving after $took ms"
 # Less would show nothing.
-check "longer than systemd waits otherwise" test $((ready - began)) -gt 1000000
-contains "and says how far it is" "Migrating, " "$(sort -u /tmp/texts | tr '\n' ' ')"
+check "which takes longer than systemd waits for a start" test $took -gt 1000
+contains "and it says what it does" "igrating" "$(sort -u /tmp/texts | tr '\n' ' ')"
 equals "nobody killed it" "0 success" "$(property NRestarts) $(property Result)"
 equals "every row is there" $((rows + 1)) "$(python3 -c '
 import sqlite3
