@@ -42,6 +42,12 @@ struct NewRowTests {
     return model
   }
 
+  /// Six, or as many as `CAIRN_NEW_ROW_SEEDS` says.
+  private static let seeds: [UInt64] = {
+    let count = ProcessInfo.processInfo.environment["CAIRN_NEW_ROW_SEEDS"].flatMap(UInt64.init)
+    return Array(1...max(1, count ?? 6))
+  }()
+
   private static func fleet(_ seed: UInt64, in scratch: Scratch?, _ names: [String]) throws -> (
     fleet: Fleet, sites: [Fleet.Site]
   ) {
@@ -98,7 +104,7 @@ struct NewRowTests {
     random = chance
   }
 
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64], [false, true])
+  @Test(arguments: seeds, [false, true])
   func afterAnyWorkAllStoresHaveTheSame(seed: UInt64, onFiles: Bool) throws {
     let scratch = onFiles ? try Scratch() : nil
     let (fleet, sites) = try Self.fleet(seed, in: scratch, ["a", "b", "hub"])
