@@ -12,6 +12,8 @@ import Foundation
 struct ChangeImporter {
   let access: StoreAccess
   let context: ManagedObjectContext
+  /// Asked for what the source has of records, where what it sends is a part.
+  var source: KnownLoading.SourceReading?
 
   /// What came of one change set.
   struct Outcome: Sendable {
@@ -81,7 +83,7 @@ struct ChangeImporter {
       case .attempt(let refused):
         let batch = ImportBatch(
           source: set.source, records: set.records, links: set.links, refused: refused,
-          reconsidered: reconsidered)
+          isPart: source != nil, reconsidered: reconsidered)
         switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
           outcome.metWriters = metWriters
@@ -124,7 +126,7 @@ struct ChangeImporter {
       outcome.wasServed = true
       return .applied(outcome)
     }
-    var loading = try KnownLoading(access: access, ledger: ledger)
+    var loading = try KnownLoading(access: access, ledger: ledger, source: source)
     var plan = try loading.plan(batch, try access.importSetting(ledger))
     try access.environment.reach(.afterPlan)
     if let rows = try RowApplying(plan, loading: loading, context: context) {

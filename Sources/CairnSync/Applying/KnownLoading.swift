@@ -11,10 +11,15 @@ struct KnownLoading {
   private(set) var known = Known()
   private(set) var objects: [RecordID: ManagedObjectID] = [:]
   private(set) var snapshots: [RecordID: RowSnapshot] = [:]
+  /// Reads what the source of a batch that is a part has of records.
+  private let source: SourceReading?
 
-  init(access: StoreAccess, ledger: Ledger) throws {
+  typealias SourceReading = (Set<RecordID>) throws -> [RecordState]
+
+  init(access: StoreAccess, ledger: Ledger, source: SourceReading? = nil) throws {
     self.access = access
     self.ledger = ledger
+    self.source = source
     known.nothingWaits = try ledger.nothingIsParked()
     known.hasNoLinks = try ledger.isEmpty(.links)
     known.nothingIsHeld = try ledger.isEmpty(.quarantine)
@@ -54,6 +59,7 @@ struct KnownLoading {
     var held: [HeldKey] = []
     var waiting: [RecordID] = []
     var referrers: [RecordID] = []
+    var sources: Set<RecordID> = []
     for lookup in lookups {
       switch lookup {
       case .entry(let id): entries.append(id)
@@ -64,6 +70,7 @@ struct KnownLoading {
       case .referrers(let id): referrers.append(id)
       case .holders(let place): places.append(place)
       case .held(let key): held.append(key)
+      case .source(let id): sources.insert(id)
       }
     }
     try loadEntries(entries + records)
@@ -85,6 +92,13 @@ struct KnownLoading {
       known.quarantine[key] = .some(
         try ledger.value(SyncKey.quarantine(key)).map(QuarantineEntry.init(decoding:)))
     }
+    try loadSources(sources)
+  }
+
+  private mutating func loadSources(_ ids: Set<RecordID>) throws {
+    if ids.isEmpty { return }
+    for id in ids { known.sources[id] = .some(nil) }
+    for state in try source?(ids) ?? [] { known.sources[state.id] = .some(state) }
   }
 
   private mutating func loadEntries(_ ids: [RecordID]) throws {

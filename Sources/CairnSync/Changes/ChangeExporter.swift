@@ -66,6 +66,22 @@ struct ChangeExporter {
       > Int64(HistoryCapture.transactionsPerCommit)
   }
 
+  /// What the store has of records now.
+  func states(of ids: Set<RecordID>) throws -> ChangeSet {
+    var ids = ids
+    for attempt in 0..<StoreAccess.attempts {
+      if attempt > 0 { try HistoryCapture(access: access).run() }
+      let reading = try read(
+        ChangeRange(of: ids), [], after: SyncCursor(), try access.ledger())
+      switch reading {
+      case .set(let set): return set
+      case .nothing, .changed: break
+      case .missing(let gone): if attempt > 0 { ids.subtract(gone) }
+      }
+    }
+    throw StoreAccess.contention(access.store)
+  }
+
   /// The number at which a first copy that starts now ends.
   func end() throws -> UInt64 { try access.ledger().head.sequence }
 

@@ -17,6 +17,12 @@ struct ChangeRange {
     upTo = position
   }
 
+  /// Records wherever they stand.
+  init(of ids: Set<RecordID>) {
+    self.init(after: 0)
+    records = ids.sorted().map { (0, $0) }
+  }
+
   var isEmpty: Bool { records.isEmpty && links.isEmpty }
 
   /// How far the range has to go for what belongs together with a part of it.

@@ -35,7 +35,7 @@ struct PassPlanning {
       let links = start == 0 ? Array(pending.links.sorted().prefix(Self.most)) : []
       if ids.isEmpty, links.isEmpty { break }
       let set = try changes(ids, links, here.ledger)
-      try plan(set, there.ledger, &tally)
+      try plan(set, there.ledger, &tally) { try changes($0.sorted(), [], here.ledger).records }
     }
     let theirFilter = filter?.translated(from: localSchema, to: destination.access.schema)
     let survey = DeletionSurvey(
@@ -164,10 +164,16 @@ struct PassPlanning {
   // MARK: The destination
 
   /// Plans a set as an import does, and looks at the values as a save would.
-  private func plan(_ set: ChangeSet, _ ledger: Ledger, _ tally: inout PlanTally) throws {
+  ///
+  /// - Parameter source: Reads what the source has of other records; nil where the set is all there is.
+  private func plan(
+    _ set: ChangeSet, _ ledger: Ledger, _ tally: inout PlanTally,
+    source: KnownLoading.SourceReading? = nil
+  ) throws {
     let access = destination.access
-    var loading = try KnownLoading(access: access, ledger: ledger)
-    let batch = ImportBatch(source: set.source, records: set.records, links: set.links)
+    var loading = try KnownLoading(access: access, ledger: ledger, source: source)
+    let batch = ImportBatch(
+      source: set.source, records: set.records, links: set.links, isPart: source != nil)
     let plan = try loading.plan(batch, try access.importSetting(ledger)).expanded
     for held in plan.held { tally.hold(held.entry) }
     let refused = try PlanTrial(

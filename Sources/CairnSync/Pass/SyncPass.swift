@@ -163,14 +163,21 @@ struct SyncPass: @unchecked Sendable {
   }
 
   /// Runs work on the queue on which objects of a store are merged.
+  ///
+  /// - Parameter source: The store that only a part of what it has done comes from.
   func importing<Value>(
-    to access: StoreAccess, _ work: (ChangeImporter) throws -> Value
+    to access: StoreAccess, partOf source: StoreAccess? = nil,
+    _ work: (ChangeImporter) throws -> Value
   ) throws -> Value {
+    let reading = try source.map { source -> KnownLoading.SourceReading in
+      let exporter = ChangeExporter(access: source, destination: try access.ledger().storeID)
+      return { try wanted(exporter.states(of: $0), from: source, to: access).records }
+    }
     guard let replicaContext, access.store === replica.store else {
-      return try work(ChangeImporter(access: access, context: context))
+      return try work(ChangeImporter(access: access, context: context, source: reading))
     }
     return try replicaContext.performAndWait {
-      try work(ChangeImporter(access: access, context: replicaContext))
+      try work(ChangeImporter(access: access, context: replicaContext, source: reading))
     }
   }
 
@@ -197,10 +204,13 @@ struct SyncPass: @unchecked Sendable {
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
     let wanted = wanted(set, from: source, to: destination)
+    let isPart = set.upTo <= cursor.streamingUntil
     let isFull = set.records.count + set.links.count >= exporter.batchSize / 2
     let finishReading = isFull ? ahead.begin(after: next, by: exporter) : {}
     defer { finishReading() }
-    let outcome = try importing(to: destination) { try $0.apply(wanted, cursor: next) }
+    let outcome = try importing(to: destination, partOf: isPart ? source : nil) {
+      try $0.apply(wanted, cursor: next)
+    }
     var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
     report.take(outcome)
     report.position = next.position

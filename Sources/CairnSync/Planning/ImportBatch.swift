@@ -6,6 +6,9 @@ struct ImportBatch: Sendable {
   var links: [LinkChange] = []
   /// Records that an attempt was refused for, with the reason: they go into quarantine.
   var refused: [RecordID: String] = [:]
+  /// Whether more of what the source has done is still to come: then a record that did not come may be another
+  /// there by now.
+  var isPart = false
   /// Records of which the store may be able to show more now.
   var reconsidered: Set<RecordID> = []
 }

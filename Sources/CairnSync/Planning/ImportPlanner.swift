@@ -34,6 +34,7 @@ struct ImportPlanner {
   let known: Known
   let setting: ImportSetting
   let source: StoreID
+  private let batch: ImportBatch
   var needs: Set<Lookup> = []
   var items: [RecordID: Item] = [:]
   var links: [LinkKey: PlannedLink] = [:]
@@ -48,10 +49,11 @@ struct ImportPlanner {
   var kept: [RecordID: Denial] = [:]
   var schema: SyncSchema { setting.schema }
 
-  private init(_ known: Known, _ setting: ImportSetting, source: StoreID) {
+  private init(_ batch: ImportBatch, _ known: Known, _ setting: ImportSetting) {
+    self.batch = batch
     self.known = known
     self.setting = setting
-    self.source = source
+    source = batch.source
   }
 
   static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
@@ -62,15 +64,17 @@ struct ImportPlanner {
   static func planOneByOne(
     _ batch: ImportBatch, known: Known, setting: ImportSetting
   ) -> Outcome {
-    var planner = ImportPlanner(known, setting, source: batch.source)
+    var batch = batch
+    batch.records += known.sources.values.compactMap { $0 }
+    var planner = ImportPlanner(batch, known, setting)
     var sorting = IncomingSorting(source: batch.source)
-    planner.decide(batch, &sorting)
+    planner.decide(&sorting)
     if !planner.needs.isEmpty { return .needs(planner.needs) }
     let plan = planner.result(sorting)
     return planner.needs.isEmpty ? .plan(plan) : .needs(planner.needs)
   }
 
-  private mutating func decide(_ batch: ImportBatch, _ sorting: inout IncomingSorting) {
+  private mutating func decide(_ sorting: inout IncomingSorting) {
     sorting.sort(batch, &self)
     for record in sorting.records {
       load(record.id)
@@ -199,6 +203,18 @@ struct ImportPlanner {
     }
     items[target]?.after = merged
     items[target]?.equalsIncoming = false
+  }
+
+  /// Asks what the source has of those of colliding records that it has not sent: one that it has deleted or
+  /// renamed before it gave the values to the other is not united with that.
+  ///
+  /// - Returns: Whether anything is to be asked.
+  mutating func askSource(about ids: [RecordID]) -> Bool {
+    if !batch.isPart { return false }
+    let sent = Set(batch.records.map(\.id))
+    let unasked = ids.filter { !sent.contains($0) && known.sources[$0] == nil }
+    needs.formUnion(unasked.map(Lookup.source))
+    return !unasked.isEmpty
   }
 
   /// Unites two items that collide; see ``RecordDecision/unite(_:_:)``.

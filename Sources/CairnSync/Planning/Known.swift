@@ -21,6 +21,8 @@ struct Known: Sendable {
   /// The records whose rows have the values of a uniqueness constraint.
   var holders: [UniquePlace: [RecordID]] = [:]
   var quarantine: [HeldKey: QuarantineEntry?] = [:]
+  /// What the source of the batch has of records that it did not send with it.
+  var sources: [RecordID: RecordState?] = [:]
 
   /// Whether no reference waits for anything, the usual case.
   var nothingWaits = false
@@ -113,4 +115,6 @@ enum Lookup: Hashable, Sendable {
   case referrers(RecordID)
   case holders(UniquePlace)
   case held(HeldKey)
+  /// What the source of a batch that is a part has of the record.
+  case source(RecordID)
 }

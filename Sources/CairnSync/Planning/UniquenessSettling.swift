@@ -38,7 +38,7 @@ extension ImportPlanner {
     if isNew || !needs.isEmpty { return isNew }
     var united: Set<RecordID> = []
     for ids in holders.values.map({ $0.sorted() }).sorted(by: { $0[0] < $1[0] })
-    where ids.count > 1 && united.isDisjoint(with: ids) {
+    where ids.count > 1 && united.isDisjoint(with: ids) && !askSource(about: ids) {
       unite(ids[0], ids[1])
       united.formUnion(ids)
     }

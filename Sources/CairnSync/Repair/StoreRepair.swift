@@ -128,7 +128,7 @@ struct StoreRepair {
     if wanted.isEmpty { return }
     let known = try destination.ledger()
     let ids = try set.records.map(\.id).filter { try known.record($0)?.key != nil }
-    _ = try pass.importing(to: destination) {
+    _ = try pass.importing(to: destination, partOf: source) {
       try $0.apply(wanted, cursor: nil, reconsidering: Set(ids))
     }
   }

@@ -73,6 +73,11 @@ struct PureStore {
     try receive(other.states, other.linkChanges, from: other.id)
   }
 
+  /// Receives some of the records of another store.
+  mutating func receive(_ ids: [RecordID], of other: PureStore) throws {
+    try apply(plan(ids.compactMap(other.state), [], from: other.id, partOf: other))
+  }
+
   /// Tries what waits in quarantine.
   ///
   /// - Returns: Whether anything changed.
@@ -82,10 +87,13 @@ struct PureStore {
     return try !waiting.isEmpty && receive(waiting, [], from: id)
   }
 
+  /// - Parameter part: The store that what comes is a part of.
   func plan(
-    _ records: [RecordState], _ links: [LinkChange], from source: StoreID
+    _ records: [RecordState], _ links: [LinkChange], from source: StoreID,
+    partOf part: PureStore? = nil
   ) throws -> ImportPlan {
-    let batch = ImportBatch(source: source, records: records, links: links)
+    let batch = ImportBatch(
+      source: source, records: records, links: links, isPart: part != nil)
     var known = Known()
     known.nothingWaits = parked.isEmpty
     known.hasNoLinks = self.links.isEmpty
@@ -93,7 +101,7 @@ struct PureStore {
     for _ in 0..<Self.rounds {
       switch ImportPlanner.plan(batch, known: known, setting: setting) {
       case .plan(let plan): return plan
-      case .needs(let lookups): for lookup in lookups { answer(lookup, in: &known) }
+      case .needs(let lookups): for lookup in lookups { answer(lookup, in: &known, part) }
       }
     }
     guard case .needs(let needs) = ImportPlanner.plan(batch, known: known, setting: setting) else {
@@ -102,7 +110,7 @@ struct PureStore {
     throw Stuck(needs: needs)
   }
 
-  private func answer(_ lookup: Lookup, in known: inout Known) {
+  private func answer(_ lookup: Lookup, in known: inout Known, _ source: PureStore?) {
     switch lookup {
     case .entry(let id): known.entries[id] = .some(entries[id])
     case .record(let id):
@@ -133,6 +141,7 @@ struct PureStore {
         zip(place.constraint, place.values).allSatisfy { row[$0]?.isSame(as: $1) ?? false }
       }.map(\.key)
     case .held(let key): known.quarantine[key] = .some(quarantine[key])
+    case .source(let id): known.sources[id] = .some(source?.state(id))
     }
   }
 
