@@ -181,6 +181,7 @@ extension Ledger {
       let key = SyncMap.journal.key(entry.key)
       guard let stored = try value(key) else {
         put(key, entry.encoded)
+        put(SyncKey.journalIndex(conflict.record, entry.key), Data())
         added += 1
         continue
       }

@@ -50,8 +50,8 @@ struct SequenceShift {
         }
       )
     case .changes: return (try change(key), value)
-    case .meta, .ids, .backlinks, .cursors, .parked, .quarantine, .journal, .own, .marks, .readers,
-      .digests, .births, nil:
+    case .meta, .ids, .backlinks, .cursors, .parked, .quarantine, .journal, .journalIndex, .own,
+      .marks, .readers, .digests, .births, nil:
       return (key, value)
     }
   }

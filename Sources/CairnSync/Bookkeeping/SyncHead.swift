@@ -34,13 +34,17 @@ struct SyncHead: Hashable, Sendable {
   var incarnation: StoreID?
   /// How often the store's stamps have begun anew because its clock went back; see ``StoreID/writer(_:)``.
   var epoch: UInt64 = 0
+  /// Of a store that sync has not written yet: there is nothing to index.
+  var journalIndex = JournalIndex.State.whole
 
   init() {}
 
   // Bytes: version 2 (1: without the next line; 3: with the last) · sequence 8 · clock 8 · captured 8 ·
   // 0 history, 1 scanning (string, 8), 2 done ·
   // gap · digest of names 8 · 0, 1 incarnation 16 ·
-  // epoch 8
+  // epoch 8 ·
+  // in either version: nothing, or the state of the journal's index (older versions do not read it, and leave
+  // it out where they write)
   var encoded: Data {
     var writer = ByteWriter()
     // Older versions read all stores whose clocks were always right.
@@ -61,12 +65,14 @@ struct SyncHead: Hashable, Sendable {
     writer.byte(incarnation == nil ? 0 : 1)
     if let incarnation { writer.identity(incarnation) }
     if epoch != 0 { writer.fixed(epoch) }
+    if journalIndex != .missing { writer.byte(journalIndex.rawValue) }
     return writer.data
   }
 
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     let version = try reader.byte()
+    journalIndex = .missing
     guard (1...3).contains(version) else { throw ByteReader.damaged }
     sequence = try reader.sequence()
     clock = HybridLogicalClock(last: ClockReading(bits: try reader.fixed()))
@@ -85,6 +91,11 @@ struct SyncHead: Hashable, Sendable {
     names = try reader.fixed()
     if try reader.byte() == 1 { incarnation = try reader.identity(StoreID.self) }
     if version == 3 { epoch = try reader.fixed() }
+    if reader.isAtEnd { return }
+    guard let index = JournalIndex.State(rawValue: try reader.byte()) else {
+      throw ByteReader.damaged
+    }
+    journalIndex = index
   }
 }
 
@@ -98,7 +109,7 @@ extension SyncHead {
   func rebased(from base: SyncHead, onto theirs: SyncHead) -> SyncHead? {
     guard theirs.sequence >= base.sequence, theirs.bootstrap == base.bootstrap,
       theirs.gap == base.gap, theirs.names == base.names, theirs.incarnation == base.incarnation,
-      theirs.epoch == base.epoch, epoch == base.epoch,
+      theirs.epoch == base.epoch, epoch == base.epoch, theirs.journalIndex == base.journalIndex,
       captured == base.captured || theirs.captured == base.captured
     else { return nil }
     var result = self

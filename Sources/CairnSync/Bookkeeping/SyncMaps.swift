@@ -26,6 +26,7 @@ import Foundation
 /// | `sync_parked` | missing target, owner, property | nothing |
 /// | `sync_quarantine` | record ID, or a link's key | ``QuarantineEntry`` |
 /// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
+/// | `sync_journal_index` | record ID, key in `sync_journal` | nothing; see ``JournalIndex`` |
 /// | `sync_readers` | a store that is served from here | ``ReaderNote`` |
 /// | `sync_digests` | a ``DigestBucket`` | its ``DigestSum`` |
 /// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
@@ -46,6 +47,7 @@ enum SyncMap: String, CaseIterable {
   case parked = "sync_parked"
   case quarantine = "sync_quarantine"
   case journal = "sync_journal"
+  case journalIndex = "sync_journal_index"
   case own = "sync_own"
   case marks = "sync_marks"
   case readers = "sync_readers"
@@ -126,6 +128,10 @@ enum SyncKey {
     Data(relationship.utf8) + Data([0]) + bytes(record)
   }
 
+  static func journalIndex(_ record: RecordID, _ entry: Data) -> SidecarKey {
+    SyncMap.journalIndex.key(bytes(record) + entry)
+  }
+
   static func parked(_ target: RecordID, owner: RecordID, property: String) -> SidecarKey {
     SyncMap.parked.key(bytes(target) + bytes(owner) + Data(property.utf8))
   }
@@ -143,8 +149,8 @@ enum SyncKey {
     switch map {
     case .links, .backlinks: return key.dropLast(16)
     case .parked: return key.prefix(16)
-    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .own, .marks,
-      .readers, .digests, .births:
+    case .meta, .ids, .records, .changes, .cursors, .quarantine, .journal, .journalIndex,
+      .own, .marks, .readers, .digests, .births:
       return nil
     }
   }

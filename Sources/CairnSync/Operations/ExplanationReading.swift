@@ -132,12 +132,9 @@ struct ExplanationReading {
     for member in group.members {
       states[member.name] = try RecordReading(member).states(of: wanted)
     }
-    var reading = JournalReading(group.members)
+    var reading = try JournalReading(group.members, of: wanted)
     while let item = try reading.next() {
-      guard let conflict = group.conflict(item), wanted.contains(conflict.conflict.record) else {
-        continue
-      }
-      journal.append(conflict)
+      if let conflict = group.conflict(item) { journal.append(conflict) }
     }
   }
 

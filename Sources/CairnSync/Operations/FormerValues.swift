@@ -11,11 +11,9 @@ struct FormerValues {
     var found: [(member: GroupStores.Member, byRecord: [RecordID: RecordState])] = []
     try group.read { found.append(($0, try RecordReading($0).states(of: records))) }
     states = found
-    var reading = JournalReading(group.members)
+    var reading = try JournalReading(group.members, of: records)
     while let item = try reading.next() {
-      guard let conflict = item.entry?.conflict, records.contains(conflict.record),
-        conflict.member == nil
-      else { continue }
+      guard let conflict = item.entry?.conflict, conflict.member == nil else { continue }
       journal[conflict.record, default: []].append(conflict)
     }
   }

@@ -82,6 +82,17 @@ struct GroupStores: Sendable {
     StoreReference(id: id, name: members.first { id.isEpoch(of: $0.id) }?.name)
   }
 
+  /// Captures all that was written, and makes journals that a version without index wrote fit to be looked up.
+  ///
+  /// - Throws: What the local store throws.
+  mutating func catchUp() throws {
+    try read { member in
+      try HistoryCapture(access: member.access).run()
+      // Where it cannot be made, the journal is read from its beginning.
+      try? JournalIndex(access: member.access).complete()
+    }
+  }
+
   /// Reads every member; one that cannot be read is away.
   ///
   /// - Throws: What the local store throws.

@@ -31,6 +31,8 @@ struct JournalReading {
   }
 
   private var sources: [Source]
+  /// Whose entries are wanted; nil for all.
+  private var records: Set<RecordID>?
 
   /// - Parameter after: Only what comes after this key.
   init(_ members: [GroupStores.Member], after: Data? = nil) {
@@ -41,8 +43,28 @@ struct JournalReading {
     }
   }
 
+  /// The entries about some records, looked up where a journal is indexed.
+  init(_ members: [GroupStores.Member], of records: Set<RecordID>) throws {
+    self.init(members)
+    self.records = records
+    for index in sources.indices {
+      let journal = JournalIndex(access: sources[index].member.access)
+      guard let found = try journal.entries(of: records) else { continue }
+      sources[index].buffer = found[...]
+      sources[index].isRead = true
+    }
+  }
+
   /// The next entry; nil at the end.
   mutating func next() throws -> Item? {
+    while let item = try nextOfAll() {
+      guard let records else { return item }
+      if let record = item.entry?.conflict.record, records.contains(record) { return item }
+    }
+    return nil
+  }
+
+  private mutating func nextOfAll() throws -> Item? {
     var keys: [Data] = []
     for index in sources.indices {
       if let key = try sources[index].first() { keys.append(key) }

@@ -31,10 +31,10 @@ struct KnownValues {
         for (name, register) in state.registers { take(id, name, register, member.reference) }
       }
     }
-    var journal = JournalReading(group.members)
+    var journal = try JournalReading(group.members, of: records)
     while let item = try journal.next() {
-      guard let conflict = item.entry?.conflict, records.contains(conflict.record),
-        conflict.member == nil, let name = conflict.property, let place = item.journals.first
+      guard let conflict = item.entry?.conflict, conflict.member == nil,
+        let name = conflict.property, let place = item.journals.first
       else { continue }
       switch conflict.rule {
       case .deleteWon, .discarded, .reverted:

@@ -23,7 +23,7 @@ extension SyncEngine {
     try await operating { [self] in
       var group = try group()
       // What was just written has no stamp before.
-      try group.read { try HistoryCapture(access: $0.access).run() }
+      try group.catchUp()
       var knowing: GroupStores.Member?
       try group.read { member in
         if knowing == nil, try member.access.ledger().record(record) != nil { knowing = member }

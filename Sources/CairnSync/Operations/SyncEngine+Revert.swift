@@ -4,7 +4,8 @@ import Foundation
 // Taking back what an author or a store wrote. Specification: sync.md 9, `revert`.
 
 extension SyncEngine {
-  /// What ``revert(_:plan:as:)`` would do; nothing is written but stamps for what was just saved.
+  /// What ``revert(_:plan:as:)`` would do; nothing is written but stamps for what was just saved, and an index of
+  /// journals that a version without one wrote.
   ///
   /// - Throws: ``SyncError``; replicas that are not open are told of in the plan.
   public func planRevert(_ request: RevertRequest) async throws -> RevertPlan {
@@ -70,7 +71,7 @@ extension SyncEngine {
     _ request: RevertRequest, _ refused: [RecordID: String]
   ) throws -> RevertPlanning {
     var group = try group()
-    try group.read { try HistoryCapture(access: $0.access).run() }
+    try group.catchUp()
     return try RevertPlanning(request, local, try local.ledger(), group, refused: refused)
   }
 }

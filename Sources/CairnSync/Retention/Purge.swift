@@ -236,8 +236,11 @@ struct Purge {
     guard let rule else { return true }
     // Entries lie in the order of the winners' clocks, which are seldom later than their merges.
     let limit = ClockReading(milliseconds: rule.time)
-    return try purge(.journal, to: SyncKey.number(limit.bits), \.conflicts) { _, value, _ in
-      try JournalEntry(decoding: value).time < rule.time
+    return try purge(.journal, to: SyncKey.number(limit.bits), \.conflicts) { key, value, ledger in
+      let entry = try JournalEntry(decoding: value)
+      guard entry.time < rule.time else { return false }
+      ledger.put(SyncKey.journalIndex(entry.conflict.record, key), nil)
+      return true
     }
   }
 
