@@ -92,11 +92,20 @@ extension RowLookup {
         total += try sizes(of: Array(run)).reduce(0, +)
         continue
       }
+      let keys = run.compactMap(\.rowKey).sorted()
+      guard let first = keys.first, let last = keys.last else { continue }
+      // Rows that came together most often have keys in a row.
+      let isRange = zip(keys, keys.dropFirst()).allSatisfy { $0 &+ 1 == $1 }
+      let condition = isRange ? "BETWEEN ?1 AND ?2" : "IN (SELECT value FROM json_each(?1))"
       let statement = try connection.statement(
-        "SELECT SUM(\(columns.sum)) FROM \(entity.table.quotedAsName) "
-          + "WHERE Z_PK IN (SELECT value FROM json_each(?1))")
+        "SELECT SUM(\(columns.sum)) FROM \(entity.table.quotedAsName) WHERE Z_PK \(condition)")
       defer { statement.reset() }
-      statement.bindText(KeyList.bytes(run.lazy.compactMap(\.rowKey)), at: 1)
+      if isRange {
+        statement.bind(first, at: 1)
+        statement.bind(last, at: 2)
+      } else {
+        statement.bindText(KeyList.bytes(keys), at: 1)
+      }
       if try statement.step() { total += Int(clamping: statement.integer(0)) }
     }
     return total

@@ -59,9 +59,8 @@ struct BootstrapScan {
       let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
       let looked = objects[start...].prefix(Self.rowsPerLook)
       guard let end = looked.last?.key else { return nil }
-      let keys = looked.map { SyncKey.object($0.id) }
-      try ledger.prefetch(keys.compactMap(\.self))
-      let missing = zip(looked, keys).filter { $1.map(ledger.isAbsent) ?? true }.map(\.0)
+      let values = try ledger.stored(looked.compactMap { SyncKey.object($0.id) })
+      let missing = zip(looked, values).filter { $1 == nil }.map(\.0)
       let unknown = try bounded(missing.prefix(Self.rowsPerCommit))
       let last = unknown.count < missing.count ? unknown.last?.key ?? end : end
       var work = CaptureWork(access: access, ledger: ledger)
@@ -69,6 +68,7 @@ struct BootstrapScan {
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
       // What history has told of takes no number: readers would get a change set of nothing.
       if !unknown.isEmpty { ledger.head.sequence += 1 }
+      try ledger.prefetch(unknown.compactMap { SyncKey.object($0.id) })
       try ledger.prefetch(unknown.compactMap { SyncKey.birth($0.id) })
       for object in unknown { try work.insert(object.id, stamp) }
       try work.finish()
