@@ -239,7 +239,7 @@ public final class SyncEngine: Sendable {
   /// commits by themselves: links then take no look of their own. Blocks while a file hangs; a call
   /// meanwhile looks at the others.
   ///
-  /// - Returns: Whether memory was given back.
+  /// - Returns: Whether a store is at rest, and memory was given back.
   @discardableResult
   public func lookAtStores() -> Bool {
     let links = state.withLock { Array($0.links.values) }
@@ -254,11 +254,9 @@ public final class SyncEngine: Sendable {
       poke()
     }
     let passes = links.reduce(0) { $0 + $1.life.counters.passes }
-    if state.withLock({ $0.rest.isOver(after: passes) }) {
-      (local.store as? any MemoryReleasing)?.releaseMemory()
-      isReleased = true
-    }
-    return isReleased
+    let finding = state.withLock { $0.rest.finding(after: passes) }
+    if finding != .nothingNew { (local.store as? any MemoryReleasing)?.releaseMemory() }
+    return isReleased || finding == .rest
   }
 
   // MARK: Looking

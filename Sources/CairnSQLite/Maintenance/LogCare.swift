@@ -18,6 +18,12 @@ final class LogCare: Sendable {
   private let nextWait: Atomic<Int32>
   /// In bytes; a file with a log keeps it.
   private let pageSize: Int64
+  /// Whether the log has what there is no room for in the file, such as what has made the tables.
+  private let gap = Atomic(Gap.unknown)
+
+  private enum Gap: UInt8, AtomicRepresentable {
+    case unknown, found, moved
+  }
 
   /// How long a commit waits for readers to leave the log, in milliseconds.
   private static let longestWait: Int32 = 10
@@ -55,7 +61,12 @@ final class LogCare: Sendable {
   private func didCommit(
     _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ pages: Int32
   ) {
-    guard threshold > 0, pages >= threshold else { return }
+    let isLong = threshold > 0 && pages >= threshold
+    // Once: a reader or another program that keeps it from being moved would make each commit try.
+    let closesGap =
+      threshold > 0
+      && gap.compareExchange(expected: .found, desired: .moved, ordering: .relaxed).exchanged
+    guard isLong || closesGap else { return }
     switch sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) {
     case SQLITE_OK: startAnew(connection, name, pages)
     // Locked or busy: the next commit tries again.
@@ -108,8 +119,8 @@ final class LogCare: Sendable {
   /// in a transaction that is about to commit.
   ///
   /// On a disk that has become full, the log can then still be moved and used from its beginning,
-  /// and the step is there for what deletes write besides. What other programs have in the log has its room
-  /// once it is moved.
+  /// and the step is there for what deletes write besides. What was in the log before has its room once it is
+  /// moved: for the first time when this commit is done.
   ///
   /// - Parameter committed: The pages of the database before the transaction. What belongs to them is not touched:
   ///   another program may be moving them out of the log.
@@ -128,6 +139,9 @@ final class LogCare: Sendable {
     let needed = (mayUseReserve ? pages : pages + step).roundedUp(to: step)
     var size: Int64 = 0
     var code = measure(file, &size)
+    if size < committed * pageSize {
+      gap.compareExchange(expected: .unknown, desired: .found, ordering: .relaxed)
+    }
     var place = max(size, committed * pageSize)
     while code == SQLITE_OK, place < needed {
       let count = min(step, needed - place)

@@ -203,17 +203,18 @@ final class Link: Sendable {
   }
 
   /// Starts a pass when the replica's file is not the one that its name leads to, and gives memory back
-  /// that was not needed since the last look.
+  /// that was not needed since the last look; also now and then where work does not end, since what SQLite keeps
+  /// of pages grows with what they come by.
   ///
-  /// - Returns: Whether it gave memory back.
+  /// - Returns: Whether the link is at rest, and gave memory back.
   func look() -> Bool {
     guard let store, state.withLock({ $0.rest.beginLook() }) else { return false }
     defer { state.withLock { $0.rest.endLook() } }
     (store as? any CommitWatching)?.lookForCommits()
     do { try (store as? any FilePlaceChecking)?.checkFilePlace() } catch { poke() }
-    let isAtRest = state.withLock { $0.rest.isOver(after: $0.life.counters.passes) }
-    if isAtRest { (store as? any MemoryReleasing)?.releaseMemory() }
-    return isAtRest
+    let finding = state.withLock { $0.rest.finding(after: $0.life.counters.passes) }
+    if finding != .nothingNew { (store as? any MemoryReleasing)?.releaseMemory() }
+    return finding == .rest
   }
 
   private func rest(atMost limit: Duration?) async {

@@ -1,8 +1,11 @@
-/// Looks now and then at what is at rest, and tells once when nothing has been done for a while.
+/// Looks now and then at what is at rest, and tells once when nothing has been done for a while, and now and then
+/// where something is done all the time.
 struct Rest: Hashable, Sendable {
   private var seen = 0
   private var told = 0
   private var isLooking = false
+  /// How many looks in a row have found work.
+  private var busy = 0
 
   /// - Returns: False while another look is under way: a file that hangs holds up its own alone.
   mutating func beginLook() -> Bool {
@@ -12,12 +15,30 @@ struct Rest: Hashable, Sendable {
 
   mutating func endLook() { isLooking = false }
 
+  enum Finding: Hashable, Sendable {
+    /// Something is being done, or nothing since this was told.
+    case nothingNew
+    /// Nothing has been done since the look before.
+    case rest
+    /// Something was done before each of many looks.
+    case longWork
+  }
+
+  /// So many looks with work make long work: five minutes of them, as often as the daemon looks.
+  static let longWork = 60
+
   /// - Parameter work: How much has been done so far.
-  /// - Returns: True the first time that this is as much as the time before.
-  mutating func isOver(after work: Int) -> Bool {
+  mutating func finding(after work: Int) -> Finding {
     defer { seen = work }
-    guard work == seen, work != told else { return false }
-    told = work
-    return true
+    if work == seen {
+      busy = 0
+      guard work != told else { return .nothingNew }
+      told = work
+      return .rest
+    }
+    busy += 1
+    guard busy == Self.longWork else { return .nothingNew }
+    busy = 0
+    return .longWork
   }
 }

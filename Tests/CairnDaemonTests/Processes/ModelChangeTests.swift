@@ -110,7 +110,8 @@ import Testing
       problem.message.contains("stays at First of the model: Bare would drop Item.label (2 rows)"))
     #expect(problem.message.contains("`cairnctl store migrate local --allow-drop`"))
     #expect(try daemon.status().problems.count == 1, "one decision for the group")
-    #expect(daemon.logText.contains("Bare would drop Item.label (2 rows)"), "in the log, too")
+    let said = "Bare would drop Item.label (2 rows)"
+    #expect(await eventually { daemon.logText.contains(said) }, "in the log, too")
     #expect(!daemon.logText.contains("\"a\""), "no values")
 
     // All goes on.

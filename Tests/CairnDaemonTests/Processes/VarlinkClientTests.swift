@@ -47,6 +47,9 @@ import Testing
       Call(SaveRecords.name, ["inserts": [nut], "author": "me"], keep: ["id": ["inserted", 0]]),
       Call(FetchRecords.name, ["entity": "Item", "predicate": "name = 'nut'"], replies: 9),
       Call(
+        ExportRecords.name, ["fetches": .array([.object(["entity": "Item"])])], replies: 9),
+      Call(MigrateStores.name, ["name": "near", "dryRun": true], replies: 9),
+      Call(
         ImportRecords.name,
         [
           "entity": "Item", "key": ["name"], "createMissing": true, "rows": [["name": "bolt"]],

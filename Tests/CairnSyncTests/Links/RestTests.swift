@@ -11,8 +11,20 @@ import Testing
 struct RestTests {
   @Test func memoryIsGivenBackOnceForEachTimeOfWork() {
     var rest = Rest()
-    let told = [0, 3, 3, 3, 4, 4, 4].map { rest.isOver(after: $0) }
+    let told = [0, 3, 3, 3, 4, 4, 4].map { rest.finding(after: $0) == .rest }
     #expect(told == [false, false, true, false, false, true, false])
+  }
+
+  @Test func memoryIsGivenBackNowAndThenWhileWorkGoesOn() {
+    var rest = Rest()
+    let found = (1...200).map { rest.finding(after: $0) }
+    let places = found.indices.filter { found[$0] == .longWork }
+    #expect(places == [59, 119, 179])
+    #expect(!found.contains(.rest))
+    #expect(rest.finding(after: 200) == .rest)
+    // A rest in between begins anew.
+    let later = (201...259).map { rest.finding(after: $0) } + [rest.finding(after: 259)]
+    #expect(!later.contains(.longWork) && later.last == .rest)
   }
 
   @Test func whatAPushBringsAboutComesBackInTheSamePass() throws {
