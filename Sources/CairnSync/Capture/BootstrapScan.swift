@@ -12,9 +12,9 @@ struct BootstrapScan {
 
   func run(progress: (Int) throws -> Void) throws {
     guard case .scanning = try access.ledger().head.bootstrap else { return }
-    for root in access.schema.roots {
-      let objects = try objectIDs(of: root)
-      while let count = try scanChunk(root.name ?? "", objects) { try progress(count) }
+    for root in access.schema.roots where access.store.holds(root) {
+      let rows = try Rows(of: root, in: access.store)
+      while let count = try scanChunk(root.name ?? "", rows) { try progress(count) }
     }
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
@@ -25,12 +25,35 @@ struct BootstrapScan {
     throw StoreAccess.contention(access.store)
   }
 
-  private func objectIDs(of root: EntityDescription) throws -> [(key: Int64, id: ManagedObjectID)] {
-    guard access.store.holds(root) else { return [] }
-    let request = StoreFetchRequest(entity: root, result: .objectIDs)
-    guard case .objectIDs(let ids) = try access.store.fetch(request) else { return [] }
-    return ids.compactMap { id in id.rowKey.map { (key: $0, id: id) } }
-      .sorted { $0.key < $1.key }
+  /// The rows of an entity's tree in the order of their keys.
+  private struct Rows {
+    private let root: EntityDescription
+    private let paging: (any RowPaging)?
+    /// All of them, where the store gives no pages.
+    private let all: [(key: Int64, id: ManagedObjectID)]
+
+    init(of root: EntityDescription, in store: PersistentStore) throws {
+      self.root = root
+      paging = store as? any RowPaging
+      let request = StoreFetchRequest(entity: root, result: .objectIDs)
+      guard paging == nil, case .objectIDs(let ids) = try store.fetch(request) else {
+        all = []
+        return
+      }
+      all = Self.keyed(ids).sorted { $0.key < $1.key }
+    }
+
+    func page(after key: Int64, limit: Int) throws -> ArraySlice<(key: Int64, id: ManagedObjectID)>
+    {
+      guard let paging else {
+        return all[all.partitioningIndex { $0.key > key }...].prefix(limit)
+      }
+      return Self.keyed(try paging.objectIDs(of: root, after: key, limit: limit))[...]
+    }
+
+    private static func keyed(_ ids: [ManagedObjectID]) -> [(key: Int64, id: ManagedObjectID)] {
+      ids.compactMap { id in id.rowKey.map { (key: $0, id: id) } }
+    }
   }
 
   /// As many of the rows as may travel together: what one commit takes up stays one transaction.
@@ -48,16 +71,14 @@ struct BootstrapScan {
   }
 
   /// - Returns: The number of rows looked at; nil when the entity is done.
-  private func scanChunk(
-    _ root: String, _ objects: [(key: Int64, id: ManagedObjectID)]
-  ) throws -> Int? {
+  private func scanChunk(_ root: String, _ rows: Rows) throws -> Int? {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       guard case .scanning(let entity, let after) = ledger.head.bootstrap, entity <= root else {
         return nil
       }
-      let start = entity == root ? objects.partitioningIndex { $0.key > after } : 0
-      let looked = objects[start...].prefix(Self.rowsPerLook)
+      let looked = try rows.page(
+        after: entity == root ? after : .min, limit: Self.rowsPerLook)
       guard let end = looked.last?.key else { return nil }
       let values = try ledger.stored(looked.compactMap { SyncKey.object($0.id) })
       let missing = zip(looked, values).filter { $1 == nil }.map(\.0)
