@@ -98,7 +98,7 @@ public struct RecordFetch {
     }
   }
 
-  /// Whether rows come by their numbers, as tables have them, where nobody asks for another order.
+  /// Whether rows come by their numbers, as tables have them, where the fetch asks for no other order.
   private func isNumbered(in stores: [PersistentStore]) -> Bool {
     (parameters.sort?.isEmpty ?? true) && stores.allSatisfy { $0.type == StoreTypeName.sqlite }
   }

@@ -7,7 +7,7 @@ import Foundation
 
 extension GroupEngine {
   /// Finds out what has to be decided about a replica whose link was stopped by its version; has one that
-  /// needs nobody migrated.
+  /// needs no decision migrated.
   func decide(_ name: String) async {
     guard let path = replicas[name]?.section.path, let group = try? current() else { return }
     let (model, section) = (group.coordinator.managedObjectModel, configuration.model)

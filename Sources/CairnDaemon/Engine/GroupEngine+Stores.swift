@@ -97,7 +97,7 @@ extension GroupEngine {
     try remember(sections, paused: paused.subtracting(gone))
   }
 
-  /// Ends a link; one whose file hangs ends when the file answers, and keeps nobody waiting.
+  /// Ends a link; one whose file hangs ends when the file answers, and its caller does not wait for it.
   func end(_ name: String) async throws {
     let engine = try current().engine
     await Blocking.wait(atMost: .seconds(10)) { try? await engine.removeReplica(named: name) }

@@ -95,7 +95,7 @@ struct StoreModelChange: Sendable {
 
   private var subject: String { store == StoreReference.localName ? "the local store" : store }
 
-  /// What a person has to decide, with the command that does; nil for a store that needs nobody.
+  /// What a person has to decide, with the command that does; nil where nothing is to be decided.
   var problem: StatusProblem? {
     guard !isDone, !goesByItself else { return nil }
     let (was, new) = (old.side.version, target.version.side.version)
@@ -206,7 +206,7 @@ struct StoreModelChange: Sendable {
     }
   }
 
-  /// Migrates the file, which nobody here has open but for reading; keeps a copy where values are dropped.
+  /// Migrates the file, which this daemon has open for reading at most; keeps a copy where values are dropped.
   ///
   /// - Parameter options: How the daemon opens the store.
   /// - Returns: The copy's file.

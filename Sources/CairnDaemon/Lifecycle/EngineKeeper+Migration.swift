@@ -46,7 +46,7 @@ extension EngineKeeper {
     for change in changes { try change.check(allowDrop: parameters.allowDrop ?? false) }
     for change in changes where !change.isDone {
       let isLocal = change.store == StoreReference.localName
-      // Links bring replicas along that need nobody.
+      // Links bring replicas along that need no decision.
       if !isLocal, parameters.name == nil, change.goesByItself { continue }
       let kept =
         isLocal

@@ -30,7 +30,7 @@ struct WorkWatch: Sendable {
     var signs: Int
     /// Whether the other store that it works with answers.
     ///
-    /// A file on a disk or mount that hangs still hangs after a restart, and keeps up nobody but its own link.
+    /// A file on a disk or mount that hangs still hangs after a restart, and keeps up its own link alone.
     var isAnswered = true
   }
 

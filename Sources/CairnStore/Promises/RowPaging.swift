@@ -1,7 +1,7 @@
 import CairnModel
 
-/// An optional promise of a store: it goes through its rows by their keys, a page at a time, so that nobody has to
-/// hold the objects of all of them.
+/// An optional promise of a store: it goes through its rows by their keys, a page at a time, so that a
+/// reader need not hold the objects of all of them.
 public protocol RowPaging: AnyObject, Sendable {
   /// The objects of an entity and its subentities in the order of their row keys.
   ///

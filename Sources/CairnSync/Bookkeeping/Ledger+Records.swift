@@ -156,7 +156,7 @@ extension Ledger {
 
   // MARK: History
 
-  /// Passes over history up to a number, in which nobody but sync has written.
+  /// Passes over history up to a number, in which sync alone has written.
   ///
   /// - Parameter own: The transactions of sync among it, and perhaps later ones.
   func passOver(_ own: Set<Int64>, upTo number: Int64) {
