@@ -2,6 +2,8 @@ import CairnModel
 import CairnSQL
 import CairnStore
 
+// Rows by their keys, a page at a time.
+
 extension SQLiteStore: RowPaging {
   public func objectIDs(
     of root: EntityDescription, after key: Int64, limit: Int
