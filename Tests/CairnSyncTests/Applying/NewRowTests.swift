@@ -178,6 +178,20 @@ struct NewRowTests {
     #expect(try StoreComparison(local: a.access, replica: hub.access).run(name: "").isEqual)
   }
 
+  @Test func whatAnotherLinkHasCommittedMeanwhileStandsBefore() throws {
+    let scratch = try Scratch()
+    let (fleet, sites) = try Self.fleet(9, in: scratch, ["a", "b", "hub"])
+    let (a, b, hub) = (sites[0], sites[1], sites[2])
+    try Self.insert(30, 0, into: a)
+    try Self.insert(30, 0, into: b)
+    // The other link has read all of the hub by then: what comes after it has to have a later place.
+    fleet.interrupt(hub, at: .beforeImportCommit) { _ = try fleet.pass(b, hub) }
+    _ = try fleet.pass(a, hub)
+    #expect(fleet.wasInterrupted)
+    #expect(try fleet.settle([(a, hub), (b, hub)]) < 40)
+    for site in sites { #expect(try Self.picture(site).count == 60, "\(site.name)") }
+  }
+
   @Test func aRowThatTheModelRefusesIsHeldAndTheOthersArrive() throws {
     let scratch = try Scratch()
     let (fleet, sites) = try Self.fleet(9, in: scratch, ["a", "hub"])
