@@ -177,7 +177,7 @@ extension EngineKeeper {
       of: Double.self, bufferingPolicy: .bufferingNewest(1))
     let sending = Task {
       for await fraction in fractions {
-        // Nobody who has gone keeps a migration from its end.
+        // A caller that has hung up does not end the migration: it goes on without reports.
         try? await send(.init(progress: StatusProgress(done: Int(fraction * 100), total: 100)))
         try? await Task.sleep(for: .milliseconds(200))
       }
