@@ -31,7 +31,7 @@ import Testing
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
     arguments: [
-      ("unit.sh", 88), ("drop-ins.sh", 38), ("security.sh", 90), ("long-work.sh", 18),
+      ("unit.sh", 88), ("drop-ins.sh", 38), ("security.sh", 90), ("long-work.sh", 21),
       ("page.sh", 23), ("handover.sh", 42), ("bars.sh", 19), ("watchdog.sh", 19),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs inside the box: a migration in the background takes longer than systemd waits for a start, and than its
-# watchdog allows between two signs of life; a first look at a large store is stopped.
+# Runs inside the box: a start does not wait for a migration, which takes longer than the watchdog allows between two
+# signs of life; a first look at a large store is stopped.
 #
 #   long-work.sh BINARIES PROJECT
 #
@@ -14,14 +14,16 @@ install_daemon
 cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 printf 'model: /etc/cairn/Model.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
 mkdir -p /etc/systemd/system/cairnd.service.d
-printf '[Service]\nTimeoutStartSec=1\nWatchdogSec=2\n' > /etc/systemd/system/cairnd.service.d/test.conf
+# Long enough for a machine that does much else meanwhile.
+watchdog=4
+printf '[Service]\nWatchdogSec=%s\n' $watchdog > /etc/systemd/system/cairnd.service.d/test.conf
 systemctl daemon-reload
 
 check "a store is made" systemctl start cairnd.service
 check "with a row" cairnctl insert Package name=p0
 systemctl stop cairnd.service
 # An application that knows nothing of Cairn fills it.
-rows=${ROWS:-600000}
+rows=${ROWS:-1500000}
 check "and many more" python3 - "$rows" << 'P'
 import sqlite3, sys
 count = int(sys.argv[1])
@@ -38,19 +40,18 @@ cp -r $versions/DebianPackages.xcdatamodel $versions/Second.xcdatamodel
 sed -i 's/\(name="summary"\) optional="YES"/\1 defaultValueString="none"/' $versions/Second.xcdatamodel/contents
 sed -i 's/DebianPackages.xcdatamodel/Second.xcdatamodel/' $versions/.xccurrentversion
 
-while sleep .05; do property StatusText; done > /tmp/texts &
-watcher=$!
 begun=$(date +%s%N)
 check "it starts with a store of an older version" systemctl start cairnd.service
+migrating() { property StatusText | grep -q igrating; }
+if eventually 60 migrating; then ok "and says that it migrates"; else fail "and says that it migrates" "$(property StatusText)"; fi
+equals "which the start does not wait for" "active" "$(property ActiveState)"
 if eventually 300 serving; then ok "and brings it to the new one"; else
   fail "and brings it to the new one" "$(cairnctl status 2>&1)"
 fi
-kill $watcher
 took=$((($(date +%s%N) - begun) / 1000000))
 echo "serving after $took ms"
 # Less would show nothing.
-check "which takes longer than systemd waits for a start" test $took -gt 1000
-contains "and it says what it does" "igrating" "$(sort -u /tmp/texts | tr '\n' ' ')"
+check "which takes longer than the watchdog waits" test $took -gt $((watchdog * 1000))
 equals "nobody killed it" "0 success" "$(property NRestarts) $(property Result)"
 equals "every row is there" $((rows + 1)) "$(python3 -c '
 import sqlite3

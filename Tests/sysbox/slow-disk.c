@@ -1,4 +1,4 @@
-// Makes each read of a write-ahead log take a millisecond more, and each sync of a store's file two seconds,
+// Makes each read of a write-ahead log take two milliseconds more, and each sync of a store's file five seconds,
 // as a very slow disk does; loaded with LD_PRELOAD.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,13 +17,13 @@ static int is_called(int descriptor, const char *ending) {
 ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
   static ssize_t (*read_at)(int, void *, size_t, off64_t);
   if (!read_at) read_at = (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
-  if (is_called(descriptor, "-wal")) usleep(1000);
+  if (is_called(descriptor, "-wal")) usleep(2000);
   return read_at(descriptor, bytes, count, offset);
 }
 
 int fdatasync(int descriptor) {
   static int (*sync_data)(int);
   if (!sync_data) sync_data = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-  if (is_called(descriptor, "local.sqlite")) sleep(2);
+  if (is_called(descriptor, "local.sqlite")) sleep(5);
   return sync_data(descriptor);
 }

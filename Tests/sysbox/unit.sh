@@ -22,7 +22,7 @@ useradd -M -N -g nogroup stranger
 mkdir -p /etc/cairn
 printf 'model: /etc/cairn/Missing.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
 mkdir -p /etc/systemd/system/cairnd.service.d
-printf '[Service]\nWatchdogSec=2\n' > /etc/systemd/system/cairnd.service.d/test.conf
+printf '[Service]\nWatchdogSec=4\n' > /etc/systemd/system/cairnd.service.d/test.conf
 # The man page is not part of this box.
 sed -i '/^Documentation=/d' /lib/systemd/system/cairnd.service /lib/systemd/system/cairnd.socket
 systemctl daemon-reload
@@ -73,11 +73,11 @@ done
 
 # The watchdog.
 pid=$(property MainPID)
-sleep 3
+sleep 6
 equals "the watchdog is fed" "$pid" "$(property MainPID)"
 # Never 0, which would mean every process of this script.
 [ "$pid" -gt 1 ] && kill -STOP "$pid"
-if eventually 10 bash -c "[ \"\$(systemctl show -P NRestarts cairnd)\" = 1 ] && [ \"\$(systemctl show -P ActiveState cairnd)\" = active ]"; then
+if eventually 30 bash -c "[ \"\$(systemctl show -P NRestarts cairnd)\" = 1 ] && [ \"\$(systemctl show -P ActiveState cairnd)\" = active ]"; then
   ok "a hung daemon is restarted"
 else
   fail "a hung daemon is restarted" "$(systemctl status cairnd)"
