@@ -170,12 +170,16 @@ deb: deps
 	  SWIFT="$(SWIFT)" debian/rules clean binary
 	@cd .build-deb && ls -l *.deb
 
-## Tries the package of `make deb` (as root): lintian finds no error, and it is installed, upgraded under load
-## and purged under a systemd of its own, on a machine without Swift.
-check-deb:
+## Tries the package of `make deb` (as root): lintian finds no error, the tests of the daemon and of cairnctl pass with
+## its programs, and it is installed, upgraded under load and purged under a systemd of its own, on a machine without
+## Swift.
+check-deb: deps
 	@set -e; ls .build-deb/cairn_*.deb > /dev/null; \
 	dpkg -s lintian > /dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq lintian; }; \
 	lintian --allow-root --fail-on error .build-deb/*.deb; \
+	rm -rf .build-deb/unpacked; dpkg-deb -x .build-deb/cairn_*.deb .build-deb/unpacked; \
+	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error; \
+	CAIRN_PROGRAMS="$(CURDIR)/.build-deb/unpacked/usr/bin" $(SWIFT) test --skip-build --filter CairnDaemonTests; \
 	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb:opt/packages" -b "$(CURDIR):opt/cairn-src" -- \
 	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src $(CURDIR)'
 

@@ -22,6 +22,8 @@ disk = work / "disk"
 disk.mkdir()
 acknowledged, over = set(), threading.Event()
 refused = {"while killed or full": 0}
+# What has piled up in a long run takes longer.
+patience = 120 + kills // 10
 
 
 def mounted(size):
@@ -66,9 +68,10 @@ class Daemon:
 
 
 def write(daemon):
-    """Saves packages in small imports until it is over; what is answered is acknowledged."""
+    """Saves packages in small imports until it is over; what is answered is acknowledged. In a long run, too, most
+    kills come while it writes."""
     batch = 0
-    while not over.is_set() and batch < 400:
+    while not over.is_set() and batch < max(400, 2 * kills):
         names = [f"{daemon.name}{batch}-{i}" for i in range(5)]
         rows = [{"name": n, "version": f"{batch}", "section": {"name": f"s{batch % 7}"},
                  "dependencies": [{"name": f"shared{batch % 5}"}]} for n in names]
@@ -184,11 +187,11 @@ try:
         time.sleep(0.2)
     # Twice each: what the second took over from the first has to come back, too.
     for daemon in daemons + daemons:
-        done = daemon.ctl("wait", "--timeout", "120")
+        done = daemon.ctl("wait", "--timeout", f"{patience}", patience=patience + 30)
         if done.returncode:
             fail(f"wait of {daemon.name}: {done.stderr.strip()}")
     for daemon in daemons:
-        done = daemon.ctl("verify")
+        done = daemon.ctl("verify", patience=patience + 30)
         if done.returncode:
             fail(f"verify of {daemon.name}: {(done.stdout + done.stderr).strip()[-600:]}")
     for daemon in daemons:

@@ -9,8 +9,13 @@ enum Project {
       .deletingLastPathComponent().appendingPathComponent(path).path
   }
 
-  /// The folder of the built programs: the one the tests themselves were built into.
+  /// The folder of the programs that are tried: `CAIRN_PROGRAMS`, such as that of an unpacked package, else the one
+  /// that the tests themselves were built into.
   static var products: URL? {
+    ProcessInfo.processInfo.environment["CAIRN_PROGRAMS"].map { URL(fileURLWithPath: $0) } ?? built
+  }
+
+  private static var built: URL? {
     var candidates = [URL(fileURLWithPath: CommandLine.arguments.first ?? "")]
     candidates += CommandLine.arguments.filter { $0.hasSuffix(".xctest") }
       .map { URL(fileURLWithPath: $0) }
@@ -30,7 +35,8 @@ enum Project {
   }
 
   static func program(_ name: String) -> String? {
-    products?.appendingPathComponent(name).path
+    // No package has the generator of classes.
+    (name == "cairn-modelgen" ? built : products)?.appendingPathComponent(name).path
   }
 }
 

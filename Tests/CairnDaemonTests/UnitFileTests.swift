@@ -31,8 +31,8 @@ import Testing
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
     arguments: [
-      ("unit.sh", 88), ("drop-ins.sh", 38), ("security.sh", 90), ("long-work.sh", 21),
-      ("page.sh", 23), ("handover.sh", 42), ("bars.sh", 19), ("watchdog.sh", 19),
+      ("unit.sh", 103), ("drop-ins.sh", 39), ("security.sh", 92), ("long-work.sh", 20),
+      ("page.sh", 23), ("handover.sh", 48), ("bars.sh", 20), ("watchdog.sh", 21),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {
     let products = try #require(Project.products, "build the products first")

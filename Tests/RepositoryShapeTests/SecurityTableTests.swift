@@ -121,7 +121,7 @@ import Testing
   }
 
   private static func names(of script: String) -> [CheckName] {
-    script.matches(of: /(?:check|equals|contains|ok|serves|begins) "((?:[^"\\]|\\.)+)"/).map {
+    script.matches(of: /(?:check|equals|contains|ok|serves|begins|comes) "((?:[^"\\]|\\.)+)"/).map {
       let filled = $0.output.1.replacing(/\$\{[^}]*\}+|\$\w+/, with: "\u{0}")
       return CheckName(parts: filled.components(separatedBy: "\u{0}"))
     }.filter { name in name.parts.contains { !$0.isEmpty } }

@@ -1,17 +1,10 @@
 #!/bin/bash
 # Runs inside the box: what the service needs and says in steady work, as counts and as ratios of one run.
-#
-#   bars.sh BINARIES PROJECT
-#
-# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
-set -u
-binaries=$1
-project=$2
-. "$project/Tests/sysbox/checks.sh"
+. "${0%/*}/checks.sh"
 
 install_daemon
-cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
-median() { sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
+# The least of some times: what else the machine does adds to each of them, and takes nothing away.
+least() { sort -n | head -1; }
 
 # Ready with much in the store: nothing of it is read before. Both are started in turn.
 printf 'model: /etc/cairn/Model.xcdatamodeld\n' > /etc/cairn/cairnd.yaml
@@ -47,14 +40,14 @@ took() {
   echo "$((ready - begun)) $((($(date +%s%N) - before) / 1000)) $((ready - asked))"
   mv /var/lib/cairn "/var/lib/$1"
 }
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6 7; do
   took small >> /tmp/small
   took large >> /tmp/large
 done
-small=$(cut -d' ' -f1 /tmp/small | median)
-large=$(cut -d' ' -f1 /tmp/large | median)
-start=$(cut -d' ' -f3 /tmp/small | median)
-stop=$(cat /tmp/small /tmp/large | cut -d' ' -f2 | median)
+small=$(cut -d' ' -f1 /tmp/small | least)
+large=$(cut -d' ' -f1 /tmp/large | least)
+start=$(cut -d' ' -f3 /tmp/small | least)
+stop=$(cat /tmp/small /tmp/large | cut -d' ' -f2 | least)
 echo "ready after $((large / 1000)) ms with 100 MB, $((small / 1000)) ms with nothing; stopped after $((stop / 1000)) ms"
 check "ready as fast with 100 MB as with nothing, but for half" test $((large * 2)) -lt $((small * 3))
 check "an idle daemon stops in less time than two starts" test "$stop" -lt $((small * 2))
@@ -63,48 +56,48 @@ rm -r /var/lib/large
 
 # The first caller starts it by the socket unit.
 systemctl start cairnd.socket
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6 7; do
   python3 "$project/Tests/sysbox/first-answer.py" /run/cairnd/control Package >> /tmp/answers || fail "the first caller is answered" ""
   systemctl stop cairnd.service
 done
-answer=$(cut -d' ' -f1 /tmp/answers | median)
-record=$(cut -d' ' -f2 /tmp/answers | median)
+answer=$(cut -d' ' -f1 /tmp/answers | least)
+record=$(cut -d' ' -f2 /tmp/answers | least)
 echo "by its socket: the status after $answer ms, a record after $record ms; on an idle machine the bar is 150 ms"
-check "there are answers" test "$(wc -l < /tmp/answers)" = 5
+check "there are answers" test "$(wc -l < /tmp/answers)" = 7
 check "the first caller waits for less than two starts" test $((answer * 1000)) -lt $((start * 2))
 systemctl stop cairnd.socket
 
 # Steady work: five transactions a second, and a replica.
 printf 'replicas: [{name: backup, path: "${STATE_DIRECTORY}/backup.sqlite"}]\n' >> /etc/cairn/cairnd.yaml
 begins "it starts with a replica" <<< ""
-# works SECONDS: writes meanwhile, and prints the most threads and descriptors that there were.
+# works COUNT: so many transactions, and the most threads and descriptors that there were.
 works() {
-  local end=$((SECONDS + $1)) number=0 threads=0 descriptors=0 now
-  while [ $SECONDS -lt $end ]; do
-    number=$((number + 1))
-    cairnctl insert Package "name=w$1-$number" > /dev/null
+  local number threads=0 descriptors=0 now
+  for number in $(seq "$1"); do
+    cairnctl insert Package "name=w$1-$number" > /dev/null || return
     now=$(ls "/proc/$(pid)/task" | wc -l)
     [ "$now" -gt $threads ] && threads=$now
     now=$(ls "/proc/$(pid)/fd" | wc -l)
     [ "$now" -gt $descriptors ] && descriptors=$now
     sleep .1
   done
-  echo "$threads $descriptors $number"
+  echo "$threads $descriptors"
 }
-read -r threads descriptors _ <<< "$(works 15)"
+read -r threads descriptors <<< "$(works 60)"
 journalctl --sync
 since=$(date +%s)
-read -r threads_then descriptors_then count <<< "$(works 40)"
-journalctl --sync
-lines=$(journalctl -u cairnd --since "@$since" -o cat | wc -l)
-echo "$count transactions in 40 s: $lines lines, $threads to $threads_then threads, $descriptors to $descriptors_then descriptors"
-check "there was work" test "$count" -gt 30
+count=200
+read -r threads_then descriptors_then <<< "$(works $count)"
+took=$(($(date +%s) - since))
+lines=$(journal --since "@$since" -o cat | wc -l)
+echo "$count transactions in $took s: $lines lines, $threads to $threads_then threads, $descriptors to $descriptors_then descriptors"
+check "there was work" test -n "$descriptors_then"
 # Two thousand a day are one in 43 seconds.
-check "the log stays under 2,000 lines a day" test "$lines" -le 1
-# One left behind by each transaction would be as many as there were.
-check "threads do not grow" test "$threads_then" -le $((threads + 3))
-check "nor descriptors" test "$descriptors_then" -le $((descriptors + 3))
-check "and all of it arrived" cairnctl wait --timeout 30
+check "the log stays under 2,000 lines a day" test "$lines" -le $((1 + took / 43))
+# One left behind by each transaction, or by every tenth, would be as many as there were.
+check "threads do not grow" test "$threads_then" -le $((threads + count / 20))
+check "nor descriptors" test "$descriptors_then" -le $((descriptors + count / 20))
+check "and all of it arrived" cairnctl wait --timeout $patience
 
 # Kills under writers, with systemd starting the daemon each time.
 begins "it starts for kills" <<< "[Service]
@@ -113,7 +106,7 @@ write() {
   local number=0
   while [ ! -e /tmp/enough ]; do
     number=$((number + 1))
-    cairnctl --timeout 20 insert Package "name=k$1-$number" > /dev/null 2>&1 && echo "k$1-$number" >> "/tmp/acknowledged-$1"
+    cairnctl --timeout $patience insert Package "name=k$1-$number" > /dev/null 2>&1 && echo "k$1-$number" >> "/tmp/acknowledged-$1"
   done
 }
 write 1 &
@@ -122,19 +115,19 @@ kills=${KILLS:-20}
 for _ in $(seq "$kills"); do
   before=$(cat /tmp/acknowledged-* 2> /dev/null | wc -l)
   more() { [ "$(cat /tmp/acknowledged-* | wc -l)" -gt $((before + 2)) ]; }
-  eventually 30 more || fail "writing goes on" "$(systemctl status cairnd)"
+  eventually more || fail "writing goes on" "$(systemctl status cairnd)"
   sleep ".$((RANDOM % 200 + 100))"
   killed=$(pid)
   [ "$killed" -gt 1 ] && kill -KILL "$killed"
 done
 touch /tmp/enough
 wait
-eventually 20 serving
+comes "it serves after all of them" serving
 cairnctl fetch Package --properties name --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/' | sort > /tmp/there
 check "there were acknowledged writes" test "$(cat /tmp/acknowledged-* | wc -l)" -gt $((kills * 3))
 equals "systemd started it again each time" "$kills" "$(property NRestarts)"
 equals "nothing that was acknowledged is lost" "" "$(sort /tmp/acknowledged-* | comm -23 - /tmp/there)"
-check "the replica has all of it" cairnctl wait --timeout 60
+check "the replica has all of it" cairnctl wait --timeout $patience
 check "and the stores agree" cairnctl verify
 
 finish

@@ -1,16 +1,10 @@
 #!/bin/bash
 # Runs inside the box: installs the Debian package on a machine without Swift, upgrades it while an
 # operator writes, and purges it.
-#
-#   package.sh PACKAGE PROJECT BUILT
-#
-# BUILT is the folder that the package was built in.
-# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
-set -u
+# Called as package.sh PACKAGE PROJECT BUILT; BUILT is the folder that the package was built in.
+. "${0%/*}/checks.sh"
 package=$1
-project=$2
 built=$3
-. "$project/Tests/sysbox/checks.sh"
 
 # No toolchain: what the programs need must be in them or among the dependencies.
 for folder in /opt/swift /usr/lib/swift; do
@@ -40,18 +34,14 @@ done
 
 cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 check "it starts" systemctl enable --now cairnd.service
-if eventually 20 serving; then ok "and serves"; else
-  fail "and serves" "$(cairnctl status 2>&1; journalctl -u cairnd -o cat -n 20)"
-fi
+comes "and serves" serving
 # The pages, as the package has them.
 page() { curl -sS --unix-socket /run/cairnd-page/page http://localhost/ 2>&1; }
 shows_it() { page | grep -q backup; }
 equals "the pages wait for an operator" "inactive disabled" \
   "$(systemctl is-active cairnd-page.service) $(systemctl is-enabled cairnd-page.service)"
 check "the pages start" systemctl start cairnd-page.service
-if eventually 20 shows_it; then ok "and show the daemon"; else
-  fail "and show the daemon" "$(page | head -c 400; systemctl status cairnd-page)"
-fi
+comes "and show the daemon" shows_it
 paged=$(systemctl show -P MainPID cairnd-page.service)
 # Property lists, which the programs read with the Foundation that is inside of them.
 check "it reads and writes models" cairnctl model convert /var/lib/cairn/local.sqlite /tmp/Out.xcdatamodeld
@@ -71,16 +61,14 @@ upgrade() {
   }
   write "$1" &
   local writer=$! before count gap
-  eventually 20 test -s /tmp/acknowledged || fail "rows are written ($1)" "$(tail -3 /tmp/refused)"
-  before=$(property MainPID)
+  eventually test -s /tmp/acknowledged || fail "rows are written ($1)" "$(tail -3 /tmp/refused)"
+  before=$(pid)
   check "it upgrades under load ($1)" dpkg -i "$package"
-  is_new() { [ "$(property MainPID)" != "$before" ] && serving; }
-  if eventually 20 is_new; then ok "the new daemon serves ($1)"; else
-    fail "the new daemon serves ($1)" "$(systemctl status cairnd)"
-  fi
+  is_new() { [ "$(pid)" != "$before" ] && serving; }
+  comes "the new daemon serves ($1)" is_new
   count=$(wc -l < /tmp/acknowledged)
   more() { [ "$(wc -l < /tmp/acknowledged)" -gt $((count + 5)) ]; }
-  eventually 20 more || fail "writing goes on after the upgrade ($1)" "$(tail -3 /tmp/refused)"
+  eventually more || fail "writing goes on after the upgrade ($1)" "$(tail -3 /tmp/refused)"
   touch /tmp/enough
   wait $writer
   gap=$(awk 'NR > 1 { d = ($1 - last) / 1e6; if (d > most) most = d } { last = $1 } END { print int(most) }' /tmp/times)
@@ -94,14 +82,14 @@ upgrade() {
   check "and the stores agree ($1)" cairnctl verify
 }
 upgrade alone
-if [ "$(systemctl show -P MainPID cairnd-page.service)" != "$paged" ] && eventually 20 shows_it; then
+if [ "$(systemctl show -P MainPID cairnd-page.service)" != "$paged" ] && eventually shows_it; then
   ok "an upgrade brings new pages"
 else
   fail "an upgrade brings new pages" "$(systemctl status cairnd-page)"
 fi
 systemctl stop cairnd.service
 check "with its socket unit it starts" systemctl start cairnd.socket cairnd.service
-eventually 20 serving || fail "with its socket unit it serves" "$(cairnctl status 2>&1)"
+comes "with its socket unit it serves" serving
 upgrade socket
 equals "callers at the socket wait, and none is refused" 0 "$(grep -c 'not reachable' /tmp/refused)"
 

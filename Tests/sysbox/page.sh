@@ -1,17 +1,9 @@
 #!/bin/bash
 # Runs inside the box: the pages as a service, which may look and nothing else.
-#
-#   page.sh BINARIES PROJECT
-#
-# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
-set -u
-binaries=$1
-project=$2
-. "$project/Tests/sysbox/checks.sh"
+. "${0%/*}/checks.sh"
 
 install_daemon
 systemd-tmpfiles --create cairn.conf
-cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 mkdir -p /srv/nas /srv/closed
 chown cairn:cairn /srv/nas /srv/closed
 chmod 0750 /srv/nas
@@ -22,11 +14,8 @@ replicas:
   - {name: nas, type: sqlite, path: /srv/nas/nas.sqlite}
   - {name: closed, type: sqlite, path: /srv/closed/closed.sqlite}
 END
-mkdir -p /etc/systemd/system/cairnd.service.d
-printf '[Service]\nReadWritePaths=/srv/nas /srv/closed\n' > /etc/systemd/system/cairnd.service.d/test.conf
-systemctl daemon-reload
-useradd -M -N -g nogroup -G cairn watcher
-useradd -M -N -g nogroup stranger
+drop_in 'ReadWritePaths=/srv/nas /srv/closed'
+add_people
 
 check "the unit verifies" systemd-analyze verify cairnd-page.service
 equals "it is off until it is enabled" disabled "$(systemctl is-enabled cairnd-page.service)"
@@ -40,14 +29,17 @@ page() {
   shift 2
   runuser -u "$user" -- curl -sS --unix-socket /run/cairnd-page/page "$@" "http://localhost$path" 2>&1
 }
-served() { page watcher / | grep -q "$1"; }
+served() {
+  local shown
+  shown=$(page watcher /)
+  grep -q "$1" <<< "$shown" || { echo "$shown"; return 1; }
+}
 
 # The pages come before the daemon, and say that it is away.
 check "it starts without the daemon" systemctl start cairnd-page.service
-eventually 20 served "The daemon is not reachable" && ok "and says that the daemon is away" ||
-  fail "and says that the daemon is away" "$(page watcher /)"
+comes "and says that the daemon is away" served "The daemon is not reachable"
 check "the daemon starts" systemctl start cairnd.service
-eventually 20 served '>in sync</span>' && ok "its links are shown" || fail "its links are shown" "$(page watcher /)"
+comes "its links are shown" served '>in sync</span>'
 cairnctl insert Package name=mine > /dev/null
 cairnctl wait --for all > /dev/null
 contains "the local store is shown" mine "$(page watcher /stores/local/entities/Package)"
@@ -65,11 +57,9 @@ contains "and cannot write to the stores" "Permission denied" \
   "$(runuser -u cairn-page -g cairn -- sh -c 'echo x >> /var/lib/cairn/local.sqlite' 2>&1)"
 
 check "it outlives the daemon" systemctl stop cairnd.service
-eventually 20 served "No answer since" && ok "and says since when it is away" ||
-  fail "and says since when it is away" "$(page watcher /)"
+comes "and says since when it is away" served "No answer since"
 systemctl kill -s KILL cairnd-page.service
-eventually 20 served "The daemon is not reachable" && ok "killed, it comes back" ||
-  fail "killed, it comes back" "$(systemctl status cairnd-page.service)"
+comes "killed, it comes back" served "The daemon is not reachable"
 check "it stops" systemctl stop cairnd-page.service
 equals "as asked" success "$(systemctl show -P Result cairnd-page.service)"
 finish

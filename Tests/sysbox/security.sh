@@ -1,21 +1,9 @@
 #!/bin/bash
 # Runs inside the box: what SECURITY.md promises and only real users, modes and a real sandbox can show.
-#
-#   security.sh BINARIES PROJECT
-#
-# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
-set -u
-binaries=$1
-project=$2
-. "$project/Tests/sysbox/checks.sh"
+. "${0%/*}/checks.sh"
 
 install_daemon
-cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
-useradd -M -N -g nogroup -G cairn watcher
-useradd -M -N -g nogroup -G cairn,cairn-admin operator
-useradd -M -N -g nogroup stranger
-# Programs of the box that stand in for others: run by anybody, from anywhere.
-cd /
+add_people
 socket=/run/cairnd/control
 # as USER COMMAND...: what it prints, and its exit code at the end.
 as() {
@@ -33,10 +21,8 @@ UMask=$mask"
   equals "in a folder that only it may write to" "755 cairn" "$(stat -c '%a %U' /run/cairnd)"
   contains "a stranger does not get in" "exit 69" "$(as stranger cairnctl status)"
 done
-old=$(pid)
-[ "$old" -gt 1 ] && kill -KILL "$old"
-is_new() { [ "$(pid)" != "$old" ] && serving; }
-eventually 20 is_new || fail "it is back after a crash" "$(systemctl status cairnd)"
+signal KILL
+comes "it is back after a crash" is_another
 equals "the socket is the group's after a crash, too" "660 cairn cairn" "$(stat -c '%a %U %G' $socket)"
 contains "and a stranger stays out" "exit 69" "$(as stranger cairnctl status)"
 
@@ -69,15 +55,13 @@ mkfifo -m 666 /tmp/hold
 runuser -u watcher -- python3 "$project/Tests/sysbox/flood.py" $socket 5000 < /tmp/hold > /tmp/held &
 flood=$!
 exec 9> /tmp/hold
-eventually 60 test -s /tmp/held || fail "the flood comes" "$(cat /tmp/held)"
-contains "one user who floods keeps no other one out" "exit 0" "$(as operator cairnctl --timeout 20 status)"
-check "nor root" cairnctl --timeout 20 status
+comes "the flood comes" test -s /tmp/held
+contains "one user who floods keeps no other one out" "exit 0" "$(as operator cairnctl --timeout $patience status)"
+check "nor root" cairnctl --timeout $patience status
 exec 9>&-
 wait $flood
 is_quiet() { [ "$(descriptors)" -le $((few + 2)) ]; }
-if eventually 60 is_quiet; then ok "and leaves no descriptor behind"; else
-  fail "and leaves no descriptor behind" "$few before, $(descriptors) after"
-fi
+comes "and leaves no descriptor behind" is_quiet
 
 # What others can write to is not believed.
 begins "it starts as it is installed" <<< ""
@@ -89,8 +73,7 @@ for file in cairnd.yaml cairnd.yaml.d/more.yaml; do
     chmod $mode /etc/cairn/$file
     systemctl start cairnd.service 2> /dev/null
     equals "$file with mode $mode ends with 78" 78 "$(systemctl show -P ExecMainStatus cairnd.service)"
-    journalctl --sync
-    contains "and is named" "/etc/cairn/$file" "$(journalctl -u cairnd -o cat -n 5)"
+    contains "and is named" "/etc/cairn/$file" "$(journal -o cat -n 5)"
     systemctl reset-failed cairnd.service
   done
   chmod 0644 /etc/cairn/$file
@@ -100,8 +83,7 @@ for place in /etc/cairn /etc/cairn/cairnd.yaml.d; do
   systemctl start cairnd.service 2> /dev/null
   equals "a configuration in $place that others may write to ends with 78" 78 \
     "$(systemctl show -P ExecMainStatus cairnd.service)"
-  journalctl --sync
-  contains "and the folder is named" "chmod go-w $place" "$(journalctl -u cairnd -o cat -n 5)"
+  contains "and the folder is named" "chmod go-w $place" "$(journal -o cat -n 5)"
   chmod g-w $place
   systemctl reset-failed cairnd.service
 done
@@ -115,13 +97,9 @@ for place in /etc/cairn/Model.xcdatamodeld /etc/cairn/Model.xcdatamodeld/*/conte
   # systemd gives the state folder its mode at each start.
   [ "$place" = /var/lib/cairn ] && chmod o-w "$place" && continue
   systemctl start cairnd.service
-  if eventually 10 exposed "$place"; then ok "the status names $place"; else
-    fail "the status names $place" "$(cairnctl status 2>&1)"
-  fi
+  comes "the status names $place" exposed "$place"
   chmod o-w "$place"
-  if eventually 70 serving; then ok "and it serves once it is mended"; else
-    fail "and it serves once it is mended" "$(cairnctl status 2>&1)"
-  fi
+  comes "and it serves once it is mended" serving
   systemctl stop cairnd.service
 done
 # The most that the daemon can say, for what follows.
@@ -140,9 +118,8 @@ done
 check "the daemon is there" cairnctl status
 equals "and systemd believes so" "active running" \
   "$(systemctl show -P ActiveState cairnd.service) $(systemctl show -P SubState cairnd.service)"
-journalctl --sync
 equals "nothing in the journal is louder than the daemon meant" "" \
-  "$(journalctl -u cairnd --since "@$since" -p crit -o cat)"
+  "$(journal --since "@$since" -p crit -o cat)"
 equals "and no character of it drives a terminal" 0 \
   "$(journalctl -u cairnd --since "@$since" -a -o cat | grep -c $'[\x01-\x08\x0b-\x1f]')"
 
@@ -154,7 +131,7 @@ as operator cairnctl fetch Package --where "installedSize = '$canary'" > /dev/nu
 echo "{\"name\":\"$canary\",\"nope\":\"$canary\"}" > /tmp/rows.jsonl
 chmod 0644 /tmp/rows.jsonl
 as operator cairnctl import /tmp/rows.jsonl --entity Package > /dev/null
-cairnctl wait --timeout 20 > /dev/null 2>&1
+cairnctl wait --timeout $patience > /dev/null 2>&1
 cairnctl verify > /dev/null 2>&1
 journalctl --sync
 equals "the row is there" 1 "$(cairnctl fetch Package --where "name = '$canary'" --format jsonl | wc -l)"

@@ -1,33 +1,29 @@
 #!/bin/bash
 # Runs inside the box: a daemon with a stuck queue is killed by the watchdog, whatever else it does; one that waits
 # for others, or whose replica hangs, is not.
-#
-#   watchdog.sh BINARIES PROJECT
-#
-# Prints "ok NAME" or "FAILED NAME: why" for each check; the exit code is 1 when any failed.
-set -u
-binaries=$1
-project=$2
-. "$project/Tests/sysbox/checks.sh"
+. "${0%/*}/checks.sh"
 
 install_daemon
-cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdatamodeld
 cat > /etc/cairn/cairnd.yaml << 'Y'
 model: /etc/cairn/Model.xcdatamodeld
 replicas: [{name: backup, path: "${STATE_DIRECTORY}/backup.sqlite"}]
 Y
 cc -shared -fPIC -o /usr/local/lib/stuck-disk.so "$project/Tests/sysbox/stuck-disk.c" -ldl
-interval=3
-begins "it starts with a watchdog" << U
+# begins_with INTERVAL NAME
+begins_with() {
+  interval=$1
+  begins "$2" << U
 [Service]
 WatchdogSec=$interval
 RestartSec=100ms
 Environment=LD_PRELOAD=/usr/local/lib/stuck-disk.so
 U
+}
+begins_with 4 "it starts with a watchdog"
 old=$(pid)
-sleep 5
+sleep $((interval * 2))
 equals "which lets it be while it works" "$old" "$(pid)"
-check "with a replica" cairnctl wait --timeout 20
+check "with a replica" cairnctl wait --timeout $patience
 
 # What waits is no reason: another program has the lock for many intervals, and everything that writes stands in line.
 python3 - > /tmp/holder << 'P' &
@@ -35,13 +31,13 @@ import sqlite3, time
 store = sqlite3.connect("/var/lib/cairn/local.sqlite", isolation_level=None)
 store.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
-time.sleep(25)
+time.sleep(28)
 store.execute("ROLLBACK")
 P
 holder=$!
-eventually 5 grep -q held /tmp/holder || fail "another program holds the lock" "$(cat /tmp/holder)"
+comes "another program holds the lock" grep -q held /tmp/holder
 for number in 1 2 3 4 5 6; do
-  cairnctl --timeout 60 insert Package "name=w$number" > "/tmp/waiting-$number" 2>&1 &
+  cairnctl --timeout $patience insert Package "name=w$number" > "/tmp/waiting-$number" 2>&1 &
 done
 check "reads go on beside a lock that is held" cairnctl fetch Package --limit 1
 wait "$holder"
@@ -57,7 +53,10 @@ sleep $((interval * 12 + 2))
 equals "a replica that hangs is no reason to kill it" "$old 0" "$(pid) $(property NRestarts)"
 check "whose local store is served" cairnctl insert Package name=beside
 rm /run/stuck-replica
-check "and which gets to the replica once that answers" cairnctl wait --timeout 30
+check "and which gets to the replica once that answers" cairnctl wait --timeout $patience
+
+# The time until then is for what must be seen before, on a busy machine, too.
+begins_with 8 "it starts with another interval"
 
 # dies NAME FLAG: the daemon hangs while the flag is there; prints after how many milliseconds it was killed.
 dies() {
@@ -69,23 +68,20 @@ dies() {
   # One after the other joins the line.
   if [ "$2" = /run/stuck-writes ]; then
     for number in 1 2 3 4 5 6 7 8; do
-      sleep 1
       cairnctl --timeout 30 insert Package "name=stuck$number" > /dev/null 2>&1 &
+      sleep 1
     done &
   fi
   is_killed() { [ "$(property NRestarts)" -gt "$restarts" ] || [ "$(pid)" != "$old" ]; }
   if [ "$2" = /run/stuck-writes ]; then
-    sleep 1.5
-    check "reads go on beside a write that is stuck" cairnctl --timeout 2 fetch Package --limit 1
+    sleep 1
+    check "reads go on beside a write that is stuck" cairnctl --timeout $interval fetch Package --limit 1
   fi
-  if eventually 20 is_killed; then ok "$1"; else fail "$1" "$(systemctl status cairnd; cairnctl --timeout 2 status 2>&1)"; fi
+  comes "$1" is_killed
   echo "killed after $((($(date +%s%N) - begun) / 1000000)) ms, with $interval s between two signs of life"
   rm "$2"
-  journalctl --sync
-  contains "by the watchdog" "Watchdog timeout" "$(journalctl -u cairnd -o cat --since "@$((begun / 1000000000 - 1))")"
-  if eventually 30 serving; then ok "and serves again once the disk does"; else
-    fail "and serves again once the disk does" "$(systemctl status cairnd)"
-  fi
+  contains "by the watchdog" "Watchdog timeout" "$(journal -o cat --since "@$((begun / 1000000000 - 1))")"
+  comes "and serves again once the disk does" serving
 }
 dies "a daemon whose reads are stuck is killed" /run/stuck
 dies "a daemon whose writes are stuck is killed while its reads go on" /run/stuck-writes
