@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units soak check-browser test-tools clean
+.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 demo: build
@@ -81,10 +81,16 @@ check-sync: deps
 check-units: deps
 	$(SWIFT) build --product cairnd
 	$(SWIFT) build --product cairnctl
-	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover bars watchdog); do \
+	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover guide bars watchdog); do \
 	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
 	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
 	done
+
+## Tries what systemd 252 cannot do under the systemd of Debian 13, which debootstrap fetches into DEBIAN once (as root).
+check-newer-systemd: deps
+	$(SWIFT) build --product cairnd
+	$(SWIFT) build --product cairnctl
+	bash Tests/check-newer-systemd.sh "$$($(SWIFT) build --show-bin-path)" "$(or $(DEBIAN),$(CURDIR)/.build/debian-13)"
 
 ## Looks at the pages of `cairnctl browse` and `cairnctl page` in headless Chromium, in light, in dark and narrow: names, contrast,
 ## keyboard, what is loaded. SCREENSHOTS=folder keeps pictures, STORE=file looks at a store of yours.
@@ -132,7 +138,9 @@ install: build
 	install -D -m 0755 "$(BIN)/cairnctl" "$(DESTDIR)$(PREFIX)/bin/cairnctl"
 	install -D -m 0644 systemd/cairnd.service "$(DESTDIR)$(UNITDIR)/cairnd.service"
 	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(UNITDIR)/cairnd.socket"
+	install -D -m 0644 systemd/cairnd-metrics.socket "$(DESTDIR)$(UNITDIR)/cairnd-metrics.socket"
 	install -D -m 0644 systemd/cairnd-page.service "$(DESTDIR)$(UNITDIR)/cairnd-page.service"
+	install -D -m 0644 systemd/system-preset/90-cairn.preset "$(DESTDIR)$(PREFIX)/lib/systemd/system-preset/90-cairn.preset"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
 	@# The template units say what the plain ones say, with the instance's name in every place.
@@ -151,6 +159,8 @@ install: build
 	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	"$(BIN)/cairnctl" manual > "$(DESTDIR)$(PREFIX)/share/man/man1/cairnctl.1"
 	"$(BIN)/cairnd" --manual > "$(DESTDIR)$(PREFIX)/share/man/man8/cairnd.8"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man5"
+	sed -f Config/manual.sed Config/cairnd.yaml > "$(DESTDIR)$(PREFIX)/share/man/man5/cairnd.yaml.5"
 	"$(BIN)/cairnctl" completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
 	@# It is read, not run.
 	sed -i '1{/^#!/d}' "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"

@@ -10,6 +10,8 @@ cd "$root"
 log="$(mktemp)"
 "$swift" build --product cairn-fuzz >"$log" 2>&1 || { cat "$log"; exit 1; }
 program="$("$swift" build --show-bin-path)/cairn-fuzz"
+# Each input is written to a file first: in memory that is ten times as many of them.
+if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi
 work="$(mktemp -d -t cairn-fuzz.XXXXXX)"
 trap 'rm -rf "$log"; rmdir "$work" 2>/dev/null || true' EXIT
 failed=0

@@ -27,6 +27,12 @@ public final class OwnedDescriptor: Sendable {
     if let open { _ = Glibc.close(open) }
   }
 
+  /// Has reads, writes and accepts end at once where they would wait.
+  public func waitForNothing() {
+    let flags = fcntl(rawValue, F_GETFL)
+    if flags >= 0 { _ = fcntl(rawValue, F_SETFL, flags | O_NONBLOCK) }
+  }
+
   /// Hands the descriptor to the caller, who closes it from now on; -1 if it is closed already.
   public func release() -> Int32 {
     number.withLock { state in

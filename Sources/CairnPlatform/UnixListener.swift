@@ -45,8 +45,7 @@ public struct UnixListener: Sendable {
     guard cplatform_is_listening_stream(descriptor.rawValue) == 1 else {
       throw PlatformError("use the passed descriptor as a listening socket", code: .notASocket)
     }
-    let flags = fcntl(descriptor.rawValue, F_GETFL)
-    _ = fcntl(descriptor.rawValue, F_SETFL, flags | O_NONBLOCK)
+    descriptor.waitForNothing()
     self.descriptor = descriptor
     path = nil
   }

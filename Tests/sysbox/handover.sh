@@ -71,6 +71,43 @@ cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
 systemctl stop cairnd.service cairnd.socket
 systemctl daemon-reload
 
+# Figures at a socket that systemd made: nothing of them is in the configuration.
+check "the unit of the socket for figures verifies" systemd-analyze verify cairnd-metrics.socket
+equals "it is off until it is enabled" disabled "$(systemctl is-enabled cairnd-metrics.socket)"
+# asked USER PATH
+asked() { runuser -u "$1" -- curl -sS --unix-socket /run/cairnd/metrics "http://localhost/$2" 2>&1; }
+is_ready() { [ "$(asked watcher ready)" = serving ]; }
+check "the socket for figures starts" systemctl start cairnd-metrics.socket
+equals "without the service" inactive "$(property ActiveState)"
+contains "the first scraper starts the daemon and is answered" "cairn_build_info" "$(asked watcher metrics)"
+comes "which says when it is ready" is_ready
+equals "the socket is for the group" "660 cairn cairn" "$(stat -c '%a %U %G' /run/cairnd/metrics)"
+contains "others do not get in" "curl: (7)" "$(asked looker health)"
+check "it restarts with the socket" systemctl restart cairnd.service
+comes "and answers there" is_ready
+signal KILL
+comes "and after a crash" is_ready
+cp /etc/cairn/cairnd.yaml /tmp/cairnd.yaml
+echo 'logs: {}' >> /etc/cairn/cairnd.yaml
+systemctl restart cairnd.service 2> /dev/null
+contains "a daemon that cannot start says so there" 503 \
+  "$(runuser -u watcher -- curl -sS -o /dev/null -w '%{http_code}' --unix-socket /run/cairnd/metrics http://localhost/ready 2>&1)"
+for _ in 1 2 3 4 5; do asked watcher ready > /dev/null; done
+equals "and its socket outlives the scrapers" active "$(systemctl show -P ActiveState cairnd-metrics.socket)"
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+comes "a mended configuration is enough, there as well" is_ready
+systemctl stop cairnd.service cairnd-metrics.socket
+equals "and the socket goes with its unit" "" "$(ls /run/cairnd 2> /dev/null)"
+mkdir -p /etc/systemd/system/cairnd-metrics.socket.d
+printf '[Socket]\nListenStream=\nListenStream=127.0.0.1:9464\n' > /etc/systemd/system/cairnd-metrics.socket.d/address.conf
+systemctl daemon-reload
+ip link set lo up
+check "with an address in its place it starts" systemctl start cairnd-metrics.socket
+contains "and is answered" "cairn_build_info" "$(curl -sS http://127.0.0.1:9464/metrics 2>&1)"
+systemctl stop cairnd.service cairnd-metrics.socket
+rm -r /etc/systemd/system/cairnd-metrics.socket.d
+systemctl daemon-reload
+
 # Files that only root can read reach the daemon as credentials.
 secret=/etc/cairn/secret
 mkdir -m 0700 $secret

@@ -14,6 +14,9 @@ watchdog=6
 drop_in WatchdogSec=$watchdog
 
 check "the units verify" systemd-analyze verify cairnd.service cairnd.socket
+check "what presets are for is done" systemctl preset cairnd.service cairnd.socket cairnd-page.service
+equals "and nothing is enabled by them" "disabled disabled disabled" \
+  "$(systemctl is-enabled cairnd.service cairnd.socket cairnd-page.service | xargs)"
 
 # A daemon that cannot open its store is up, degraded, and says why.
 check "the service becomes READY" systemctl start cairnd.service

@@ -78,5 +78,13 @@ void cplatform_release_program_pages(void);
 /// The `f_type` of statfs(2) for a path; -1 when it cannot be looked at.
 int64_t cplatform_file_system_type(const char *path);
 
+/// Ends all writing of an ext4 or XFS file system where it is; what was not flushed is lost, as when the power
+/// goes. It takes unmounting and mounting to use it again.
+int cplatform_cut_power(const char *folder);
+
+/// Starts this program anew, with mounts that no other process sees and that are gone with it; takes root. Returns only
+/// where that fails.
+int cplatform_restart_with_own_mounts(char *const *arguments);
+
 /// Keeps a signal from ending the process.
 void cplatform_ignore_signal(int number);

@@ -1,6 +1,7 @@
 // Answers clients at a passed socket when the daemon cannot start.
 import CairnControl
 import CairnPlatform
+import Foundation
 
 /// Turns clients away with a reason.
 ///
@@ -17,15 +18,25 @@ enum WaitingClients {
   /// of each and closes it.
   ///
   /// Returns at once without sockets.
+  ///
+  /// - Parameter scrapers: Sockets for figures and health, where the answer is that there are none; at an address,
+  ///   which a unit may name as well, a scraper waits until it gives up, or the daemon starts.
   static func refuse(
-    _ sockets: [OwnedDescriptor], with error: ControlError, for stay: Duration = stay
+    _ sockets: [OwnedDescriptor], with error: ControlError, scrapers: [OwnedDescriptor] = [],
+    for stay: Duration = stay
   ) {
-    let listeners = sockets.compactMap { try? UnixListener(adopting: $0) }
-    if listeners.isEmpty { return }
     let frame = MessageFraming.frame(ControlReply(failure: error).message)
+    let unavailable = Array(
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
+    func listeners(_ sockets: [OwnedDescriptor], _ frame: [UInt8]) -> [(UnixListener, [UInt8])] {
+      sockets.compactMap { try? UnixListener(adopting: $0) }.map { ($0, frame) }
+    }
+    let listeners = listeners(sockets, frame) + listeners(scrapers, unavailable)
+    if listeners.isEmpty, scrapers.isEmpty { return }
     let end = ContinuousClock.now + stay
     while ContinuousClock.now < end {
-      for listener in listeners {
+      if listeners.isEmpty { Thread.sleep(forTimeInterval: 0.1) }
+      for (listener, frame) in listeners {
         do {
           guard let stream = try listener.accept(timeout: .milliseconds(100)) else { continue }
           answer(stream, frame)

@@ -115,10 +115,11 @@ public struct DaemonProcess: Sendable {
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(keeper: keeper, conductor: conductor)
     var services: [any Service] = [engine, server]
-    if configuration.metrics.isOn {
+    if configuration.metrics.isOn || !activation.metrics.isEmpty {
       services.append(
         MetricsServer(
-          section: configuration.metrics, group: configuration.control.statusGroup,
+          section: configuration.metrics, passed: activation.metrics,
+          group: configuration.control.statusGroup,
           logger: destination.logger("metrics")
         ) { path in await Self.answer(path, host, await status()) })
     }
@@ -227,13 +228,14 @@ public struct DaemonProcess: Sendable {
     let invalid = 22
     notifier(
       NotifyMessage.status("Configuration: \(problems.first ?? "not valid")")
-        .and(.failure(errno: Int32(invalid))))
+        .and(.failure(errno: Int32(invalid), name: "ConfigurationInvalid")))
     let destination = LogDestination(LogSection(), environment: environment)
     let logger = destination.logger("cairnd")
     for problem in problems { logger.event(.configurationInvalid, "\(problem)") }
     destination.settle()
     WaitingClients.refuse(
-      activation.listening, with: .configurationInvalid(problems: problems))
+      activation.listening, with: .configurationInvalid(problems: problems),
+      scrapers: activation.metrics)
     return .configuration
   }
 
@@ -242,12 +244,13 @@ public struct DaemonProcess: Sendable {
     to taken: StoreTaken, _ activation: SocketActivation, _ logger: Logger
   ) -> ExitStatus {
     let busy: Int32 = 16
-    notifier(NotifyMessage.status("Failed: \(taken)").and(.failure(errno: busy)))
+    notifier(NotifyMessage.status("Failed: \(taken)").and(.failure(errno: busy, name: "NotReady")))
     logger.event(
       .storeTaken, "\(taken)",
       metadata: ["owner": .string(taken.owner.map(String.init(describing:)) ?? "unknown")])
     WaitingClients.refuse(
-      activation.listening, with: .notReady(state: "stopped", reason: taken.description))
+      activation.listening, with: .notReady(state: "stopped", reason: taken.description),
+      scrapers: activation.metrics)
     return .unavailable
   }
 
@@ -255,7 +258,8 @@ public struct DaemonProcess: Sendable {
     logger.event(.failed, "the daemon ends: \(String(describing: error))")
     guard let error = error as? PlatformError else { return .software }
     notifier(
-      NotifyMessage.status("Failed: \(error)").and(.failure(errno: error.code.rawValue)))
+      NotifyMessage.status("Failed: \(error)")
+        .and(.failure(errno: error.code.rawValue, name: "InternalFailure")))
     switch error.code {
     case .accessDenied, .notPermitted: return .noPermission
     case .ioFailure: return .ioError

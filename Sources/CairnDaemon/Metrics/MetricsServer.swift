@@ -12,6 +12,8 @@ import Synchronization
 /// Nothing can be changed through it. What cannot be bound is logged; the daemon works without.
 struct MetricsServer: Service {
   let section: MetricsSection
+  /// Listening sockets that systemd has made; who may connect to them is for it to say.
+  let passed: [OwnedDescriptor]
   /// Members may connect to the socket file.
   let group: UInt32?
   let logger: Logger
@@ -22,7 +24,14 @@ struct MetricsServer: Service {
     var file: UnixListener?
     defer { file?.remove() }
     let seats = Seats()
-    if let path = section.socket {
+    for descriptor in passed {
+      descriptor.waitForNothing()
+      do {
+        channels.append(try await bootstrap(seats).withBoundSocket(descriptor.release()).get())
+      } catch { cannotListen(on: "a socket that was passed in", error) }
+    }
+    // With a socket unit for the same file there is nothing to be made.
+    if let path = section.socket, passed.isEmpty {
       do {
         let listener = try UnixListener(
           path: path, mode: group == nil ? 0o600 : 0o660, group: group)

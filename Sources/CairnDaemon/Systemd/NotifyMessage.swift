@@ -38,7 +38,11 @@ struct NotifyMessage: Sendable, Hashable {
   }
 
   /// The reason for a failing exit.
-  static func failure(errno: Int32) -> NotifyMessage { NotifyMessage("ERRNO=\(errno)") }
+  ///
+  /// - Parameter name: As callers at the control socket get it, without its interface `io.cairn.Daemon`.
+  static func failure(errno: Int32, name: String) -> NotifyMessage {
+    NotifyMessage("ERRNO=\(errno)").and(NotifyMessage("BUSERROR=io.cairn.Daemon.\(name)"))
+  }
 
   /// Both messages in one.
   func and(_ other: NotifyMessage) -> NotifyMessage {

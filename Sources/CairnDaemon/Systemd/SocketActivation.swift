@@ -7,6 +7,8 @@ import Foundation
 public struct SocketActivation: Sendable {
   /// Listening sockets for the control protocol (`FileDescriptorName=varlink`).
   public let control: [OwnedDescriptor]
+  /// Listening sockets for figures and health (`FileDescriptorName=metrics`).
+  public let metrics: [OwnedDescriptor]
   /// The control socket that an earlier process of this service made and systemd has kept.
   public let kept: OwnedDescriptor?
   /// Names of sockets that nobody here wants; they were closed.
@@ -16,8 +18,8 @@ public struct SocketActivation: Sendable {
   public static func take() -> SocketActivation {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = sd_listen_fds_with_names(1, &names)
-    guard count > 0, let names else { return SocketActivation(control: [], unknown: []) }
-    var control: [OwnedDescriptor] = []
+    guard count > 0, let names else { return SocketActivation() }
+    var (control, metrics): ([OwnedDescriptor], [OwnedDescriptor]) = ([], [])
     var kept: OwnedDescriptor?
     var unknown: [String] = []
     for index in 0..<Int(count) {
@@ -28,6 +30,7 @@ public struct SocketActivation: Sendable {
       let descriptor = OwnedDescriptor(adopting: number)
       switch name {
       case "varlink": control.append(descriptor)
+      case "metrics": metrics.append(descriptor)
       case KeptSocket.name: kept = descriptor
       default:
         unknown.append(name)
@@ -35,16 +38,20 @@ public struct SocketActivation: Sendable {
       }
     }
     free(names)
-    return SocketActivation(control: control, kept: kept, unknown: unknown)
+    return SocketActivation(control: control, metrics: metrics, kept: kept, unknown: unknown)
   }
 
-  init(control: [OwnedDescriptor], kept: OwnedDescriptor? = nil, unknown: [String]) {
+  private init(
+    control: [OwnedDescriptor] = [], metrics: [OwnedDescriptor] = [],
+    kept: OwnedDescriptor? = nil, unknown: [String] = []
+  ) {
     self.control = control
+    self.metrics = metrics
     self.kept = kept
     self.unknown = unknown
   }
 
-  /// All sockets at which callers may wait.
+  /// All control sockets at which callers may wait.
   var listening: [OwnedDescriptor] { control + (kept.map { [$0] } ?? []) }
 
   /// `SD_LISTEN_FDS_START`.

@@ -13,8 +13,9 @@ struct SelfTestCommand: ParsableCommand {
       Makes three stores in a folder of its own on the disk to be tried, and runs the cairnd beside this \
       program over them while programs write through it and past it. Kills it at each step of sync and at \
       any time, starts it again, and compares the stores row by row, with each other and with what was \
-      acknowledged; --timeout is how long they may take to be the same again, 60 seconds when left out. Says \
-      what was proven, and what was not. Neither needs nor touches a daemon that runs. \
+      acknowledged; --timeout is how long they may take to be the same again, 60 seconds when left out. As \
+      root it also cuts the power under the stores, which then lie on a file system of their own in a file \
+      on that disk. Says what was proven, and what was not. Neither needs nor touches a daemon that runs. \
       Takes its folder away in the end, unless something was wrong. Ctrl-C ends it early.
       Example: cairnctl self-test --minutes 10 --folder /srv/data
       """)
@@ -44,6 +45,7 @@ struct SelfTestCommand: ParsableCommand {
   }
 
   func run() throws {
+    let hasOwnMounts = DrillPower.takeOwnMounts()
     let program = try Self.daemon()
     let folder = try DrillFolder(in: folder)
     let interruption = Interruption()
@@ -52,10 +54,11 @@ struct SelfTestCommand: ParsableCommand {
     let limit = minutes * 60
     var count = 0
     let drill: DrillRun
+    let (power, obstacle) = Self.power(in: folder, hasOwnMounts)
     do {
       drill = try DrillRun(
-        program: program, folder: folder, seed: seed ?? UInt64.random(in: 0..<1 << 32),
-        patience: shared.timeout ?? 60,
+        program: program, folder: folder, power: power,
+        seed: seed ?? UInt64.random(in: 0..<1 << 32), patience: shared.timeout ?? 60,
         progress: { text in
           count += 1
           let elapsed = Double(MonotonicClock.nanoseconds - start) / 1e9
@@ -73,10 +76,23 @@ struct SelfTestCommand: ParsableCommand {
       if !interruption.hasCome { failure = drill.describe(error) }
     }
     bar.clear()
-    try report(drill.report, failure, folder)
+    try report(drill.report, failure, folder, obstacle)
   }
 
-  private func report(_ figures: DrillReport, _ failure: String?, _ folder: DrillFolder) throws {
+  /// What may lose its power, or why nothing may.
+  private static func power(
+    in folder: DrillFolder, _ hasOwnMounts: Bool
+  ) -> (power: DrillPower?, obstacle: String?) {
+    do {
+      return (try DrillPower(in: folder, hasOwnMounts: hasOwnMounts), nil)
+    } catch {
+      return (nil, error.text)
+    }
+  }
+
+  private func report(
+    _ figures: DrillReport, _ failure: String?, _ folder: DrillFolder, _ obstacle: String?
+  ) throws {
     var report = figures
     report.failure = failure
     if failure == nil {
@@ -86,6 +102,13 @@ struct SelfTestCommand: ParsableCommand {
       report.kept = folder.path
     }
     report.notProven = report.disk.notProven
+    if let obstacle {
+      report.notProven.append("a file system that loses its power: none was cut, \(obstacle)")
+    } else if report.powerCuts > report.powerCutsThatShow {
+      report.notProven.append(
+        "\(report.powerCuts - report.powerCutsThatShow) of the \(report.powerCuts) cuts of a file system: what was not "
+          + "flushed outlived them")
+    }
     let missing = report.steps.filter { $0.kills == 0 }.map(\.step)
     if !missing.isEmpty {
       report.notProven.append(

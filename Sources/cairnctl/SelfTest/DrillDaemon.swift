@@ -138,6 +138,9 @@ final class DrillDaemon: Sendable {
   /// Kills it now.
   func kill() { state.withLock { Self.kill(&$0) } }
 
+  /// It may end by itself from now on, which is no failure.
+  func expectEnd() { state.withLock { $0.isKilled = true } }
+
   var isRunning: Bool { state.withLock { $0.process?.isRunning ?? false } }
 
   /// The step at which it was killed; nil where that was at no step.

@@ -6,7 +6,7 @@ import Foundation
 /// A folder of its own on the disk to be tried, and one for the socket.
 struct DrillFolder {
   /// What the stores, their logs and a backup of the log need at most.
-  static let room = 64 << 20
+  static let room = 64 << 20 + DrillPower.size
 
   let path: String
   /// File systems that hold stores need not hold sockets, and names of sockets are short.

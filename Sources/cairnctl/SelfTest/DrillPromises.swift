@@ -36,6 +36,20 @@ struct DrillPromises {
     }
   }
 
+  /// What is known when the power went after `moment`: what was acknowledged since may be lost, or may not.
+  ///
+  /// A flush that is under way just then may be answered, which no real loss of power does.
+  func doubtful(since moment: DrillPromises) -> DrillPromises {
+    var result = self
+    for name in rows.keys {
+      let known = moment.rows[name]
+      result.rows[name]?.acknowledged = known?.acknowledged
+      result.rows[name]?.isDeletionAcknowledged = known?.isDeletionAcknowledged ?? false
+    }
+    result.acknowledgedCount = moment.acknowledgedCount
+    return result
+  }
+
   /// What is not as it was acknowledged, in words; empty when all is there.
   ///
   /// A save without an answer may have been made or not.

@@ -20,6 +20,9 @@ struct DrillReport: Encodable {
   /// Kills at each step of sync, and at any time.
   var steps: [Step] = []
   var randomKills = 0
+  /// How often the power of a file system was cut under the stores, and how often that took away what was not flushed.
+  var powerCuts = 0
+  var powerCutsThatShow = 0
   /// How often stores were made anew.
   var rounds = 0
   /// How often the three stores were compared, and how many rows in all.
@@ -59,6 +62,10 @@ struct DrillReport: Encodable {
         + " in all; the largest store had \(Readable.bytes(largestStore))",
       "",
     ]
+    if powerCuts > 0 {
+      let cuts = Readable.count(powerCuts, "cut")
+      lines.insert("power     \(cuts) of a file system in a file on this disk", at: 4)
+    }
     var table = TextTable(["step", "kills"])
     for step in steps {
       table.add([
@@ -72,7 +79,7 @@ struct DrillReport: Encodable {
       if let kept { lines.append(TerminalText.oneLine("stores and log: \(kept)")) }
     } else {
       lines += TerminalText.wrapped(
-        "proven: after each of these kills every acknowledged write was there, nothing else was, and all "
+        "proven: after each of these kills\(powerCuts > 0 ? " and cuts" : "") every acknowledged write was there, nothing else was, and all "
           + "three stores held the same rows")
     }
     lines.append("not proven:")

@@ -13,26 +13,29 @@ final class DrillRun {
     let text: String
   }
 
-  private let daemon: DrillDaemon
-  private let folder: DrillFolder
+  let daemon: DrillDaemon
+  let folder: DrillFolder
   private let steps: [String]
   /// How long the stores may take to be the same again, in seconds.
   private let patience: Double
-  private let model: ManagedObjectModel
-  private let progress: (String) -> Void
-  private let isInterrupted: () -> Bool
-  private(set) var report: DrillReport
+  let model: ManagedObjectModel
+  let progress: (String) -> Void
+  let isInterrupted: () -> Bool
+  var report: DrillReport
   private var kills: [String: Int] = [:]
-  private var dice: DrillDice
-  private var writing = DrillWriting()
-  private var paths: [String] { ["local", "near", "far"].map { "\(stores)/\($0).sqlite" } }
-  private var stores: String { "\(folder.path)/stores" }
+  var dice: DrillDice
+  var writing = DrillWriting()
+  /// What may lose its power; nil where nothing may.
+  private let power: DrillPower?
+  var paths: [String] { ["local", "near", "far"].map { "\(stores)/\($0).sqlite" } }
+  var stores: String { "\(folder.path)/stores" }
 
   init(
-    program: String, folder: DrillFolder, seed: UInt64, patience: Double,
+    program: String, folder: DrillFolder, power: DrillPower?, seed: UInt64, patience: Double,
     progress: @escaping (String) -> Void, isInterrupted: @escaping () -> Bool
   ) throws {
     self.folder = folder
+    self.power = power
     self.patience = patience
     self.progress = progress
     self.isInterrupted = isInterrupted
@@ -66,7 +69,7 @@ final class DrillRun {
       folder: folder.path, disk: DrillDisk(folder: folder.path), seed: seed)
   }
 
-  /// Kills at each step once, and goes on until the time is over.
+  /// Kills at each step once, cuts the power where it may, and goes on until the time is over.
   ///
   /// - Throws: ``Broken``, ``DrillDaemon/UnexpectedEnd``, or what the files say.
   func run(seconds: Double) throws {
@@ -86,8 +89,12 @@ final class DrillRun {
       if reached.isEmpty { break }
       left.subtract(reached)
     }
+    if let power, !isInterrupted() { try cutRound(power) { false } }
     while !isInterrupted(), elapsed() < seconds {
       try round(Set(steps), mostPasses: 5) { elapsed() >= seconds }
+      if let power, !isInterrupted(), elapsed() < seconds {
+        try cutRound(power) { elapsed() >= seconds }
+      }
     }
     report.isInterrupted = isInterrupted()
   }
@@ -101,11 +108,9 @@ final class DrillRun {
   private func round(
     _ targets: Set<String>, mostPasses: UInt64, isOver: () -> Bool
   ) throws -> Set<String> {
+    try makeStoreFolder()
     try begin()
-    defer {
-      report.acknowledged += writing.promises.acknowledgedCount
-      report.unanswered += writing.refused
-    }
+    defer { count() }
     var left = targets
     var attempt = 0
     while !left.isEmpty, !isInterrupted(), !isOver() {
@@ -129,13 +134,26 @@ final class DrillRun {
     return targets.subtracting(left)
   }
 
-  /// Stores with rows from before sync, a daemon and its writers.
-  private func begin() throws {
-    report.rounds += 1
+  /// Adds what the writers of a round were told.
+  func count() {
+    report.acknowledged += writing.promises.acknowledgedCount
+    report.unanswered += writing.refused
+  }
+
+  /// A new folder for stores, with nothing in it.
+  func makeStoreFolder() throws {
     DrillFolder.remove(stores)
     try FileManager.default.createDirectory(
       atPath: stores, withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o700])
+  }
+
+  /// Stores with rows from before sync, a daemon and its writers.
+  ///
+  /// - Returns: The store that a writer has open.
+  @discardableResult
+  func begin() throws -> DrillStore {
+    report.rounds += 1
     for (index, path) in paths.enumerated() {
       let store = try DrillStore(path: path, model: model, hasHistory: false)
       try store.save { notes in
@@ -149,8 +167,9 @@ final class DrillRun {
     }
     writing = DrillWriting()
     DrillWriter.throughDaemon(daemon.socket, writing)
-    try DrillWriter.toFile(paths[1], model: model, writing)
+    let open = try DrillWriter.toFile(paths[1], model: model, writing)
     daemon.arm([])
+    return open
   }
 
   // MARK: Kills
@@ -200,14 +219,14 @@ final class DrillRun {
   // MARK: Afterwards
 
   /// Starts the daemon again and compares the stores.
-  private func recover() throws {
+  func recover() throws {
     daemon.arm([])
     if !daemon.isRunning { try daemon.start() }
     try waitUntilServing()
     try settle()
   }
 
-  private func waitUntilServing() throws {
+  func waitUntilServing() throws {
     let end = MonotonicClock.nanoseconds + 60_000_000_000
     while true {
       try daemon.checkKilled()
@@ -264,7 +283,7 @@ final class DrillRun {
   }
 
   /// Stops the daemon in an orderly way, and looks at the files once more, and inside them.
-  private func finish() throws {
+  func finish() throws {
     let code = daemon.stop()
     guard code == 0 else {
       throw Broken(
@@ -287,6 +306,7 @@ final class DrillRun {
     case let error as DrillDaemon.UnexpectedEnd:
       "cairnd ended by itself with exit code \(error.code): \(daemon.lastWords)"
     case let error as CommandFailure: error.message
+    case let error as DrillPower.Fault: error.text
     case let error as CoreDataError: error.message
     default: "\(error)"
     }

@@ -11,9 +11,12 @@ final class DrillStore: @unchecked Sendable {
   /// - Parameter hasHistory: Whether it keeps history, as what is synchronised must.
   init(path: String, model: ManagedObjectModel, hasHistory: Bool = true) throws {
     coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    // What is acknowledged outlives a loss of power.
+    var options: [AnyHashable: Any] = [StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"]]
+    if hasHistory { options[StoreOptionKey.historyTracking] = true }
     _ = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: URL(fileURLWithPath: path),
-      options: hasHistory ? [StoreOptionKey.historyTracking: true] : [:])
+      options: options)
     context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     context.mergePolicy = MergePolicy.mergeByPropertyObjectTrump

@@ -13,12 +13,23 @@ final class DrillWriting: Sendable {
     var refused = 0
     var lastRefusal: String?
     var isPaused = true
-    var isOver = false
+    /// Writers that have ended.
+    var over: Set<String> = []
     /// Writers that are in the middle of a save.
-    var busy = 0
+    var busy: Set<String> = []
   }
 
   private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - promises: What earlier writers were told.
+  ///   - refused: What they were refused.
+  init(promises: DrillPromises = DrillPromises(), refused: Int = 0) {
+    state.withLock {
+      $0.promises = promises
+      $0.refused = refused
+    }
+  }
 
   var promises: DrillPromises { state.withLock(\.promises) }
   var refused: Int { state.withLock(\.refused) }
@@ -38,12 +49,18 @@ final class DrillWriting: Sendable {
   /// Returns when no writer is in the middle of a save; the daemon must be gone or answer.
   func pause() {
     state.withLock { $0.isPaused = true }
-    while state.withLock({ $0.busy > 0 }) { Thread.sleep(forTimeInterval: 0.002) }
+    while state.withLock({ !$0.busy.isEmpty }) { Thread.sleep(forTimeInterval: 0.002) }
   }
 
   func end() {
-    state.withLock { $0.isOver = true }
+    state.withLock { $0.over = Set(DrillWriter.names) }
     pause()
+  }
+
+  /// Ends one writer, while others go on; returns when it is in the middle of no save.
+  func end(_ name: String) {
+    state.withLock { _ = $0.over.insert(name) }
+    while state.withLock({ $0.busy.contains(name) }) { Thread.sleep(forTimeInterval: 0.002) }
   }
 
   /// Runs saves on a thread of its own until the end.
@@ -53,16 +70,16 @@ final class DrillWriting: Sendable {
     let thread = Thread {
       while true {
         let next = self.state.withLock { state -> Bool? in
-          if state.isOver { return nil }
+          if state.over.contains(name) { return nil }
           if state.isPaused { return false }
-          state.busy += 1
+          state.busy.insert(name)
           return true
         }
         guard let next else { return }
         var pause = 0.005
         if next {
           if !save() { pause = 0.02 }
-          self.state.withLock { $0.busy -= 1 }
+          self.state.withLock { _ = $0.busy.remove(name) }
         }
         Thread.sleep(forTimeInterval: pause)
       }
@@ -77,19 +94,24 @@ final class DrillWriting: Sendable {
 ///
 /// Mutable state: the number of saves, inside the mutex; one thread uses it.
 final class DrillWriter: Sendable {
-  /// How the rows of writers begin.
-  private static let marks = ["daemon-", "program-"]
+  /// What writers are called, and how their rows begin.
+  static let names = ["daemon", "program"]
 
   /// Whether a row belongs to one writer.
-  static func isOwned(_ name: String) -> Bool { marks.contains { name.hasPrefix($0) } }
+  static func isOwned(_ name: String) -> Bool { names.contains { name.hasPrefix("\($0)-") } }
 
   private let writing: DrillWriting
-  private let mark: String
-  private let number = Mutex(0)
+  private let name: String
+  private var mark: String { "\(name)-" }
+  /// The number of the save before the first.
+  private let start: Int
+  private let number: Mutex<Int>
 
-  private init(_ writing: DrillWriting, mark: Int) {
+  private init(_ writing: DrillWriting, _ name: String, after start: Int) {
     self.writing = writing
-    self.mark = Self.marks[mark]
+    self.name = name
+    self.start = start
+    number = Mutex(start)
   }
 
   /// What one save writes.
@@ -113,8 +135,8 @@ final class DrillWriter: Sendable {
       new: (0..<3).map { "\(mark)\(number)-\($0)" }, shared: "shared-\(number % 5)", number: number)
     // Rows 0 are changed once, rows 2 deleted, each long after it was made; whether that was saved is
     // not known of each.
-    if number > 4 { batch.changed = ("\(mark)\(number - 4)-0", 2) }
-    if deletes, number > 6 { batch.deleted = "\(mark)\(number - 6)-2" }
+    if number > start + 4 { batch.changed = ("\(mark)\(number - 4)-0", 2) }
+    if deletes, number > start + 6 { batch.deleted = "\(mark)\(number - 6)-2" }
     return batch
   }
 
@@ -133,9 +155,11 @@ final class DrillWriter: Sendable {
   // MARK: Through the daemon
 
   /// A program that imports through the daemon's socket.
-  static func throughDaemon(_ socket: String, _ writing: DrillWriting) {
-    let writer = DrillWriter(writing, mark: 0)
-    writing.start("daemon") { writer.importOnce(socket) }
+  ///
+  /// - Parameter start: The number of its last save, where another one has come before it.
+  static func throughDaemon(_ socket: String, _ writing: DrillWriting, after start: Int = 0) {
+    let writer = DrillWriter(writing, "daemon", after: start)
+    writing.start(writer.name) { writer.importOnce(socket) }
   }
 
   private func importOnce(_ socket: String) -> Bool {
@@ -173,10 +197,17 @@ final class DrillWriter: Sendable {
   // MARK: Past the daemon
 
   /// A program that saves to a store's file, as applications do beside a daemon.
-  static func toFile(_ path: String, model: ManagedObjectModel, _ writing: DrillWriting) throws {
-    let writer = DrillWriter(writing, mark: 1)
+  ///
+  /// - Parameter start: The number of its last save, where another one has come before it.
+  /// - Returns: The store that it has open.
+  @discardableResult
+  static func toFile(
+    _ path: String, model: ManagedObjectModel, _ writing: DrillWriting, after start: Int = 0
+  ) throws -> DrillStore {
+    let writer = DrillWriter(writing, "program", after: start)
     let store = try DrillStore(path: path, model: model)
-    writing.start("program") { writer.saveOnce(store) }
+    writing.start(writer.name) { writer.saveOnce(store) }
+    return store
   }
 
   private func saveOnce(_ store: DrillStore) -> Bool {

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Runs inside the box of a newer Debian: what systemd 252 cannot do. It drives reloads by itself, shows the name of an
+# error, and has a client of the control protocol.
+. "${0%/*}/checks.sh"
+
+# try PART...: a call by systemd's own client.
+try() { varlinkctl "$@" < /dev/null; }
+
+install_daemon
+check "the units verify" systemd-analyze verify cairnd.service cairnd.socket cairnd-metrics.socket \
+  cairnd-page.service cairnd@one.service cairnd@one.socket
+install -D -m 0644 /usr/share/doc/cairn/drop-ins/notify-reload.conf $folder/notify-reload.conf
+begins "it starts where systemd drives reloads" <<< ""
+equals "which it does" notify-reload "$(property Type)"
+mkdir -p /etc/cairn/cairnd.yaml.d
+echo 'log: {level: debug}' > /etc/cairn/cairnd.yaml.d/level.yaml
+check "a reload is waited for" timeout $patience systemctl reload cairnd.service
+contains "until all of it was taken over" debug "$(cairnctl log-level)"
+echo 'log: {levl: debug}' > /etc/cairn/cairnd.yaml.d/level.yaml
+check "one that fails ends as well" timeout $patience systemctl reload cairnd.service
+contains "and the text of the status says so" "the configuration on disk has 1 problem" "$(property StatusText)"
+contains "the configuration is as it was" debug "$(cairnctl log-level)"
+rm $folder/notify-reload.conf
+systemctl daemon-reload
+systemctl restart cairnd.service 2> /dev/null
+equals "what keeps it from starting has a name and a number" "io.cairn.Daemon.ConfigurationInvalid 22" \
+  "$(property StatusBusError) $(property StatusErrno)"
+rm /etc/cairn/cairnd.yaml.d/level.yaml
+systemctl reset-failed cairnd.service
+begins "it serves again" <<< ""
+
+socket=/run/cairnd/control
+check "systemd's client is told what serves" try info $socket
+for interface in $(try list-interfaces $socket); do
+  check "reads the description of $interface" bash -c "varlinkctl introspect $socket $interface > /tmp/$interface.varlink"
+  check "and finds no fault in it" try validate-idl "/tmp/$interface.varlink"
+done
+equals "of all interfaces" 5 "$(ls /tmp/*.varlink | wc -l)"
+check "it calls" try call -j $socket io.cairn.Daemon.GetStatus '{}'
+check "it writes" try call -j $socket io.cairn.Data.Save '{"inserts":[{"entity":"Package","values":{"name":"one"}}]}'
+contains "it reads a stream" '"one"' "$(try call --more -j $socket io.cairn.Data.Fetch '{"entity":"Package"}')"
+contains "it gets errors by their names" org.varlink.service.ExpectedMore \
+  "$(try call -j $socket io.cairn.Data.Fetch '{"entity":"Package"}' 2>&1)"
+finish
