@@ -31,10 +31,12 @@ import Testing
     let dispatcher = ControlDispatcher(
       handlers: Self.table, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     for role in ControlRole.allCases {
-      let reply = await dispatcher.dispatch(
+      let frame = await dispatcher.dispatch(
         ControlCall(method: name, more: true),
         caller: ControlCaller(user: 1000, process: 1, role: role, connection: 1)
       ) { _ in }
+      let message = try JSONParser.parse(Array(frame.buffer.readableBytesView.dropLast()))
+      let reply = try #require(ControlReply(message: message))
       let isRefused = reply.error == ControlError.permissionDenied.name
       #expect(isRefused == (role < method.role), "\(role)")
     }

@@ -13,11 +13,7 @@ struct ControlConnection: Sendable {
   let role: @Sendable () -> ControlRole
   let dispatcher: ControlDispatcher
   let table: ConnectionTable
-  /// How long a client may leave a full queue unread.
-  let writeTimeout: TimeAmount
   let logger: Logger
-  /// Of clients that were disconnected, by user.
-  let drops: EventThrottle
 
   private var caller: ControlCaller {
     ControlCaller(
@@ -50,40 +46,21 @@ struct ControlConnection: Sendable {
       call = try ControlCall(message: try JSONParser.parse(message))
     } catch let problem as JSONProblem {
       let error = ControlError.messageMalformed(offset: problem.offset, reason: problem.reason)
-      try await write(ControlReply(failure: error), outbound)
+      try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
     } catch let error as ControlError {
-      try await write(ControlReply(failure: error), outbound)
+      try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
     }
     guard table.beginCall(caller.connection) else {
       let error = ControlError.notReady(state: "draining", reason: "the daemon is stopping")
-      try await write(ControlReply(failure: error), outbound)
+      try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
     }
     let reply = await dispatcher.dispatch(call, caller: caller) { interim in
-      if !call.oneway { try await write(interim, outbound) }
+      if !call.oneway { try await outbound.write(interim.buffer) }
     }
-    if !call.oneway { try await write(reply, outbound) }
+    if !call.oneway { try await outbound.write(reply.buffer) }
     return table.endCall(caller.connection)
-  }
-
-  private func write(
-    _ reply: ControlReply, _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-  ) async throws {
-    let target = channel.channel
-    let (logger, drops) = (logger, drops)
-    let caller = caller
-    // The writer waits while the client does not read; only so long.
-    let timer = target.eventLoop.scheduleTask(in: writeTimeout) {
-      if drops.isDue("\(caller.user)") {
-        logger.event(
-          .connectionDropped, "a client does not read its answers",
-          metadata: ["clientUid": "\(caller.user)", "clientPid": "\(caller.process)"])
-      }
-      target.close(promise: nil)
-    }
-    defer { timer.cancel() }
-    try await outbound.write(ByteBuffer(bytes: MessageFraming.frame(reply.message)))
   }
 }

@@ -21,26 +21,23 @@ struct ControlDispatcher: Sendable {
   /// Carries out a call and returns its last answer; interim ones go to `send`.
   func dispatch(
     _ call: ControlCall, caller: ControlCaller,
-    send: @escaping @Sendable (ControlReply) async throws -> Void
-  ) async -> ControlReply {
+    send: @escaping @Sendable (ReplyFrame) async throws -> Void
+  ) async -> ReplyFrame {
     do {
       let handler = try handler(of: call, caller: caller)
       try checkNames(call)
-      let parameters = try await handler.answer(call.parameters) { interim in
-        try await send(ControlReply(parameters: interim, continues: true))
-      }
-      return ControlReply(parameters: parameters)
+      return try await handler.answer(call.parameters, send)
     } catch let error as ControlError {
       log(error, call, caller)
-      return ControlReply(failure: error)
+      return ReplyFrame(failure: error)
     } catch is CancellationError {
-      return ControlReply(failure: .notReady(state: "draining", reason: "the call was cut short"))
+      return ReplyFrame(failure: .notReady(state: "draining", reason: "the call was cut short"))
     } catch {
       guard let answer = ControlError(describing: error, store: "local") else {
         return unexpected(error, call)
       }
       log(answer, call, caller)
-      return ControlReply(failure: answer)
+      return ReplyFrame(failure: answer)
     }
   }
 
@@ -82,7 +79,7 @@ struct ControlDispatcher: Sendable {
     }
   }
 
-  private func unexpected(_ error: any Error, _ call: ControlCall) -> ControlReply {
+  private func unexpected(_ error: any Error, _ call: ControlCall) -> ReplyFrame {
     let reference = String(UInt64.random(in: 0 ... .max), radix: 36)
     logger.event(
       .callFailed, "a call failed unexpectedly: \(String(describing: error)) [\(reference)]",
@@ -90,6 +87,6 @@ struct ControlDispatcher: Sendable {
         "method": .string(call.method), "requestId": .string(reference),
         "errorType": .string(String(describing: type(of: error))),
       ])
-    return ControlReply(failure: .internalFailure(reference: reference))
+    return ReplyFrame(failure: .internalFailure(reference: reference))
   }
 }

@@ -11,14 +11,16 @@ struct ControlCaller: Sendable, Hashable {
   let connection: Int
 }
 
-/// Serves one method of the protocol: the method, and what it does as a function from JSON to JSON.
+/// Serves one method of the protocol: the method, and what it does as a function from parameters to replies.
 struct ControlHandler: Sendable {
   let method: any ControlMethod.Type
-  let answer:
+  let answer: Answer
+
+  typealias Answer =
     @Sendable (
       _ parameters: [String: JSONValue],
-      _ send: @escaping @Sendable ([String: JSONValue]) async throws -> Void
-    ) async throws -> [String: JSONValue]
+      _ send: @escaping @Sendable (ReplyFrame) async throws -> Void
+    ) async throws -> ReplyFrame
 
   /// - Parameter answer: Carries out the call. Interim answers of a streaming method go to its second
   ///   argument; the last one is returned.
@@ -38,8 +40,10 @@ struct ControlHandler: Sendable {
       } catch let error as DecodingError {
         throw ControlError.invalidParameter(JSONValueDecoder.memberName(of: error))
       }
-      let reply = try await answer(typed) { interim in try await send(Self.members(of: interim)) }
-      return try Self.members(of: reply)
+      return try ReplyFrame(
+        of: try await answer(typed) { interim in
+          try await send(ReplyFrame(of: interim, continues: true))
+        })
     }
   }
 
@@ -50,40 +54,27 @@ struct ControlHandler: Sendable {
   ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
     let memory = ReplyMemory<Method.Reply>()
     return ControlHandler(method: method) { _, _ in
-      try memory.members(of: try await answer(), encode: members)
+      try memory.frame(of: try await answer())
     }
   }
 
-  private init(
-    method: any ControlMethod.Type,
-    answer:
-      @escaping @Sendable (
-        _ parameters: [String: JSONValue],
-        _ send: @escaping @Sendable ([String: JSONValue]) async throws -> Void
-      ) async throws -> [String: JSONValue]
-  ) {
+  private init(method: any ControlMethod.Type, answer: @escaping Answer) {
     self.method = method
     self.answer = answer
-  }
-
-  private static func members(of reply: some Encodable) throws -> [String: JSONValue] {
-    try JSONValueEncoder.encode(reply).objectValue ?? [:]
   }
 }
 
 /// The last reply with what it is on the wire.
 ///
 /// Mutable state: both, inside the mutex.
-private final class ReplyMemory<Reply: Hashable & Sendable>: Sendable {
-  private let last = Mutex<(reply: Reply, members: [String: JSONValue])?>(nil)
+private final class ReplyMemory<Reply: Encodable & Hashable & Sendable>: Sendable {
+  private let last = Mutex<(reply: Reply, frame: ReplyFrame)?>(nil)
 
-  func members(
-    of reply: Reply, encode: (Reply) throws -> [String: JSONValue]
-  ) throws -> [String: JSONValue] {
-    if let same = last.withLock({ $0?.reply == reply ? $0?.members : nil }) { return same }
-    let members = try encode(reply)
-    last.withLock { $0 = (reply, members) }
-    return members
+  func frame(of reply: Reply) throws -> ReplyFrame {
+    if let same = last.withLock({ $0?.reply == reply ? $0?.frame : nil }) { return same }
+    let frame = try ReplyFrame(of: reply)
+    last.withLock { $0 = (reply, frame) }
+    return frame
   }
 }
 

@@ -19,6 +19,7 @@ final class ControlServer: Service {
     var messageLimit = JSONLimits.message.byteCount
     /// Time for a message that has begun to arrive.
     var messageTimeout = TimeAmount.seconds(10)
+    /// How long a client may leave a full queue of answers unread.
     var writeTimeout = TimeAmount.seconds(30)
     /// Time for a caller that gets no place to read why.
     var refusalTimeout = TimeAmount.seconds(2)
@@ -30,6 +31,7 @@ final class ControlServer: Service {
   private let dispatcher: ControlDispatcher
   private let table: ConnectionTable
   private let refusals = EventThrottle()
+  /// Of clients that were disconnected, by user.
   private let drops = EventThrottle()
   private let roles: ControlRoles
   private let logger: Logger
@@ -124,7 +126,15 @@ final class ControlServer: Service {
     guard let credentials else { throw PlatformError("identify a caller", code: .notASocket) }
     let decoder = MessageFrameDecoder(
       limit: settings.messageLimit, messageTimeout: settings.messageTimeout)
-    try channel.pipeline.syncOperations.addHandler(decoder)
+    let unread = UnreadAnswers(limit: settings.writeTimeout) { [drops, logger] in
+      guard drops.isDue("\(credentials.user)") else { return }
+      logger.event(
+        .connectionDropped, "a client does not read its answers",
+        metadata: [
+          "clientUid": "\(credentials.user)", "clientPid": "\(credentials.process)",
+        ])
+    }
+    try channel.pipeline.syncOperations.addHandlers([decoder, unread])
     let asyncChannel = try ControlConnection.Channel(wrappingChannelSynchronously: channel)
     let role = roles.role(of: credentials)
     let number = table.admit(user: credentials.user, isOwner: role == .owner) {
@@ -149,7 +159,7 @@ final class ControlServer: Service {
     let connection = ControlConnection(
       channel: asyncChannel, client: caller,
       role: { [roles] in roles.role(of: credentials) }, dispatcher: dispatcher, table: table,
-      writeTimeout: settings.writeTimeout, logger: logger, drops: drops)
+      logger: logger)
     let table = table
     let task = Task {
       await connection.run()
@@ -170,9 +180,9 @@ final class ControlServer: Service {
       return
     }
     let end = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-    let reply = ControlReply(failure: .busy(reason: "too many connections"))
+    let reply = ReplyFrame(failure: .busy(reason: "too many connections"))
     try? await connection.executeThenClose { inbound, outbound in
-      try await outbound.write(ByteBuffer(bytes: MessageFraming.frame(reply.message)))
+      try await outbound.write(reply.buffer)
       for try await _ in inbound {}
     }
     end.cancel()

@@ -58,9 +58,9 @@ final class MessageFrameDecoder: ChannelInboundHandler {
     guard !isFinished else { return }
     isFinished = true
     stopTimer()
-    let frame = MessageFraming.frame(ControlReply(failure: error).message)
+    let reply = ReplyFrame(failure: error)
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: frame))).whenComplete { _ in
+    context.writeAndFlush(wrapOutboundOut(reply.buffer)).whenComplete { _ in
       bound.value.close(promise: nil)
     }
   }

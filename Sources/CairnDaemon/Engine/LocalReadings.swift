@@ -9,7 +9,7 @@ import Synchronization
 
 /// Keeps what was last read as long as the store's files are as they were.
 ///
-/// Asking costs two looks at files. A file that was changed a moment ago may be changed again without
+/// A file that was changed a moment ago may be changed again without
 /// being told from before, since its time has the kernel's ticks: until a tick has passed nothing is kept.
 ///
 /// Mutable state: what was read last, inside the mutex.
@@ -21,6 +21,25 @@ final class LocalReadings: Sendable {
     let records: Int?
   }
 
+  /// The store's files at one moment.
+  struct Files: Sendable, Equatable {
+    private let main: FileFacts?
+    private let log: FileFacts?
+    private let index: FileFacts?
+
+    init(path: String) {
+      main = try? FileFacts(path: path)
+      log = try? FileFacts(path: path + "-wal")
+      index = try? FileFacts(path: path + "-shm")
+    }
+
+    /// Bytes on disk, journals included.
+    var bytes: Int { [main, log, index].reduce(0) { $0 + Int($1?.size ?? 0) } }
+
+    /// Those whose changes tell of other content; nil where there is none.
+    fileprivate var content: [FileFacts?] { [main, log] }
+  }
+
   private struct Kept {
     let files: [FileFacts?]
     let content: Content
@@ -30,11 +49,16 @@ final class LocalReadings: Sendable {
 
   init(path: String) { self.path = path }
 
+  /// The files as they are now.
+  var files: Files { Files(path: path) }
+
   /// What the store holds now.
   ///
-  /// - Parameter read: Reads the store.
-  func current(_ read: () throws -> Content) rethrows -> Content {
-    let files = [path, path + "-wal"].map { try? FileFacts(path: $0) }
+  /// - Parameters:
+  ///   - files: The files as they have just been.
+  ///   - read: Reads the store.
+  func current(of files: Files, _ read: () throws -> Content) rethrows -> Content {
+    let files = files.content
     if let content = kept.withLock({ $0?.files == files ? $0?.content : nil }) { return content }
     let now = Int64(Date().timeIntervalSince1970 * 1e9)
     let content = try read()
@@ -47,10 +71,5 @@ final class LocalReadings: Sendable {
   /// longer.
   private static func isSettled(_ modified: Int64, _ now: Int64) -> Bool {
     now - modified > (modified % 1_000_000_000 == 0 ? 3_000_000_000 : 50_000_000)
-  }
-
-  /// Bytes on disk, journals included.
-  var bytes: Int {
-    ["", "-wal", "-shm"].reduce(0) { $0 + Int((try? FileFacts(path: path + $1))?.size ?? 0) }
   }
 }

@@ -15,11 +15,11 @@ struct StatusReport {
 
   func status() -> EngineStatus {
     let path = configuration.local.path
+    let files = running.readings.files
     var local = StoreStatus(
-      name: "local", type: "sqlite", location: path, state: .open,
-      bytes: running.readings.bytes)
+      name: "local", type: "sqlite", location: path, state: .open, bytes: files.bytes)
     do {
-      let reading = try running.readings.current {
+      let reading = try running.readings.current(of: files) {
         LocalReadings.Content(sync: try running.engine.readLocal(), records: records())
       }
       let sync = try running.engine.status(with: reading.sync)
