@@ -7,50 +7,9 @@ public enum GetStatus: ControlMethod {
   public static let declarations = [
     StatusProblem.declaration,
     StatusProgress.declaration,
-    """
-    type StoreStatus (
-      name: string,
-      type: string,
-      location: string,
-      state: (opening, migrating, open, failing, unavailable),
-      lastTransaction: ?int,
-      records: ?int,
-      bytes: ?int,
-      problem: ?Problem,
-      progress: ?Progress
-    )
-    """,
-    """
-    # What a replica or its records wait for, in words, with the command that helps.
-    type Wait (
-      kind: (opening, pass, quarantine, held, parked, approval, expired, differences),
-      count: ?int,
-      reason: string,
-      command: ?string
-    )
-    """,
-    """
-    # Dates are ISO 8601 in UTC with a fraction and a Z; lagSeconds is the age of the oldest
-    # transaction that one side lacks; since is when the replica began to do what it does.
-    type ReplicaStatus (
-      name: string,
-      type: string,
-      location: string,
-      direction: (both, push, pull),
-      required: bool,
-      state: (opening, migrating, unavailable, firstSync, behind, inSync, paused, stopped),
-      lagTransactions: ?int,
-      lagSeconds: ?float,
-      lastPass: ?string,
-      passes: int,
-      progress: ?Progress,
-      quarantined: int,
-      nextAttempt: ?string,
-      problem: ?Problem,
-      since: ?string,
-      waits: []Wait
-    )
-    """,
+    StoreStatus.declaration,
+    StatusWait.declaration,
+    ReplicaStatus.declaration,
     """
     type Status (
       version: string,
@@ -130,6 +89,21 @@ public struct StatusProblem: Codable, Sendable, Hashable {
 
 /// The local store.
 public struct StoreStatus: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = """
+    type StoreStatus (
+      name: string,
+      type: string,
+      location: string,
+      state: (opening, migrating, open, failing, unavailable),
+      lastTransaction: ?int,
+      records: ?int,
+      bytes: ?int,
+      problem: ?Problem,
+      progress: ?Progress
+    )
+    """
+
   public enum State: String, Codable, Sendable, CaseIterable {
     case opening, migrating, open
     /// Open, and reading or writing has failed; the problem says what.
@@ -170,6 +144,30 @@ public struct StoreStatus: Codable, Sendable, Hashable {
 
 /// One replica and the link to it.
 public struct ReplicaStatus: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = """
+    # Dates are ISO 8601 in UTC with a fraction and a Z; lagSeconds is the age of the oldest
+    # transaction that one side lacks; since is when the replica began to do what it does.
+    type ReplicaStatus (
+      name: string,
+      type: string,
+      location: string,
+      direction: (both, push, pull),
+      required: bool,
+      state: (opening, migrating, unavailable, firstSync, behind, inSync, paused, stopped),
+      lagTransactions: ?int,
+      lagSeconds: ?float,
+      lastPass: ?string,
+      passes: int,
+      progress: ?Progress,
+      quarantined: int,
+      nextAttempt: ?string,
+      problem: ?Problem,
+      since: ?string,
+      waits: []Wait
+    )
+    """
+
   public enum State: String, Codable, Sendable, CaseIterable {
     /// Being opened for the first time since the start.
     case opening
@@ -243,6 +241,17 @@ public struct ReplicaStatus: Codable, Sendable, Hashable {
 
 /// What a replica, or some of its records, waits for.
 public struct StatusWait: Codable, Sendable, Hashable {
+  /// The type in Varlink's language.
+  static let declaration = """
+    # What a replica or its records wait for, in words, with the command that helps.
+    type Wait (
+      kind: (opening, pass, quarantine, held, parked, approval, expired, differences),
+      count: ?int,
+      reason: string,
+      command: ?string
+    )
+    """
+
   public enum Kind: String, Codable, Sendable, CaseIterable {
     /// For its file to answer.
     case opening

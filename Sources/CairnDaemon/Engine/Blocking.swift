@@ -12,6 +12,20 @@ enum Blocking {
     }
   }
 
+  /// What work returns that is done within `limit`; nil when it fails or takes longer, and goes on then without
+  /// a caller.
+  static func value<T: Sendable>(
+    atMost limit: Duration, _ work: @escaping @Sendable () throws -> T
+  ) async -> T? {
+    let (values, continuation) = AsyncStream.makeStream(of: T.self)
+    await wait(atMost: limit) {
+      if let value = try? await run(work) { continuation.yield(value) }
+    }
+    continuation.finish()
+    for await value in values { return value }
+    return nil
+  }
+
   /// Waits for work, but not longer than `limit`, and no longer once the task is cancelled; the work
   /// goes on then without anybody who waits for it.
   ///

@@ -56,7 +56,7 @@ import Testing
           "lines": [1],
         ]),
       Call(WaitForSync.name, ["name": "near", "timeout": 60]),
-      Call(ListStores.name),
+      Call(ListStores.name), Call(DescribeStore.name, near),
       Call(
         AddStore.name,
         [

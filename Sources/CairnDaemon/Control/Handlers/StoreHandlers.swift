@@ -8,6 +8,10 @@ extension HandlerTable {
   mutating func serveStores() {
     serve(ListStores.self, reads: true) { _, engine in .init(stores: try await engine.stores()) }
 
+    serve(DescribeStore.self, reads: true) { parameters, engine in
+      try await engine.describe(parameters.name)
+    }
+
     serve(AddStore.self) { parameters, engine in try await engine.addStore(parameters) }
 
     serve(RemoveStore.self) { parameters, engine in
