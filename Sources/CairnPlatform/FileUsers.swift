@@ -17,30 +17,58 @@ public enum FileUsers {
   ///
   /// Each connection to a database with a write-ahead log holds a lock of the index beside it, which the
   /// kernel tells whosever process it is. Of other files only processes are found whose descriptors this one
-  /// may look at: those of the same user, or all for root. The caller asks before it opens the database:
-  /// closing the index would give up its own locks.
+  /// may look at: those of the same user, or all for root. The process may have the database open itself, but
+  /// opens and closes none of it meanwhile.
   public static func others(of path: String) -> [FileUser] {
     var processes = descriptorHolders(of: [path, path + "-wal", path + "-shm"])
-    if let holder = indexHolder(of: path + "-shm") { processes.insert(holder) }
-    processes.remove(getpid())
-    return processes.sorted().map { FileUser(process: $0, name: name(of: $0)) }
+    processes.formUnion(lockHolders(ofIndex: path + "-shm", bytes: connectionByte...connectionByte))
+    return users(processes)
+  }
+
+  /// Other processes that read in the write-ahead log of the database at `path`, as far as the kernel tells:
+  /// one for each of the places from which is read.
+  public static func readers(of path: String) -> [FileUser] {
+    users(lockHolders(ofIndex: path + "-shm", bytes: readerBytes))
+  }
+
+  private static func users(_ processes: Set<Int32>) -> [FileUser] {
+    processes.subtracting([getpid()]).sorted().map { FileUser(process: $0, name: name(of: $0)) }
   }
 
   /// The byte of the index that every connection locks (`UNIX_SHM_DMS` in SQLite's file format).
   private static let connectionByte: off_t = 128
+  /// The bytes of the index that readers lock (`WAL_READ_LOCK`).
+  private static let readerBytes: ClosedRange<off_t> = 123...127
 
-  /// A process that has the write-ahead log's index open.
-  private static func indexHolder(of path: String) -> Int32? {
+  /// For each byte of a log's index one of the processes that have locked it.
+  private static func lockHolders(ofIndex path: String, bytes: ClosedRange<off_t>) -> Set<Int32> {
+    // Closing a descriptor of the index would give up the locks by which this process keeps the database.
+    if let own = ownDescriptor(of: path) { return lockHolders(own, bytes) }
     let opened = retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
-    guard opened >= 0 else { return nil }
+    guard opened >= 0 else { return [] }
     let descriptor = OwnedDescriptor(adopting: opened)
-    var query = Glibc.flock(
-      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: connectionByte, l_len: 1, l_pid: 0
-    )
-    guard fcntl(descriptor.rawValue, F_GETLK, &query) == 0, query.l_type != Int16(F_UNLCK),
-      query.l_pid > 0
-    else { return nil }
-    return query.l_pid
+    return lockHolders(descriptor.rawValue, bytes)
+  }
+
+  private static func lockHolders(_ descriptor: Int32, _ bytes: ClosedRange<off_t>) -> Set<Int32> {
+    var found: Set<Int32> = []
+    for byte in bytes {
+      var query = Glibc.flock(
+        l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: byte, l_len: 1, l_pid: 0)
+      if fcntl(descriptor, F_GETLK, &query) == 0, query.l_type != Int16(F_UNLCK), query.l_pid > 0 {
+        found.insert(query.l_pid)
+      }
+    }
+    return found
+  }
+
+  /// A descriptor by which this process has a file open.
+  private static func ownDescriptor(of path: String) -> Int32? {
+    guard let file = try? FileFacts(path: path) else { return nil }
+    return entries(of: "/proc/self/fd").compactMap { Int32($0) }.first { descriptor in
+      guard let facts = try? FileFacts(path: "/proc/self/fd/\(descriptor)") else { return false }
+      return file.device == facts.device && file.inode == facts.inode
+    }
   }
 
   private static func descriptorHolders(of paths: [String]) -> Set<Int32> {

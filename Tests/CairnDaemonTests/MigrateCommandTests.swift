@@ -187,40 +187,16 @@ import Testing
   @Test(arguments: [(StoreTypeName.sqlite, 4000), (StoreTypeName.xml, 1000)])
   func killedAnywhereTheFileIsOfTheOldVersionOrTheNewOne(type: String, items: Int) async throws {
     try makeStore(items: items, type: type)
-    let whole = try Data(contentsOf: URL(fileURLWithPath: store))
-    var ends: [String: Int] = [:]
-    var delay = 15
-    // Later and later, until it has come to its end a few times, however fast the machine is.
-    while ends["new", default: 0] < 3, delay < 10_000 {
-      defer { delay += 30 + delay / 10 }
-      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      where name != "Shop.xcdatamodeld" {
-        try FileManager.default.removeItem(atPath: folder.file(name))
-      }
-      try whole.write(to: URL(fileURLWithPath: store))
-      try await kill(["--to", package, "--allow-drop"], after: delay)
+    let migration = KilledMigration(
+      store: store, arguments: ["--to", package, "--allow-drop"], step: 30)
+    _ = try await migration.run(times: 3) { delay in
       let isNew = try await isMigrated(type: type, items: items, after: delay)
-      ends[isNew ? "new" : "old", default: 0] += 1
       let finished = try await migrate(store, "--to", package, "--allow-drop", "--no-backup")
       #expect(finished.code == 0, "\(finished.errors)")
       #expect(try names(type: type).count == items)
-      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      #expect(!left.contains { $0.hasSuffix(".migrating") }, "\(left)")
+      try migration.checkNothingIsLeft()
+      return isNew ? "new" : "old"
     }
-    #expect(ends["new", default: 0] == 3, "\(ends)")
-  }
-
-  /// Begins to migrate the store without a copy, and ends that wherever it is after a while.
-  private func kill(_ arguments: [String], after delay: Int) async throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try #require(Project.program("cairnctl")))
-    process.arguments = ["migrate", store] + arguments + ["--no-backup"]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    _ = await eventually(within: .milliseconds(delay)) { false }
-    ProcessConduct.send(signal: 9, to: process.processIdentifier)
-    process.waitUntilExit()
   }
 
   /// Whether the store is of the new version; checks that it is whole, of one or the other.
@@ -275,7 +251,6 @@ import Testing
     let moody = "\(fixtures)/models/Moody.xcdatamodeld"
     let moods = 1200
     try makeMoods(moods, models: moody)
-    let whole = try Data(contentsOf: URL(fileURLWithPath: store))
     // As in a project: the mapping model beside the package.
     let (models, name) = (folder.file("models"), "Moody 2-Moody 3.xcmappingmodel")
     try FileManager.default.createDirectory(atPath: models, withIntermediateDirectories: true)
@@ -284,29 +259,19 @@ import Testing
     try FileManager.default.copyItem(
       atPath: "\(fixtures)/mapping-models/\(name)", toPath: "\(models)/\(name)")
     let arguments = ["--to", package, "--model-version", "Moody 3"]
-    var ends: [String: Int] = [:]
-    var delay = 15
-    while ends["new", default: 0] < 2, delay < 20_000 {
-      defer { delay += 60 + delay / 10 }
-      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      where name.contains("Shop.sqlite") {
-        try FileManager.default.removeItem(atPath: folder.file(name))
-      }
-      try whole.write(to: URL(fileURLWithPath: store))
-      try await kill(arguments, after: delay)
+    let migration = KilledMigration(store: store, arguments: arguments)
+    _ = try await migration.run(times: 2) { delay in
       let inspection = try StoreInspection(contentsOf: URL(fileURLWithPath: store), checks: true)
       #expect(inspection.damage.isEmpty, "killed after \(delay) ms: \(inspection.damage)")
       #expect(inspection.entities.first { $0.name == "Mood" }?.count == moods)
       let plan = try await migrate(store, arguments + ["--dry-run", "--json"])
       let isNew = plan.output.contains(#""way":"none""#)
       #expect(isNew != plan.output.contains(#""way":"mapping""#), "\(delay) ms: \(plan)")
-      ends[isNew ? "new" : "old", default: 0] += 1
       let finished = try await migrate(store, arguments + ["--no-backup"])
       #expect(finished.code == 0, "\(finished.errors)")
-      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      #expect(!left.contains { $0.hasSuffix(".migrating") }, "\(left)")
+      try migration.checkNothingIsLeft()
+      return isNew ? "new" : "old"
     }
-    #expect(ends["new", default: 0] == 2, "\(ends)")
   }
 
   /// A store of the second version of Moody with that many moods, copies of those of Apple's store.

@@ -30,8 +30,14 @@ public enum MigrateStores: ControlMethod {
     )
     """,
     """
-    # The way of one store; several steps where it goes through other versions of the model.
-    type MigrationPlan (store: string, location: string, steps: []MigrationStep)
+    # The way of one store; several steps where it goes through other versions of the model. users are other
+    # processes that have it open, in words: values are dropped only once there are none.
+    type MigrationPlan (
+      store: string,
+      location: string,
+      users: ?[]string,
+      steps: []MigrationStep
+    )
     """,
     """
     # In parts of a hundred.
@@ -44,7 +50,8 @@ public enum MigrateStores: ControlMethod {
     """
     # Bring the store of that name, or all, to the current version of the model, the local store first.
     # Needs more: first the plan of each store, then progress, then a result for each that was migrated.
-    # Values are dropped only with allowDrop; with dryRun nothing is done. Role: control.
+    # Values are dropped only with allowDrop, and only of a store that no other process has open; with
+    # dryRun nothing is done. Role: control.
     method Migrate(name: ?string, allowDrop: ?bool, dryRun: ?bool) -> (
       plan: ?MigrationPlan,
       progress: ?MigrationProgress,
@@ -135,11 +142,14 @@ public enum MigrateStores: ControlMethod {
   public struct Plan: Codable, Sendable, Hashable {
     public var store: String
     public var location: String
+    /// Other processes that have it open, in words; nil where nothing has to be done.
+    public var users: [String]?
     public var steps: [Step]
 
-    public init(store: String, location: String, steps: [Step]) {
+    public init(store: String, location: String, users: [String]? = nil, steps: [Step]) {
       self.store = store
       self.location = location
+      self.users = users
       self.steps = steps
     }
 

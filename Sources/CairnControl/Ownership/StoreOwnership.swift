@@ -79,6 +79,11 @@ package final class StoreOwnership: Sendable {
     ).path
   }
 
+  /// Who wrote beside a store that it serves it, or did last.
+  package static func owner(of store: String) -> StoreOwner? {
+    AdvisoryLock.note(at: lockPath(of: store)).flatMap(StoreOwner.init(note:))
+  }
+
   /// Takes the store, unless this process has it already.
   ///
   /// - Throws: ``StoreTaken``. Not where no lock can be made, as in a folder that is not there: opening
@@ -98,7 +103,6 @@ package final class StoreOwnership: Sendable {
       }
     }
     guard isTaken else { return }
-    let note = AdvisoryLock.note(at: Self.lockPath(of: store))
-    throw StoreTaken(path: store, owner: note.flatMap(StoreOwner.init(note:)))
+    throw StoreTaken(path: store, owner: Self.owner(of: store))
   }
 }

@@ -173,7 +173,7 @@ struct StoreModelChange: Sendable {
   /// As a caller sees it.
   var onWire: MigrateStores.Plan {
     MigrateStores.Plan(
-      store: store, location: path,
+      store: store, location: path, users: isDone ? nil : users,
       steps: plans.map { plan in
         MigrateStores.Step(
           from: plan.comparison.old.version, to: plan.comparison.new.version,
@@ -206,12 +206,37 @@ struct StoreModelChange: Sendable {
     }
   }
 
+  /// Other processes that have the store open, by their names; a daemon on it by its unit, where it has one.
+  var users: [String] {
+    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    let owner = StoreOwnership.owner(of: file)
+    return FileUsers.others(of: file).map { user in
+      guard let owner, owner.process == user.process, owner.unit != nil else {
+        return user.description
+      }
+      return owner.description
+    }
+  }
+
+  /// - Throws: ``CairnControl/ControlError`` where values are dropped while others have the store open: they
+  ///   go on writing such values until they notice.
+  func checkUsers() throws(ControlError) {
+    if losses.isEmpty || isDone { return }
+    let users = users
+    if users.isEmpty { return }
+    throw .notPossible(
+      code: "store-in-use",
+      reason: "nothing was done: \(users.joined(separator: ", ")) "
+        + "\(users.count == 1 ? "has" : "have") \(subject) (\(path)) open and may go on writing what would "
+        + "be dropped; stop that first, then: cairnctl store migrate \(store) --allow-drop")
+  }
+
   /// Migrates the file, which this daemon has open for reading at most; keeps a copy where values are dropped.
   ///
   /// - Parameter options: How the daemon opens the store.
   /// - Returns: The copy's file.
   /// - Throws: ``CairnControl/ControlError`` where values would be dropped that were not there when it was
-  ///   counted; what a migration or copying throws. The store is as it was then.
+  ///   counted, or while others have the store open; what a migration or copying throws. The store is as it was then.
   func run(
     options: [AnyHashable: Any], backups: String, at date: Date,
     progress: @escaping @Sendable (Double) -> Void
@@ -219,6 +244,7 @@ struct StoreModelChange: Sendable {
     // Programs may have written since it was counted.
     let now = try StoreModelChange(of: store, at: path, to: target)
     if losses.isEmpty, !now.losses.isEmpty { try now.check(allowDrop: false) }
+    try now.checkUsers()
     let route = try Self.route(of: path, to: target)
     let migration = FileMigration(
       path: path, route: route, timeout: Self.timeout, options: options)

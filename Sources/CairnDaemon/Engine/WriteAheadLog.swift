@@ -7,7 +7,7 @@ import Foundation
 
 /// The log of one store.
 ///
-/// Looks at the log's index and at the kernel's list of locks; opens no database, and none of its files:
+/// Looks at the log's index and at its locks; opens no database, and none of its files:
 /// closing one would give up the locks by which SQLite protects the open store from other processes.
 struct WriteAheadLog: Sendable {
   /// The store's file.
@@ -96,30 +96,12 @@ struct WriteAheadLog: Sendable {
     return nil
   }
 
-  /// The processes that hold a reader's lock on the index: its bytes 123 to 127.
+  /// The processes that read in the log.
+  ///
+  /// Asked of the locks themselves, since the service sees no `/proc/locks`.
   private func readers() -> [CheckpointStore.Reader] {
-    guard let facts = try? FileFacts(path: path + "-shm"),
-      let locks = Self.kernelText("/proc/locks")
-    else { return [] }
-    return Self.readers(of: facts.inode, inLocks: locks).map { process in
-      let program = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
-      return CheckpointStore.Reader(
-        process: process, program: program?.trimmingCharacters(in: .newlines))
+    FileUsers.readers(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path).map {
+      CheckpointStore.Reader(process: Int($0.process), program: $0.name)
     }
-  }
-
-  /// Reads lines like `3: POSIX  ADVISORY  READ 4711 fe:01:131 123 123`.
-  static func readers(of inode: UInt64, inLocks text: String) -> [Int] {
-    var found: Set<Int> = []
-    for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      guard let kind = words.firstIndex(of: "POSIX"), words.count >= kind + 7,
-        let process = Int(words[kind + 3]), process > 0,
-        words[kind + 4].split(separator: ":").last.flatMap({ UInt64($0) }) == inode,
-        let first = Int(words[kind + 5]), let last = Int(words[kind + 6]), last >= 123, first <= 127
-      else { continue }
-      found.insert(process)
-    }
-    return found.sorted()
   }
 }

@@ -44,6 +44,8 @@ extension EngineKeeper {
     for change in changes { try await send(.init(plan: change.onWire)) }
     if parameters.dryRun ?? false { return }
     for change in changes { try change.check(allowDrop: parameters.allowDrop ?? false) }
+    // Before the first, so that a group is not left half way.
+    try await Blocking.run { for change in changes { try change.checkUsers() } }
     for change in changes where !change.isDone {
       let isLocal = change.store == StoreReference.localName
       // Links bring replicas along that need no decision.

@@ -9,7 +9,8 @@ struct StoreMigrateCommand: ParsableCommand {
       Stores follow the model by themselves where nothing is lost. What would be dropped is decided here: \
       until then the store is served at the version that it has. The daemon says first what is changed and \
       dropped, with the rows; with --dry-run nothing else. Before values are dropped a copy is kept beside the \
-      backups. For files that no daemon serves see migrate.
+      backups, and they are not dropped while another process has the store open, which is named. For files that \
+      no daemon serves see migrate.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -80,7 +81,10 @@ struct StoreMigrateCommand: ParsableCommand {
     if plan.isDone, let step = plan.steps.first {
       return [TerminalText.oneLine("\(plan.store): of \(step.to) already")]
     }
+    let users = plan.users ?? []
     return plan.steps.flatMap { lines($0, of: plan.store) }
+      + (users.isEmpty
+        ? [] : TerminalText.wrapped("open in: \(users.joined(separator: ", "))", indent: "  "))
   }
 
   private static func lines(_ step: MigrateStores.Step, of store: String) -> [String] {

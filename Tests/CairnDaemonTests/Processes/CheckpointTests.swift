@@ -90,17 +90,4 @@ import Testing
     #expect(try await daemon.ctl("checkpoint").code == 0)
     #expect(await daemon.stop() == 0)
   }
-
-  @Test func readersAreFoundInTheKernelsListOfLocks() {
-    let locks = """
-      1: POSIX  ADVISORY  READ 4711 fe:01:131 123 123
-      1: -> POSIX  ADVISORY  WRITE 4715 fe:01:131 124 124
-      2: POSIX  ADVISORY  READ 4712 fe:01:131 1073741826 1073742335
-      3: FLOCK  ADVISORY  WRITE 4713 fe:01:131 0 EOF
-      4: POSIX  ADVISORY  READ 4714 fe:01:132 123 123
-      nonsense
-      5: POSIX  ADVISORY  READ
-      """
-    #expect(WriteAheadLog.readers(of: 131, inLocks: locks) == [4711, 4715])
-  }
 }
