@@ -65,9 +65,11 @@ public struct RecordFetch {
 
   /// Runs the fetch on the context's queue, in the given stores.
   ///
+  /// - Parameter limit: How long finding the rows may take; nil for as long as it takes.
   /// - Returns: a cursor over the batches of the result.
+  /// - Throws: a ``ControlError``, `LimitExceeded` when the time is over.
   public func start(
-    in context: ManagedObjectContext, stores: [PersistentStore]?
+    in context: ManagedObjectContext, stores: [PersistentStore]?, within limit: Duration? = nil
   ) throws -> RecordCursor {
     try context.performAndWait {
       request.affectedStores = stores
@@ -79,7 +81,7 @@ public struct RecordFetch {
         throw ControlError.invalidParameter("after")
       }
       do {
-        let objects = remaining(of: try context.fetch(request))
+        let objects = remaining(of: try find(in: context, within: limit))
         return RecordCursor(
           fetch: self, context: context, objects: objects, isNumbered: isNumbered)
       } catch let error as PredicateEvaluationError {
@@ -94,6 +96,21 @@ public struct RecordFetch {
             text: parameters.predicate ?? "", position: 0, reason: error.message)
         }
         throw ControlError(error, store: stores == nil ? "" : parameters.store ?? "local") ?? error
+      }
+    }
+  }
+
+  private func find(
+    in context: ManagedObjectContext, within limit: Duration?
+  ) throws -> [ManagedObject] {
+    try ReadLimit.holding(limit) {
+      do {
+        return try context.fetch(request)
+      } catch {
+        guard let limit, ReadLimit.isOver else { throw error }
+        let seconds = limit.components.seconds
+        throw ControlError.limitExceeded(
+          limit: Int(seconds), reason: "finding the rows was ended after \(seconds) s")
       }
     }
   }

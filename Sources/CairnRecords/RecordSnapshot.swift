@@ -37,14 +37,18 @@ public struct RecordSnapshot: Sendable {
   }
 
   /// Runs a fetch, whose rows and references are named by object URIs, and hands them over batch by batch.
-  public func cursor(_ fetch: ExportRecords.Fetch) throws -> RecordCursor {
+  ///
+  /// - Parameter limit: How long finding the rows may take; nil for as long as it takes.
+  public func cursor(
+    _ fetch: ExportRecords.Fetch, within limit: Duration? = nil
+  ) throws -> RecordCursor {
     try RecordFetch(
       FetchRecords.Parameters(
         entity: fetch.entity, predicate: fetch.predicate, sort: fetch.sort,
         properties: fetch.properties),
       model: store.coordinator.managedObjectModel,
       naming: URINaming(coordinator: store.coordinator)
-    ).start(in: context, stores: nil)
+    ).start(in: context, stores: nil, within: limit)
   }
 
   /// Closes the store; the state is given up.

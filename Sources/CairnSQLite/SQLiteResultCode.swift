@@ -115,8 +115,8 @@ enum SQLiteResultCode {
     case SQLITE_INTERRUPT:
       return (
         .persistentStoreTimeout,
-        "The file has triggers of another program, and the transaction took longer than the "
-          + "timeout; nothing was written."
+        "It took longer than the time that it had, and nothing was written; a transaction that takes so "
+          + "long runs triggers of another program."
       )
     case SQLITE_NOTADB:
       return (.persistentStoreInvalidType, "The file is not an SQLite database.")

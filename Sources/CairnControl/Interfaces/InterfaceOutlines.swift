@@ -169,6 +169,9 @@ public struct InterfaceOutline: Sendable, Hashable {
       # The row on that line cannot be taken. Nothing of its batch was saved.
       error ImportFailed (line: int, reason: string)
       """,
-      "error LimitExceeded (limit: int, reason: string)",
+      """
+      # Finding rows took longer than that many seconds, and was ended.
+      error LimitExceeded (limit: int, reason: string)
+      """,
     ])
 }

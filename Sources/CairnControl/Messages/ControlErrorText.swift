@@ -52,7 +52,7 @@ extension ControlError: CustomStringConvertible {
     case .saveConflict(let records):
       "others changed the same records meanwhile: \(records.joined(separator: ", "))"
     case .importFailed(let line, let reason): "line \(line): \(reason)"
-    case .limitExceeded(let limit, let reason): "the limit of \(limit) is exceeded: \(reason)"
+    case .limitExceeded(let limit, let reason): "the limit is \(limit): \(reason)"
     case .other(let name, let fields): "\(name) \(JSONValue.object(fields).text)"
     }
   }
@@ -107,10 +107,10 @@ extension ControlError: CustomStringConvertible {
     case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"
     case .recordNotFound(let entity, _):
       "`cairnctl fetch \(entity) --properties id` lists the IDs of what is there"
+    case .limitExceeded: "ask for less, such as a simpler condition"
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
     case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
-      .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed,
-      .limitExceeded:
+      .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed:
       nil
     }
   }

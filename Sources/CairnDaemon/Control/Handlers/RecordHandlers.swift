@@ -68,6 +68,9 @@ extension HandlerTable {
     }
   }
 
+  /// How long finding rows may take, whatever the condition.
+  private static let readLimit = Duration.seconds(30)
+
   private static func fetch(
     _ parameters: FetchRecords.Parameters, in group: OpenGroup,
     _ send: @Sendable (FetchRecords.Reply) async throws -> Void
@@ -77,7 +80,9 @@ extension HandlerTable {
       parameters, model: coordinator.managedObjectModel, naming: group.naming)
     let context = group.newContext(named: "cairnctl")
     context.persistentStoreCoordinator = coordinator
-    let cursor = try await context.perform { try fetch.start(in: context, stores: [store]) }
+    let cursor = try await context.perform {
+      try fetch.start(in: context, stores: [store], within: readLimit)
+    }
     while let batch = try await context.perform({ try cursor.next() }) {
       try await send(batch)
       try Task.checkCancellation()
@@ -104,7 +109,9 @@ extension HandlerTable {
     }
     defer { snapshot.close() }
     for (index, fetch) in parameters.fetches.enumerated() {
-      let cursor = try await Blocking.run { try snapshot.cursor(fetch) }
+      let cursor = try await Blocking.run {
+        try snapshot.cursor(fetch, within: fetch.predicate == nil ? nil : readLimit)
+      }
       while let batch = try await Blocking.run({ try cursor.next() }) {
         var rows = batch.rows
         if fetch.records ?? false { try Self.addRecords(to: &rows, coordinator, group.naming) }
