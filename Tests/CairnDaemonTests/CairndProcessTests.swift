@@ -20,6 +20,39 @@ import Testing
     #expect(try await run(program, ["--nonsense"]).code == 64)
   }
 
+  @Test func theCheckNamesWhatTheModelDoesNotHaveWithItsLine() async throws {
+    let program = try #require(Project.program("cairnd"), "build the products first")
+    let folder = try TemporaryFolder()
+    let path = folder.file("c.yaml")
+    let demo = Project.file("Config/demo/DebianPackages.xcdatamodeld")
+    for (model, problems) in [
+      (
+        demo,
+        [
+          "\(path):5:16: replicas.nas.entities: the model has no entity \"Pakage\"; did you mean \"Package\"?",
+          "\(path):6:39: sync.conflict.entities.Sectoin: the model has no entity \"Sectoin\"; did you mean "
+            + "\"Section\"?",
+        ]
+      ),
+      (folder.file("missing.xcdatamodeld"), ["\(path):1:8: model: "]),
+    ] {
+      let text = """
+        model: \(model)
+        local: {path: \(folder.file("local.sqlite"))}
+        replicas:
+          - {name: nas, type: sqlite, path: \(folder.file("nas.sqlite")),
+             entities: [Section, Pakage]}
+        sync: {conflict: {entities: {Sectoin: writeWins}}}
+        control: {socket: \(folder.file("control"))}
+        """
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      let outcome = try await run(program, ["--config", path, "--check-config"])
+      #expect(outcome.code == 78, "\(outcome)")
+      for problem in problems { #expect(outcome.errors.contains(problem), "\(outcome.errors)") }
+    }
+  }
+
   @Test func theDaemonReportsReadyStatusAndStoppingAndLeavesNothing() async throws {
     let program = try #require(Project.program("cairnd"))
     let folder = try TemporaryFolder()

@@ -76,7 +76,7 @@ drop_in() {
 property() { systemctl show -P "$1" cairnd.service; }
 pid() { property MainPID; }
 # serving [SOCKET]
-serving() { cairnctl --socket "${1:-/run/cairnd/control}" --timeout 20 status 2> /dev/null | grep -q ' serving since'; }
+serving() { cairnctl --socket "${1:-/run/cairnd/control}" --timeout 20 status 2> /dev/null | grep -q ' serving, started'; }
 # begins NAME: starts the service anew, with the drop-in on standard input.
 begins() {
   mkdir -p $folder

@@ -18,7 +18,7 @@ for _ in 1 2 3; do
 done
 comes "and served" serving
 equals "at the same socket" "$inode 660 cairn cairn" "$(stat -c '%i %a %U %G' /run/cairnd/control)"
-contains "where roles are as before" "serving since" "$(runuser -u watcher -- cairnctl status)"
+contains "where roles are as before" "serving, started" "$(runuser -u watcher -- cairnctl status)"
 check "it restarts" systemctl restart cairnd.service
 comes "and serves then" serving
 rm /run/cairnd/control

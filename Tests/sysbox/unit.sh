@@ -136,7 +136,7 @@ cp -r "$project/Config/demo/DebianPackages.xcdatamodeld" /etc/cairn/Model.xcdata
 check "it starts with a model" systemctl start cairnd.service
 # systemd keeps the text of a process that is gone until the next one says something: ask both.
 is_serving() {
-  [ "$(property StatusText)" = "Serving, 1 replica" ] && cairnctl status 2> /dev/null | grep -q ' serving since'
+  [ "$(property StatusText)" = "Serving, 1 replica" ] && cairnctl status 2> /dev/null | grep -q ' serving, started'
 }
 comes "the status text says that it serves" is_serving
 for i in $(seq 60); do

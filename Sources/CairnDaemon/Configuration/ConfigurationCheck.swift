@@ -1,10 +1,12 @@
 // What a configuration says of the world, looked at before it is believed.
 import CairnControl
+import CairnModel
 import CairnPlatform
 import Foundation
 import Synchronization
 
-/// Checks a configuration beyond its text: that its model can be used, and that what is called a store
+/// Checks a configuration beyond its text: that its model can be used and has the entities that are named, and
+/// that what is called a store
 /// is none of a folder, a pipe or a device.
 enum ConfigurationCheck {
   /// How long a mount may take to tell what a file is.
@@ -18,9 +20,11 @@ enum ConfigurationCheck {
   @discardableResult
   static func load(_ loader: ConfigurationLoader) throws -> LoadedConfiguration {
     let loaded = try loader.loadSettings()
-    let origin = ConfigurationOrigin(source: loader.path)
-    let problems = problems(of: loaded.configuration).map {
-      ConfigurationProblem(origin: origin, key: $0.key, problem: $0.problem, remedy: $0.remedy)
+    let problems = problems(of: loaded.configuration).map { found in
+      let written = loaded.settings.first { $0.key == found.key }?.origin
+      return ConfigurationProblem(
+        origin: written ?? ConfigurationOrigin(source: loader.path), key: found.key,
+        problem: found.problem, remedy: found.remedy)
     }
     guard problems.isEmpty else { throw ConfigurationInvalid(problems: problems) }
     return loaded
@@ -34,7 +38,7 @@ enum ConfigurationCheck {
       let opening = LocalStoreOpening(
         configuration: configuration, ownership: StoreOwnership(of: configuration.local.path),
         reporter: EngineReporter(onProgress: { _, _ in }, onSummary: { _, _ in }))
-      _ = try opening.model()
+      problems += unknownEntities(configuration, try opening.model())
     } catch let failure as EngineFailure {
       problems.append(("model", failure.reason, nil))
     } catch {
@@ -55,6 +59,28 @@ enum ConfigurationCheck {
       }
     }
     return problems
+  }
+
+  /// What names entities that the model does not have.
+  private static func unknownEntities(
+    _ configuration: DaemonConfiguration, _ model: ManagedObjectModel
+  ) -> [Problem] {
+    let known = Set(model.entitiesByName.keys)
+    var named = configuration.sync.entityConflicts.keys.sorted().map {
+      (key: "sync.conflict.entities.\($0)", entity: $0)
+    }
+    for replica in configuration.replicas {
+      named += (replica.entities ?? []).sorted().map {
+        (key: "replicas.\(replica.name).entities", entity: $0)
+      }
+    }
+    return named.filter { !known.contains($0.entity) }.map { key, entity in
+      let nearest = NearestName.find(entity, among: known.sorted())
+      return (
+        key, "the model has no entity \"\(entity)\"",
+        nearest.map { "did you mean \"\($0)\"?" } ?? "take it out, or correct its name"
+      )
+    }
   }
 
   /// What keeps a path from being a store's; nil also where nothing answers, which may mend itself.

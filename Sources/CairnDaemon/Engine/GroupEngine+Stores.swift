@@ -72,9 +72,10 @@ extension GroupEngine {
       throw OpenGroup.unknownStore(name, among: Array(replicas.keys))
     }
     guard replica.origin == .command else {
-      throw ControlError.storeInvalid(
-        name: name, field: "name",
-        reason: "the configuration names it; take it out there, then: cairnctl reload")
+      throw ControlError.notPossible(
+        code: "named-by-configuration",
+        reason: "\(name) stays: the configuration names it; take it out there, then: "
+          + "cairnctl reload")
     }
     try remember(
       commanded.filter { $0.name != name }, paused: paused.subtracting([name]))

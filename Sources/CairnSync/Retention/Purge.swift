@@ -134,7 +134,7 @@ struct Purge {
     _ id: StoreID, _ note: ReaderNote, _ rule: RetentionRule, _ head: SyncHead
   ) -> PurgeReport.Reader {
     PurgeReport.Reader(
-      id: id, name: note.name, heard: note.heard,
+      id: id, name: note.name, heard: note.heard == ReaderNote.released ? 0 : note.heard,
       behind: head.sequence - min(head.sequence, note.position),
       isExpired: rule.expired.contains(id), holdsBack: rule.holding.contains(id))
   }

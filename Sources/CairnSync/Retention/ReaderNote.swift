@@ -16,6 +16,8 @@ struct ReaderNote: Hashable, Sendable {
   /// When the other was there last, in milliseconds since 1970; 0 for a note of a version that did not
   /// write it.
   var heard: UInt64 = 0
+  /// What stands there for one that was taken out of the group: longer ago than any retention.
+  static let released: UInt64 = 1
   /// Whether the other was found to be silent for longer than the retention, and that was reported.
   var isExpired = false
   /// The other's name, for people; empty when it has none.
@@ -138,7 +140,7 @@ extension StoreAccess {
       let ledger = try ledger()
       let key = SyncKey.reader(reader)
       guard var note = try ledger.value(key).map(ReaderNote.init(decoding:)) else { return }
-      note.heard = 1
+      note.heard = ReaderNote.released
       note.isExpired = true
       note.name = ""
       ledger.put(key, note.encoded)

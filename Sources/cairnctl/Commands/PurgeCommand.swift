@@ -71,12 +71,12 @@ struct PurgeCommand: ParsableCommand {
       lines += TerminalText.wrapped("\(problem.message) (\(problem.code))", indent: "  ")
     }
     for reader in store.readers where reader.isExpired || reader.holdsBack {
-      let seen = reader.lastSeen.map { "was here last \(Readable.moment($0))" } ?? "was never here"
+      let seen = reader.lastSeen.map { "was here last \(Readable.moment($0))" }
+      let end = seen.map { "\($0) and is expired" } ?? "was removed"
       lines += TerminalText.wrapped(
         reader.isExpired
-          ? "\(reader.name) \(seen) and is expired: nothing is kept for it, it comes back by "
-            + "comparison"
-          : "kept for \(reader.name), which \(seen) and lacks "
+          ? "\(reader.name) \(end): nothing is kept for it, it comes back by comparison"
+          : "kept for \(reader.name), which \(seen ?? "was never here") and lacks "
             + Readable.count(reader.behind, "change"), indent: "  ")
     }
     return lines

@@ -33,7 +33,7 @@ enum StatusText {
   static func lines(_ status: DaemonStatus, style: TerminalStyle = .output) -> [String] {
     let state = style(status.state.rawValue, tone(status.state))
     var lines = [
-      "cairnd \(status.version)  \(state) since \(Readable.moment(status.startedAt)), "
+      "cairnd \(status.version)  \(state), started \(Readable.moment(status.startedAt)), "
         + "pid \(status.pid)"
     ]
     if let model = status.model { lines.append("model   \(TerminalText.oneLine(model))") }

@@ -229,4 +229,18 @@ import Testing
     #expect(!daemon.logText.contains("event=callFailed"))
     #expect(await daemon.stop() == 0)
   }
+
+  @Test func aRemovedReplicaIsCalledRemovedAndHoldsNothingBack() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(in: folder)
+    try await daemon.start()
+    let path = folder.file("gone.sqlite")
+    #expect(try await daemon.ctl("store", "add", "gone", "sqlite", path, "--wait").code == 0)
+    #expect(try await daemon.ctl("store", "remove", "gone").code == 0)
+    let purged = try await daemon.ctl("purge", "local", "--dry-run")
+    #expect(purged.code == 0, "\(purged.errors)")
+    #expect(purged.output.contains("was removed: nothing is kept for it"), "\(purged.output)")
+    #expect(!purged.output.contains("1970"), "\(purged.output)")
+    #expect(await daemon.stop() == 0)
+  }
 }
