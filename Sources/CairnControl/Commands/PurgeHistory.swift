@@ -21,7 +21,8 @@ public enum PurgeHistory: ControlMethod {
     """,
     """
     # What went, or would go. A problem ended the purge before it was complete; what was removed by
-    # then stays removed.
+    # then stays removed. With waitsForReaders, the file is cut by freedBytes only once those have
+    # ended who read in it; the next purge does that.
     type PurgeReport (
       store: string,
       transactions: int,
@@ -32,6 +33,7 @@ public enum PurgeHistory: ControlMethod {
       leftovers: int,
       postponed: int,
       freedBytes: int,
+      waitsForReaders: ?bool,
       readers: []Reader,
       problem: ?Problem
     )
@@ -101,6 +103,8 @@ public enum PurgeHistory: ControlMethod {
     /// Deleted records that stay because something refers to them.
     public var postponed: Int
     public var freedBytes: Int
+    /// Readers kept the file from being cut to its size; nil when none did.
+    public var waitsForReaders: Bool?
     public var readers: [Reader]
     /// What ended the purge before it was complete.
     public var problem: StatusProblem?
@@ -108,7 +112,7 @@ public enum PurgeHistory: ControlMethod {
     public init(
       store: String, transactions: Int = 0, records: Int = 0, links: Int = 0, marks: Int = 0,
       conflicts: Int = 0, leftovers: Int = 0, postponed: Int = 0, freedBytes: Int = 0,
-      readers: [Reader] = [], problem: StatusProblem? = nil
+      waitsForReaders: Bool? = nil, readers: [Reader] = [], problem: StatusProblem? = nil
     ) {
       self.store = store
       self.transactions = transactions
@@ -119,6 +123,7 @@ public enum PurgeHistory: ControlMethod {
       self.leftovers = leftovers
       self.postponed = postponed
       self.freedBytes = freedBytes
+      self.waitsForReaders = waitsForReaders
       self.readers = readers
       self.problem = problem
     }

@@ -153,7 +153,7 @@ extension PurgeReport {
     PurgeHistory.StoreReport(
       store: store, transactions: transactions, records: records, links: links, marks: marks,
       conflicts: conflicts, leftovers: leftovers, postponed: postponed,
-      freedBytes: Int(freedBytes),
+      freedBytes: Int(freedBytes), waitsForReaders: waitsForReaders ? true : nil,
       readers: readers.map { reader in
         PurgeHistory.Reader(
           name: reader.name.isEmpty ? reader.id.description : reader.name,

@@ -246,9 +246,12 @@ actor GroupEngine {
               "records": "\(report.records)", "bytes": "\(report.freedBytes)",
             ]
             metadata["errorCode"] = report.problem.map { .string($0.code.rawValue) }
+            let rest =
+              report.waitsForReaders
+              ? "; the file is cut to its size when programs that read in it have ended" : ""
             logger.event(
               .purged,
-              "purged \(report.store)\(report.problem.map { ": \($0.message)" } ?? "")",
+              "purged \(report.store)\(report.problem.map { ": \($0.message)" } ?? "")\(rest)",
               metadata: metadata)
           }
         case .verified(let report):

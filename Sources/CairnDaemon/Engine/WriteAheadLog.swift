@@ -24,11 +24,10 @@ struct WriteAheadLog: Sendable {
   ) throws -> CheckpointStore.Reply {
     let before = state
     let deadline = ContinuousClock.now + Self.patience
-    try store.settleFile()
-    while !isEmpty, ContinuousClock.now < deadline {
+    // Other programs may write into a log that was just emptied.
+    while try !store.settleFile() || !isEmpty, ContinuousClock.now < deadline {
       // Nothing tells when a reader ends.
       Thread.sleep(forTimeInterval: 0.05)
-      try store.settleFile()
     }
     return CheckpointStore.Reply(
       store: name, before: before, after: state, readers: isEmpty ? [] : readers())

@@ -26,25 +26,30 @@ extension SQLiteStore: SpaceReleasing {
     } ?? 0
   }
 
-  public func settleFile() throws {
+  public func settleFile() throws -> Bool {
     if let failure { throw failure }
-    guard !isReadOnly, let pool = try database as? DatabasePool else { return }
+    guard !isReadOnly, let pool = try database as? DatabasePool else { return true }
     state.withLock { $0.heldReader }?.letGo()
     do {
-      try onWriter(of: pool) { connection in
-        let (frames, moved) = try connection.checkpoint(.passive)
-        guard frames == moved, let handle = connection.sqliteConnection else { return }
-        // The file is cut to its size when the log begins anew, which readers must not hold up.
+      return try onWriter(of: pool) { connection in
+        guard let handle = connection.sqliteConnection else { return false }
         LockWait(limit: 0).install(on: handle)
         defer { lockWait.install(on: handle) }
-        let code = sqlite3_wal_checkpoint_v2(
-          handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        guard code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED else {
-          throw SQLiteFailure(connection: handle)
-        }
+        // The file is cut to its size when the log begins anew, which readers must not hold up.
+        return try Self.moveLog(SQLITE_CHECKPOINT_PASSIVE, of: handle)
+          && Self.moveLog(SQLITE_CHECKPOINT_TRUNCATE, of: handle)
       }
     } catch {
       throw failed(error, doing: "be checkpointed")
     }
+  }
+
+  /// - Returns: Whether all of the log is in the file; others may hold it up.
+  private static func moveLog(_ mode: CInt, of handle: OpaquePointer) throws -> Bool {
+    var (frames, moved): (CInt, CInt) = (-1, -1)
+    let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &frames, &moved)
+    if code == SQLITE_BUSY || code == SQLITE_LOCKED { return false }
+    guard code == SQLITE_OK else { throw SQLiteFailure(connection: handle) }
+    return frames == moved
   }
 }

@@ -8,5 +8,8 @@ public protocol SpaceReleasing: AnyObject, Sendable {
   func releaseSpace(atMost limit: Int64) throws -> Int64
   /// Moves what was written into the store's file, as far as readers allow, so that the file has the
   /// size that it needs; does not wait for them.
-  func settleFile() throws
+  ///
+  /// - Returns: False where a reader, or another that moves the log, kept a part from being moved or the
+  ///   file from being cut: it is worth another try later. True where nothing is left to do.
+  func settleFile() throws -> Bool
 }

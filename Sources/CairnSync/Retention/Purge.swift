@@ -26,11 +26,14 @@ struct Purge {
   /// Of history, in a plan: the last transaction that was counted.
   private var counted: Int64?
   private var collisions = 0
+  private var settlings = 0
 
   /// How many entries one commit looks at.
   private let entriesPerCommit: Int
   /// How much room one commit gives back.
   static let bytesPerCommit: Int64 = 1 << 20
+  /// How often a purge tries to cut the file to its size.
+  static let mostSettlings = 20
 
   /// - Parameters:
   ///   - age: Removes what is older, in milliseconds; nil for the configured retention.
@@ -270,7 +273,10 @@ struct Purge {
       let freed = try space.releaseSpace(atMost: Self.bytesPerCommit)
       report.freedBytes += freed
       if freed > 0 { return false }
-      try space.settleFile()
+      report.waitsForReaders = try !space.settleFile()
+      settlings += 1
+      // Most readers end soon; for those that do not, the next purge does it.
+      if report.waitsForReaders, settlings < Self.mostSettlings { return false }
     }
     let ledger = try access.ledger()
     var state = try ledger.retention()

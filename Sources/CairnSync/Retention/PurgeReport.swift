@@ -35,8 +35,10 @@ public struct PurgeReport: Sendable, Hashable {
   public internal(set) var leftovers = 0
   /// Deleted records that stay because something refers to them or waits with them.
   public internal(set) var postponed = 0
-  /// The bytes that the file gave back.
+  /// The bytes that the file gave back, or will once its readers have ended.
   public internal(set) var freedBytes: Int64 = 0
+  /// Whether readers kept the file from being cut to its size; the next purge tries again.
+  public internal(set) var waitsForReaders = false
   /// What ended the purge before it was complete; what was removed by then stays removed.
   public internal(set) var problem: SyncError?
   /// By UUID.

@@ -61,7 +61,13 @@ struct PurgeCommand: ParsableCommand {
       parts.isEmpty
         ? "\(name): nothing to remove"
         : "\(name): \(dryRun ? "would remove" : "removed") \(parts.joined(separator: ", "))")
-    if store.freedBytes > 0 { lines.append("  \(Readable.bytes(store.freedBytes)) given back") }
+    if store.freedBytes > 0 {
+      let what =
+        store.waitsForReaders == true
+        ? "to give back: a program reads in the file, and the next purge after it has ended cuts it"
+        : "given back"
+      lines += TerminalText.wrapped("\(Readable.bytes(store.freedBytes)) \(what)", indent: "  ")
+    }
     if store.postponed > 0 {
       lines += TerminalText.wrapped(
         "\(Readable.count(store.postponed, "deleted record stays", "deleted records stay")): "
