@@ -46,6 +46,11 @@ public struct SyncEnvironment: Sendable {
     return {}
   }
 
+  /// What went by the run, see <doc:0023-NewRecordsByTheRun>.
+  enum Run: String, Sendable, CaseIterable { case captured, written }
+  /// Called with how many records went by the run; a simulation counts them.
+  var noteRun: @Sendable (Run, _ records: Int) -> Void = { _, _ in }
+
   public init(
     now: @escaping @Sendable () -> UInt64,
     random: @escaping @Sendable () -> UInt64,

@@ -166,6 +166,8 @@ struct ChangeImporter {
     if let failure = try rows.save(ledger) {
       return .failed(failure, StoreAccess.contention(access.store))
     }
+    let byRun = rows.newRecords.reduce(0) { $0 + $1.members.count }
+    if byRun > 0 { access.environment.noteRun(.written, byRun) }
     return .applied(outcome(of: plan, conflicts))
   }
 

@@ -43,6 +43,7 @@ extension CaptureWork {
       runs.append(records)
     }
     for records in runs { ledger.add(records) }
+    access.environment.noteRun(.captured, changes.count)
     return true
   }
 }

@@ -2,6 +2,8 @@ import CairnModel
 
 /// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
 /// in an order, tags picked in an order on both sides, and one label that no other item has.
+///
+/// And leaves, whose records are no more than their rows; some of them are blooms.
 enum SampleModel {
   /// Versions of the model: what is there of `Item.other`, and whether there is more.
   enum Version {
@@ -92,7 +94,39 @@ enum SampleModel {
       owner,
     ]
     let model = ManagedObjectModel()
-    model.entities = [item, tag, part] + (version == .muchNewer ? [fresh] : [])
+    model.entities = [item, tag, part] + leaves(version) + (version == .muchNewer ? [fresh] : [])
     return model
+  }
+
+  private static func leaves(_ version: Version) -> [EntityDescription] {
+    let leaf = EntityDescription(name: "Leaf")
+    let bloom = EntityDescription(name: "Bloom")
+    let stem = RelationshipDescription()
+    let shoots = RelationshipDescription()
+    for (relationship, name, count) in [(stem, "stem", 1), (shoots, "shoots", 0)] {
+      relationship.name = name
+      relationship.destinationEntity = leaf
+      relationship.maxCount = count
+      relationship.deleteRule = .nullify
+    }
+    stem.inverseRelationship = shoots
+    shoots.inverseRelationship = stem
+    leaf.properties = [
+      AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
+      AttributeDescription(name: "value", type: .string),
+      AttributeDescription(name: "other", type: .double),
+      AttributeDescription(name: "count", type: .integer64),
+      AttributeDescription(name: "moment", type: .date),
+      AttributeDescription(name: "data", type: .binaryData),
+      AttributeDescription(name: "ident", type: .uuid),
+      AttributeDescription(name: "flag", type: .boolean),
+      stem, shoots,
+    ]
+    if version == .muchNewer {
+      leaf.properties.append(AttributeDescription(name: "extra", type: .string))
+    }
+    bloom.properties = [AttributeDescription(name: "petal", type: .string)]
+    leaf.subentities = [bloom]
+    return [leaf, bloom]
   }
 }

@@ -44,6 +44,8 @@ final class Scheduler: Sendable {
       [:]
     /// The failpoints that were reached since somebody asked.
     var reached: [SyncEnvironment.Failpoint] = []
+    /// How many records went by the run since somebody asked.
+    var runs: [SyncEnvironment.Run: Int] = [:]
     var isWakingAllowed = false
     var settled: CheckedContinuation<Void, Never>?
     var claims: [String: Claim] = [:]
@@ -80,6 +82,9 @@ final class Scheduler: Sendable {
       reach: { [self] in try reach($0, machine) })
     environment.turn = { [self] replica, turn in
       await take(turn, as: Self.actor ?? "\(machine)/\(replica)")
+    }
+    environment.noteRun = { [self] run, count in
+      state.withLock { $0.runs[run, default: 0] += count }
     }
     environment.wake = { [self] replica, call in
       // What the stores themselves notice comes when it likes: the simulation tells of commits.
@@ -340,6 +345,12 @@ final class Scheduler: Sendable {
   }
   func whereDied(_ machine: String) -> SyncEnvironment.Failpoint? {
     state.withLock { $0.died[machine] }
+  }
+  func takeRuns() -> [SyncEnvironment.Run: Int] {
+    state.withLock { state in
+      defer { state.runs = [:] }
+      return state.runs
+    }
   }
   func takeReached() -> [SyncEnvironment.Failpoint] {
     state.withLock { state in

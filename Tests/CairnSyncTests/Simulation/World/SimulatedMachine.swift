@@ -14,6 +14,7 @@ final class SimulatedMachine {
   private let scheduler: Scheduler
   private let policy: DeleteConflictPolicy
   private let denies: Bool
+  private let batchSize: Int
   /// By replica, where changes go; both ways where nothing is said.
   private(set) var directions: [String: SyncDirection]
   var version = SampleModel.Version.current
@@ -23,9 +24,11 @@ final class SimulatedMachine {
 
   init(
     _ name: String, local: SimulatedStore, replicas: [SimulatedStore], scheduler: Scheduler,
-    policy: DeleteConflictPolicy, denies: Bool, directions: [String: SyncDirection]
+    policy: DeleteConflictPolicy, denies: Bool, directions: [String: SyncDirection],
+    batchSize: Int
   ) {
     self.denies = denies
+    self.batchSize = batchSize
     self.directions = directions
     self.name = name
     self.local = local
@@ -38,7 +41,7 @@ final class SimulatedMachine {
 
   private var configuration: SyncConfiguration {
     var configuration = SyncConfiguration()
-    configuration.batchSize = 7
+    configuration.batchSize = batchSize
     // The clock moves between turns only: it would tell of writes without pause all the time.
     configuration.gatheringLimit = .zero
     configuration.deleteConflicts = policy

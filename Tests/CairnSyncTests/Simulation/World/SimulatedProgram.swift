@@ -14,7 +14,7 @@ struct SimulatedProgram {
   let time: Int
   var generator: SeededGenerator
   var draft = SimulationOracle.Draft()
-  private(set) var done: [String: Int] = [:]
+  var done: [String: Int] = [:]
 
   init(_ store: String, _ coordinator: PersistentStoreCoordinator, time: Int, seed: UInt64) {
     self.store = store
@@ -45,6 +45,11 @@ struct SimulatedProgram {
     }
     try context.performAndWait {
       if copy.generator.chance(15) { return try copy.batch(context, &oracleCopy, deletes) }
+      if copy.generator.chance(15) {
+        try copy.leaves(context, &oracleCopy, deletes)
+        if context.hasChanges { try context.save() }
+        return
+      }
       for _ in 0..<Int.random(in: 1...4, using: &copy.generator) {
         try copy.operation(context, &oracleCopy, deletes)
       }
@@ -52,14 +57,14 @@ struct SimulatedProgram {
     }
   }
 
-  private mutating func did(_ operation: String, _ words: String) {
+  mutating func did(_ operation: String, _ words: String) {
     done[operation, default: 0] += 1
     draft.words.append(words)
   }
 
   // MARK: Objects
 
-  private func all(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject] {
+  func all(_ entity: String, _ context: ManagedObjectContext) throws -> [ManagedObject] {
     let request = FetchRequest<ManagedObject>(entityName: entity)
     return try context.fetch(request).filter { !$0.isDeleted }.sorted {
       Self.key($0) < Self.key($1)
@@ -71,7 +76,7 @@ struct SimulatedProgram {
     return object.value(forKey: object.entity.name == "Tag" ? "name" : "key") as? String ?? "?"
   }
 
-  private func insert(
+  func insert(
     _ entity: String, _ values: [String: Any], _ context: ManagedObjectContext
   ) throws -> ManagedObject {
     guard let description = coordinator.managedObjectModel.entitiesByName[entity] else {
@@ -82,13 +87,13 @@ struct SimulatedProgram {
     return object
   }
 
-  private mutating func write(
+  mutating func write(
     _ object: ManagedObject, _ property: String, _ value: Any?, _ text: String,
     _ oracle: Bool = true
   ) {
     let old = object.value(forKey: property)
     let record = Self.key(object)
-    let kind = object.entity.name == "Tag" ? "tag" : "item"
+    let kind = ["Tag": "tag", "Item": "item"][object.entity.name ?? ""] ?? "leaf"
     let saw = (old as? String) ?? (old as? Double).map { "\($0)" }
     object.setValue(value, forKey: property)
     let place = "\(kind) \(record) \(property == "text" ? "value" : property)"
@@ -104,9 +109,10 @@ struct SimulatedProgram {
     did("write", "\(record).\(property) = \(text) (was \(saw ?? "-"))")
   }
 
-  private mutating func operation(
+  mutating func operation(
     _ context: ManagedObjectContext, _ oracle: inout SimulationOracle, _ deletes: Bool
   ) throws {
+    if generator.chance(8) { return try leaf(context, &oracle, deletes) }
     let items = try all("Item", context)
     switch Int.random(in: 0..<100, using: &generator) {
     case 0..<22: try insertItem(context, &oracle)
@@ -215,10 +221,10 @@ struct SimulatedProgram {
     return extra
   }
 
-  private mutating func delete(_ object: ManagedObject, _ context: ManagedObjectContext) {
+  mutating func delete(_ object: ManagedObject, _ context: ManagedObjectContext) {
     let key = Self.key(object)
     var seen: Set<String> = []
-    for name in ["value", "text", "extra", "note", "other"]
+    for name in ["value", "text", "extra", "note", "other", "petal"]
     where object.entity.propertiesByName[name] != nil {
       let value = object.value(forKey: name)
       if let text = value as? String { seen.insert(text) }

@@ -176,6 +176,7 @@ extension SimulationRun {
     for text in oracle.faults(in: pictures[0], journal: journal()) { fault(text) }
     if !outcome.faults.isEmpty { explain() }
     count("records", pictures[0].items.count)
+    count("leaves", pictures[0].leaves.count)
     count("conflicts", journal().count)
   }
 
@@ -183,7 +184,7 @@ extension SimulationRun {
   private func explain() {
     let words = Set(outcome.faults.flatMap { $0.split(whereSeparator: { " :,".contains($0) }) })
     let keys = words.map(String.init).filter {
-      ["k", "t"].contains($0.first) && $0.dropFirst().allSatisfy(\.isNumber)
+      ["k", "t", "l"].contains($0.first) && $0.dropFirst().allSatisfy(\.isNumber)
     }
     for key in keys.sorted().prefix(3) {
       for machine in machines {
@@ -193,9 +194,8 @@ extension SimulationRun {
         for access in places {
           noteDeleted(key, machine, access)
           let isTag = key.hasPrefix("t")
-          guard let entity = access.schema.model.entitiesByName[isTag ? "Tag" : "Item"] else {
-            continue
-          }
+          let name = isTag ? "Tag" : key.hasPrefix("l") ? "Leaf" : "Item"
+          guard let entity = access.schema.model.entitiesByName[name] else { continue }
           let request = StoreFetchRequest(
             entity: entity,
             predicate: ObjectPredicate(format: "\(isTag ? "name" : "key") == %@", key),

@@ -160,7 +160,7 @@ struct SimulationOracle {
   func faults(in picture: StorePicture, journal: Set<String>) -> [String] {
     var found: [String] = []
     let present = picture.values
-    let records = Set(picture.items.keys)
+    let records = picture.records
     for (record, insertion) in inserted.sorted(by: { $0.key < $1.key })
     where insertion.isCertain && !records.contains(record) && deletes[record] == nil {
       found.append("lost record: \(record), which nobody deleted")
@@ -214,12 +214,12 @@ struct SimulationOracle {
       if uncertainPlaces.contains(place) { return nil }
       let words = place.split(separator: " ").map(String.init)
       // With a delete goes what was linked since the last capture, also where the record comes back.
-      guard let item = picture.items[words[1]], deletes[words[1]] == nil else { return nil }
+      guard picture.records.contains(words[1]), deletes[words[1]] == nil else { return nil }
       let values = Set(byStore.values)
       let found: String
       switch words[0] {
-      case "parent":
-        found = item.parent ?? "-"
+      case "parent", "stem":
+        found = picture.items[words[1]]?.parent ?? picture.leaves[words[1]]?.stem ?? "-"
         // A delete rule may have taken it away, also a former one later than the last was set elsewhere: of
         // two registers the greater stamp wins.
         if found == "-", given[place, default: []].contains(where: { deletes[$0] != nil }) {

@@ -87,7 +87,7 @@ extension SimulationRun {
     for other in stores where other !== store {
       guard let picture = try? other.picture() else { continue }
       values.formUnion(picture.values)
-      records.formUnion(picture.items.keys)
+      records.formUnion(picture.records)
     }
     values.formUnion(journal(except: store))
     oracle.lose(store.name, since: since, elsewhere: values, records: records)

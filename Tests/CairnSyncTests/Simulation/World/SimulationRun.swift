@@ -70,6 +70,8 @@ final class SimulationRun {
     var setting = SeededGenerator(seed: seed &* 3 &+ 2)
     let denies = setting.chance(40)
     let isOneWay = setting.chance(20)
+    // A first copy of small batches comes in parts; of larger ones, new records go by the run there, too.
+    let batchSize = setting.chance(60) ? 7 : 40
     self.denies = denies
     deletes = generator.chance(85)
     let names = ["a", "b", "c"].prefix(Int.random(in: 2...3, using: &generator))
@@ -93,7 +95,8 @@ final class SimulationRun {
       }
       return SimulatedMachine(
         name, local: try SimulatedStore(name, in: folder, denies: denies), replicas: replicas,
-        scheduler: scheduler, policy: policy, denies: denies, directions: directions)
+        scheduler: scheduler, policy: policy, denies: denies, directions: directions,
+        batchSize: batchSize)
     }
     var used = machines.map(\.local)
     for hub in hubs where machines.contains(where: { $0.replicas.contains { $0 === hub } }) {
@@ -122,6 +125,7 @@ final class SimulationRun {
       fault("failed: \(error)")
     }
     for machine in machines { await machine.stop() }
+    for (run, times) in scheduler.takeRuns() { count("\(run.rawValue) by the run", times) }
     for item in waiting { item.task.cancel() }
     for store in stores { store.close() }
     return outcome

@@ -10,7 +10,18 @@ struct StorePicture: Equatable, Sendable {
     var parent: String?
     var label: String?
   }
+  /// A leaf or bloom, with the texts and numbers that one write alone has brought.
+  struct Leaf: Equatable, Sendable {
+    var kind: String
+    var value: String?
+    var other: Double?
+    var flag: Bool?
+    var extra: String?
+    var petal: String?
+    var stem: String?
+  }
   var items: [String: Item] = [:]
+  var leaves: [String: Leaf] = [:]
   /// Names and notes; a name stands here as often as there are rows.
   var tags: [String: [String?]] = [:]
   /// By part, its item.
@@ -33,13 +44,21 @@ struct StorePicture: Equatable, Sendable {
       if let extra = item.extra { found.insert(extra) }
     }
     for note in tags.values.joined() { if let note { found.insert(note) } }
+    for leaf in leaves.values {
+      found.formUnion([leaf.value, leaf.extra, leaf.petal].compactMap { $0 })
+      if let other = leaf.other { found.insert("\(other)") }
+    }
     return found
   }
+
+  /// The keys of items and leaves.
+  var records: Set<String> { Set(items.keys).union(leaves.keys) }
 
   /// The same without what only a newer model has.
   var common: StorePicture {
     var copy = self
     for key in items.keys { copy.items[key]?.extra = nil }
+    for key in leaves.keys { copy.leaves[key]?.extra = nil }
     copy.fresh = [:]
     return copy
   }
@@ -95,6 +114,7 @@ struct StorePicture: Equatable, Sendable {
     }
     try readParts(database, itemKeys)
     try readLinks(database, itemKeys, tagNames)
+    try readLeaves(database)
     if try !Self.columns(of: "ZFRESH", database).isEmpty {
       for row in try Row.fetchAll(database, sql: "SELECT * FROM ZFRESH") {
         fresh[row["ZTITLE"] ?? "?"] = (row["ZITEM"] as Int64?).flatMap { itemKeys[$0] }
@@ -105,6 +125,47 @@ struct StorePicture: Equatable, Sendable {
   /// Asked anew each time: a store may have been migrated in between.
   private static func columns(of table: String, _ database: Database) throws -> [String] {
     try Row.fetchAll(database, sql: "PRAGMA table_info(\(table))").map { $0["name"] }
+  }
+
+  private mutating func readLeaves(_ database: Database) throws {
+    let columns = Set(try Self.columns(of: "ZLEAF", database))
+    if columns.isEmpty { return }
+    var keys: [Int64: String] = [:]
+    let rows = try Row.fetchAll(
+      database,
+      sql: "SELECT l.*, p.Z_NAME AS kind FROM ZLEAF l LEFT JOIN Z_PRIMARYKEY p USING (Z_ENT)")
+    for row in rows {
+      let key: String = row["ZKEY"] ?? "?"
+      if leaves[key] != nil { faults.append("two leaves \(key)") }
+      keys[row["Z_PK"]] = key
+      let leaf = Leaf(
+        kind: row["kind"] ?? "?", value: row["ZVALUE"], other: row["ZOTHER"], flag: row["ZFLAG"],
+        extra: columns.contains("ZEXTRA") ? row["ZEXTRA"] : nil, petal: row["ZPETAL"])
+      leaves[key] = leaf
+      // All of these were written in one save.
+      let number = leaf.other
+      if row["ZCOUNT"] as Int64? != number.map({ Int64($0) }) || row["ZMOMENT"] as Double? != number
+        || row["ZDATA"] as Data? != number.map({ Data("\($0)".utf8) })
+        || (row["ZIDENT"] as Data?).map({ [UInt8]($0).suffix(6) })
+          != number.map({ Self.lastBytes(ofIdent: $0) })
+      {
+        faults.append("the values of \(key) are of several writes: \(row)")
+      }
+    }
+    for row in rows {
+      guard let key = keys[row["Z_PK"]], let stem: Int64 = row["ZSTEM"] else { continue }
+      leaves[key]?.stem = keys[stem] ?? "missing"
+      if keys[stem] == nil { faults.append("the stem of \(key) leads to a row that is not there") }
+    }
+  }
+
+  /// The last six bytes of the UUID that goes with a number: its decimal digits, two a byte.
+  private static func lastBytes(ofIdent number: Double) -> ArraySlice<UInt8> {
+    let digits = String(format: "%012d", Int(number))
+    return stride(from: 0, to: 12, by: 2).map { place in
+      let start = digits.index(digits.startIndex, offsetBy: place)
+      return UInt8(digits[start..<digits.index(start, offsetBy: 2)], radix: 16) ?? 0
+    }[...]
   }
 
   private mutating func readParts(_ database: Database, _ itemKeys: [Int64: String]) throws {
@@ -197,7 +258,7 @@ struct StorePicture: Equatable, Sendable {
     }
     return compare("item", items, other.items) + compare("tag", tags, other.tags)
       + compare("part", parts, other.parts) + compare("list", lists, other.lists)
-      + compare("fresh", fresh, other.fresh)
+      + compare("fresh", fresh, other.fresh) + compare("leaf", leaves, other.leaves)
       + links.symmetricDifference(other.links).sorted().map { "link \($0)" }
   }
 }
