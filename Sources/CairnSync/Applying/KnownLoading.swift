@@ -11,6 +11,8 @@ struct KnownLoading {
   private(set) var known = Known()
   private(set) var objects: [RecordID: ManagedObjectID] = [:]
   private(set) var snapshots: [RecordID: RowSnapshot] = [:]
+  /// How many plans were begun.
+  private(set) var plans = 0
   /// Reads what the source of a batch that is a part has of records.
   private let source: SourceReading?
 
@@ -32,6 +34,7 @@ struct KnownLoading {
     known.hasNoneOfBatch = ids.allSatisfy { ledger.isAbsent(SyncKey.record($0)) }
     if !known.hasNoneOfBatch { try load(Self.first(of: batch)) }
     while true {
+      plans += 1
       switch ImportPlanner.plan(batch, known: known, setting: setting) {
       case .plan(let plan): return plan
       case .needs(let lookups): try load(lookups)
@@ -142,8 +145,9 @@ struct KnownLoading {
 
   // MARK: Reading ahead
 
-  /// How many records are read before the planner asks for them.
-  private static let lookahead = 1024
+  /// How many records are read before the planner asks for them: twice as many each time that was not enough, so
+  /// that what hangs together takes few plans, however deep it is.
+  private var lookahead = 1024
 
   /// Reads on, from record to record, along what goes with others, as the planner would ask for it: else a
   /// chain would take as many plans as it has records.
@@ -152,11 +156,13 @@ struct KnownLoading {
   private mutating func readAlong(
     _ first: [RecordID], _ next: (inout KnownLoading, RecordID) throws -> [RecordID]
   ) throws {
-    var (ids, seen, left) = (first, Set(first), Self.lookahead)
+    var (ids, seen, left) = (first, Set(first), lookahead)
     while !ids.isEmpty {
       var found: Set<RecordID> = []
       for id in ids { found.formUnion(try next(&self, id)) }
-      ids = Array(found.subtracting(seen).sorted().prefix(left))
+      found.subtract(seen)
+      if found.count > left { lookahead *= 2 }
+      ids = Array(found.sorted().prefix(left))
       seen.formUnion(ids)
       left -= ids.count
       try loadEntries(ids)
@@ -184,7 +190,7 @@ struct KnownLoading {
   ) throws -> [RecordID] {
     // Thousands may refer to one record, most of them by properties that no delete rule follows.
     let likely = references.filter { access.schema.takingAlong.contains($0.property) }
-      .prefix(Self.lookahead)
+      .prefix(lookahead)
     try ledger.prefetch(records: likely.map(\.record))
     return try likely.filter { reference in
       guard let name = try ledger.record(reference.record)?.entity,

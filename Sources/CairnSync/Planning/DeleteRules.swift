@@ -19,51 +19,69 @@ extension ImportPlanner {
     if !schema.hasCascades, !schema.hasDenials { return false }
     let before = (hidden, kept)
     kept = [:]
+    referring = nil
     repeat { hideOrphans() } while keepDenied()
     return hidden != before.0 || kept != before.1
   }
 
-  /// Looks at each live item, and again at those that go along with one whose death has changed: a death only
-  /// becomes later, so the order does not matter.
+  /// Takes each death, the latest first, to all that goes along with it: what is reached has its own by then, since
+  /// of several the latest counts.
   private mutating func hideOrphans() {
     hidden = [:]
     if !schema.hasCascades { return }
-    var family = Family()
-    for id in items.keys { addFamily(of: id, to: &family) }
-    var next = Array(family.owners.keys)
-    while let id = next.popLast() {
-      let deletion = items[id]?.after.deletion?.stamp
-      var death = hidden[id]
-      for owner in family.owners[id] ?? [] {
-        let isKnown = items[owner] != nil
-        let stamp = self.death(of: owner)
-        if !isKnown, addFamily(of: owner, to: &family) { next.append(owner) }
-        guard let stamp, deletion.map({ $0 < stamp }) ?? true else { continue }
-        death = max(death ?? stamp, stamp)
+    let owned = families()
+    var deaths: [(stamp: Stamp, id: RecordID)] = []
+    for id in owned.keys where kept[id] == nil {
+      guard let item = items[id], !setting.isAlive(item.after), let deletion = item.after.deletion
+      else { continue }
+      deaths.append((deletion.stamp, id))
+    }
+    deaths.sort { $0 > $1 }
+    for death in deaths {
+      var next = [death.id]
+      while let owner = next.popLast() {
+        for id in owned[owner] ?? [] where hidden[id] == nil {
+          looks += 1
+          if let deletion = items[id]?.after.deletion, deletion.stamp >= death.stamp { continue }
+          hidden[id] = death.stamp
+          next.append(id)
+        }
       }
-      if death == hidden[id] { continue }
-      hidden[id] = death
-      next += family.owned[id] ?? []
     }
   }
 
-  /// Who goes along with whom, among the live items.
-  private struct Family {
-    var owners: [RecordID: Set<RecordID>] = [:]
+  /// By owner, the live items that go along with it; what they hang on is taken into the plan, where it has no object.
+  private mutating func families() -> [RecordID: [RecordID]] {
     var owned: [RecordID: [RecordID]] = [:]
+    var next = items.keys.sorted()
+    var seen = Set(next)
+    while let id = next.popLast() {
+      looks += 1
+      guard let item = items[id], mayGoAlong(item) else { continue }
+      for owner in owners(of: item) {
+        owned[owner, default: []].append(id)
+        // It may be hidden itself, which only an item shows.
+        _ = death(of: owner)
+        if items[owner] != nil, seen.insert(owner).inserted { next.append(owner) }
+      }
+    }
+    return owned
   }
 
-  /// - Returns: Whether the record is a live item that may go along with another.
-  @discardableResult
-  private mutating func addFamily(of id: RecordID, to family: inout Family) -> Bool {
-    guard let item = items[id], setting.isAlive(item.after), canHold(item.after) else {
-      return false
+  private func mayGoAlong(_ item: Item) -> Bool {
+    setting.isAlive(item.after) && canHold(item.after)
+  }
+
+  /// Lets a record that has just come in go along with what it hangs on, as far as that is known by now; all fates
+  /// are found anew once nothing more comes in.
+  mutating func hideForNow(_ id: RecordID) {
+    guard schema.hasCascades, let item = items[id], mayGoAlong(item) else { return }
+    for owner in owners(of: item) {
+      looks += 1
+      guard let stamp = death(of: owner), item.after.deletion.map({ $0.stamp < stamp }) ?? true
+      else { continue }
+      hidden[id] = max(hidden[id] ?? stamp, stamp)
     }
-    let owners = self.owners(of: item)
-    if owners.isEmpty { return false }
-    family.owners[id] = owners
-    for owner in owners { family.owned[owner, default: []].append(id) }
-    return true
   }
 
   /// When a record was deleted, by itself or with another; nil for one that was not, or is unknown.
@@ -86,9 +104,15 @@ extension ImportPlanner {
       if let owner = register?.value.reference { owners.insert(resolve(owner)) }
     }
     if plan.isTakenByReferences {
-      let candidates = Set(waiting(for: item.id).map(\.owner))
-        .union(items.values.lazy.filter { $0.row != nil || $0.entry == nil }.map(\.id))
+      var candidates = Set(waiting(for: item.id).map(\.owner))
+      for referrer in itemsReferring(to: item.id) {
+        guard let other = items[referrer.record], other.row != nil || other.entry == nil else {
+          continue
+        }
+        candidates.insert(other.id)
+      }
       for candidate in candidates where taken(by: candidate).contains(item.id) {
+        looks += 1
         owners.insert(candidate)
       }
     }
@@ -164,16 +188,37 @@ extension ImportPlanner {
 
   // MARK: Blame
 
-  /// Of the incoming records, the one that is to blame for what becomes of a record: itself, or what it
-  /// goes along with, or what it refers to.
-  mutating func culprit(of id: RecordID, among incoming: Set<RecordID>) -> RecordID? {
-    var visited: Set<RecordID> = []
-    var next = [id]
-    while let current = next.popLast() {
-      if incoming.contains(current) { return current }
-      guard visited.insert(current).inserted, let item = items[current] else { continue }
-      if hidden[current] != nil { next += owners(of: item).sorted() }
+  /// For the records that go along with an incoming one, that one: of several, the one that is nearest.
+  mutating func culprits(among incoming: Set<RecordID>) -> [RecordID: RecordID] {
+    var owned: [RecordID: [RecordID]] = [:]
+    for id in hidden.keys.sorted() {
+      guard let item = items[id], !incoming.contains(id) else { continue }
+      for owner in owners(of: item) { owned[owner, default: []].append(id) }
     }
+    var found: [RecordID: RecordID] = [:]
+    var next = owned.keys.filter(incoming.contains).sorted().map { (owner: $0, culprit: $0) }
+    while !next.isEmpty {
+      var reached: [(owner: RecordID, culprit: RecordID)] = []
+      for (owner, culprit) in next {
+        for id in owned[owner] ?? [] where found[id] == nil {
+          looks += 1
+          found[id] = culprit
+          reached.append((id, culprit))
+        }
+      }
+      next = reached
+    }
+    return found
+  }
+
+  /// Of the incoming records, the one that is to blame for what becomes of another: what it goes along with, or what
+  /// it refers to.
+  ///
+  /// - Parameter culprits: See ``culprits(among:)``.
+  func culprit(
+    of id: RecordID, among incoming: Set<RecordID>, _ culprits: [RecordID: RecordID]
+  ) -> RecordID? {
+    if let culprit = culprits[id] { return culprit }
     guard let item = items[id] else { return nil }
     let targets = item.after.registers.sorted { $0.key < $1.key }.compactMap(
       \.value.value.reference)

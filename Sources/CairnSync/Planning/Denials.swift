@@ -23,26 +23,57 @@ extension ImportPlanner {
   mutating func keepDenied() -> Bool {
     if !schema.hasDenials { return false }
     var isChanged = false
-    for id in items.keys.sorted() {
-      guard let item = items[id], item.after.survivor == nil, canHold(item.after),
-        !item.after.registers.isEmpty, !isPresent(item),
-        let plan = schema.entities[item.after.entity], plan.entity.layout.deniesDeletion,
-        let denial = denial(of: item, plan)
-      else { continue }
-      for target in deleted(along: id) where kept[target] == nil {
-        kept[target] = denial
-        isChanged = true
+    var visited: Set<RecordID> = []
+    var next = items.keys.sorted()
+    while !next.isEmpty {
+      var shown: [RecordID] = []
+      for id in next {
+        looks += 1
+        guard let item = items[id], item.after.survivor == nil, canHold(item.after),
+          !item.after.registers.isEmpty, !isPresent(item),
+          let plan = schema.entities[item.after.entity], plan.entity.layout.deniesDeletion,
+          let denial = denial(of: item, plan)
+        else { continue }
+        for target in deleted(along: id, &visited) where kept[target] == nil {
+          kept[target] = denial
+          shown.append(target)
+        }
       }
+      isChanged = isChanged || !shown.isEmpty
+      // What is there again may stand in the way of others.
+      next = Set(shown.flatMap { mayBeDenied(by: $0) }).sorted()
     }
     return isChanged
   }
 
+  /// The items whose delete a record denies, if any does.
+  private mutating func mayBeDenied(by id: RecordID) -> Set<RecordID> {
+    guard let item = items[id], let plan = schema.entities[item.after.entity] else { return [] }
+    var found = Set(itemsReferring(to: id).map(\.record))
+    for index in plan.referenceColumns
+    where plan.columns[index].relationship?.inverseRelationship?.deleteRule == .deny {
+      let register = item.after.registers[plan.columns[index].name]
+      if let target = register?.value.reference { found.insert(resolve(target)) }
+    }
+    for side in plan.linkSides
+    where side.relationship.inverseRelationship?.deleteRule == .deny {
+      for (key, _) in currentLinks(of: id, side) {
+        found.insert(resolve(key.owner == id ? key.member : key.owner))
+      }
+    }
+    return found
+  }
+
   /// The deletes because of which a record goes: its own, or those of what it goes along with.
-  private mutating func deleted(along id: RecordID) -> Set<RecordID> {
+  ///
+  /// - Parameter visited: Where others have been already, and kept what they found.
+  private mutating func deleted(
+    along id: RecordID, _ visited: inout Set<RecordID>
+  ) -> Set<RecordID> {
     var found: Set<RecordID> = []
-    var visited: Set<RecordID> = []
     var next = [id]
     while let current = next.popLast() {
+      looks += 1
       guard visited.insert(current).inserted, death(of: current) != nil, let item = items[current]
       else { continue }
       if hidden[current] == nil {
@@ -98,7 +129,7 @@ extension ImportPlanner {
   private mutating func candidates(for id: RecordID, _ property: String) -> [RecordID] {
     for found in referrers(to: id) where found.property == property { load(found.record) }
     for found in waiting(for: id) where found.property == property { load(found.owner) }
-    return items.filter { $0.value.after.registers[property]?.value.reference != nil }.keys.sorted()
+    return itemsReferring(to: id).filter { $0.property == property }.map(\.record).sorted()
   }
 
   /// Takes what a record may keep from being deleted into the plan: what it refers to or referred to

@@ -95,6 +95,9 @@ struct ImportPlan: Sendable {
   /// becomes of it.
   var culprits: [RecordID: RecordID] = [:]
 
+  /// How often planning has looked at a record because of another one.
+  var looks = 0
+
   /// Whether other stores have to learn of anything.
   var hasNews: Bool {
     !newRows.isEmpty || records.contains(where: \.isNews) || !linkStates.isEmpty

@@ -47,6 +47,13 @@ struct ImportPlanner {
   var hidden: [RecordID: Stamp] = [:]
   /// The records that stay although they were deleted, and what stands in the way.
   var kept: [RecordID: Denial] = [:]
+  /// What became an item and was not followed yet, see ``settlePresence()``.
+  var loaded: [RecordID] = []
+  /// The items by what they refer to, see ``itemsReferring(to:)``; nil where it is to be found anew.
+  var referring: [RecordID: Set<Referrer>]?
+  /// How often a record was looked at because of another one: in proportion to both, however deep they hang
+  /// together.
+  var looks = 0
   var schema: SyncSchema { setting.schema }
 
   private init(_ batch: ImportBatch, _ known: Known, _ setting: ImportSetting) {
@@ -127,6 +134,8 @@ struct ImportPlanner {
     items[id] = Item(
       id: id, entry: known, row: row, before: before,
       after: before ?? RecordState(id: id, entity: ""))
+    loaded.append(id)
+    if referring != nil, let item = items[id] { noteReferences(of: item) }
     return before
   }
 

@@ -5,6 +5,7 @@ extension ImportPlanner {
     let holders = claimHolders()
     let ids = items.keys.sorted()
     let incoming = Set(sorting.records.map(\.id))
+    let culprits = culprits(among: incoming)
     var lists = OrderedLists()
     for id in ids {
       guard let item = items[id] else { continue }
@@ -15,7 +16,7 @@ extension ImportPlanner {
       noteLists(of: item, shown, in: &lists)
       plan.reading = believed(item.after.latestReading, plan.reading)
       if item.row != nil { plan.read.append(id) }
-      if !incoming.contains(id), let culprit = culprit(of: id, among: incoming) {
+      if !incoming.contains(id), let culprit = culprit(of: id, among: incoming, culprits) {
         plan.culprits[id] = culprit
       }
     }
@@ -26,6 +27,7 @@ extension ImportPlanner {
     noteDenials(in: &plan)
     plan.conflicts = conflicts + kept.keys.sorted().flatMap { conflictsOfKept[$0] ?? [] }
     forgetOrigins(of: Set(sorting.released), in: &plan)
+    plan.looks = looks
     return plan
   }
 

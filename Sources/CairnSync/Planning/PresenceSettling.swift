@@ -12,16 +12,28 @@ extension ImportPlanner {
     var isChanged = true
     while isChanged {
       isChanged = settleFates()
-      let found = items
-      for id in found.keys.sorted() {
-        guard let item = found[id] else { continue }
-        let presence = Presence(was: item.row != nil, isThere: isPresent(item))
-        if followed[id] == presence { continue }
-        followed[id] = presence
-        isChanged = true
-        follow(item, presence)
+      var next = items.keys.sorted()
+      loaded = []
+      while !next.isEmpty {
+        for id in next {
+          looks += 1
+          guard let item = items[id] else { continue }
+          let presence = Presence(was: item.row != nil, isThere: isPresent(item))
+          if followed[id] == presence { continue }
+          followed[id] = presence
+          isChanged = true
+          follow(item, presence)
+        }
+        // What came in by that is followed at once, along a chain to its end.
+        next = takeLoaded()
+        for id in next { hideForNow(id) }
       }
     }
+  }
+
+  private mutating func takeLoaded() -> [RecordID] {
+    defer { loaded = [] }
+    return loaded.sorted()
   }
 
   private mutating func follow(_ item: Item, _ presence: Presence) {
