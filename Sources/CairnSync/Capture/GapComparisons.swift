@@ -7,9 +7,14 @@ struct GapComparisons: Hashable, Sendable {
   init(_ stores: Set<StoreID> = []) { self.stores = stores }
 
   /// Whether no store is left that may have a value as it was before: the store was compared with all that
-  /// it serves, but for those that it waits for no longer.
-  func isEnough(for readers: [StoreID: ReaderNote]) -> Bool {
-    !stores.isEmpty && readers.allSatisfy { stores.contains($0.key) || $0.value.isExpired }
+  /// it serves and all that it has read from, but for those that it waits for no longer.
+  ///
+  /// A store that it only reads from tells of itself in no note: it counts for as long as there is a cursor.
+  func isEnough(for readers: [StoreID: ReaderNote], and sources: Set<StoreID>) -> Bool {
+    !stores.isEmpty
+      && sources.union(readers.keys).allSatisfy {
+        stores.contains($0) || readers[$0]?.isExpired ?? false
+      }
   }
 
   // Bytes: store IDs, in their order

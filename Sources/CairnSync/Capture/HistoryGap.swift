@@ -6,7 +6,8 @@ import Foundation
 /// ran, or lost with a part of the file.
 ///
 /// Rows that are new are found by ``BootstrapScan``. What is found here counts as written now. Each store that
-/// is served from here is compared with: what one of them does not have yet, another may have as it was.
+/// is served from here, or was read from, is compared with: what one of them does not have yet, another may have
+/// as it was.
 struct HistoryGap {
   let access: StoreAccess
 
@@ -92,7 +93,7 @@ struct HistoryGap {
     guard let unwritten = try unwritten(against: other) else { return false }
     var comparisons = before
     comparisons.stores.insert(id)
-    let isClosed = try comparisons.isEnough(for: access.readers())
+    let isClosed = try isEnough(comparisons)
     try capture(next: isClosed ? .none : .values, isClosed ? GapComparisons() : comparisons) {
       work, stamp in
       for (id, properties) in unwritten.sorted(by: { $0.key < $1.key }) {
@@ -105,9 +106,18 @@ struct HistoryGap {
     return before.stores.isEmpty
   }
 
+  private func isEnough(_ comparisons: GapComparisons) throws -> Bool {
+    guard let sidecar = access.store as? any SidecarKeeping else { return true }
+    var sources: Set<StoreID> = []
+    try sidecar.visitEntries(of: .cursors) { key, _ in
+      sources.insert(try SyncKey.identity(StoreID.self, in: key))
+    }
+    return try comparisons.isEnough(for: access.readers(), and: sources)
+  }
+
   /// Closes the gap where the stores that were not compared with are not waited for any more.
   private func close(_ comparisons: GapComparisons) throws -> Bool {
-    guard try comparisons.isEnough(for: access.readers()) else { return false }
+    guard try isEnough(comparisons) else { return false }
     let ledger = try access.ledger()
     ledger.head.gap = .none
     ledger.setGapComparisons(GapComparisons())

@@ -17,14 +17,18 @@ struct GapComparisonTests {
   }
 
   @Test func allThatAreServedAreComparedWithButThoseThatAreGivenUp() throws {
-    let one = GapComparisons([store(1)])
-    #expect(one.isEnough(for: readers([1: false])))
-    #expect(!one.isEnough(for: readers([1: false, 2: false])))
-    #expect(one.isEnough(for: readers([1: false, 2: true])))
+    func isEnough(_ of: [UInt64], _ notes: [UInt64: Bool], _ sources: Set<UInt64> = []) -> Bool {
+      GapComparisons(Set(of.map(store))).isEnough(for: readers(notes), and: Set(sources.map(store)))
+    }
+    #expect(isEnough([1], [1: false]))
+    #expect(!isEnough([1], [1: false, 2: false]))
+    #expect(isEnough([1], [1: false, 2: true]))
     // A store that serves no other is compared with the first that comes.
-    #expect(!GapComparisons().isEnough(for: [:]) && one.isEnough(for: [:]))
+    #expect(!isEnough([], [:]) && isEnough([1], [:]))
+    #expect(isEnough([1, 2], [1: false, 2: false]))
+    #expect(!isEnough([1], [:], [2]) && isEnough([1, 2], [:], [2]))
+    #expect(isEnough([1], [2: true], [2]), "a replica that was removed is not waited for")
     let two = GapComparisons([store(2), store(1)])
-    #expect(two.isEnough(for: readers([1: false, 2: false])))
     #expect(try GapComparisons(decoding: two.encoded) == two)
   }
 
@@ -45,6 +49,24 @@ struct GapComparisonTests {
     for site in [a, b, c] {
       #expect(try site.picture() == ["item k new nil ^- []"], "\(site.name)")
       #expect(try StoreComparison(local: a.access, replica: site.access).run(name: "").isEqual)
+    }
+  }
+
+  /// The store that has the value as it was is only read from, and away when history is found to be lost.
+  @Test func aValueWhoseHistoryIsLostIsFoundAlsoInAStoreThatIsOnlyReadFrom() throws {
+    let fleet = Fleet(seed: 98)
+    let (a, b, c) = (try fleet.add("a"), try fleet.add("b"), try fleet.add("c"))
+    try b.write { _ = try b.insert("Item", ["key": "k", "value": "old"], in: $0) }
+    for _ in 0..<3 { _ = try fleet.pass(a, b, direction: .pull) }
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("new", forKey: "value") }
+    _ = try a.access.history().purgeHistory(before: .max, date: nil)
+    _ = try fleet.settle([(a, c)])
+    #expect(try a.access.ledger().head.gap == .values)
+    // From now on the link goes both ways.
+    _ = try fleet.settle([(a, b), (a, c)])
+    #expect(try a.access.ledger().head.gap == .none)
+    for site in [a, b, c] {
+      #expect(try site.picture() == ["item k new nil ^- []"], "\(site.name)")
     }
   }
 
