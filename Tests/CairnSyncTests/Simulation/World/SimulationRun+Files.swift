@@ -91,6 +91,7 @@ extension SimulationRun {
     }
     values.formUnion(journal(except: store))
     oracle.lose(store.name, since: since, elsewhere: values, records: records)
+    forgetClaims(on: store)
   }
 
   /// The values that lost, as the journals of all stores have them.

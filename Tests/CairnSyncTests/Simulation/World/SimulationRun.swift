@@ -28,8 +28,8 @@ final class SimulationRun {
     let machine: String
     let replica: String
     let claim: Claim
-    /// What both stores had when it began.
-    let values: (local: Set<String>, replica: Set<String>)
+    /// What both stores had when it began; nothing of one that went back in time or was lost since.
+    var values: (local: Set<String>, replica: Set<String>)
     let task: Task<Void, Never>
     /// The link's passes, complete or not, when it was last looked at.
     var attempts: Int
@@ -376,6 +376,14 @@ final class SimulationRun {
         return
       }
       await collectClaims(link)
+    }
+  }
+
+  /// A store is not what it was: what it does not have any more is not waited for.
+  func forgetClaims(on store: SimulatedStore) {
+    for index in waiting.indices {
+      if waiting[index].machine == store.name { waiting[index].values.local = [] }
+      if waiting[index].replica == store.name { waiting[index].values.replica = [] }
     }
   }
 
