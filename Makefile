@@ -144,9 +144,9 @@ install: build
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"
 	@# The template units say what the plain ones say, with the instance's name in every place.
-	for kind in service socket; do \
-	  sed -f systemd/instances.sed "systemd/cairnd.$$kind" > "$(DESTDIR)$(UNITDIR)/cairnd@.$$kind" || exit 1; \
-	  chmod 0644 "$(DESTDIR)$(UNITDIR)/cairnd@.$$kind"; \
+	for unit in cairnd.service cairnd.socket cairnd-metrics.socket; do \
+	  template="$(DESTDIR)$(UNITDIR)/$${unit%.*}@.$${unit##*.}"; \
+	  sed -f systemd/instances.sed "systemd/$$unit" > "$$template" && chmod 0644 "$$template" || exit 1; \
 	done
 	install -D -m 0644 systemd/tmpfiles.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/tmpfiles.d/cairn.conf"
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"

@@ -101,7 +101,10 @@ import Testing
       local: StoreStatus(
         name: "local", type: "sqlite", location: "/y", state: .open, lastTransaction: 1,
         records: 1, bytes: 1), replicas: [replica])
-    let report = MetricsReport(status: status, sync: nil, process: .current).text
+    let report = MetricsReport(
+      status: status, sync: nil, process: .current,
+      room: StoreRoom(logBytes: 1, freeBytes: 1)
+    ).text
     // Prometheus adds the first two; counters come from a running engine.
     var known: [String: Set<String>] = [:]
     for line in report.split(separator: "\n") where !line.hasPrefix("#") {

@@ -14,7 +14,7 @@ serves() {
 }
 
 # Two instances beside the plain service.
-check "the template units verify" systemd-analyze verify cairnd@one.service cairnd@one.socket
+check "the template units verify" systemd-analyze verify cairnd@one.service cairnd@one.socket cairnd-metrics@one.socket
 for name in one two; do
   mkdir -p "/etc/cairn-$name"
   cp -r /etc/cairn/Model.xcdatamodeld "/etc/cairn-$name"
@@ -29,10 +29,15 @@ serves "which serves, too" cairnd.service /run/cairnd/control
 cairnctl --socket /run/cairnd-one/control insert Package name=mine > /dev/null
 equals "each has its own store" "1 0" "$(for name in one two; do
   cairnctl --socket /run/cairnd-$name/control fetch Package --format jsonl | wc -l; done | xargs)"
+check "an instance stops for a socket for its figures" systemctl stop cairnd@two.service
+check "which starts" systemctl start cairnd-metrics@two.socket cairnd@two.service
+contains "and answers for the instance" "cairn_build_info" \
+  "$(curl -sS --unix-socket /run/cairnd-two/metrics http://localhost/metrics 2>&1)"
+serves "which serves again" cairnd@two.service /run/cairnd-two/control
 check "an instance reloads" systemctl reload cairnd@two.service
 check "an instance stops" systemctl stop cairnd@one.service cairnd@one.socket
 serves "and leaves the others alone" cairnd@two.service /run/cairnd-two/control
-systemctl stop cairnd@two.service cairnd.service
+systemctl stop cairnd@two.service cairnd-metrics@two.socket cairnd.service
 
 # with DROP-IN: the plain service is started anew with it.
 with() {

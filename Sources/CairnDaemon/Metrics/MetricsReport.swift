@@ -12,17 +12,24 @@ struct MetricsReport {
   /// Nil while no engine runs.
   let sync: SyncStatus?
   let process: ProcessFigures
+  /// Of the local store.
+  let room: StoreRoom
 
-  init(status: DaemonStatus, sync: SyncStatus?, process: ProcessFigures) {
+  init(
+    status: DaemonStatus, sync: SyncStatus?, process: ProcessFigures, room: StoreRoom = StoreRoom()
+  ) {
     self.status = status
     self.sync = sync
     self.process = process
+    self.room = room
   }
 
   /// The figures of this moment, at every time of the daemon's life.
   init(_ status: DaemonStatus, of host: EngineHost) async {
     let group = try? await host.current().current()
-    self.init(status: status, sync: try? group?.engine.status(), process: .current)
+    self.init(
+      status: status, sync: try? group?.engine.status(), process: .current,
+      room: status.local.map { StoreRoom(path: $0.location) } ?? StoreRoom())
   }
 
   var text: String {
@@ -65,6 +72,13 @@ struct MetricsReport {
     metrics.family(
       "cairn_store_bytes", .gauge, "Size of the local store on disk, with its journals.",
       local.bytes.map { [.init($0, store)] } ?? [])
+    metrics.family(
+      "cairn_store_log_bytes", .gauge,
+      "Size of the local store's write-ahead log, which a reader that does not end makes grow.",
+      room.logBytes.map { [.init($0, store)] } ?? [])
+    metrics.family(
+      "cairn_store_free_bytes", .gauge, "Room on the disk that the local store is on.",
+      room.freeBytes.map { [.init($0, store)] } ?? [])
     metrics.family(
       "cairn_store_records", .gauge, "Records in the local store.",
       local.records.map { [.init($0, store)] } ?? [])

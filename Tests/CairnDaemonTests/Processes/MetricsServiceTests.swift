@@ -52,6 +52,8 @@ import Testing
     #expect(read.problems.isEmpty, "\(read.problems)")
     #expect(read.values["cairn_store_open{store=\"local\"}"] == 1)
     #expect(read.values["cairn_store_records{store=\"local\"}"] == 1)
+    #expect((read.values["cairn_store_log_bytes{store=\"local\"}"] ?? 0) > 0)
+    #expect((read.values["cairn_store_free_bytes{store=\"local\"}"] ?? 0) > 0)
     #expect(
       read.values["cairn_replica_records_total{replica=\"near\",direction=\"push\"}"] == 1)
     #expect(read.values["cairn_replica_state{replica=\"near\",state=\"inSync\"}"] == 1)
