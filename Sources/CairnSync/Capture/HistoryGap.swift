@@ -112,10 +112,10 @@ struct HistoryGap {
     try sidecar.visitEntries(of: .cursors) { key, _ in
       sources.insert(try SyncKey.identity(StoreID.self, in: key))
     }
-    return try comparisons.isEnough(for: access.readers(), and: sources)
+    return try comparisons.isEnough(for: Set(access.readers().keys), and: sources)
   }
 
-  /// Closes the gap where the stores that were not compared with are not waited for any more.
+  /// Closes the gap where there is no store any more that was not compared with.
   private func close(_ comparisons: GapComparisons) throws -> Bool {
     guard try isEnough(comparisons) else { return false }
     let ledger = try access.ledger()
