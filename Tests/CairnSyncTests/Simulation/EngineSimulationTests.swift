@@ -20,6 +20,7 @@ struct EngineSimulationTests {
     "note": 60, "fresh": 5, "extra": 5,
     "leaves at once": 20, "leaf batch insert": 20, "leaf update": 60, "leaf batch update": 5,
     "leaf delete": 20, "leaf batch delete": 5, "stem": 60,
+    "purged by sync": 50, "expired readers": 10, "link changed": 20,
     "captured by the run": 300, "written by the run": 300,
     "conflicts": 60, "wait kept": 20, "verify equal": 20,
     "lost notice": 300, "repeated notice": 300, "late notice": 500,

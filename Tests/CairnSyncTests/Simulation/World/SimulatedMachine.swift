@@ -16,7 +16,10 @@ final class SimulatedMachine {
   private let denies: Bool
   private let batchSize: Int
   /// By replica, where changes go; both ways where nothing is said.
-  private(set) var directions: [String: SyncDirection]
+  var directions: [String: SyncDirection]
+  /// The replicas that have no leaves from here.
+  var withoutLeaves: Set<String> = []
+  private let retention: Int
   var version = SampleModel.Version.current
   private(set) var engine: SyncEngine?
   private var coordinator: PersistentStoreCoordinator?
@@ -25,8 +28,9 @@ final class SimulatedMachine {
   init(
     _ name: String, local: SimulatedStore, replicas: [SimulatedStore], scheduler: Scheduler,
     policy: DeleteConflictPolicy, denies: Bool, directions: [String: SyncDirection],
-    batchSize: Int
+    batchSize: Int, retention: Int
   ) {
+    self.retention = retention
     self.denies = denies
     self.batchSize = batchSize
     self.directions = directions
@@ -44,6 +48,7 @@ final class SimulatedMachine {
     configuration.batchSize = batchSize
     // The clock moves between turns only: it would tell of writes without pause all the time.
     configuration.gatheringLimit = .zero
+    configuration.retention = .milliseconds(retention)
     configuration.deleteConflicts = policy
     configuration.pollInterval = .milliseconds(Int64(Self.pollInterval))
     configuration.backoff = Backoff(first: .milliseconds(200), longest: .seconds(10))
@@ -89,16 +94,28 @@ final class SimulatedMachine {
       try engine.addReplica(
         ReplicaConfiguration(
           name: replica.name, url: replica.url, direction: direction(of: replica.name),
-          timeout: 0.02))
+          entities: entities(of: replica.name), timeout: 0.02))
     }
   }
 
   func direction(of replica: String) -> SyncDirection { directions[replica] ?? .both }
 
-  /// Makes all links go both ways from now on.
+  /// What is exchanged with a replica; nil for all.
+  private func entities(of replica: String) -> Set<String>? {
+    guard withoutLeaves.contains(replica) else { return nil }
+    return Set(["Item", "Tag", "Part"] + (version == .muchNewer ? ["Fresh"] : []))
+  }
+
+  /// Whether all links go both ways with all there is.
+  var exchangesAll: Bool { withoutLeaves.isEmpty && directions.values.allSatisfy { $0 == .both } }
+
+  /// Makes all links go both ways from now on, with all there is.
   func exchangeBothWays() async throws {
-    let replicas = replicas.filter { direction(of: $0.name) != .both }
+    let replicas = replicas.filter {
+      direction(of: $0.name) != .both || withoutLeaves.contains($0.name)
+    }
     directions = [:]
+    withoutLeaves = []
     for replica in replicas { try await addAnew(replica) }
   }
 

@@ -231,9 +231,14 @@ final class SimulatedStore {
     return queue
   }
 
-  /// Gives the transactions after one the simulated time.
-  func setDate(_ milliseconds: UInt64, ofTransactionsAfter number: Int64) throws {
-    let seconds = Double(milliseconds) / 1000 - Date.timeIntervalBetween1970AndReferenceDate
+  /// Gives the transactions after one the simulated time, and so many microseconds: no two saves have one time, by
+  /// which a row is told from another that got its key after a backup came back.
+  func setDate(
+    _ milliseconds: UInt64, and microseconds: Int, ofTransactionsAfter number: Int64
+  ) throws {
+    let seconds =
+      Double(milliseconds) / 1000 + Double(microseconds) / 1_000_000
+      - Date.timeIntervalBetween1970AndReferenceDate
     try probe().write { database in
       try database.execute(
         sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = ? WHERE Z_PK > ?",

@@ -58,7 +58,7 @@ extension SimulationRun {
       note("\(store.name) is lost and made anew")
     case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .clock, .clockRight,
       .purge,
-      .wait, .verify, .pause, .resume:
+      .purgeBySync, .redirect, .wait, .verify, .pause, .resume:
       break
     }
   }
@@ -94,7 +94,10 @@ extension SimulationRun {
     forgetClaims(on: store)
   }
 
-  /// The values that lost, as the journals of all stores have them.
+  /// Remembers what the journals have: sync is going to purge them.
+  func keepJournal() { formerJournal = journal() }
+
+  /// The values that lost, as the journals of all stores have them, or had.
   func journal(except store: SimulatedStore? = nil) -> Set<String> {
     var entries: [JournalEntry] = []
     for machine in machines {
@@ -113,7 +116,7 @@ extension SimulationRun {
         entries += (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
       }
     }
-    var found: Set<String> = []
+    var found = store == nil ? formerJournal : []
     for entry in entries {
       switch entry.conflict.losingValue {
       case .string(let text): found.insert(text)

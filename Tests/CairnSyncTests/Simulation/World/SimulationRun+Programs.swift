@@ -43,7 +43,9 @@ extension SimulationRun {
     }
     if isSaved {
       if let before, let machine {
-        try? store.setDate(scheduler.now(of: machine.name), ofTransactionsAfter: before)
+        saves += 1
+        try? store.setDate(
+          scheduler.now(of: machine.name), and: saves % 1000, ofTransactionsAfter: before)
       }
       oracle.acknowledge(program.draft, in: store.name, at: number)
       for (what, times) in program.done { count(what, times) }

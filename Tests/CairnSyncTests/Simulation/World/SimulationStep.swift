@@ -10,7 +10,7 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case write, turns, advance
     case die, start, stop, upgrade, interrupt
     case trouble, heal, backUp, restore, exchange, takeAway, bringBack, lose
-    case clock, clockRight, purge
+    case clock, clockRight, purge, purgeBySync, redirect
     case wait, verify, pause, resume
   }
   let kind: Kind
@@ -23,7 +23,7 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
   private static let rare: [(kind: Kind, weight: Int)] = [
     (.die, 10), (.stop, 3), (.trouble, 6), (.backUp, 5), (.restore, 4), (.exchange, 3),
     (.takeAway, 4), (.lose, 2), (.clock, 4), (.purge, 3), (.upgrade, 4), (.pause, 3),
-    (.interrupt, 10),
+    (.interrupt, 10), (.purgeBySync, 12), (.redirect, 6),
   ]
   private static let mending: [Kind: [(kind: Kind, weight: Int)]] = [
     .trouble: [(.heal, 6)], .takeAway: [(.bringBack, 5)], .clock: [(.clockRight, 4)],

@@ -63,6 +63,13 @@ struct StorePicture: Equatable, Sendable {
     return copy
   }
 
+  /// What a link exchanges.
+  func part(withLeaves: Bool) -> StorePicture {
+    var copy = self
+    if !withLeaves { copy.leaves = [:] }
+    return copy
+  }
+
   init() {}
 
   init(_ database: Database) throws {
