@@ -66,6 +66,16 @@ public final class FileWatch: Sendable {
     if let subscription { InotifyReader.shared.unsubscribe(subscription) }
   }
 
+  /// Listens to nothing until a time of ``MonotonicClock``, and then takes it that the files have changed.
+  ///
+  /// While nobody listens, programs that write the files do not pay for what the kernel reports of each write. Other
+  /// watches of the same folder rest, too. Not for folders of other machines: the thread that all watches share asks
+  /// the file system for the folder afterwards.
+  public func rest(until time: UInt64) {
+    guard let id = state.withLock({ $0.subscription }) else { return }
+    InotifyReader.shared.rest(id, until: time)
+  }
+
   /// The changes as a stream that ends when its consumer stops; unread reports become one.
   public static func changes(
     inFolder folder: String, names: Set<String>? = nil, debounce: Duration = .milliseconds(20)

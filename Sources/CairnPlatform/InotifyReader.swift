@@ -27,8 +27,10 @@ final class InotifyReader: @unchecked Sendable {
 
   fileprivate struct Entry {
     var subscription: Subscription
-    /// The kernel's number for the folder; nil while it is not there.
+    /// The kernel's number for the folder; nil while it is not there, or the watch rests.
     var watch: Int32?
+    /// When the rest is over.
+    var restsUntil: UInt64?
   }
 
   private struct State {
@@ -94,8 +96,25 @@ final class InotifyReader: @unchecked Sendable {
         return nil
       }
       state.entries[id]?.watch = found
+      state.entries[id]?.restsUntil = nil
       if old != found { Self.leave(old, &state) }
       return found != nil
+    }
+  }
+
+  /// Leaves the folder of a subscription until a time, for all subscriptions of the folder, which then take it
+  /// that it has changed.
+  ///
+  /// That the kernel's watch has ended is an event, which makes the thread look at the time.
+  func rest(_ id: UInt64, until time: UInt64) {
+    state.withLock { state in
+      guard let watch = state.entries[id]?.watch else { return }
+      for (other, entry) in state.entries where entry.watch == watch {
+        state.entries[other]?.watch = nil
+        state.entries[other]?.restsUntil = time
+        state.entries[other]?.subscription.schedule.forget()
+      }
+      _ = inotify_rm_watch(state.descriptor, watch)
     }
   }
 
@@ -124,6 +143,7 @@ final class InotifyReader: @unchecked Sendable {
     while true {
       wait(descriptor)
       takeEvents(descriptor, &buffer)
+      endRests(descriptor)
       makeReports()
       sleep(Self.gathering)
     }
@@ -136,7 +156,9 @@ final class InotifyReader: @unchecked Sendable {
 
   /// Until there are events, or a report is due.
   private func wait(_ descriptor: Int32) {
-    let next = state.withLock { $0.entries.values.compactMap(\.subscription.schedule.next).min() }
+    let next = state.withLock { state in
+      state.entries.values.compactMap { $0.restsUntil ?? $0.subscription.schedule.next }.min()
+    }
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let now = MonotonicClock.nanoseconds
     let left = next.map { $0 > now ? $0 - now : 0 }
@@ -167,6 +189,29 @@ final class InotifyReader: @unchecked Sendable {
       }
     }
     for report in gone { report() }
+  }
+
+  /// Watches the folders again whose rest is over.
+  private func endRests(_ descriptor: Int32) {
+    let now = MonotonicClock.nanoseconds
+    let rested = state.withLock { state in
+      state.entries.filter { $0.value.restsUntil.map { $0 <= now } ?? false }
+    }
+    for (id, entry) in rested {
+      let watch = inotify_add_watch(descriptor, entry.subscription.folder, Self.mask)
+      let isThere = state.withLock { state in
+        let found = watch >= 0 ? watch : nil
+        guard state.entries[id] != nil else {
+          Self.leave(found, &state)
+          return true
+        }
+        state.entries[id]?.watch = found
+        state.entries[id]?.restsUntil = nil
+        state.entries[id]?.subscription.schedule.changed(at: MonotonicClock.nanoseconds)
+        return found != nil
+      }
+      if !isThere { entry.subscription.folderIsGone() }
+    }
   }
 
   private func makeReports() {

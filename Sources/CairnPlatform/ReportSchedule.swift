@@ -27,6 +27,9 @@ struct ReportSchedule: Hashable, Sendable {
     due = min(due ?? first, first)
   }
 
+  /// Nothing is due any more, whatever was written before.
+  mutating func forget() { (due, later) = (nil, []) }
+
   /// - Returns: Whether a report is due now; it counts as made then.
   mutating func takeReport(at now: UInt64) -> Bool {
     guard let due, due <= now else { return false }

@@ -188,6 +188,58 @@ import Testing
     #expect(await eventually { count.value > before })
   }
 
+  @Test func aWatchThatRestsReportsOnceItListensAgain() async throws {
+    let folder = try TemporaryFolder()
+    let (one, two) = (Counter(), Counter())
+    let first = try FileWatch(folder: folder.path, names: ["a"], debounce: .zero) { one.add() }
+    let second = try FileWatch(folder: folder.path, names: ["b"], debounce: .zero) { two.add() }
+    defer { for watch in [first, second] { watch.cancel() } }
+    first.rest(until: .max)
+    for name in ["a", "b"] { try Data("1".utf8).write(to: URL(fileURLWithPath: folder.file(name))) }
+    #expect(await !eventually(within: .milliseconds(100)) { one.value + two.value > 0 })
+    // A watch that is new in the folder listens, and those that rest still do.
+    let third = try FileWatch(folder: folder.path, names: ["a"], debounce: .zero) { two.add() }
+    third.rest(until: MonotonicClock.nanoseconds)
+    #expect(await eventually { two.value > 0 })
+    #expect(one.value == 0)
+    third.cancel()
+    #expect(await !eventually(within: .milliseconds(100)) { one.value > 0 })
+  }
+
+  @Test func afterARestAllWatchesOfTheFolderListenAgain() async throws {
+    let folder = try TemporaryFolder()
+    let (one, two) = (Counter(), Counter())
+    let first = try FileWatch(folder: folder.path, names: ["a"], debounce: .zero) { one.add() }
+    let second = try FileWatch(folder: folder.path, names: ["b"], debounce: .zero) { two.add() }
+    defer { for watch in [first, second] { watch.cancel() } }
+    for _ in 1...3 {
+      first.rest(until: MonotonicClock.nanoseconds + 20_000_000)
+      let before = (one.value, two.value)
+      // What was written meanwhile may be anything, and is reported.
+      #expect(await eventually { one.value > before.0 && two.value > before.1 })
+    }
+    let before = two.value
+    try Data("b".utf8).write(to: URL(fileURLWithPath: folder.file("b")))
+    #expect(await eventually { two.value > before })
+  }
+
+  @Test func aFolderThatIsMadeAnewDuringARestIsFound() async throws {
+    let folder = try TemporaryFolder()
+    let inner = folder.file("inner")
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+    let count = Counter()
+    let watch = try FileWatch(folder: inner, debounce: .zero) { count.add() }
+    defer { watch.cancel() }
+    watch.rest(until: MonotonicClock.nanoseconds + 50_000_000)
+    try FileManager.default.removeItem(atPath: inner)
+    #expect(await !eventually(within: .milliseconds(200)) { count.value > 0 })
+    try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+    #expect(await eventually { count.value > 0 })
+    let before = count.value
+    try Data("b".utf8).write(to: URL(fileURLWithPath: inner + "/b"))
+    #expect(await eventually { count.value > before })
+  }
+
   @Test func whatIsNoNewsIsNotReported() async throws {
     let folder = try TemporaryFolder()
     let (asked, reports) = (Counter(), Counter())

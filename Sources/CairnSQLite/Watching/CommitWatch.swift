@@ -10,8 +10,9 @@ import Synchronization
 /// become a commit, and SQLite's `data_version`, on the store's own writing connection, whether another
 /// connection made it: the version does not change with this connection's commits. A commit counts only a
 /// moment after its last bytes were written, while the disk takes its time, and the kernel does not report
-/// that: the watch looks at the header again for a while. Where the kernel cannot watch the files, or other
-/// machines write them, it looks at the version every second.
+/// that: the watch looks at the header again for a while. Where programs commit without pause it listens only now
+/// and then (``CommitRush``). Where the kernel cannot watch the files, or other machines write them, it looks at
+/// the version every second.
 // Unchecked: mutable state is `state`, inside a mutex. Handlers run on the watch's queue, or on
 // `queue`; `check` is never run twice at a time.
 final class CommitWatch: @unchecked Sendable {
@@ -21,6 +22,7 @@ final class CommitWatch: @unchecked Sendable {
     var version: Int64?
     var isStopped = false
     var noticesCommits = false
+    var rush = CommitRush()
     /// What the last check was made for.
     var header: HeldReader.Header?
   }
@@ -116,8 +118,20 @@ final class CommitWatch: @unchecked Sendable {
         return !state.isStopped && state.version != version
       }
     }
-    if isNew { onCommit() }
+    if isNew {
+      onCommit()
+      rest()
+    }
     return isNew
+  }
+
+  /// Listens to the files no more for a while, where commits come without pause.
+  private func rest() {
+    let now = MonotonicClock.nanoseconds
+    let (files, nanoseconds) = state.withLock { state in
+      (state.noticesCommits ? state.files : nil, state.rush.noticed(at: now))
+    }
+    if nanoseconds > 0 { files?.rest(until: now + nanoseconds) }
   }
 
   private static func version(_ database: any DatabaseWriter) throws -> Int64 {

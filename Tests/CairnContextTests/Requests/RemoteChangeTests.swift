@@ -113,6 +113,21 @@ import Testing
     #expect(silent.all.isEmpty)
   }
 
+  @Test func ofCommitsWithoutPauseTheLastIsAnnouncedAndSoIsOneAfterAPause() async throws {
+    let url = Self.temporaryFile()
+    defer { Self.remove(url) }
+    let (own, other) = (try Program(url), try Program(url, announces: false))
+    defer {
+      own.close()
+      other.close()
+    }
+    let heard = Announcements(own)
+    for number in 1...80 { try other.save("\(number)") }
+    #expect(await heard.reach(80))
+    try other.save("after the last rest has begun")
+    #expect(await heard.reach(81))
+  }
+
   @Test func batchRequestsAreAnnounced() async throws {
     let url = Self.temporaryFile()
     defer { Self.remove(url) }
