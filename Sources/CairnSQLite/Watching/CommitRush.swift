@@ -2,7 +2,7 @@
 /// where programs commit without pause.
 ///
 /// The kernel tells of each page that is written, at the expense of the program that writes it, and wakes the
-/// process that listens. Of a hundred commits a second it is enough to hear ten times.
+/// process that listens. Of a hundred commits a second it is enough to hear five times.
 struct CommitRush: Hashable {
   /// Commits of others in a row, each soon after the watch had begun to listen again.
   private var count = 0
@@ -12,7 +12,7 @@ struct CommitRush: Hashable {
   /// A commit that comes so soon after the one before, or after a rest, follows it without pause.
   private static let soon: UInt64 = 12_000_000
   private static let first: UInt64 = 5_000_000
-  private static let longest: UInt64 = 100_000_000
+  private static let longest: UInt64 = 200_000_000
 
   /// A commit of another program was noticed.
   ///
