@@ -72,6 +72,7 @@ private struct SettingList {
     }
     add(path + ["direction"], replica.direction.rawValue)
     add(path + ["entities"], replica.entities.map { $0.sorted().joined(separator: ", ") })
+    add(path + ["migrate"], "\(replica.migrates)")
     add(path + ["required"], "\(replica.isRequired)")
   }
 

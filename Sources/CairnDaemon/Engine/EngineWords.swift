@@ -18,7 +18,8 @@ extension ReplicaSection {
     ReplicaConfiguration(
       // Told that it is no folder, it does not look at the file, which may be on a mount that hangs.
       name: name, url: URL(fileURLWithPath: path, isDirectory: false),
-      direction: SyncDirection(rawValue: direction.rawValue) ?? .both, entities: entities)
+      direction: SyncDirection(rawValue: direction.rawValue) ?? .both, entities: entities,
+      migrates: migrates)
   }
 
   /// A replica that a caller asks for.

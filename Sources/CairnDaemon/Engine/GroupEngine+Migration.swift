@@ -18,6 +18,7 @@ extension GroupEngine {
     guard let change else { return }
     decisions.note(change)
     guard change.goesByItself else { return }
+    if replicas[name]?.section.migrates == false { return decisions.note(change.refusal, of: name) }
     if let reason = failedMigrations[name] {
       return decisions.note(change.failure(reason), of: name)
     }

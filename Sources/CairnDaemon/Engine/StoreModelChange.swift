@@ -134,6 +134,14 @@ struct StoreModelChange: Sendable {
         + "again")
   }
 
+  /// That it would follow without being asked, but for the configuration.
+  var refusal: StatusProblem {
+    StatusProblem(
+      code: Self.code,
+      message: "\(subject) stays at \(old.side.version) of the model, as the configuration has `migrate: "
+        + "false` for it; `cairnctl store migrate \(store)` brings it to \(target.version.side.version)")
+  }
+
   private func reason(_ new: String) -> String {
     if !isPossible {
       let first = plans.obstacles.first.map { obstacle in
@@ -157,7 +165,9 @@ struct StoreModelChange: Sendable {
     if !isPossible {
       return "`\(command) --dry-run` shows all, `\(command)` does it once it can be"
     }
-    let does = "`\(command) --dry-run` shows all, `\(command) --allow-drop` does it"
+    // A replica may be shared, and its other programs are not asked.
+    let warning = store == StoreReference.localName ? "" : ", also for other programs that share the file"
+    let does = "`\(command) --dry-run` shows all, `\(command) --allow-drop` does it\(warning)"
     return isForeign ? "put the newer model there; or \(does)" : does
   }
 

@@ -48,8 +48,9 @@ extension EngineKeeper {
     try await Blocking.run { for change in changes { try change.checkUsers() } }
     for change in changes where !change.isDone {
       let isLocal = change.store == StoreReference.localName
-      // Links bring replicas along that need no decision.
-      if !isLocal, parameters.name == nil, change.goesByItself { continue }
+      // Links bring replicas along that need no decision, unless the configuration leaves them alone.
+      let isFollowed = await engine.replicas[change.store]?.section.migrates ?? true
+      if !isLocal, parameters.name == nil, change.goesByItself, isFollowed { continue }
       let kept =
         isLocal
         ? try await migrateLocal(change, send) : try await migrateReplica(change, send)

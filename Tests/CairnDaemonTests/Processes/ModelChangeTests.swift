@@ -100,6 +100,31 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func aReplicaThatTheConfigurationLeavesAloneWaitsForAPerson() async throws {
+    _ = try await filled()
+    try package.makeCurrent("Wide")
+    let daemon = try Daemon(
+      in: folder,
+      .init(
+        model: package.path, extra: "replicas: [{name: nas, path: \(replica), migrate: false}]"))
+    try await daemon.start()
+    let command = "`cairnctl store migrate nas` brings it to Wide"
+    #expect(
+      await eventually {
+        (try? daemon.status())?.problems.first?.message.contains(command) ?? false
+      }, "\(daemon.log(last: 8))")
+    #expect(try await daemon.ctl("insert", "Item", "label=c", "more=d").code == 0)
+    let wait = try await daemon.ctl("wait", "--for", "nas", "--timeout", "5")
+    #expect(wait.code != 0, "\(wait.output)")
+    #expect(!daemon.logText.contains("nas was brought"))
+
+    let done = try await daemon.ctl("store", "migrate")
+    #expect(done.code == 0 && done.output.contains("nas: migrated to Wide"), "\(done)")
+    #expect(await isUpright(daemon), "\(daemon.log(last: 8))")
+    #expect(try await daemon.values("Item", "more", store: "nas") == ["d"])
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func whatWouldBeDroppedIsCountedAndTheGroupGoesOnUntilAPersonDecides() async throws {
     let daemon = try await filled()
     try package.makeCurrent("Bare")

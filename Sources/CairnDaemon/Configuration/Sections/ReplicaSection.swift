@@ -22,17 +22,20 @@ public struct ReplicaSection: Sendable, Hashable {
   public var direction: Direction
   /// The entities that it has, with their subentities; nil for all.
   public var entities: Set<String>?
+  /// Whether a file of an older version of the model is brought to this one without being asked.
+  public var migrates: Bool
   /// The daemon is not READY before it is open.
   public var isRequired: Bool
 
   public init(
     name: String, store: Store, direction: Direction = .both, entities: Set<String>? = nil,
-    isRequired: Bool = false
+    migrates: Bool = true, isRequired: Bool = false
   ) {
     self.name = name
     self.store = store
     self.direction = direction
     self.entities = entities
+    self.migrates = migrates
     self.isRequired = isRequired
   }
 
@@ -92,10 +95,12 @@ public struct ReplicaSection: Sendable, Hashable {
         "entities", "a replica without entities has nothing to keep",
         "name some, or leave the key out to have all")
     }
+    let migrates = reader.flag("migrate", default: true)
     let isRequired = reader.flag("required", default: false)
     reader.finish()
     guard let name, let store else { return nil }
     return ReplicaSection(
-      name: name, store: store, direction: direction, entities: entities, isRequired: isRequired)
+      name: name, store: store, direction: direction, entities: entities, migrates: migrates,
+      isRequired: isRequired)
   }
 }
