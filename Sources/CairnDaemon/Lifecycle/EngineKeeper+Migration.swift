@@ -49,7 +49,8 @@ extension EngineKeeper {
     for change in changes where !change.isDone {
       let isLocal = change.store == StoreReference.localName
       // Links bring replicas along that need no decision, unless the configuration leaves them alone.
-      let isFollowed = await engine.replicas[change.store]?.section.migrates ?? true
+      let replicas = await engine.replicas
+      let isFollowed = replicas[change.store]?.section.migrates ?? true
       if !isLocal, parameters.name == nil, change.goesByItself, isFollowed { continue }
       let kept =
         isLocal
