@@ -14,6 +14,8 @@ struct ChangeImporter {
   let context: ManagedObjectContext
   /// Asked for what the source has of records, where what it sends is a part.
   var source: KnownLoading.SourceReading?
+  /// Whether what a delete takes goes into the journal although the deleter had seen it.
+  var journalsDeletes = false
 
   /// What came of one change set.
   struct Outcome: Sendable {
@@ -83,7 +85,7 @@ struct ChangeImporter {
       case .attempt(let refused):
         let batch = ImportBatch(
           source: set.source, records: set.records, links: set.links, refused: refused,
-          isPart: source != nil, reconsidered: reconsidered)
+          isPart: source != nil, reconsidered: reconsidered, journalsDeletes: journalsDeletes)
         switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
           outcome.metWriters = metWriters

@@ -16,6 +16,7 @@ import Foundation
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
 /// | | `differences/`, another store | the ``KnownDifferences`` of the two |
+/// | | `former` | the identities that the store had before it went back in time, 16 bytes each |
 /// | | `filter/`, source store | the entities that come from there; none for all |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
@@ -75,6 +76,7 @@ enum SyncKey {
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
   static let gapComparisons = SyncMap.meta.key(Data("compared".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
+  static let formerIDs = SyncMap.meta.key(Data("former".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
 
   static func verdict(_ source: StoreID) -> SidecarKey {

@@ -21,19 +21,61 @@ extension StoreAccess {
   /// to all, all that others have comes back, also what came from here, and the merge rules bring it
   /// together. Nothing that either side has is lost.
   ///
-  /// - Parameter reader: A store that was served from this one.
+  /// - Parameters:
+  ///   - reader: A store that was served from this one.
+  ///   - prepare: Called before that, while the store still writes under the identity that it had.
   /// - Returns: Whether the store had gone back in time.
-  func renewIfRestored(asSeenBy reader: StoreAccess) throws -> Bool {
+  func renewIfRestored(
+    asSeenBy reader: StoreAccess, prepare: () throws -> Void = {}
+  ) throws -> Bool {
+    if try !hasGoneBack(asSeenBy: reader) { return false }
+    try prepare()
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
-      let cursor = try reader.ledger().cursor(for: ledger.storeID)
-      let isContinued =
-        try cursor.markedPosition <= ledger.head.sequence
-        && (cursor.mark == 0 || mark(at: cursor.markedPosition) == cursor.mark)
-      if isContinued { return false }
+      // Another daemon may have been faster.
+      if try !hasGoneBack(asSeenBy: reader) { return true }
+      ledger.put(SyncKey.formerIDs, try ledger.formerIDsWithOwn())
       ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
       if try commit(ledger) { return true }
     }
     throw Self.contention(store)
+  }
+
+  private func hasGoneBack(asSeenBy reader: StoreAccess) throws -> Bool {
+    let (ledger, served) = (try ledger(), try reader.ledger())
+    let cursor = try served.cursor(for: ledger.storeID)
+    if cursor.markedPosition > ledger.head.sequence { return true }
+    if try cursor.mark == 0 || mark(at: cursor.markedPosition) == cursor.mark { return false }
+    return try !hasForgotten(cursor, of: served, ledger)
+  }
+
+  /// Whether the mark at a reader's cursor was purged, because the reader had said that it was past it: then
+  /// the reader has gone back in time, and not this store.
+  private func hasForgotten(
+    _ cursor: SyncCursor, of reader: Ledger, _ ledger: Ledger
+  ) throws -> Bool {
+    guard try cursor.markedPosition < ledger.retention().floor else { return false }
+    return try ([reader.storeID] + reader.formerIDs()).contains { id in
+      let note = try ledger.value(SyncKey.reader(id)).map(ReaderNote.init(decoding:))
+      return note.map { $0.position > cursor.markedPosition } ?? false
+    }
+  }
+}
+
+extension Ledger {
+  /// The identities that the store had before it went back in time, in their order.
+  func formerIDs() throws -> [StoreID] {
+    guard let data = try value(SyncKey.formerIDs) else { return [] }
+    var reader = ByteReader(data)
+    var found: [StoreID] = []
+    while !reader.isAtEnd { found.append(try reader.identity(StoreID.self)) }
+    return found
+  }
+
+  /// What ``formerIDs()`` reads once the store has another identity.
+  fileprivate func formerIDsWithOwn() throws -> Data {
+    var writer = ByteWriter()
+    for id in try formerIDs() + [storeID] { writer.identity(id) }
+    return writer.data
   }
 }

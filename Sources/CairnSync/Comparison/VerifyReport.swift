@@ -105,8 +105,9 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
-    case .onlyLocal, .onlyReplica: return isComplete && direction.pushes && direction.pulls
-    case .stamp, .members: return false
+    case .onlyLocal, .onlyReplica, .members:
+      return isComplete && direction.pushes && direction.pulls
+    case .stamp: return false
     }
   }
 

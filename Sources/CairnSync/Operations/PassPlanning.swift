@@ -16,6 +16,8 @@ struct PassPlanning {
   /// What is exchanged, in the local store's names, and the model that has these; nil for all.
   var filter: EntityFilter?
   let localSchema: SyncSchema
+  /// Whether the link also brings the source what the destination has.
+  var isMutual = true
   /// How many transactions and records are looked at.
   private static let most = 100_000
   /// How many records are planned together.
@@ -61,9 +63,10 @@ struct PassPlanning {
     _ survey: DeletionSurvey, _ ledger: Ledger, _ tally: inout PlanTally
   ) throws -> DeletionPlan? {
     let reader = ReturningReader(
-      access: destination.access, source: source.access, filter: survey.filter)
+      access: destination.access, source: source.access, filter: filter, names: localSchema,
+      isRead: isMutual)
     guard try reader.isExpired() else { return nil }
-    try reader.findForgotten { try plan($0, ledger, &tally) }
+    try reader.findForgotten { try plan($0, ledger, &tally, journalsDeletes: true) }
     return try survey.run(reader, replica: replica, store: destination.name)
   }
 
@@ -168,12 +171,13 @@ struct PassPlanning {
   /// - Parameter source: Reads what the source has of other records; nil where the set is all there is.
   private func plan(
     _ set: ChangeSet, _ ledger: Ledger, _ tally: inout PlanTally,
-    source: KnownLoading.SourceReading? = nil
+    journalsDeletes: Bool = false, source: KnownLoading.SourceReading? = nil
   ) throws {
     let access = destination.access
     var loading = try KnownLoading(access: access, ledger: ledger, source: source)
     let batch = ImportBatch(
-      source: set.source, records: set.records, links: set.links, isPart: source != nil)
+      source: set.source, records: set.records, links: set.links, isPart: source != nil,
+      journalsDeletes: journalsDeletes)
     let plan = try loading.plan(batch, try access.importSetting(ledger)).expanded
     for held in plan.held { tally.hold(held.entry) }
     let refused = try PlanTrial(

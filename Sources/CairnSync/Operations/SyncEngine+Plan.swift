@@ -20,6 +20,8 @@ extension SyncEngine {
     return try await operating { [self] in
       let group = try group([name])
       let replica = try group.member(named: name)
+      let direction = link.configuration.direction
+      let isMutual = direction.pushes && direction.pulls
       func plan(
         _ source: GroupStores.Member, _ destination: GroupStores.Member
       ) throws -> DirectionPlan {
@@ -27,10 +29,9 @@ extension SyncEngine {
         return try PassPlanning(
           source: source, destination: destination, coordinator: coordinator,
           limit: max(0, min(limit, 10_000)), deletionLimit: configuration.deletionLimit,
-          replica: name, filter: link.filter, localSchema: local.schema
+          replica: name, filter: link.filter, localSchema: local.schema, isMutual: isMutual
         ).run()
       }
-      let direction = link.configuration.direction
       return PassPlan(
         replica: name, pull: direction.pulls ? try plan(replica, group.local) : nil,
         push: direction.pushes ? try plan(group.local, replica) : nil)

@@ -141,7 +141,10 @@ extension SyncEngine {
           throw SyncError(.notAllowed, "\(id) cannot be discarded: \(why)", recovery: .person)
         }
         guard let held = entry.state else { return [] }
-        if let lost = try reading.discard(held) { return lost }
+        guard let lost = try reading.discard(held, insteadOf: entry) else { continue }
+        let again = try QuarantineReading(member, in: group).stored(id)
+        _ = try QuarantineRetry(member: member, coordinator: coordinator).run([again])
+        return lost
       }
       throw StoreAccess.contention(member.access.store)
     }
@@ -172,8 +175,13 @@ extension QuarantineReading {
 
   /// Writes the store's state over a quarantined one.
   ///
+  /// It waits in quarantine in place of the other, for the next import to see what follows from it for
+  /// other records: what goes along with one that is deleted by this.
+  ///
   /// - Returns: What was lost; nil when others wrote to the store meanwhile.
-  func discard(_ held: RecordState) throws -> [Conflict]? {
+  func discard(
+    _ held: RecordState, insteadOf stored: QuarantineEntry
+  ) throws -> [Conflict]? {
     let access = member.access
     let id = held.id
     let stamp = ledger.tick(
@@ -190,7 +198,10 @@ extension QuarantineReading {
     }
     ledger.head.sequence += 1
     ledger.setRecord(id, entry)
-    ledger.put(SyncKey.quarantine(id), nil)
+    let waiting = QuarantineEntry(
+      reason: stored.reason, message: stored.message, source: stored.source, since: stored.since,
+      content: .record(state))
+    ledger.put(SyncKey.quarantine(id), waiting.encoded)
     _ = try ledger.journal(lost, time: access.environment.now())
     return try access.commit(ledger) ? lost : nil
   }

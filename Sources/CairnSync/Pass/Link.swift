@@ -190,6 +190,9 @@ final class Link: Sendable {
     }
   }
 
+  /// How often a pass fails in a row before a replica counts as one that cannot be reached now.
+  private static let retries = 2
+
   /// How many records the next commit moves.
   var batchSize: Int { state.withLock { $0.batch.size } }
 
@@ -356,6 +359,8 @@ final class Link: Sendable {
     switch described.recovery {
     case .person: waiters.fail(described)
     case .wait: waiters.fail(described) { !$0 }
+    // What does not pass by itself is not waited for by a comparison.
+    case .retry where self.life.failures > Self.retries: waiters.fail(described) { !$0 }
     case .retry: break
     }
   }

@@ -114,9 +114,15 @@ struct SyncPass: @unchecked Sendable {
   private func identify() throws -> Report {
     try checkFiles()
     var report = Report(event: .identified)
-    for (store, reader) in [(local, replica), (replica, local)]
-    where try store.renewIfRestored(asSeenBy: reader) {
-      report.restored.append(Self.place(of: store))
+    for (store, reader, isTaking) in [
+      (local, replica, direction.pulls), (replica, local, direction.pushes),
+    ] {
+      let isRestored = try store.renewIfRestored(asSeenBy: reader) {
+        // Under a new identity nothing would tell what the other had of it.
+        guard isTaking, let count = try comeBack(store, to: reader, isRestored: true) else { return }
+        report.returned[Self.place(of: store)] = count
+      }
+      if isRestored { report.restored.append(Self.place(of: store)) }
     }
     if direction.pulls { try local.take(filter, from: try replica.ledger().storeID) }
     if direction.pushes { try replica.take(filter, from: try local.ledger().storeID) }
@@ -136,15 +142,26 @@ struct SyncPass: @unchecked Sendable {
   ///
   /// - Throws: ``ApprovalNeeded`` when that is more than is configured.
   /// - Returns: How many records and links; nil when it was not away for so long.
-  private func comeBack(_ store: StoreAccess, to source: StoreAccess) throws -> Int? {
-    let reader = ReturningReader(access: store, source: source, filter: filter(in: store))
+  private func comeBack(
+    _ store: StoreAccess, to source: StoreAccess, isRestored: Bool = false
+  ) throws -> Int? {
+    let isLocal = store.store === local.store
+    let reader = ReturningReader(
+      access: store, source: source, filter: filter, names: local.schema,
+      isRead: isLocal ? direction.pushes : direction.pulls, isRestored: isRestored)
     guard try reader.isExpired() else { return nil }
-    try deletions?.check(reader, isLocal: store.store === local.store)
+    try deletions?.check(reader, isLocal: isLocal)
     var count = 0
     try reader.findForgotten { set in
       count += set.records.count + set.links.count
-      _ = try importing(to: store) { try $0.apply(set, cursor: nil) }
+      _ = try importing(to: store) { importer in
+        var importer = importer
+        importer.journalsDeletes = true
+        return try importer.apply(set, cursor: nil)
+      }
     }
+    // A store that begins anew sends all it has.
+    if !isRestored { try reader.sendLinksAgain() }
     return count
   }
 

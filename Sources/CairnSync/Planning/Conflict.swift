@@ -104,6 +104,15 @@ public struct Conflict: Hashable, Sendable {
     return lost(state, unseen, to: deletion)
   }
 
+  /// What a delete takes from a record, also what the deleter had seen; `besides` what is noted already.
+  static func taken(
+    from state: RecordState, by merged: RecordState, besides noted: [Conflict]
+  ) -> [Conflict] {
+    guard let deletion = merged.deletion, state.deletion != deletion else { return [] }
+    let names = Set(noted.filter { $0.rule == .deleteWon }.compactMap(\.property))
+    return lost(state, state.registers.filter { !names.contains($0.key) }, to: deletion)
+  }
+
   private static func lost(
     _ state: RecordState, _ unseen: [Registers.Element], to deletion: Deletion
   ) -> [Conflict] {

@@ -106,7 +106,9 @@ extension ImportPlanner {
     for relationship in Self.denying(plan) {
       guard let inverse = relationship.inverseRelationship else { continue }
       for id in candidates(for: item.id, inverse.name) {
+        // Other entities may have a relationship of the same name, which denies nothing.
         guard id != item.id, let other = items[id], isPresent(other),
+          isKind(id, relationship.destinationEntity),
           let register = other.after.registers[inverse.name],
           let target = register.value.reference, resolve(target) == item.id
         else { continue }

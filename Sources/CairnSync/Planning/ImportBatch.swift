@@ -11,6 +11,9 @@ struct ImportBatch: Sendable {
   var isPart = false
   /// Records of which the store may be able to show more now.
   var reconsidered: Set<RecordID> = []
+  /// Whether what a delete takes goes into the journal although the deleter had seen it: when the record was
+  /// deleted is not known, and a person may want it back.
+  var journalsDeletes = false
 }
 
 /// The destination as its rules for all batches: the model, the policies and what time it is.

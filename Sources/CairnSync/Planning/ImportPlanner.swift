@@ -34,7 +34,7 @@ struct ImportPlanner {
   let known: Known
   let setting: ImportSetting
   let source: StoreID
-  private let batch: ImportBatch
+  let batch: ImportBatch
   var needs: Set<Lookup> = []
   var items: [RecordID: Item] = [:]
   var links: [LinkKey: PlannedLink] = [:]
@@ -178,6 +178,9 @@ struct ImportPlanner {
       mine: mine, theirs: incoming, policy: setting.policy(of: incoming))
     conflicts += decision.conflicts
     if let mine, !setting.isAlive(decision.merged) {
+      if batch.journalsDeletes, setting.isAlive(mine) {
+        conflicts += Conflict.taken(from: mine, by: decision.merged, besides: decision.conflicts)
+      }
       conflictsOfKept[incoming.id] = Conflict.lostRegisters(
         mine: mine, theirs: incoming, merged: decision.merged, rule: .lastWriter)
     }

@@ -23,8 +23,11 @@ extension ImportPlanner {
 
   private mutating func merge(_ key: LinkKey, _ state: LinkState, isIncoming: Bool) {
     let mine = links[key]?.state ?? link(key)
-    if isIncoming, let mine { noteConflicts(key, mine, state) }
     let merged = mine?.joined(with: state) ?? state
+    if isIncoming, let mine {
+      noteConflicts(key, mine, state)
+      if batch.journalsDeletes, mine.isMember, !merged.isMember { noteRemoval(key, mine, merged) }
+    }
     let isNews = merged != mine || (links[key]?.isNews ?? false)
     put(
       key,
@@ -37,6 +40,16 @@ extension ImportPlanner {
     conflicts += Conflict.find(
       key, mine: mine, theirs: theirs,
       names: (relation.name, relation.inverseRelationship?.name), entities: entities)
+  }
+
+  /// A member that is removed by a store which had seen that it was there.
+  private mutating func noteRemoval(_ key: LinkKey, _ mine: LinkState, _ merged: LinkState) {
+    guard let relation = schema.links[key.relationship]?.relationship else { return }
+    conflicts.append(
+      Conflict(
+        record: key.owner, entity: entity(of: key.owner) ?? "", property: relation.name,
+        losingValue: .reference(key.member), losingStamp: mine.write.stamp, winningValue: .null,
+        winningStamp: merged.write.stamp, rule: .lastWriter, member: key.member))
   }
 
   private mutating func resolved(_ key: LinkKey) -> LinkKey {

@@ -55,8 +55,9 @@ struct EntityFilter: Hashable, Sendable {
         else { continue }
         leadingOut.insert("\(name).\(column.name)")
       }
-      for side in plan.linkSides where !leads(to: side.relationship.destinationEntity) {
-        leadingOut.insert("\(name).\(side.relationship.name)")
+      for relationship in plan.entity.relationshipsByName.values
+      where relationship.isToMany && !leads(to: relationship.destinationEntity) {
+        leadingOut.insert("\(name).\(relationship.name)")
       }
     }
     self.leadingOut = leadingOut
@@ -66,9 +67,12 @@ struct EntityFilter: Hashable, Sendable {
   func changes(_ set: ChangeSet) -> ChangeSet {
     var set = set
     set.records.removeAll { !names.contains($0.entity) }
-    set.links.removeAll { !links.contains($0.key.relationship) }
+    set.links.removeAll { !exchanges($0.key) }
     return set
   }
+
+  /// Whether a link is exchanged.
+  func exchanges(_ link: LinkKey) -> Bool { links.contains(link.relationship) }
 
   /// The same filter in the names of another version of the model.
   func translated(from old: SyncSchema, to new: SyncSchema) -> EntityFilter {

@@ -6,15 +6,27 @@ import Foundation
 ///
 /// What the returning store has and the other does not know was deleted if the other had it: it had read
 /// that far, or had sent it itself, and it was not written since. All else is news, and travels.
+///
+/// How far the other has read says so only of what it was to have: a cursor is moved over what a filter
+/// leaves out, and stays where it is while the link brings nothing that way.
 struct ReturningReader {
   /// The store that was away.
   let access: StoreAccess
   /// The store that serves it.
   let source: StoreAccess
-  /// What is exchanged, in the names of the store that was away; nil for all.
+  /// What is exchanged, in the names of `names`; nil for all.
   ///
   /// What the other was never to have it has not forgotten.
   var filter: EntityFilter?
+  /// The local store's model; nil for that of the store that was away.
+  var names: SyncSchema?
+  /// Whether the link brings the other what this store has.
+  var isRead = true
+  /// Whether this store was found to have gone back in time, and is still under its old identity.
+  ///
+  /// Then the other has read more than this store still has, and what was written since may stand at the
+  /// same places: only what the other had acknowledged by the time of the backup counts.
+  var isRestored = false
 
   /// Whether the other may have forgotten something that this store has not heard of.
   func isExpired() throws -> Bool {
@@ -36,6 +48,7 @@ struct ReturningReader {
   ///
   /// - Parameter take: Called with change sets to apply to this store.
   func findForgotten(_ take: (ChangeSet) throws -> Void) throws {
+    let filter = filter?.translated(from: names ?? access.schema, to: access.schema)
     func takeExchanged(_ set: ChangeSet) throws {
       let set = filter?.changes(set) ?? set
       if !set.isEmpty { try take(set) }
@@ -44,10 +57,16 @@ struct ReturningReader {
     try findLinks(takeExchanged)
   }
 
-  /// How far the other has read from this store.
+  /// How far the other has read of what is exchanged now.
   private func acknowledged() throws -> (source: StoreID, position: UInt64) {
-    let ledger = try source.ledger()
-    return (ledger.storeID, try ledger.cursor(for: access.ledger().storeID).position)
+    let (mine, theirs) = (try access.ledger(), try source.ledger())
+    guard isRead, try theirs.value(SyncKey.filter(mine.storeID)) == filter?.encoded else {
+      return (theirs.storeID, 0)
+    }
+    let position = try theirs.cursor(for: mine.storeID).position
+    if !isRestored { return (theirs.storeID, position) }
+    let note = try mine.value(SyncKey.reader(theirs.storeID)).map(ReaderNote.init(decoding:))
+    return (theirs.storeID, min(position, note?.position ?? 0))
   }
 
   private static let page = 500
@@ -110,6 +129,56 @@ struct ReturningReader {
       }
       if !set.isEmpty { try take(set) }
     }
+  }
+
+  /// Gives the links of records that come back to life in the other a new place in the change order.
+  ///
+  /// Such a record was written here after the other had read its links, and the other has forgotten them with
+  /// it: where they are, none would be sent again. Call when what was forgotten is deleted here.
+  func sendLinksAgain() throws {
+    guard isRead, let sidecar = access.store as? any SidecarKeeping else { return }
+    let filter = filter?.translated(from: names ?? access.schema, to: access.schema)
+    var next: Data?
+    while true {
+      let page = try sidecar.sidecarEntries(
+        of: SyncMap.links.rawValue, from: next, to: nil, limit: Self.page)
+      guard let last = page.last else { return }
+      try sendAgain(
+        page.compactMap { item in
+          let state = try LinkEntry(decoding: item.value).state
+          return state.isMember ? try SyncKey.linkKey(from: item.key) : nil
+        }.filter { filter?.exchanges($0) ?? true })
+      next = last.key + Data([0])
+    }
+  }
+
+  private func sendAgain(_ keys: [LinkKey]) throws {
+    let (other, _) = try acknowledged()
+    for _ in 0..<StoreAccess.attempts {
+      let (mine, theirs) = (try access.ledger(), try source.ledger())
+      let position = try theirs.cursor(for: mine.storeID).position
+      try theirs.prefetch(keys.map(SyncKey.link))
+      let missing = try keys.filter { try theirs.link($0) == nil }
+      let ends = missing.flatMap { [$0.owner, $0.member] }
+      try theirs.prefetch(records: ends)
+      try mine.prefetch(records: ends)
+      try mine.prefetch(missing.map(SyncKey.link))
+      let revived = try missing.filter { key in
+        try (theirs.record(key.owner)?.key == nil || theirs.record(key.member)?.key == nil)
+          && mine.record(key.owner)?.key != nil && mine.record(key.member)?.key != nil
+      }
+      let head = mine.head.sequence
+      for key in revived {
+        guard let entry = try mine.link(key), entry.state.isMember,
+          try wasThere(
+            entry.sequence, SyncKey.change(entry.sequence, link: key), mine, other, position)
+        else { continue }
+        mine.head.sequence = head + 1
+        try mine.setLink(key, entry.state)
+      }
+      if try access.commit(mine, isRebased: true) { return }
+    }
+    throw StoreAccess.contention(access.store)
   }
 
   /// Whether the other had what stands at a place of this store's change order.

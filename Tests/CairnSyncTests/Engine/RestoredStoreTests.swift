@@ -82,6 +82,80 @@ struct RestoredStoreTests {
     try await expectAll(1)
   }
 
+  /// Specification: sync.md 5, "A replica away longer than the retention": a backup is as old as that when
+  /// what it had was deleted and forgotten since.
+  @Test(arguments: ["nas", "local"])
+  func aDeletedRecordStaysDeletedWhenABackupFromBeforeAPurgeHasIt(restored: String) async throws {
+    func purge(_ daemon: SyncEngineTests.Daemon) async throws {
+      for _ in 0..<2 {
+        try await daemon.engine.wait(timeout: .patience)
+        _ = try await daemon.engine.purge(olderThan: .zero)
+      }
+    }
+    try await write(["theirs"], to: "nas")
+    try await sync(inserting: ["stays", "goes"], purge)
+    try copy(restored, to: "backup")
+    try await sync { daemon in
+      try daemon.site.write { context in
+        for key in ["goes", "theirs"] {
+          try daemon.site.find("Item", key, in: context).map(context.delete)
+        }
+      }
+      try await purge(daemon)
+      try daemon.insert(["later"])
+      try await purge(daemon)
+      #expect(try daemon.site.entries(.records) == 2)
+    }
+    try copy("backup", to: restored)
+    try await write(["since"], to: restored)
+    try await sync { daemon in
+      let keys = try daemon.site.picture().map { $0.split(separator: " ")[1] }
+      #expect(keys == ["later", "since", "stays"])
+      let other = restored == "local" ? "nas" : "local"
+      let nas = try #require(try daemon.engine.link("nas").replica)
+      let access = other == "local" ? daemon.site.access : nas
+      #expect(try access.ledger().head.incarnation == nil, "\(other) was not restored")
+    }
+    try await expectAll(3)
+  }
+
+  /// Two daemons on a hub that is restored: the second meets it under its new identity.
+  @Test func aHubFromBeforeAPurgeBringsNothingBackForAnyOfItsDaemons() async throws {
+    func sync(_ name: String, _ work: (SyncEngineTests.Daemon) throws -> Void = { _ in })
+      async throws
+    {
+      let daemon = try SyncEngineTests.Daemon(name, in: scratch)
+      try work(daemon)
+      try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+      for _ in 0..<2 {
+        try await daemon.engine.wait(timeout: .patience)
+        _ = try await daemon.engine.purge(olderThan: .zero)
+      }
+      try await daemon.close()
+    }
+    try await sync("a") { try $0.insert(["of a", "stays"]) }
+    try await sync("b") { try $0.insert(["of b"]) }
+    try await sync("a")
+    try copy("nas", to: "backup")
+    try await sync("a") { daemon in
+      try daemon.site.write { context in
+        for key in ["of a", "of b"] {
+          try daemon.site.find("Item", key, in: context).map(context.delete)
+        }
+      }
+    }
+    for name in ["b", "a", "b", "a"] { try await sync(name) { try $0.insert(["later \(name)"]) } }
+    try copy("backup", to: "nas")
+    for name in ["a", "b", "a", "b"] { try await sync(name) }
+    for name in ["a", "b"] {
+      let daemon = try SyncEngineTests.Daemon(name, in: scratch)
+      #expect(try !daemon.site.picture().contains { $0.contains("of") }, "\(name)")
+      #expect(try daemon.site.picture().count == 5)
+      #expect(try daemon.site.access.ledger().head.incarnation == nil)
+      try await daemon.close()
+    }
+  }
+
   @Test func rowsOfABackupFromBeforeSyncAreNoSecondRecords() async throws {
     try await write(["a", "b"], to: "nas")
     try copy("nas", to: "backup")

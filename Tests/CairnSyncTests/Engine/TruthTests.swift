@@ -108,9 +108,8 @@ struct TruthTests {
       #expect(isLasting(difference(.unknownReplica)) == pulls)
       #expect(isLasting(difference(.value, ofOneWrite: true)))
       #expect(!isLasting(difference(.value)) && !isLasting(difference(.stamp)))
-      #expect(!isLasting(difference(.members)))
       // What waits in quarantine may be missing for a while.
-      for kind in [StoreDifference.Kind.onlyLocal, .onlyReplica] {
+      for kind in [StoreDifference.Kind.onlyLocal, .onlyReplica, .members] {
         #expect(isLasting(difference(kind)) == (isComplete && pushes && pulls))
       }
     }

@@ -130,6 +130,35 @@ struct QuarantineTests {
     try await daemon.close()
   }
 
+  /// Also in the store where the discarded record never was, and what refers to it is.
+  @Test func whatGoesAlongWithADiscardedRecordGoesInAllStores() async throws {
+    let daemon = try await refused { daemon in
+      try await daemon.engine.rest()
+      try daemon.site.write { context in
+        let item = try daemon.site.insert("Item", ["key": "bad"], in: context)
+        _ = try daemon.site.insert("Part", ["key": "p", "item": item], in: context)
+      }
+      let request = BatchUpdateRequest(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "key == 'bad'")
+      request.propertiesToUpdate = ["value": String(repeating: "x", count: 200)]
+      request.affectedStores = [daemon.site.store]
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = daemon.site.coordinator
+      _ = try context.performAndWait { try context.execute(request) }
+      try daemon.engine.resume()
+    }
+    #expect(try nas(daemon) == ["item k k nil ^- []", "part p of - at -1"])
+    let item = try #require(try await daemon.engine.quarantine().items.first)
+    #expect(item.discardEffect == .deletesRecord)
+    _ = try await daemon.engine.discard(item.id, revision: item.revision)
+    #expect(try await daemon.engine.quarantine().items.isEmpty)
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture() == ["item k k nil ^- []"])
+    #expect(try nas(daemon) == daemon.site.picture())
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await daemon.close()
+  }
+
   @Test func aLongListComesInPages() async throws {
     let daemon = try await refused()
     let ledger = try daemon.site.access.ledger()

@@ -260,6 +260,67 @@ struct ReturningReaderTests {
     #expect(picture.contains("item other nil nil ^- [\"kept\", \"old\"]"), "\(picture)")
   }
 
+  /// Specification: sync.md 7: a person can bring back what a returning store was made to delete.
+  @Test func whatIsDeletedInAReturningStoreIsInItsJournal() throws {
+    try a.write { context in
+      let tags = try ["old", "kept"].map { try a.insert("Tag", ["name": $0], in: context) }
+      for key in ["goes", "stays"] {
+        let item = try a.insert("Item", ["key": key, "value": "of \(key)"], in: context)
+        item.setValue(Set(tags), forKey: "tags")
+      }
+    }
+    _ = try fleet.settle([(a, disk)])
+    try delete(["goes"], a)
+    try a.write { context in
+      let kept = try a.find("Tag", "kept", in: context)
+      try a.find("Item", "stays", in: context)?.setValue(Set([kept]), forKey: "tags")
+    }
+    try wait([a])
+    #expect(try ReplicationTests().journal(disk).isEmpty)
+    _ = try fleet.settle([(a, disk)])
+    let journal = try ReplicationTests().journal(disk)
+    let values = journal.filter { $0.rule == .deleteWon }
+    #expect(Set(values.compactMap(\.property)).isSuperset(of: ["key", "value"]))
+    #expect(values.contains { $0.property == "value" && $0.losingValue == .string("of goes") })
+    #expect(Set(values.map(\.record)).count == 1)
+    let removed = journal.filter { $0.member != nil }
+    #expect(removed.map(\.property) == ["tags"] && removed.map(\.winningValue) == [.null])
+    #expect(try ReplicationTests().journal(a).isEmpty, "it is deleted once")
+  }
+
+  /// Specification: sync.md 4: a write after the delete brings the whole record back, its links among that.
+  @Test(arguments: [true, false])
+  func aRecordThatComesBackBringsItsLinksAlsoThoseOfRecordsThatNobodyTouched(
+    isLocalAway: Bool
+  ) throws {
+    let (stays, away) = isLocalAway ? (disk, a) : (a, disk)
+    try stays.write { context in
+      let tags = try ["one", "both"].map { try stays.insert("Tag", ["name": $0], in: context) }
+      for key in ["written", "untouched"] {
+        let item = try stays.insert("Item", ["key": key, "value": key], in: context)
+        item.setValue(Set(tags), forKey: "tags")
+        item.setValue(NSOrderedSet(array: tags), forKey: "picks")
+      }
+    }
+    for _ in 0..<2 { try fleet.pass(a, disk) }
+    let whole = try away.picture()
+    try delete(["written"], stays)
+    try stays.write { context in
+      try stays.find("Tag", "both", in: context).map(context.delete)
+    }
+    try wait([stays])
+    #expect(try stays.entries(.records) == 2)
+    try set("written", "again", away)
+    try away.write { try away.find("Tag", "both", in: $0)?.setValue("again", forKey: "note") }
+    #expect(try fleet.settle([(a, disk)]) < 40)
+    let picture = whole.map {
+      $0.replacing("item written written", with: "item written again")
+        .replacing("tag both nil", with: "tag both again")
+    }
+    #expect(try a.picture() == picture && disk.picture() == picture)
+    #expect(try fleet.differences(a, disk).isEmpty)
+  }
+
   @Test func whatWaitsInQuarantineIsNotTakenForForgotten() throws {
     let scratch = try Scratch()
     let fleet = Fleet(seed: 10, directory: scratch.url)

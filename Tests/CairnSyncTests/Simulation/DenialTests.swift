@@ -39,6 +39,37 @@ struct DenialTests {
     return (fleet, sites, scratch)
   }
 
+  /// Another entity whose relationship has the name of the one that denies.
+  @Test func whatRefersByAPropertyOfTheSameNameDeniesNothing() throws {
+    let scratch = try Scratch()
+    let fleet = Fleet(
+      seed: 74, directory: scratch.url, model: SampleModel.make(.muchNewer, denies: true))
+    let sites = try ["a", "b", "hub"].map { try fleet.add($0) }
+    let links = [(sites[0], sites[2]), (sites[1], sites[2])]
+    try sites[0].write { context in
+      for key in ["free", "full"] { _ = try sites[0].insert("Item", ["key": key], in: context) }
+    }
+    _ = try fleet.settle(links)
+    try sites[0].write { context in try sites[0].all("Item", in: context).forEach(context.delete) }
+    fleet.advance(10)
+    try sites[1].write { context in
+      for item in try sites[1].all("Item", in: context) {
+        _ = try sites[1].insert("Fresh", ["title": "t", "item": item], in: context)
+      }
+      let full = try sites[1].find("Item", "full", in: context) as Any
+      _ = try sites[1].insert("Part", ["key": "p", "item": full], in: context)
+    }
+    #expect(try fleet.settle(links) < 40)
+    for site in sites {
+      let left = try site.write { context in
+        try site.all("Item", in: context).map { $0.value(forKey: "key") as? String }
+      }
+      #expect(left == ["full"], "\(site.name)")
+      let held = try ReplicationTests().quarantine(site)
+      #expect(held.count == 1 && held.first?.message.contains("parts") == true)
+    }
+  }
+
   /// Values that lose to others in a record that is kept are lost, whatever its delete had seen.
   @Test func theJournalHasWhatLosesInARecordThatIsKept() throws {
     let fleet = Fleet(seed: 73, model: Self.model())
