@@ -57,6 +57,10 @@ public struct SyncConfiguration: Sendable, Hashable {
 
   /// The author in history of what ``SyncEngine/revert(_:plan:as:)`` writes, unless the caller gives another.
   public static let revertingAuthor = "cairn.revert"
+
+  /// The author names that tell what sync itself, or an operator by it, has written; a save from outside has
+  /// none of them.
+  public static let ownAuthors: Set<String> = [author, restoringAuthor, revertingAuthor]
 }
 
 /// Waits that double with each failure, up to a limit, and are spread so that many daemons do not

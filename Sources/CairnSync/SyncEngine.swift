@@ -23,6 +23,8 @@ public final class SyncEngine: Sendable {
     var nextListener = 0
     var isStopped = false
     var rest = Rest()
+    /// When the stores were looked at last, by the machine's clock.
+    var lastLook: UInt64 = 0
   }
   private let state = Mutex(State())
   private let watch = CommitWatch()
@@ -117,11 +119,13 @@ public final class SyncEngine: Sendable {
 
   /// Ends a link after the step that is running, and closes the replica's store.
   ///
-  /// Its file stays.
+  /// Its file stays. A replica that is added under the name from now on is new, whatever store it is.
   public func removeReplica(named name: String) async throws {
     let link = try self.link(name)
     state.withLock { $0.links[name] = nil }
     let wasInOrder = link.life.lastError == nil && link.life.phase == .ready
+    link.change { $0.remove() }
+    try? local.setReplicaIdentity(nil, named: name)
     await link.stop()
     await release(link, isInOrder: wasInOrder)
     link.close()
@@ -233,7 +237,7 @@ public final class SyncEngine: Sendable {
   }
 
   /// Looks once at all stores: whether their files are still those that their names lead to, and whether
-  /// a commit went unnoticed; gives back memory that has not been needed since the last look.
+  /// a commit went unnoticed, or the clock was set back, which a pass then reports; gives back memory that has not been needed since the last look.
   ///
   /// To be called now and then, about every ``SyncConfiguration/pollInterval``, where the stores tell of
   /// commits by themselves: links then take no look of their own. Blocks while a file hangs; a call
@@ -243,6 +247,12 @@ public final class SyncEngine: Sendable {
   @discardableResult
   public func lookAtStores() -> Bool {
     let links = state.withLock { Array($0.links.values) }
+    let now = local.environment.now()
+    let isSetBack = state.withLock { state in
+      defer { state.lastLook = now }
+      return now < state.lastLook
+    }
+    if isSetBack { poke() }
     var isReleased = false
     for link in links where link.look() { isReleased = true }
     guard state.withLock({ $0.rest.beginLook() }) else { return isReleased }

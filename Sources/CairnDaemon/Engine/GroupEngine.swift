@@ -138,6 +138,8 @@ actor GroupEngine {
       for section in memory.replicas where replicas[section.name] == nil {
         try add(section, origin: .command)
       }
+      // On a full disk they are forgotten the next time.
+      try? engine.forgetRemovedReplicas()
     } catch let error as SyncError {
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)

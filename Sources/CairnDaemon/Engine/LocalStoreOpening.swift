@@ -163,12 +163,27 @@ struct LocalStoreOpening {
 
   /// - Throws: ``EngineFailure`` when something that is no file has the store's name.
   private func checkKind(of url: URL) throws {
-    guard let facts = try? FileFacts(path: url.path), !facts.isRegularFile else { return }
+    guard let facts = try? FileFacts(path: url.path) else { return }
+    if facts.isRegularFile { return try checkNames(of: url) }
     throw EngineFailure(
       code: "not-a-store",
       reason:
         "\(url.path) is \(facts.isFolder ? "a folder" : "a device, a pipe or a socket"); name a "
         + "file in local.path, which may be a new one",
+      isTransient: false)
+  }
+
+  /// Refuses a file that another program may use under another name: SQLite keeps what it has not written yet
+  /// under the name by which a file was opened, and two who open it under two names destroy it.
+  private func checkNames(of url: URL) throws {
+    let path = url.resolvingSymlinksInPath().path
+    let facts = try? FileManager.default.attributesOfItem(atPath: path)
+    guard let names = (facts?[.referenceCount] as? NSNumber)?.intValue, names > 1 else { return }
+    throw EngineFailure(
+      code: SyncError.Code.sameStore.rawValue,
+      reason:
+        "\(url.path) has \(names) names (hard links), and another cairnd or program may use it under one of "
+        + "them; remove the others (find -samefile), or copy the file",
       isTransient: false)
   }
 

@@ -56,21 +56,30 @@ struct ChangeImporter {
     _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
   ) throws -> Outcome {
     do {
-      return try plan(set, cursor, reconsidered, limit: Self.attempts)
+      return try plan(set, cursor, reconsidered, limit: Self.attempts, isAlone: false)
     } catch let error as SyncError where error.code == .contention {
+      let isAlone = access.store is any WriteHolding
       var outcome = try access.holdingWrites {
-        try plan(set, cursor, reconsidered, limit: StoreAccess.attempts)
+        try plan(set, cursor, reconsidered, limit: StoreAccess.attempts, isAlone: isAlone)
       }
       outcome.replans += Self.attempts
       return outcome
     }
   }
 
+  /// What is said of a record that cannot be written although nobody else writes.
+  private static let damage =
+    "the store does not take it, as if another program wrote at the same time; its rows may be "
+    + "damaged: verify it"
+
   /// How often a set is planned because of other writers before they are held up.
   private static let attempts = 3
 
+  /// - Parameter isAlone: Whether no other writer can come in between: what fails as if one had is the fault
+  ///   of a record.
   private func plan(
-    _ set: ChangeSet, _ cursor: SyncCursor?, _ reconsidered: Set<RecordID>, limit: Int
+    _ set: ChangeSet, _ cursor: SyncCursor?, _ reconsidered: Set<RecordID>, limit: Int,
+    isAlone: Bool
   ) throws -> Outcome {
     try access.environment.reach(.beforeImport)
     var attempt = ImportAttempt(set.records.map(\.id), limit: limit)
@@ -96,7 +105,8 @@ struct ChangeImporter {
           for part in attempt.parts { try retry(part, of: set, &outcome) }
           return outcome
         case .failed(let why, let error):
-          attempt.take(why)
+          let isNoWritersFault = isAlone && why == .overtaken && attempt.replans >= Self.attempts
+          attempt.take(isNoWritersFault ? .unknown(Self.damage) : why)
           failure = error
         }
       }
@@ -141,7 +151,10 @@ struct ChangeImporter {
       plan, objects: loading.objects, access: access, ledger: ledger, context: context)
     do {
       let (objects, isExact) = try applying.changeObjects()
-      if !isExact { return .failed(.overtaken, StoreAccess.contention(access.store)) }
+      if !isExact {
+        try clearLostPartners(loading)
+        return .failed(.overtaken, StoreAccess.contention(access.store))
+      }
       let conflicts = try finish(plan, objects, [], ledger, set, cursor)
       guard try isUntouched(plan, loading.objects, ledger) else {
         return .failed(.overtaken, StoreAccess.contention(access.store))
@@ -151,10 +164,17 @@ struct ChangeImporter {
       }
       return .applied(outcome(of: plan, conflicts))
     } catch let error as CoreDataError {
-      return .failed(
-        try FailedSave(plan: plan, applying: applying, incoming: Set(set.records.map(\.id)))
-          .judge(error), error)
+      let failure = try FailedSave(
+        plan: plan, applying: applying, incoming: Set(set.records.map(\.id))
+      ).judge(error)
+      if failure == .overtaken { try clearLostPartners(loading) }
+      return .failed(failure, error)
     }
+  }
+
+  private func clearLostPartners(_ loading: KnownLoading) throws {
+    context.reset()
+    try LostPartners(access: access, context: context).clear(in: loading.snapshots.values)
   }
 
   private func apply(

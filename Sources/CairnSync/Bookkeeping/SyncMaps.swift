@@ -17,6 +17,7 @@ import Foundation
 /// | | `digests` | ``DigestState`` |
 /// | | `differences/`, another store | the ``KnownDifferences`` of the two |
 /// | | `former` | the identities that the store had before it went back in time, 16 bytes each |
+/// | | `replica/`, name | the ``ReplicaIdentity`` of the store that the replica was last |
 /// | | `filter/`, source store | the entities that come from there; none for all |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
@@ -84,6 +85,9 @@ enum SyncKey {
   }
   static func differences(_ other: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("differences/".utf8) + bytes(other))
+  }
+  static func replica(_ name: String) -> SidecarKey {
+    SyncMap.meta.key(Data("replica/\(name)".utf8))
   }
   static func filter(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("filter/".utf8) + bytes(source))

@@ -142,8 +142,10 @@ extension SyncEngine {
         }
         guard let held = entry.state else { return [] }
         guard let lost = try reading.discard(held, insteadOf: entry) else { continue }
-        let again = try QuarantineReading(member, in: group).stored(id)
-        _ = try QuarantineRetry(member: member, coordinator: coordinator).run([again])
+        // A pass may have been faster.
+        if let again = try QuarantineReading(member, in: group).found(id) {
+          _ = try QuarantineRetry(member: member, coordinator: coordinator).run([again])
+        }
         return lost
       }
       throw StoreAccess.contention(member.access.store)
@@ -164,11 +166,13 @@ extension GroupStores {
 }
 
 extension QuarantineReading {
+  fileprivate func found(_ id: QuarantineID) throws -> QuarantineEntry? {
+    try ledger.value(SyncMap.quarantine.key(id.key)).map(QuarantineEntry.init(decoding:))
+  }
+
   /// The entry as it is stored.
   func stored(_ id: QuarantineID) throws -> QuarantineEntry {
-    if let data = try ledger.value(SyncMap.quarantine.key(id.key)) {
-      return try QuarantineEntry(decoding: data)
-    }
+    if let entry = try found(id) { return entry }
     throw SyncError(
       .notQuarantined, "nothing waits as \(id); it may have become visible", recovery: .person)
   }

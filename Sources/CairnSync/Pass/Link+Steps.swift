@@ -1,3 +1,6 @@
+import CairnStore
+import Foundation
+
 extension Link {
   /// The steps of a pass, for work beside passes; nil until the replica is open.
   var steps: SyncPass? {
@@ -26,5 +29,35 @@ extension Link {
   func checkGoingOn() throws {
     let life = life
     if life.isPaused || life.isRemoved { throw CancellationError() }
+  }
+}
+
+// Which store the replica is.
+extension Link {
+  /// The UUID of the store that was open last as this replica, also before the engine was there; nil for a
+  /// replica that is new, or at another place than then.
+  ///
+  /// A file that a person has moved away while no engine ran is made anew, in the folder that it was in.
+  func formerIdentifier() async throws -> String? {
+    try await perform { [self, local, configuration] in
+      let url = configuration.url
+      guard let former = try local.replicaIdentity(named: configuration.name), former.isAt(url)
+      else { return nil }
+      if life.counters.passes == 0, url.isFileURL, former.isInFolder(of: url),
+        !FileManager.default.fileExists(atPath: url.path)
+      {
+        return nil
+      }
+      return former.identifier
+    }
+  }
+
+  /// Notes which store the replica is, unless it is removed meanwhile.
+  ///
+  /// On a full disk it is forgotten at a restart, and nothing else fails by that.
+  func remember(_ store: PersistentStore) {
+    guard let identifier = store.identifier, !life.isRemoved else { return }
+    try? local.setReplicaIdentity(
+      ReplicaIdentity(identifier: identifier, at: configuration.url), named: configuration.name)
   }
 }

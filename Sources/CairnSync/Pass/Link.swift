@@ -35,8 +35,6 @@ final class Link: Sendable {
     var pacing: PassPacing
     var batch: BatchPacing
     var replica: OpenReplica?
-    /// The identifier of the store that was open last under the replica's name.
-    var identifier: String?
     var task: Task<Void, Never>?
   }
   private let state: Mutex<State>
@@ -227,21 +225,19 @@ final class Link: Sendable {
 
   private func open() async {
     change { $0.beginOpening() }
-    let opening = ReplicaOpening(
-      coordinator: coordinator, configuration: configuration, neighbours: neighbours(),
-      expectedIdentifier: state.withLock { $0.identifier }
-    ) { [weak self] progress in self?.change { $0.migrate(progress) } }
     do {
+      let opening = ReplicaOpening(
+        coordinator: coordinator, configuration: configuration, neighbours: neighbours(),
+        expectedIdentifier: try await formerIdentifier()
+      ) { [weak self] progress in self?.change { $0.migrate(progress) } }
       let (store, coordinator) = try await opening.open()
       let replica = try OpenReplica(
         store: store, coordinator: coordinator, local: local, name: configuration.name)
       if replica.context != nil { coordinator.addObserver(observer) }
-      state.withLock { state in
-        state.replica = replica
-        state.identifier = store.identifier
-      }
-      let differences = try await perform { [local] in
-        try local.knownDifferences(with: replica.access.ledger().storeID)
+      state.withLock { $0.replica = replica }
+      let differences = try await perform { [self, local] in
+        remember(store)
+        return try local.knownDifferences(with: replica.access.ledger().storeID)
       }
       change { $0.opened(differences) }
     } catch {

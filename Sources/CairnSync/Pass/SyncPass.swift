@@ -119,8 +119,9 @@ struct SyncPass: @unchecked Sendable {
     ] {
       let isRestored = try store.renewIfRestored(asSeenBy: reader) {
         // Under a new identity nothing would tell what the other had of it.
-        guard isTaking, let count = try comeBack(store, to: reader, isRestored: true) else { return }
-        report.returned[Self.place(of: store)] = count
+        if isTaking, let count = try comeBack(store, to: reader, isRestored: true) {
+          report.returned[Self.place(of: store)] = count
+        }
       }
       if isRestored { report.restored.append(Self.place(of: store)) }
     }

@@ -18,7 +18,7 @@ struct ReplicaInspection: Sendable {
   let coordinator: PersistentStoreCoordinator
   let configuration: ReplicaConfiguration
   let neighbours: [Neighbour]
-  /// The UUID that the replica had while it was open before; nil for one that never was.
+  /// The UUID that the replica had when it was open before, also before a restart; nil for one that never was.
   let expectedIdentifier: String?
   private var url: URL { configuration.url }
 
@@ -47,8 +47,8 @@ struct ReplicaInspection: Sendable {
     guard expectedIdentifier != nil else { return }
     throw SyncError(
       .storeUnavailable,
-      "\(url.path) was removed or moved away while it was in use; put it back, or remove the "
-        + "replica and add it again to have it made anew", recovery: .wait)
+      "\(url.path) was removed or moved away, or its disk is not mounted; put it back, or remove "
+        + "the replica and add it again to have it made anew", recovery: .wait)
   }
 
   private func check(_ place: Place) throws {
@@ -65,6 +65,14 @@ struct ReplicaInspection: Sendable {
         "\(url.path) is the file of \(Self.words(neighbour)) under another name (a link); give the "
           + "path of a file of its own", recovery: .person)
     }
+    // SQLite keeps what it has not written yet under the name by which a file was opened: two who open it under
+    // two names destroy it.
+    if let names = place.names, names > 1 {
+      throw SyncError(
+        .duplicateReplica,
+        "\(url.path) has \(names) names (hard links), and another program may use it under one of "
+          + "them; remove the others (find -samefile), or copy the file", recovery: .person)
+    }
   }
 
   /// What lies under a name, links followed.
@@ -72,6 +80,8 @@ struct ReplicaInspection: Sendable {
     let type: FileAttributeType?
     let device: Int?
     let number: UInt64?
+    /// How many names the file has.
+    let names: Int?
 
     /// Nil when there is nothing, or nothing that can be looked at.
     init?(of url: URL) {
@@ -80,6 +90,7 @@ struct ReplicaInspection: Sendable {
       type = facts[.type] as? FileAttributeType
       device = (facts[.systemNumber] as? NSNumber)?.intValue
       number = (facts[.systemFileNumber] as? NSNumber)?.uint64Value
+      names = (facts[.referenceCount] as? NSNumber)?.intValue
     }
   }
 

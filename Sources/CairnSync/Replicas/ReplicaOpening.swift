@@ -9,7 +9,7 @@ struct ReplicaOpening: Sendable {
   let configuration: ReplicaConfiguration
   /// The other stores of the group.
   let neighbours: [ReplicaInspection.Neighbour]
-  /// The UUID that the replica had while it was open before; nil for one that never was.
+  /// The UUID that the replica had when it was open before, also before a restart; nil for one that never was.
   let expectedIdentifier: String?
   let progress: @Sendable (Double) -> Void
 

@@ -138,6 +138,27 @@ struct ClockTests {
     #expect(told.count == 1 && told.allSatisfy { $0 > Self.year / 2 })
   }
 
+  /// "The daemon says so at once", also where nobody writes.
+  @Test func aClockThatFallsBackOnAnIdleMachineIsReportedByTheNextLook() async throws {
+    jump(Self.year)
+    let local = try daemon()
+    let events = local.engine.events()
+    try local.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    try local.insert(["k"])
+    try await local.engine.wait(timeout: .patience)
+    local.engine.lookAtStores()
+    jump(600_000)
+    local.engine.lookAtStores()
+    var told: UInt64?
+    for await event in events {
+      guard case .clockFellBack(_, _, let ahead) = event else { continue }
+      told = ahead
+      break
+    }
+    #expect(told.map { $0 > Self.year / 2 } == true)
+    try await local.close()
+  }
+
   @Test func aLinkFromTheFutureIsHeldLikeARecord() throws {
     let fleet = Fleet(seed: 9)
     let a = try fleet.add("a", skew: 3_600_000)

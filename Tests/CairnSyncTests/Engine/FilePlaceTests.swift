@@ -85,6 +85,101 @@ struct FilePlaceTests {
     await daemon.engine.stop()
   }
 
+  @Test func anotherStoreUnderTheNameIsRefusedAfterARestartToo() async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    try await daemon.close()
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try other.insert(["foreign"])
+    try await other.close()
+    for file in files(url) { try FileManager.default.removeItem(atPath: file) }
+    _ = try move(scratch.url.appendingPathComponent("other.sqlite"), to: "nas.sqlite")
+    let next = try SyncEngineTests.Daemon("local", in: scratch)
+    let replica = ReplicaConfiguration(name: "nas", url: url)
+    try next.engine.addReplica(replica)
+    let error = await #expect(throws: SyncError.self) {
+      try await next.engine.wait(timeout: .patience)
+    }
+    #expect(error?.code == .anotherStore)
+    #expect(try next.site.picture().count == 1)
+    // The way out that the message names: a person joins the two.
+    try await next.engine.removeReplica(named: "nas")
+    try next.engine.addReplica(replica)
+    try await next.engine.wait(timeout: .patience)
+    #expect(try next.site.picture().count == 2)
+    try await next.close()
+  }
+
+  /// Its disk is not mounted: a new store in its place would be filled and never seen again.
+  @Test func aFileThatIsMissingWithItsFolderAfterARestartIsNotMadeAnewUnlessAPersonSaysSo()
+    async throws
+  {
+    let scratch = try Scratch()
+    let mount = scratch.url.appendingPathComponent("mount")
+    let manager = FileManager.default
+    try manager.createDirectory(at: mount, withIntermediateDirectories: false)
+    let url = mount.appendingPathComponent("nas.sqlite")
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    try daemon.insert(["a"])
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.close()
+    try manager.moveItem(at: mount, to: scratch.url.appendingPathComponent("unmounted"))
+    try manager.createDirectory(at: mount, withIntermediateDirectories: false)
+    let next = try SyncEngineTests.Daemon("local", in: scratch)
+    let replica = ReplicaConfiguration(name: "nas", url: url)
+    try next.engine.addReplica(replica)
+    let error = await #expect(throws: SyncError.self) {
+      try await next.engine.verify(name: "nas", timeout: .patience)
+    }
+    #expect(error?.code == .storeUnavailable && error?.recovery == .wait)
+    #expect(error?.message.contains("removed or moved away") == true)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+    try await next.engine.removeReplica(named: "nas")
+    try next.engine.addReplica(replica)
+    try await next.engine.wait(timeout: .patience)
+    #expect(try await next.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await next.close()
+  }
+
+  @Test func aFileThatAPersonMovedAwayWhileNoEngineRanIsMadeAnew() async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    try await daemon.close()
+    for file in files(url) { try FileManager.default.removeItem(atPath: file) }
+    let next = try SyncEngineTests.Daemon("local", in: scratch)
+    try next.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await next.engine.wait(timeout: .patience)
+    #expect(try await next.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await next.close()
+  }
+
+  @Test func aReplicaThatWasRemovedWhileNoEngineRanOrIsAtAnotherPlaceIsNew() async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    try await daemon.close()
+    for file in files(url) { try FileManager.default.removeItem(atPath: file) }
+    let moved = try SyncEngineTests.Daemon("local", in: scratch)
+    let place = scratch.url.appendingPathComponent("elsewhere.sqlite")
+    try moved.engine.addReplica(ReplicaConfiguration(name: "nas", url: place))
+    try await moved.engine.wait(timeout: .patience)
+    try await moved.close()
+    // The operator takes it out of the configuration, starts the daemon, and puts it in again later.
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try await other.close()
+    for file in files(place) { try FileManager.default.removeItem(atPath: file) }
+    _ = try move(scratch.url.appendingPathComponent("other.sqlite"), to: "elsewhere.sqlite")
+    let without = try SyncEngineTests.Daemon("local", in: scratch)
+    try without.engine.forgetRemovedReplicas()
+    try await without.close()
+    let next = try SyncEngineTests.Daemon("local", in: scratch)
+    try next.engine.addReplica(ReplicaConfiguration(name: "nas", url: place))
+    try next.engine.forgetRemovedReplicas()
+    try await next.engine.wait(timeout: .patience)
+    #expect(try next.site.access.replicaIdentity(named: "nas") != nil)
+    try await next.close()
+  }
+
   @Test func aLocalStoreThatIsRemovedTakesNoMoreWrites() async throws {
     let scratch = try Scratch()
     let (daemon, _) = try await pair(in: scratch)

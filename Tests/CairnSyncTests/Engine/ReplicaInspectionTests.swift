@@ -19,13 +19,14 @@ struct ReplicaInspectionTests {
   enum Thing: String, CaseIterable, Sendable {
     case folder, pipe, device, socket, text, otherApplication, otherModel
     case hardLinkToLocal, linkToLocal, hardLinkToReplica, copyOfLocal, copyOfReplica
+    case hardLinkToAnotherGroup
 
     var code: SyncError.Code {
       switch self {
       case .folder, .pipe, .device, .socket, .text, .otherApplication: .notAStore
       case .otherModel: .incompatibleModel
       case .hardLinkToLocal, .linkToLocal, .copyOfLocal: .sameStore
-      case .hardLinkToReplica, .copyOfReplica: .duplicateReplica
+      case .hardLinkToReplica, .copyOfReplica, .hardLinkToAnotherGroup: .duplicateReplica
       }
     }
 
@@ -37,6 +38,7 @@ struct ReplicaInspectionTests {
       case .otherApplication: "another application"
       case .otherModel: "another model"
       case .hardLinkToLocal, .linkToLocal: "the file of the local store under another name"
+      case .hardLinkToAnotherGroup: "has 2 names (hard links)"
       case .hardLinkToReplica: "the file of the replica nas under another name"
       case .copyOfLocal: "a copy of the local store"
       case .copyOfReplica: "a copy of the replica nas"
@@ -65,6 +67,10 @@ struct ReplicaInspectionTests {
     case .linkToLocal:
       try manager.createSymbolicLink(at: place, withDestinationURL: url("local.sqlite"))
     case .hardLinkToReplica: try manager.linkItem(at: url("nas.sqlite"), to: place)
+    case .hardLinkToAnotherGroup:
+      let other = try Daemon("other", in: scratch)
+      try await other.close()
+      try manager.linkItem(at: url("other.sqlite"), to: place)
     case .copyOfLocal, .copyOfReplica:
       let source = thing == .copyOfLocal ? "local.sqlite" : "nas.sqlite"
       let queue = try DatabaseQueue(path: url(source).path)
@@ -95,6 +101,7 @@ struct ReplicaInspectionTests {
     }
     try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     try await daemon.engine.removeReplica(named: "thing")
+    // The local store and the replica are written meanwhile.
     if let before, ![.hardLinkToLocal, .linkToLocal, .hardLinkToReplica].contains(thing) {
       #expect(try Data(contentsOf: place) == before)
     }

@@ -180,7 +180,9 @@ extension HandlerTable {
 
 /// Refuses the author name of sync: an operator reads in the history which program wrote what.
 func check(author: String?) throws(ControlError) {
-  if author == SyncConfiguration.author { throw .invalidParameter("author") }
+  if let author, SyncConfiguration.ownAuthors.contains(author) {
+    throw .invalidParameter("author")
+  }
 }
 
 /// Reads a text; nil for none.
