@@ -176,7 +176,7 @@ struct Purge {
     let entries = try sidecar.sidecarEntries(
       of: SyncMap.changes.rawValue, from: next ?? SyncKey.number(state.scanned + 1),
       to: SyncKey.number(rule.position + 1), limit: entriesPerCommit)
-    var work = TombstonePurge(access: access, ledger: ledger, limit: rule.position)
+    var work = try TombstonePurge(access: access, ledger: ledger, limit: rule.position)
     var postponed = firstPostponed
     for sequence in try work.remove(entries.map(\.key)) {
       postponed = min(postponed ?? sequence, sequence)

@@ -14,10 +14,19 @@ struct TombstonePurge {
 
   var count: Int { records + links + markers }
 
-  init(access: StoreAccess, ledger: Ledger, limit: UInt64) {
+  /// Whether a store is read from that is not served, and goes on with records that others stand for here.
+  private let hasDeafSources: Bool
+
+  init(access: StoreAccess, ledger: Ledger, limit: UInt64) throws {
     self.access = access
     self.ledger = ledger
     self.limit = limit
+    let readers = try access.readers()
+    var hasDeafSources = false
+    try (access.store as? any SidecarKeeping)?.visitEntries(of: .cursors) { key, _ in
+      if readers[try SyncKey.identity(StoreID.self, in: key)] == nil { hasDeafSources = true }
+    }
+    self.hasDeafSources = hasDeafSources
   }
 
   /// - Parameter keys: Of `sync_changes`.
@@ -49,6 +58,8 @@ struct TombstonePurge {
   private mutating func removeRecord(_ id: RecordID) throws -> Bool {
     guard let entry = try ledger.record(id) else { return true }
     guard RetentionRule.isOver(entry, id: id, plan(of: entry)?.policy) else { return true }
+    // What comes for it from there belongs to the other, also when that store is served one day.
+    if entry.survivor != nil, hasDeafSources { return true }
     let stamp = entry.survivor == nil ? entry.deletion?.stamp : nil
     guard let group = try collect(id, entry, goneAt: stamp) else { return false }
     for (id, entry) in group.sorted(by: { $0.key < $1.key }) {
