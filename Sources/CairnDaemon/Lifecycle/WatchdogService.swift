@@ -139,7 +139,7 @@ final class WatchdogService: Service {
     guard let link else { return }
     Task {
       let isAnswered = (try? await Blocking.run { link.isReplicaAnswering() }) ?? false
-      state.withLock { $0.answers.updateValue(isAnswered, forKey: name) }
+      state.withLock { _ = $0.answers.updateValue(isAnswered, forKey: name) }
     }
   }
 }
