@@ -12,7 +12,8 @@ public struct RecordFetch {
   let parameters: FetchRecords.Parameters
   let entity: EntityDescription
   let columns: [RecordColumn]
-  let request: FetchRequest<ManagedObject>
+  /// Finds the records; their values are read batch by batch, so that a long result needs little memory.
+  let request: FetchRequest<ManagedObjectID>
   let naming: any RecordNaming
 
   /// Checks the parameters against the model.
@@ -30,7 +31,8 @@ public struct RecordFetch {
     columns =
       try parameters.properties?.map { try RecordColumn(path: $0, entity: entity) }
       ?? RecordColumn.all(of: entity)
-    request = FetchRequest<ManagedObject>(entityName: parameters.entity)
+    request = FetchRequest<ManagedObjectID>(entityName: parameters.entity)
+    request.resultType = .managedObjectIDResultType
     request.predicate = try parameters.predicate.map { try Self.predicate($0) }
     request.sortDescriptors = (parameters.sort ?? []).map { key in
       ObjectSortDescriptor(
@@ -51,7 +53,6 @@ public struct RecordFetch {
     // With a place to go on from, the rows behind it are counted.
     request.fetchLimit = parameters.after == nil ? parameters.limit ?? 0 : 0
     request.fetchOffset = parameters.offset ?? 0
-    request.returnsObjectsAsFaults = false
   }
 
   private static func predicate(_ text: String) throws -> ObjectPredicate {
@@ -81,9 +82,8 @@ public struct RecordFetch {
         throw ControlError.invalidParameter("after")
       }
       do {
-        let objects = remaining(of: try find(in: context, within: limit))
-        return RecordCursor(
-          fetch: self, context: context, objects: objects, isNumbered: isNumbered)
+        let found = remaining(of: try find(in: context, within: limit))
+        return RecordCursor(fetch: self, context: context, found: found, isNumbered: isNumbered)
       } catch let error as PredicateEvaluationError {
         throw ControlError.invalidPredicate(
           text: parameters.predicate ?? "", position: 0, reason: error.reason)
@@ -102,7 +102,7 @@ public struct RecordFetch {
 
   private func find(
     in context: ManagedObjectContext, within limit: Duration?
-  ) throws -> [ManagedObject] {
+  ) throws -> [ManagedObjectID] {
     try ReadLimit.holding(limit) {
       do {
         return try context.fetch(request)
@@ -120,10 +120,10 @@ public struct RecordFetch {
     (parameters.sort?.isEmpty ?? true) && stores.allSatisfy { $0.type == StoreTypeName.sqlite }
   }
 
-  /// The objects behind the place to go on from.
-  private func remaining(of objects: [ManagedObject]) -> [ManagedObject] {
-    guard let after = parameters.after else { return objects }
-    let behind = objects.filter { ($0.objectID.rowKey ?? 0) > Int64(after) }
+  /// What is behind the place to go on from.
+  private func remaining(of found: [ManagedObjectID]) -> [ManagedObjectID] {
+    guard let after = parameters.after else { return found }
+    let behind = found.filter { ($0.rowKey ?? 0) > Int64(after) }
     return Array(behind.prefix(parameters.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max))
   }
 
@@ -147,43 +147,5 @@ public struct RecordFetch {
     // Reading a value cannot throw: what could not be read is not without a value.
     if let error = objects.first?.managedObjectContext?.faultError { throw error }
     return rows
-  }
-}
-
-/// The result of a fetch, read batch by batch.
-// Unchecked: `objects` belong to the context's queue, and every touch is inside `performAndWait`;
-// `position` is only touched there too.
-public final class RecordCursor: @unchecked Sendable {
-  private let fetch: RecordFetch
-  private let context: ManagedObjectContext
-  private let objects: [ManagedObject]
-  private let isNumbered: Bool
-  private var position = 0
-  private var hasStarted = false
-
-  init(
-    fetch: RecordFetch, context: ManagedObjectContext, objects: [ManagedObject], isNumbered: Bool
-  ) {
-    self.isNumbered = isNumbered
-    self.fetch = fetch
-    self.context = context
-    self.objects = objects
-  }
-
-  /// The next batch, nil after the last.
-  ///
-  /// There is always a first one, which names the properties.
-  public func next() throws -> FetchRecords.Reply? {
-    try context.performAndWait {
-      guard position < objects.count || !hasStarted else { return nil }
-      let properties = hasStarted ? nil : fetch.columns.map(\.name)
-      hasStarted = true
-      let end = min(position + RecordFetch.batchSize, objects.count)
-      let batch = Array(objects[position..<end])
-      position = end
-      let last = isNumbered ? batch.last?.objectID.rowKey.map(Int.init) : nil
-      return FetchRecords.Reply(
-        properties: properties, rows: try fetch.rows(batch), last: last)
-    }
   }
 }

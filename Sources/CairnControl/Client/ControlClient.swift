@@ -45,15 +45,12 @@ public final class ControlClient {
   /// How long each answer may take; nil waits for ever.
   public var timeout: Duration?
 
-  /// The limits of one answer: more than of a call, since rows travel in answers.
-  private static let replyLimits = JSONLimits(byteCount: 16 << 20)
-
   /// Connects to the daemon's socket.
   ///
   /// - Throws: ``ControlClientError/unreachable(_:)``.
   public init(socket path: String, timeout: Duration? = .seconds(30)) throws {
     self.timeout = timeout
-    framing = MessageFraming(limit: Self.replyLimits.byteCount)
+    framing = MessageFraming(limit: JSONLimits.answer.byteCount)
     do {
       stream = try UnixStream(connectingTo: path, timeout: timeout ?? .seconds(30))
     } catch let error as PlatformError {
@@ -149,7 +146,7 @@ public final class ControlClient {
     let message = try nextMessage(timeout: timeout ?? self.timeout)
     let value: JSONValue
     do {
-      value = try JSONParser.parse(message, limits: Self.replyLimits)
+      value = try JSONParser.parse(message, limits: .answer)
     } catch let problem as JSONProblem {
       throw ControlClientError.misunderstood(problem.description)
     }

@@ -170,7 +170,7 @@ public struct InterfaceOutline: Sendable, Hashable {
       error ImportFailed (line: int, reason: string)
       """,
       """
-      # Finding rows took longer than that many seconds, and was ended.
+      # Finding rows took longer than limit seconds, or an answer would have more than limit bytes.
       error LimitExceeded (limit: int, reason: string)
       """,
     ])

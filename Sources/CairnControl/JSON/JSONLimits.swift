@@ -16,8 +16,10 @@ public struct JSONLimits: Sendable, Hashable {
     self.memberCount = memberCount
   }
 
-  /// What one control message may hold: 1 MiB.
+  /// What one call may hold: 1 MiB.
   public static let message = JSONLimits(byteCount: 1 << 20)
+  /// What one answer may hold, since rows travel in answers: 16 MiB, as for systemd's clients.
+  public static let answer = JSONLimits(byteCount: 16 << 20)
 }
 
 /// Why a text is not acceptable JSON.

@@ -107,7 +107,7 @@ extension ControlError: CustomStringConvertible {
     case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"
     case .recordNotFound(let entity, _):
       "`cairnctl fetch \(entity) --properties id` lists the IDs of what is there"
-    case .limitExceeded: "ask for less, such as a simpler condition"
+    case .limitExceeded: "ask for less: a simpler condition, or fewer properties"
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
     case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
       .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed:

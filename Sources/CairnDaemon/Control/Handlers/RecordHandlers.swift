@@ -84,7 +84,7 @@ extension HandlerTable {
       try fetch.start(in: context, stores: [store], within: readLimit)
     }
     while let batch = try await context.perform({ try cursor.next() }) {
-      try await send(batch)
+      try await naming(batch.rows) { try await send(batch) }
       try Task.checkCancellation()
     }
   }
@@ -115,9 +115,29 @@ extension HandlerTable {
       while let batch = try await Blocking.run({ try cursor.next() }) {
         var rows = batch.rows
         if fetch.records ?? false { try Self.addRecords(to: &rows, coordinator, group.naming) }
-        try await send(.init(fetch: index, properties: batch.properties, rows: rows))
+        let reply = ExportRecords.Reply(fetch: index, properties: batch.properties, rows: rows)
+        try await naming(rows) { try await send(reply) }
         try Task.checkCancellation()
       }
+    }
+  }
+
+  /// Names the record that is too large for an answer, where one is.
+  private static func naming(
+    _ rows: [[String: JSONValue]], _ send: () async throws -> Void
+  ) async throws {
+    do {
+      try await send()
+    } catch ControlError.limitExceeded(let limit, let reason) {
+      guard rows.count == 1, let row = rows.first else {
+        throw ControlError.limitExceeded(limit: limit, reason: reason)
+      }
+      let name = [row["entity"], row["record"] ?? row["id"]].compactMap { $0?.stringValue }
+      throw ControlError.limitExceeded(
+        limit: limit,
+        reason:
+          "\(reason) for \(name.joined(separator: " ")) alone; leave its long values out, or read the "
+          + "store's file (--file)")
     }
   }
 

@@ -1,0 +1,138 @@
+// Long results are read batch by batch.
+
+import Cairn
+import CairnControl
+import CairnRecords
+import Foundation
+import Testing
+
+@Suite struct RecordCursorTests {
+  private let coordinator: PersistentStoreCoordinator
+  private let context: ManagedObjectContext
+
+  /// Three batches and a half.
+  private static let count = RecordFetch.batchSize * 7 / 2
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let item = EntityDescription(
+      name: "Item",
+      properties: [
+        AttributeDescription(name: "number", type: .integer32),
+        AttributeDescription(name: "text", type: .string),
+      ])
+    let partner = RelationshipDescription()
+    (partner.name, partner.destinationEntity, partner.maxCount) = ("partner", item, 1)
+    partner.inverseRelationship = partner
+    item.properties.append(partner)
+    let model = ManagedObjectModel()
+    model.entities = [item]
+    coordinator = PersistentStoreCoordinator(managedObjectModel: model)
+    _ = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil,
+      at: folder.appendingPathComponent("Items.sqlite"))
+    context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait { [context] in
+      var last: ManagedObject?
+      for number in 0..<Self.count {
+        let object = ManagedObject(entity: item, insertInto: context)
+        object.setValue(number, forKey: "number")
+        if number % 2 == 1 { object.setValue(last, forKey: "partner") }
+        last = object
+      }
+      try context.save()
+      context.reset()
+    }
+  }
+
+  private func cursor(_ parameters: FetchRecords.Parameters) throws -> RecordCursor {
+    try RecordFetch(
+      parameters, model: coordinator.managedObjectModel, naming: URINaming(coordinator: coordinator)
+    ).start(in: context, stores: nil)
+  }
+
+  private func numbers(_ replies: [FetchRecords.Reply]) -> [Int64] {
+    replies.flatMap(\.rows).compactMap { $0["number"]?.exactInteger }
+  }
+
+  private func rest(of cursor: RecordCursor) throws -> [FetchRecords.Reply] {
+    var replies: [FetchRecords.Reply] = []
+    while let reply = try cursor.next() { replies.append(reply) }
+    return replies
+  }
+
+  @Test func batchesEndAtAMegabyteAndALongerRowGoesAlone() throws {
+    let sizes = [10, 400_000, 400_000, 400_000, 3_000_000, 10, 10, 1_500_000]
+    try context.performAndWait { [context] in
+      for object in try context.fetch(FetchRequest<ManagedObject>(entityName: "Item")) {
+        let number = object.value(forKey: "number") as? Int ?? 0
+        if sizes.indices.contains(number) {
+          object.setValue(String(repeating: "x", count: sizes[number]), forKey: "text")
+        }
+      }
+      try context.save()
+      context.reset()
+    }
+    let replies = try rest(of: cursor(.init(entity: "Item", sort: ["number"])))
+    #expect(numbers(replies) == Array(0..<Int64(Self.count)))
+    for reply in replies where reply.rows.count > 1 {
+      let bytes = reply.rows.reduce(0) { $0 + JSONValue.object($1).bytes().count }
+      #expect(bytes < 1_100_000)
+    }
+    #expect(replies.contains { $0.rows.count == 1 })
+    #expect(replies.count < 20)
+  }
+
+  @Test func batchesComeInTheOrderThatWasAskedForAndLeaveNoObjects() throws {
+    let cursor = try cursor(.init(entity: "Item", sort: ["-number"]))
+    var replies: [FetchRecords.Reply] = []
+    while let reply = try cursor.next() {
+      replies.append(reply)
+      let held = context.performAndWait { [context] in context.registeredObjects.count }
+      #expect(held == 0)
+    }
+    #expect(numbers(replies) == (0..<Int64(Self.count)).reversed())
+    #expect(replies.map(\.rows.count) == [100, 100, 100, 50])
+    #expect(replies.map { $0.properties == nil } == [false, true, true, true])
+    #expect(replies.first?.rows.first?["partner"]?.stringValue != nil, "references are named")
+    #expect(replies.allSatisfy { $0.last == nil })
+  }
+
+  @Test func aCutStreamGoesOnBehindItsLastRow() throws {
+    let all = try cursor(.init(entity: "Item"))
+    let first = try #require(try all.next())
+    let after = try #require(first.last)
+    let rest = try rest(of: cursor(.init(entity: "Item", after: after)))
+    #expect(numbers([first] + rest) == Array(0..<Int64(Self.count)))
+  }
+
+  @Test func whatIsDeletedMeanwhileIsLeftOutAndTheRestComes() throws {
+    let cursor = try cursor(.init(entity: "Item"))
+    let first = try #require(try cursor.next())
+    // Behind what was read ahead: a hundred in a row, and every second one of fifty.
+    let other = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = coordinator
+    try other.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      for object in try other.fetch(request) {
+        let number = object.value(forKey: "number") as? Int ?? 0
+        if (150..<250).contains(number) || (250..<300).contains(number) && number % 2 == 0 {
+          other.delete(object)
+        }
+      }
+      try other.save()
+    }
+    let rest = try rest(of: cursor)
+    #expect(rest.allSatisfy { !$0.rows.isEmpty }, "an empty batch is the end")
+    let wanted = (0..<150) + (250..<300).filter { $0 % 2 == 1 } + (300..<350)
+    #expect(numbers([first] + rest) == wanted.map(Int64.init))
+  }
+
+  @Test func aResultWithoutRowsNamesItsPropertiesOnce() throws {
+    let replies = try rest(of: cursor(.init(entity: "Item", predicate: "number < 0")))
+    #expect(replies.count == 1 && replies[0].rows.isEmpty)
+    #expect(Set(replies[0].properties ?? []) == ["number", "text", "partner"])
+  }
+}
