@@ -138,8 +138,9 @@ struct StoreModelChange: Sendable {
   var refusal: StatusProblem {
     StatusProblem(
       code: Self.code,
-      message: "\(subject) stays at \(old.side.version) of the model, as the configuration has `migrate: "
-        + "false` for it; `cairnctl store migrate \(store)` brings it to \(target.version.side.version)")
+      message: "\(subject) stays at \(old.side.version) of the model, as the configuration has "
+        + "`migrate: false` for it; `cairnctl store migrate \(store)` brings it to "
+        + target.version.side.version)
   }
 
   private func reason(_ new: String) -> String {
@@ -166,7 +167,8 @@ struct StoreModelChange: Sendable {
       return "`\(command) --dry-run` shows all, `\(command)` does it once it can be"
     }
     // A replica may be shared, and its other programs are not asked.
-    let warning = store == StoreReference.localName ? "" : ", also for other programs that share the file"
+    let isShared = store != StoreReference.localName
+    let warning = isShared ? ", also for other programs that share the file" : ""
     let does = "`\(command) --dry-run` shows all, `\(command) --allow-drop` does it\(warning)"
     return isForeign ? "put the newer model there; or \(does)" : does
   }
