@@ -113,7 +113,7 @@ public final class SyncEngine: Sendable {
       + links.map {
         .init(
           name: $0.configuration.name, url: $0.configuration.url,
-          identifier: $0.store?.identifier)
+          identifier: $0.store?.identifier ?? $0.knownIdentifier)
       }
   }
 

@@ -52,6 +52,13 @@ extension Link {
     }
   }
 
+  /// The UUID of the store that the replica was last, without a look at its file; nil, too, where the local
+  /// store cannot be read.
+  var knownIdentifier: String? {
+    let former = try? local.replicaIdentity(named: configuration.name)
+    return former.flatMap { $0.isAt(configuration.url) ? $0.identifier : nil }
+  }
+
   /// Notes which store the replica is, unless it is removed meanwhile.
   ///
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.

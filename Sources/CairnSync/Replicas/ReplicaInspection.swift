@@ -53,9 +53,9 @@ struct ReplicaInspection: Sendable {
 
   private func check(_ place: Place) throws {
     guard place.type == .typeRegular else {
-      let what = place.type == .typeDirectory ? "a folder" : "a device, a pipe or a socket"
       throw SyncError(
-        .notAStore, "\(url.path) is \(what); give the path of a file, which may be a new one",
+        .notAStore,
+        "\(url.path) is \(place.words); give the path of a file, which may be a new one",
         recovery: .person)
     }
     for neighbour in neighbours {
@@ -82,6 +82,15 @@ struct ReplicaInspection: Sendable {
     let number: UInt64?
     /// How many names the file has.
     let names: Int?
+
+    /// For people, of what is no regular file.
+    var words: String {
+      switch type {
+      case .typeDirectory: "a folder"
+      case .typeSymbolicLink: "a link that leads nowhere"
+      default: "a device, a pipe or a socket"
+      }
+    }
 
     /// Nil when there is nothing, or nothing that can be looked at.
     init?(of url: URL) {

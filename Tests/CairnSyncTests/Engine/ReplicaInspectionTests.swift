@@ -19,11 +19,11 @@ struct ReplicaInspectionTests {
   enum Thing: String, CaseIterable, Sendable {
     case folder, pipe, device, socket, text, otherApplication, otherModel
     case hardLinkToLocal, linkToLocal, hardLinkToReplica, copyOfLocal, copyOfReplica
-    case hardLinkToAnotherGroup
+    case hardLinkToAnotherGroup, linkToNothing
 
     var code: SyncError.Code {
       switch self {
-      case .folder, .pipe, .device, .socket, .text, .otherApplication: .notAStore
+      case .folder, .pipe, .device, .socket, .text, .otherApplication, .linkToNothing: .notAStore
       case .otherModel: .incompatibleModel
       case .hardLinkToLocal, .linkToLocal, .copyOfLocal: .sameStore
       case .hardLinkToReplica, .copyOfReplica, .hardLinkToAnotherGroup: .duplicateReplica
@@ -35,6 +35,7 @@ struct ReplicaInspectionTests {
       case .folder: "is a folder"
       case .pipe, .device, .socket: "a device, a pipe or a socket"
       case .text: "not an SQLite database"
+      case .linkToNothing: "a link that leads nowhere"
       case .otherApplication: "another application"
       case .otherModel: "another model"
       case .hardLinkToLocal, .linkToLocal: "the file of the local store under another name"
@@ -67,6 +68,8 @@ struct ReplicaInspectionTests {
     case .linkToLocal:
       try manager.createSymbolicLink(at: place, withDestinationURL: url("local.sqlite"))
     case .hardLinkToReplica: try manager.linkItem(at: url("nas.sqlite"), to: place)
+    case .linkToNothing:
+      try manager.createSymbolicLink(at: place, withDestinationURL: url("nothing"))
     case .hardLinkToAnotherGroup:
       let other = try Daemon("other", in: scratch)
       try await other.close()
@@ -87,7 +90,7 @@ struct ReplicaInspectionTests {
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url("nas.sqlite")))
     try await daemon.engine.wait(timeout: .patience)
     let place = try await make(thing)
-    let isReadable = ![.folder, .pipe, .device, .socket].contains(thing)
+    let isReadable = ![.folder, .pipe, .device, .socket, .linkToNothing].contains(thing)
     let before = isReadable ? try Data(contentsOf: place) : nil
     let replica = ReplicaConfiguration(name: "thing", url: place)
     let refusal = await #expect(throws: SyncError.self) { try await daemon.engine.check(replica) }
@@ -105,6 +108,25 @@ struct ReplicaInspectionTests {
     if let before, ![.hardLinkToLocal, .linkToLocal, .hardLinkToReplica].contains(thing) {
       #expect(try Data(contentsOf: place) == before)
     }
+    try await daemon.close()
+  }
+
+  @Test func aCopyOfAReplicaThatIsNotOpenIsRefusedToo() async throws {
+    var daemon = try Daemon("local", in: scratch)
+    let nas = ReplicaConfiguration(name: "nas", url: url("nas.sqlite"))
+    try daemon.engine.addReplica(nas)
+    try await daemon.engine.wait(timeout: .patience)
+    let place = try await make(.copyOfReplica)
+    try await daemon.close()
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(at: url("nas.sqlite" + suffix))
+    }
+    daemon = try Daemon("local", in: scratch)
+    try daemon.engine.addReplica(nas)
+    let refusal = await #expect(throws: SyncError.self) {
+      try await daemon.engine.check(ReplicaConfiguration(name: "thing", url: place))
+    }
+    #expect(refusal?.code == .duplicateReplica, "\(refusal?.message ?? "")")
     try await daemon.close()
   }
 
