@@ -257,18 +257,17 @@ import Testing
 
   /// A replica that another machine's daemon has at a version that the local store left.
   @Test func aReplicaOfAVersionThatLosesSomethingIsDecidedByItself() async throws {
-    let daemon = try await filled()
-    try FileManager.default.moveItem(atPath: replica, toPath: folder.file("away.sqlite"))
+    _ = try await filled()
     try package.makeCurrent("Bare")
-    try await daemon.start()
-    #expect(try await daemon.ctl("store", "migrate", "local", "--allow-drop").code == 0)
-    #expect(await daemon.stop() == 0)
-    try? FileManager.default.removeItem(atPath: replica)
-    try FileManager.default.moveItem(atPath: folder.file("away.sqlite"), toPath: replica)
+    let alone = try Daemon(in: folder, .init(model: package.path))
+    try await alone.start()
+    #expect(try await alone.ctl("store", "migrate", "local", "--allow-drop").code == 0)
+    #expect(await alone.stop() == 0)
     // The bare version has more here, so that the replica cannot stay as it is.
     let extra = #"<attribute name="extra" optional="YES" attributeType="Double"/>"#
     try package.add("Bare2", Self.item(extra))
     try package.makeCurrent("Bare2")
+    let daemon = try daemon()
     try await daemon.start()
     let isSaid = await eventually {
       let message = try? daemon.replica("nas")?.problem?.message
