@@ -236,16 +236,26 @@ public final class SyncEngine: Sendable {
     }
   }
 
+  /// What a look at the stores gave back to the allocator.
+  public enum MemoryRelease: Sendable {
+    case nothing
+    /// What stores had gathered that are written to without pause, and that they will need again in part.
+    case amongWork
+    /// What a store had that is at rest.
+    case atRest
+  }
+
   /// Looks once at all stores: whether their files are still those that their names lead to, and whether
-  /// a commit went unnoticed, or the clock was set back, which a pass then reports; gives back memory that has not been needed since the last look.
+  /// a commit went unnoticed, or the clock was set back, which a pass then reports; gives back memory that has
+  /// not been needed since the last look.
   ///
   /// To be called now and then, about every ``SyncConfiguration/pollInterval``, where the stores tell of
   /// commits by themselves: links then take no look of their own. Blocks while a file hangs; a call
   /// meanwhile looks at the others.
   ///
-  /// - Returns: Whether a store is at rest, and memory was given back.
+  /// - Returns: What was given back: the process may give it back to the system.
   @discardableResult
-  public func lookAtStores() -> Bool {
+  public func lookAtStores() -> MemoryRelease {
     let links = state.withLock { Array($0.links.values) }
     let now = local.environment.now()
     let isSetBack = state.withLock { state in
@@ -253,9 +263,11 @@ public final class SyncEngine: Sendable {
       return now < state.lastLook
     }
     if isSetBack { poke() }
-    var isReleased = false
-    for link in links where link.look() { isReleased = true }
-    guard state.withLock({ $0.rest.beginLook() }) else { return isReleased }
+    var findings = links.map { $0.look() }
+    func release() -> MemoryRelease {
+      findings.contains(.rest) ? .atRest : findings.contains(.longWork) ? .amongWork : .nothing
+    }
+    guard state.withLock({ $0.rest.beginLook() }) else { return release() }
     defer { state.withLock { $0.rest.endLook() } }
     (local.store as? any CommitWatching)?.lookForCommits()
     do {
@@ -266,7 +278,8 @@ public final class SyncEngine: Sendable {
     let passes = links.reduce(0) { $0 + $1.life.counters.passes }
     let finding = state.withLock { $0.rest.finding(after: passes) }
     if finding != .nothingNew { (local.store as? any MemoryReleasing)?.releaseMemory() }
-    return isReleased || finding == .rest
+    findings.append(finding)
+    return release()
   }
 
   // MARK: Looking

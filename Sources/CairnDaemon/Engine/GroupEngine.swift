@@ -222,11 +222,12 @@ actor GroupEngine {
       while (try? await Task.sleep(for: interval, tolerance: interval / 10)) != nil {
         // A file that hangs delays the next look by nothing.
         Task { [isFirst] in
-          let isReleased = (try? await Blocking.run { engine.lookAtStores() }) == true
+          let released = (try? await Blocking.run { engine.lookAtStores() }) ?? .nothing
           if await needsReopening { reporter.reopening() }
-          guard isReleased || isFirst else { return }
-          ProcessConduct.returnFreeMemory()
-          ProcessConduct.releaseProgramPages()
+          // What threads free stays with the part of the heap that each uses: without this, work without an end
+          // takes as much for each of them as it has ever needed there.
+          if released != .nothing || isFirst { ProcessConduct.returnFreeMemory() }
+          if released == .atRest || isFirst { ProcessConduct.releaseProgramPages() }
         }
         isFirst = false
       }

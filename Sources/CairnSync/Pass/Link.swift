@@ -207,15 +207,14 @@ final class Link: Sendable {
   /// that was not needed since the last look; also now and then where work does not end, since what SQLite keeps
   /// of pages grows with what they come by.
   ///
-  /// - Returns: Whether the link is at rest, and gave memory back.
-  func look() -> Bool {
-    guard let store, state.withLock({ $0.rest.beginLook() }) else { return false }
+  func look() -> Rest.Finding {
+    guard let store, state.withLock({ $0.rest.beginLook() }) else { return .nothingNew }
     defer { state.withLock { $0.rest.endLook() } }
     (store as? any CommitWatching)?.lookForCommits()
     do { try (store as? any FilePlaceChecking)?.checkFilePlace() } catch { poke() }
     let finding = state.withLock { $0.rest.finding(after: $0.life.counters.passes) }
     if finding != .nothingNew { (store as? any MemoryReleasing)?.releaseMemory() }
-    return finding == .rest
+    return finding
   }
 
   private func rest(atMost limit: Duration?) async {

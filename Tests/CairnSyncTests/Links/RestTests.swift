@@ -104,6 +104,23 @@ struct RestTests {
     await daemon.engine.stop()
   }
 
+  @Test func storesThatAreWrittenToWithoutPauseGiveMemoryBackNowAndThenAndAgainAtRest() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, pollInterval: .seconds(3600))
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    var given: [SyncEngine.MemoryRelease] = []
+    for number in 1...Rest.longWork {
+      try daemon.insert(["\(number)"])
+      try await daemon.engine.wait(timeout: .patience)
+      given.append(daemon.engine.lookAtStores())
+    }
+    #expect(given.dropLast().allSatisfy { $0 == .nothing } && given.last == .amongWork, "\(given)")
+    #expect(await eventually { daemon.engine.lookAtStores() == .atRest })
+    #expect(daemon.engine.lookAtStores() == .nothing)
+    try await daemon.close()
+  }
+
   @Test func aFileThatIsReplacedIsFoundByTheLookAtAllStores() async throws {
     let scratch = try Scratch()
     let daemon = try SyncEngineTests.Daemon(
