@@ -104,7 +104,7 @@ struct RestTests {
     await daemon.engine.stop()
   }
 
-  @Test func storesThatAreWrittenToWithoutPauseGiveMemoryBackNowAndThenAndAgainAtRest() async throws {
+  @Test func workWithoutAnEndGivesMemoryBackNowAndThenAndAlsoAtRest() async throws {
     let scratch = try Scratch()
     let daemon = try SyncEngineTests.Daemon("local", in: scratch, pollInterval: .seconds(3600))
     let url = scratch.url.appendingPathComponent("nas.sqlite")
