@@ -68,7 +68,7 @@ public final class FileWatch: Sendable {
 
   /// Listens to nothing until a time of ``MonotonicClock``, and then takes it that the files have changed.
   ///
-  /// While nobody listens, programs that write the files do not pay for what the kernel reports of each write. Other
+  /// Meanwhile programs that write the files do not pay for what the kernel reports of each write. Other
   /// watches of the same folder rest, too. Not for folders of other machines: the thread that all watches share asks
   /// the file system for the folder afterwards.
   public func rest(until time: UInt64) {

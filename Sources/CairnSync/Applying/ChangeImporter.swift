@@ -67,7 +67,7 @@ struct ChangeImporter {
     }
   }
 
-  /// What is said of a record that cannot be written although nobody else writes.
+  /// What is said of a record that cannot be written although no other program writes.
   private static let damage =
     "the store does not take it, as if another program wrote at the same time; its rows may be "
     + "damaged: verify it"

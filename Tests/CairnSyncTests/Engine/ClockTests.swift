@@ -138,7 +138,7 @@ struct ClockTests {
     #expect(told.count == 1 && told.allSatisfy { $0 > Self.year / 2 })
   }
 
-  /// "The daemon says so at once", also where nobody writes.
+  /// "The daemon says so at once", also where no program writes.
   @Test func aClockThatFallsBackOnAnIdleMachineIsReportedByTheNextLook() async throws {
     jump(Self.year)
     let local = try daemon()

@@ -42,9 +42,9 @@ final class Scheduler: Sendable {
     /// What happens in the middle of a machine's step, after how many failpoints.
     var interruptions: [String: (left: Int, work: @Sendable (SyncEnvironment.Failpoint) -> Void)] =
       [:]
-    /// The failpoints that were reached since somebody asked.
+    /// The failpoints that were reached since the last question.
     var reached: [SyncEnvironment.Failpoint] = []
-    /// How many records went by the run since somebody asked.
+    /// How many records went by the run since the last question.
     var runs: [SyncEnvironment.Run: Int] = [:]
     var isWakingAllowed = false
     var settled: CheckedContinuation<Void, Never>?
