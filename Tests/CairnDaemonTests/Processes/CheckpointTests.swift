@@ -40,16 +40,9 @@ import Testing
     let daemon = try Daemon(in: folder)
     try await daemon.start()
     try await daemon.ctl("insert", "Section", "name=s")
-    let index = try FileFacts(path: daemon.localPath + "-shm").inode
-    func holdsLock() throws -> Bool {
-      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-      return locks.split(separator: "\n").contains { line in
-        line.contains(" \(daemon.pid) ") && line.contains(":\(index) 128 128")
-      }
-    }
-    #expect(try holdsLock(), "before")
+    #expect(try await daemon.holdsIndex(of: daemon.localPath), "before")
     #expect(try await daemon.ctl("checkpoint").code == 0)
-    #expect(try holdsLock(), "afterwards")
+    #expect(try await daemon.holdsIndex(of: daemon.localPath), "afterwards")
     #expect(await daemon.stop() == 0)
   }
 

@@ -206,3 +206,19 @@ final class Daemon: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
   }
 }
+
+extension Daemon {
+  /// Whether it keeps the lock of a database that each connection holds, in the index of the write-ahead log.
+  ///
+  /// The kernel's list is read in parts, between which others shorten it; a lock that was given up does not
+  /// come back.
+  func holdsIndex(of path: String) async throws -> Bool {
+    let index = try FileFacts(path: path + "-shm").inode
+    return await eventually {
+      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      return locks?.split(separator: "\n").contains {
+        $0.contains(" \(self.pid) ") && $0.contains(":\(index) 128 128")
+      } ?? false
+    }
+  }
+}

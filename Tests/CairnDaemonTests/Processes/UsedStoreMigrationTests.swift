@@ -118,17 +118,9 @@ import Testing
 
   @Test func checkingWhoHasTheStoreKeepsTheDaemonsOwnLocks() async throws {
     let daemon = try await daemon(of: "Bare")
-    func holds(_ path: String) throws -> Bool {
-      let index = try FileManager.default.attributesOfItem(atPath: path + "-shm")[.systemFileNumber]
-      let inode = try #require((index as? NSNumber)?.intValue)
-      return try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-        .split(separator: "\n").contains {
-          $0.contains(" \(daemon.pid) ") && $0.contains(":\(inode) 128 128")
-        }
-    }
-    #expect(try holds(daemon.localPath))
+    #expect(try await daemon.holdsIndex(of: daemon.localPath))
     #expect(try await daemon.ctl("store", "migrate", "--dry-run").code == 0)
-    #expect(try holds(daemon.localPath), "a closed descriptor of the index gives locks up")
+    #expect(try await daemon.holdsIndex(of: daemon.localPath), "a closed descriptor of the index gives locks up")
     #expect(await daemon.stop() == 0)
   }
 }
