@@ -120,7 +120,9 @@ import Testing
     let daemon = try await daemon(of: "Bare")
     #expect(try await daemon.holdsIndex(of: daemon.localPath))
     #expect(try await daemon.ctl("store", "migrate", "--dry-run").code == 0)
-    #expect(try await daemon.holdsIndex(of: daemon.localPath), "a closed descriptor of the index gives locks up")
+    #expect(
+      try await daemon.holdsIndex(of: daemon.localPath),
+      "a closed descriptor of the index gives locks up")
     #expect(await daemon.stop() == 0)
   }
 }
