@@ -125,6 +125,7 @@ public final class SyncEngine: Sendable {
     state.withLock { $0.links[name] = nil }
     let wasInOrder = link.life.lastError == nil && link.life.phase == .ready
     link.change { $0.remove() }
+    // A full disk keeps no replica from being removed: `forgetRemovedReplicas()` tries again at the next start.
     try? local.setReplicaIdentity(nil, named: name)
     await link.stop()
     await release(link, isInOrder: wasInOrder)

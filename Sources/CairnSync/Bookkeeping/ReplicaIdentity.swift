@@ -60,14 +60,7 @@ extension StoreAccess {
 
   /// - Parameter identity: Nil for a replica that was removed: what is added under its name is new.
   func setReplicaIdentity(_ identity: ReplicaIdentity?, named name: String) throws {
-    for _ in 0..<Self.attempts {
-      let ledger = try ledger()
-      let key = SyncKey.replica(name)
-      if try ledger.value(key) == identity?.encoded { return }
-      ledger.put(key, identity?.encoded)
-      if try commit(ledger, isRebased: true) { return }
-    }
-    throw Self.contention(store)
+    try keep(identity?.encoded, at: SyncKey.replica(name))
   }
 
   /// The names under which stores are remembered.

@@ -133,6 +133,19 @@ struct StoreAccess: Sendable {
         + "\(attempts) attempts; trying again later", recovery: .retry)
   }
 
+  /// Keeps a value of the bookkeeping on which no other depends; nil takes it away.
+  ///
+  /// - Throws: `contention`, and what the store throws.
+  func keep(_ value: Data?, at key: SidecarKey) throws {
+    for _ in 0..<Self.attempts {
+      let ledger = try ledger()
+      if try ledger.value(key) == value { return }
+      ledger.put(key, value)
+      if try commit(ledger, isRebased: true) { return }
+    }
+    throw Self.contention(store)
+  }
+
   /// Commits what the ledger holds and nothing else.
   ///
   /// - Parameter isRebased: Whether what others have committed since the ledger was made does not matter

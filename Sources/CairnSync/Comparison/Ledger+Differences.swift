@@ -10,15 +10,7 @@ extension StoreAccess {
   }
 
   func setKnownDifferences(_ differences: KnownDifferences?, with other: StoreID) throws {
-    for _ in 0..<Self.attempts {
-      let ledger = try ledger()
-      let key = SyncKey.differences(other)
-      let stored = try ledger.value(key)
-      if stored == differences?.encoded { return }
-      ledger.put(key, differences?.encoded)
-      if try commit(ledger, isRebased: true) { return }
-    }
-    throw Self.contention(store)
+    try keep(differences?.encoded, at: SyncKey.differences(other))
   }
 }
 

@@ -12,6 +12,17 @@ struct QuarantineTests {
   private let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
+  /// Writes a value past the rules, which a batch request does not ask.
+  private func breakRule(ofItem key: String, in daemon: SyncEngineTests.Daemon) throws {
+    let request = BatchUpdateRequest(entityName: "Item")
+    request.predicate = ObjectPredicate(format: "key == %@", key)
+    request.propertiesToUpdate = ["value": String(repeating: "x", count: 200)]
+    request.affectedStores = [daemon.site.store]
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = daemon.site.coordinator
+    _ = try context.performAndWait { try context.execute(request) }
+  }
+
   /// A daemon with an item `k`, whose replica refuses its value.
   private func refused(
     _ write: (SyncEngineTests.Daemon) async throws -> Void = {
@@ -103,13 +114,7 @@ struct QuarantineTests {
     let daemon = try await refused { daemon in
       try await daemon.engine.rest()
       try daemon.insert(["bad"])
-      let request = BatchUpdateRequest(entityName: "Item")
-      request.predicate = ObjectPredicate(format: "key == 'bad'")
-      request.propertiesToUpdate = ["value": String(repeating: "x", count: 200)]
-      request.affectedStores = [daemon.site.store]
-      let context = ManagedObjectContext(.privateQueue)
-      context.persistentStoreCoordinator = daemon.site.coordinator
-      _ = try context.performAndWait { try context.execute(request) }
+      try breakRule(ofItem: "bad", in: daemon)
       try daemon.engine.resume()
     }
     let item = try #require(try await daemon.engine.quarantine().items.first)
@@ -138,13 +143,7 @@ struct QuarantineTests {
         let item = try daemon.site.insert("Item", ["key": "bad"], in: context)
         _ = try daemon.site.insert("Part", ["key": "p", "item": item], in: context)
       }
-      let request = BatchUpdateRequest(entityName: "Item")
-      request.predicate = ObjectPredicate(format: "key == 'bad'")
-      request.propertiesToUpdate = ["value": String(repeating: "x", count: 200)]
-      request.affectedStores = [daemon.site.store]
-      let context = ManagedObjectContext(.privateQueue)
-      context.persistentStoreCoordinator = daemon.site.coordinator
-      _ = try context.performAndWait { try context.execute(request) }
+      try breakRule(ofItem: "bad", in: daemon)
       try daemon.engine.resume()
     }
     #expect(try nas(daemon) == ["item k k nil ^- []", "part p of - at -1"])
