@@ -64,8 +64,8 @@ import Testing
     let set = try await daemon.ctl("log-level", "debug")
     #expect(set.output.hasPrefix("debug until the next reload"), "\(set.output)\(set.errors)")
     _ = try await daemon.ctl("store", "remove", "nobody")
-    #expect(await eventually { daemon.logText.contains("level=debug") })
-    #expect(daemon.logText.contains("event=logLevelSet"))
+    #expect(await daemon.logs("level=debug"))
+    #expect(await daemon.logs("event=logLevelSet"))
     #expect(try await settings(daemon)["log.level"]?.source == "SetLogLevel")
     #expect(try await daemon.ctl("config", "cat", "log").output.contains("cairnctl log-level"))
     #expect(try await daemon.ctl("reload").code == 0)
@@ -73,7 +73,10 @@ import Testing
     #expect(try await settings(daemon)["log.level"]?.source == daemon.configPath)
     // Quiet, too, and the way there is in the log.
     #expect(try await daemon.ctl("log-level", "error").code == 0)
-    #expect(daemon.logText.components(separatedBy: "event=logLevelSet").count == 3)
+    #expect(
+      await eventually {
+        daemon.logText.components(separatedBy: "event=logLevelSet").count == 3
+      })
     let nonsense = try await daemon.ctl("log-level", "loud")
     #expect(nonsense.code == 64 && nonsense.errors.contains("critical"), "\(nonsense.errors)")
     #expect(await daemon.stop() == 0)

@@ -175,6 +175,11 @@ final class Daemon: Sendable {
 
   var logText: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
 
+  /// Whether the daemon writes a text to its log.
+  ///
+  /// It answers a call first and writes its log then: an answer that was read says nothing of the log.
+  func logs(_ text: String) async -> Bool { await eventually { logText.contains(text) } }
+
   func log(last count: Int) -> String {
     logText.split(separator: "\n").suffix(count).joined(separator: "\n")
   }

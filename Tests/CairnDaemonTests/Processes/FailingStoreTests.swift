@@ -59,7 +59,7 @@ import Testing
     #expect(try await eventually { try daemon.status().state == .serving })
     #expect(try daemon.status().local?.state == .open)
     #expect(try await daemon.ctl("insert", "Item", "name=bolt").code == 0)
-    #expect(daemon.logText.contains("event=recovered"))
+    #expect(await daemon.logs("event=recovered"))
     #expect(await daemon.stop() == 0)
   }
 
@@ -128,7 +128,7 @@ import Testing
     try await setName("nut")
     #expect(try await daemon.ctl("verify").code == 0)
     #expect(try await eventually { try daemon.status().state == .serving })
-    #expect(await eventually { daemon.logText.contains("event=recovered") })
+    #expect(await daemon.logs("event=recovered"))
     #expect(await daemon.stop() == 0)
   }
 

@@ -150,7 +150,7 @@ import Testing
       let second = try self.daemon("{address: \"127.0.0.1:\(port)\"}", in: other)
       try await second.start()
       #expect(try second.status().state == .serving)
-      #expect(await eventually { second.logText.contains(log) })
+      #expect(await second.logs(log))
       #expect(await second.stop() == 0)
       #expect(await daemon.stop() == 0)
       return

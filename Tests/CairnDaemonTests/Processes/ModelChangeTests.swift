@@ -84,10 +84,9 @@ import Testing
     try await daemon.start()
     #expect(await isUpright(daemon), "\(daemon.log(last: 8))")
     try await names("name", daemon)
-    let log = daemon.logText
     for store in ["local", "nas"] {
       #expect(
-        log.contains("\(store) was brought from First to Third of the model"),
+        await daemon.logs("\(store) was brought from First to Third of the model"),
         "\(store): \(daemon.log(last: 20))")
     }
     let verified = try await daemon.ctl("verify")
@@ -136,7 +135,7 @@ import Testing
     #expect(problem.message.contains("`cairnctl store migrate local --allow-drop`"))
     #expect(try daemon.status().problems.count == 1, "one decision for the group")
     let said = "Bare would drop Item.label (2 rows)"
-    #expect(await eventually { daemon.logText.contains(said) }, "in the log, too")
+    #expect(await daemon.logs(said), "in the log, too")
     #expect(!daemon.logText.contains("\"a\""), "no values")
 
     // All goes on.
@@ -274,7 +273,7 @@ import Testing
       return message?.contains("Bare2 would drop Item.label (2 rows)") == true
     }
     #expect(isSaid, "\(String(describing: try? daemon.replica("nas")))")
-    #expect(daemon.logText.contains("nas stays at First of the model"), "\(daemon.log(last: 5))")
+    #expect(await daemon.logs("nas stays at First of the model"), "\(daemon.log(last: 5))")
     #expect(try await daemon.ctl("insert", "Item", "number=7").code == 0, "the local store goes on")
     let status = try await daemon.ctl("status")
     #expect(status.output.contains("cairnctl store migrate nas"), "\(status.output)")

@@ -75,7 +75,7 @@ import Testing
     #expect(!daemon.logText.contains("configuration reloaded"), "it counts for that line already")
     try configure(daemon, level: "debug")
     #expect(try await daemon.ctl("reload").code == 0)
-    #expect(daemon.logText.contains("configuration reloaded: log.level"))
+    #expect(await daemon.logs("configuration reloaded: log.level"))
     #expect(await daemon.stop() == 0)
   }
 
@@ -111,7 +111,7 @@ import Testing
     #expect(outcome.code == 1 && outcome.errors.contains("local.path cannot change"), "\(outcome)")
     #expect(outcome.errors.contains("systemctl restart cairnd"), "\(outcome)")
     #expect(try daemon.status().replicas.isEmpty)
-    #expect(daemon.logText.contains("reloadRefused"), "the level is as it was too")
+    #expect(await daemon.logs("reloadRefused"), "the level is as it was too")
     #expect(await daemon.stop() == 0)
   }
 

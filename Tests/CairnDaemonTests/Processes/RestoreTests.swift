@@ -59,8 +59,8 @@ import Testing
     #expect(try await daemon.values("Item", "name") == ["bolt", "later", "nut"])
     #expect(try await daemon.values("Item", "name", store: "near") == ["bolt", "later", "nut"])
     #expect(try await daemon.ctl("verify").code == 0)
-    #expect(daemon.logText.contains("event=storeRestored"))
-    #expect(daemon.logText.contains("event=backupRestored"))
+    #expect(await daemon.logs("event=storeRestored"))
+    #expect(await daemon.logs("event=backupRestored"))
     let application = try ApplicationStore(
       model: daemon.setup.model, path: daemon.localPath, isReadOnly: true)
     #expect(try application.data("Item", named: "nut", "picture") == picture)

@@ -12,7 +12,7 @@ import Testing
     try await daemon.start()
     let pid = daemon.pid
     ProcessConduct.send(signal: SIGUSR1, to: pid)
-    #expect(await eventually { daemon.logText.contains("copy: ") }, "\(daemon.log(last: 10))")
+    #expect(await daemon.logs("copy: "), "\(daemon.log(last: 10))")
     let lines = daemon.logText.split(separator: "\n").filter { $0.contains("stateReported") }
     #expect(lines.count == 3, "the daemon, the local store and one replica: \(lines)")
     #expect(lines.contains { $0.contains("serving, started") && $0.contains("pid=\(pid)") })

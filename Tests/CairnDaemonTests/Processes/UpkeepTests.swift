@@ -53,7 +53,7 @@ import Testing
     let full = try await daemon.ctl("verify")
     #expect(full.code == 1 && full.output.contains(" count: the values differ"), "\(full.output)")
     #expect(full.errors.contains("`cairnctl repair --dry-run`"), "\(full.errors)")
-    #expect(daemon.logText.contains("count=1 event=storesDiffer replica=near"), "\(daemon.logText)")
+    #expect(await daemon.logs("count=1 event=storesDiffer replica=near"), "\(daemon.logText)")
 
     let plan = try await daemon.ctl("repair", "near", "--dry-run")
     #expect(plan.code == 0, "\(plan.errors)")
@@ -182,7 +182,7 @@ import Testing
     let purged = try await daemon.ctl("purge", "local")
     #expect(purged.code == 0, "\(purged.errors)")
     #expect(purged.output.contains("and is expired"), "\(purged.output)")
-    #expect(await eventually { daemon.logText.contains("event=replicaExpired") })
+    #expect(await daemon.logs("event=replicaExpired"))
 
     // It comes back by comparison.
     try FileManager.default.removeItem(atPath: near)
