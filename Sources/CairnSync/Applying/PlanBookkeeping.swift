@@ -36,6 +36,7 @@ extension Ledger {
       }
     }
     for link in plan.linkStates { try setLink(link.key, link.state, origin: link.origin) }
+    for key in plan.movedLinks { try leaveLink(key) }
     for item in plan.unparked {
       unpark(item.target, owner: item.reference.owner, property: item.reference.property)
     }

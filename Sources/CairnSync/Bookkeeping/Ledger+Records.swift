@@ -23,6 +23,16 @@ extension Ledger {
     return current
   }
 
+  /// The link of the records that stand for those of a link now.
+  func resolve(_ key: LinkKey) throws -> LinkKey {
+    let (owner, member) = (try resolve(key.owner), try resolve(key.member))
+    if schema.links[key.relationship]?.isSymmetric == true {
+      return LinkKey(
+        relationship: key.relationship, owner: min(owner, member), member: max(owner, member))
+    }
+    return LinkKey(relationship: key.relationship, owner: owner, member: member)
+  }
+
   func recordID(for object: ManagedObjectID) throws -> RecordID? {
     guard let key = SyncKey.object(object) else { return nil }
     return try recordID(at: key)
@@ -108,6 +118,14 @@ extension Ledger {
     entry.sequence = sequence
     put(SyncKey.link(key), entry.encoded)
     put(SyncKey.backlink(key), Data())
+  }
+
+  /// Forgets a link whose state has gone over to another one in this commit: readers of the place where it
+  /// stood take that along.
+  func leaveLink(_ key: LinkKey) throws {
+    guard let old = try link(key)?.sequence else { return }
+    forget(key, sequence: old)
+    if old != head.sequence { noteMove(from: old, to: head.sequence) }
   }
 
   /// All links of a record on one side, whatever their state.

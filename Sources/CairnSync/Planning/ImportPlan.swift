@@ -80,6 +80,8 @@ struct ImportPlan: Sendable {
   var orders: [OrderAction] = []
   var records: [RecordWrite] = []
   var linkStates: [LinkWrite] = []
+  /// What is forgotten because its states went over to the links of a survivor.
+  var movedLinks: [LinkKey] = []
   var parked: [Parking] = []
   var unparked: [Parking] = []
   /// What goes into quarantine.

@@ -40,6 +40,8 @@ struct ImportPlanner {
   var links: [LinkKey: PlannedLink] = [:]
   /// The keys of `links` by either end.
   var linksByEnd: [LinkEnd: Set<LinkKey>] = [:]
+  /// The links of records that others stand for now; theirs are in `links`.
+  var moved: Set<LinkKey> = []
   var conflicts: [Conflict] = []
   /// Of deleted records, what is lost all the same should they be kept.
   var conflictsOfKept: [RecordID: [Conflict]] = [:]
@@ -186,6 +188,7 @@ struct ImportPlanner {
     }
     var merged = decision.merged
     var equalsIncoming = decision.equalsIncoming
+    items[incoming.id]?.after.survivor = merged.survivor
     if let survivor = merged.survivor {
       // United here or there: the values belong to the survivor.
       let registers = merged.registers
@@ -194,7 +197,7 @@ struct ImportPlanner {
         equalsIncoming = false
         absorb(registers, of: merged, into: survivor)
       }
-      if mine?.survivor == nil { moveLinks(of: incoming.id, merged, to: survivor) }
+      if mine?.survivor == nil { moveLinks(of: incoming.id, merged) }
     }
     items[incoming.id]?.after = merged
     items[incoming.id]?.equalsIncoming = equalsIncoming
@@ -238,9 +241,7 @@ struct ImportPlanner {
     items[result.survivor.id]?.equalsIncoming = false
     items[result.tombstone.id]?.after = result.tombstone
     items[result.tombstone.id]?.equalsIncoming = false
-    moveLinks(
-      of: result.tombstone.id, second.id == result.tombstone.id ? second : first,
-      to: result.survivor.id)
+    moveLinks(of: result.tombstone.id, result.tombstone)
   }
 }
 

@@ -62,21 +62,30 @@ extension ImportPlanner {
     return LinkKey(relationship: key.relationship, owner: owner, member: member)
   }
 
-  /// The survivor's links are those of both.
-  mutating func moveLinks(of loser: RecordID, _ state: RecordState, to survivor: RecordID) {
+  /// The survivor's links are those of both, and the other has none any more: a link that stayed there
+  /// would bring the survivor's back, in a store that reads it, after a purge has forgotten that it was
+  /// removed.
+  mutating func moveLinks(of loser: RecordID, _ state: RecordState) {
     for side in schema.entities[state.entity]?.linkSides ?? [] {
-      for key in links(of: loser, side) {
-        guard let state = link(key) else { continue }
+      for (key, state) in currentLinks(of: loser, side) {
         let target = resolved(key)
-        if target != key { merge(target, state, isIncoming: false) }
+        if target == key { continue }
+        merge(target, state, isIncoming: false)
+        leave(key)
       }
     }
+  }
+
+  private mutating func leave(_ key: LinkKey) {
+    moved.insert(key)
+    guard links.removeValue(forKey: key) != nil else { return }
+    for end in ends(of: key) { linksByEnd[end]?.remove(key) }
   }
 
   /// Makes the links of a record part of the plan, so that its row shows them.
   mutating func lookAtLinks(of id: RecordID, _ state: RecordState) {
     for side in schema.entities[state.entity]?.linkSides ?? [] {
-      for key in links(of: id, side) where links[key] == nil {
+      for key in links(of: id, side) where links[key] == nil && !moved.contains(key) {
         guard let state = link(key) else { continue }
         put(key, PlannedLink(state: state, isNews: false, equalsIncoming: false))
       }
@@ -85,10 +94,13 @@ extension ImportPlanner {
 
   private mutating func put(_ key: LinkKey, _ link: PlannedLink) {
     if links.updateValue(link, forKey: key) != nil { return }
+    for end in ends(of: key) { linksByEnd[end, default: []].insert(key) }
+  }
+
+  private func ends(of key: LinkKey) -> [LinkEnd] {
     let isSymmetric = schema.links[key.relationship]?.isSymmetric == true
-    for (id, role) in [(key.owner, LinkEnd.Role.owner), (key.member, .member)] {
-      let end = LinkEnd(key.relationship, isSymmetric ? .either : role, id)
-      linksByEnd[end, default: []].insert(key)
+    return [(key.owner, LinkEnd.Role.owner), (key.member, .member)].map { id, role in
+      LinkEnd(key.relationship, isSymmetric ? .either : role, id)
     }
   }
 
@@ -97,7 +109,9 @@ extension ImportPlanner {
     of id: RecordID, _ side: SyncSchema.LinkSide
   ) -> [(key: LinkKey, state: LinkState)] {
     var found: [LinkKey: LinkState] = [:]
-    for key in links(of: id, side) { found[key] = links[key]?.state ?? link(key) }
+    for key in links(of: id, side) where !moved.contains(key) {
+      found[key] = links[key]?.state ?? link(key)
+    }
     for key in linksByEnd[LinkEnd(side, of: id)] ?? [] { found[key] = links[key]?.state }
     return found.sorted { $0.key < $1.key }.map { (key: $0.key, state: $0.value) }
   }

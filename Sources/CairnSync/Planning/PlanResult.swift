@@ -182,6 +182,7 @@ extension ImportPlanner {
 
   private mutating func addLinks(to plan: inout ImportPlan, _ lists: inout OrderedLists) {
     var actions: [LinkEnd: ImportPlan.LinkAction] = [:]
+    plan.movedLinks = moved.sorted()
     for (key, link) in links.sorted(by: { $0.key < $1.key }) {
       plan.reading = believed(link.state.latestReading, plan.reading)
       if link.isNews {

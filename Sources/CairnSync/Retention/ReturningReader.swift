@@ -84,7 +84,8 @@ struct ReturningReader {
       let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
       try theirs.prefetch(records: ids)
       var unknown: [(id: RecordID, entry: RecordEntry)] = []
-      for (id, item) in zip(ids, page) where try theirs.record(id) == nil {
+      // Of a record that another stands for, whether that one is there.
+      for (id, item) in zip(ids, page) where try theirs.record(theirs.resolve(id)) == nil {
         let entry = try mine.entry(decoding: item.value)
         if entry.key != nil { unknown.append((id, entry)) }
       }
@@ -97,6 +98,11 @@ struct ReturningReader {
           try wasThere(entry.sequence, place, mine, other, position)
         else { continue }
         set.records.append(entry.forgotten(id: id, by: other))
+        let survivor = try theirs.resolve(id)
+        // Which is about to hear that it has the values of this one.
+        if survivor != id, try mine.record(survivor) == nil {
+          set.records.append(entry.forgotten(id: survivor, by: other))
+        }
       }
       if !set.isEmpty { try take(set) }
     }
@@ -115,12 +121,13 @@ struct ReturningReader {
       let links = try page.map {
         (key: try SyncKey.linkKey(from: $0.key), entry: try LinkEntry(decoding: $0.value))
       }.filter(\.entry.state.isMember)
-      try theirs.prefetch(links.map { SyncKey.link($0.key) })
       try theirs.prefetch(records: links.flatMap { [$0.key.owner, $0.key.member] })
+      let known = try links.map { try theirs.resolve($0.key) }
+      try theirs.prefetch(known.map(SyncKey.link))
       var set = ChangeSet(source: other, after: 0, upTo: 0)
-      for (key, entry) in links where try theirs.link(key) == nil {
+      for ((key, entry), known) in zip(links, known) where try theirs.link(known) == nil {
         // The links of a record that is not there go or come with it.
-        guard try theirs.record(key.owner)?.key != nil, try theirs.record(key.member)?.key != nil,
+        guard try theirs.shows(known),
           try theirs.value(SyncKey.quarantine(key)) == nil,
           try wasThere(
             entry.sequence, SyncKey.change(entry.sequence, link: key), mine, other, position)
@@ -157,16 +164,15 @@ struct ReturningReader {
     for _ in 0..<StoreAccess.attempts {
       let (mine, theirs) = (try access.ledger(), try source.ledger())
       let position = try theirs.cursor(for: mine.storeID).position
-      try theirs.prefetch(keys.map(SyncKey.link))
-      let missing = try keys.filter { try theirs.link($0) == nil }
-      let ends = missing.flatMap { [$0.owner, $0.member] }
+      let ends = keys.flatMap { [$0.owner, $0.member] }
       try theirs.prefetch(records: ends)
+      let known = try keys.map(theirs.resolve)
+      try theirs.prefetch(known.map(SyncKey.link))
       try mine.prefetch(records: ends)
-      try mine.prefetch(missing.map(SyncKey.link))
-      let revived = try missing.filter { key in
-        try (theirs.record(key.owner)?.key == nil || theirs.record(key.member)?.key == nil)
-          && mine.record(key.owner)?.key != nil && mine.record(key.member)?.key != nil
-      }
+      let revived = try zip(keys, known).filter { key, known in
+        try theirs.link(known) == nil && !theirs.shows(known) && mine.shows(key)
+      }.map(\.0)
+      try mine.prefetch(revived.map(SyncKey.link))
       let head = mine.head.sequence
       for key in revived {
         guard let entry = try mine.link(key), entry.state.isMember,
@@ -189,6 +195,13 @@ struct ReturningReader {
     if sequence <= position { return true }
     guard let origin = try mine.value(place), origin.count == 16 else { return false }
     return try SyncKey.identity(StoreID.self, in: origin) == other
+  }
+}
+
+extension Ledger {
+  /// Whether both ends of a link have rows here.
+  fileprivate func shows(_ key: LinkKey) throws -> Bool {
+    try record(key.owner)?.key != nil && record(key.member)?.key != nil
   }
 }
 

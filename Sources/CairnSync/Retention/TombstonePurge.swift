@@ -14,7 +14,8 @@ struct TombstonePurge {
 
   var count: Int { records + links + markers }
 
-  /// Whether a store is read from that is not served, and goes on with records that others stand for here.
+  /// Whether a store that was read from takes nothing from this one now, and goes on with records that
+  /// others stand for here: its link does not serve it, or it is expired.
   private let hasDeafSources: Bool
 
   init(access: StoreAccess, ledger: Ledger, limit: UInt64) throws {
@@ -24,7 +25,10 @@ struct TombstonePurge {
     let readers = try access.readers()
     var hasDeafSources = false
     try (access.store as? any SidecarKeeping)?.visitEntries(of: .cursors) { key, _ in
-      if readers[try SyncKey.identity(StoreID.self, in: key)] == nil { hasDeafSources = true }
+      // An expired one may be there all the same, and push.
+      if readers[try SyncKey.identity(StoreID.self, in: key)]?.isExpired ?? true {
+        hasDeafSources = true
+      }
     }
     self.hasDeafSources = hasDeafSources
   }

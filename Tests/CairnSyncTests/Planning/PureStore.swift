@@ -160,6 +160,7 @@ struct PureStore {
       entries[write.id] = entry
     }
     for write in plan.linkStates { links[write.key] = write.state }
+    for key in plan.movedLinks { links[key] = nil }
     for action in plan.links {
       for member in action.added { joined.insert(key(action, member)) }
       for member in action.removed { joined.remove(key(action, member)) }
