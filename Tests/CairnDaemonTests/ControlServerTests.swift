@@ -222,6 +222,30 @@ import Testing
     }
   }
 
+  /// As many more clients as threads serve connections, so that one of them shares the thread of the first.
+  @Test func aCallThatBlocksItsThreadDelaysNoOtherConnection() async throws {
+    let gate = Gate()
+    let status = DaemonStatus(version: "", pid: 1, startedAt: .now, state: .serving)
+    let running = try await RunningServer(handlers: [
+      ControlHandler(ListStores.self) { _, _ in
+        gate.wait()
+        return .init(stores: [])
+      },
+      .remembering(GetStatus.self) { .init(status: status) },
+    ])
+    defer { gate.open() }
+    try await offPool { () throws -> Void in
+      let blocked = try running.client()
+      try blocked.send(ListStores.self, NoValues())
+      gate.waitUntilReached()
+      for _ in 0...System.coreCount {
+        #expect(try running.client().call(GetStatus.self, NoValues()).status.pid == 1)
+      }
+      gate.open()
+      #expect(try blocked.receive(ListStores.self).reply.stores.isEmpty)
+    }
+  }
+
   @Test func aClientThatLeavesTakesItsCallWithIt() async throws {
     let fake = FakeHandlers()
     let running = try await RunningServer(handlers: fake.all)
@@ -242,4 +266,19 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: running.socket))
     #expect(try stream.read(timeout: .patience).isEmpty)
   }
+}
+
+/// Where the handler of a test stands still, and with it the thread that carries it out.
+private final class Gate: Sendable {
+  private let reached = DispatchSemaphore(value: 0)
+  private let opened = DispatchSemaphore(value: 0)
+
+  func wait() {
+    reached.signal()
+    opened.wait()
+  }
+
+  func waitUntilReached() { reached.wait() }
+
+  func open() { opened.signal() }
 }

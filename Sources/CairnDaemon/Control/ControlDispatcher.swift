@@ -26,7 +26,11 @@ struct ControlDispatcher: Sendable {
     do {
       let handler = try handler(of: call, caller: caller)
       try checkNames(call)
-      return try await handler.answer(call.parameters, send)
+      if handler.isImmediate { return try await handler.answer(call.parameters, send) }
+      // Not on the thread of the connection, which others share.
+      return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        try await handler.answer(call.parameters, send)
+      }
     } catch let error as ControlError {
       log(error, call, caller)
       return ReplyFrame(failure: error)

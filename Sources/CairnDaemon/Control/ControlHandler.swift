@@ -14,6 +14,8 @@ struct ControlCaller: Sendable, Hashable {
 /// Serves one method of the protocol: the method, and what it does as a function from parameters to replies.
 struct ControlHandler: Sendable {
   let method: any ControlMethod.Type
+  /// Whether it waits for no store, so that the thread that read the call answers it, too.
+  let isImmediate: Bool
   let answer: Answer
 
   typealias Answer =
@@ -33,6 +35,7 @@ struct ControlHandler: Sendable {
       ) async throws -> Method.Reply
   ) {
     self.method = method
+    isImmediate = false
     self.answer = { parameters, send in
       let typed: Method.Parameters
       do {
@@ -47,19 +50,20 @@ struct ControlHandler: Sendable {
     }
   }
 
-  /// A handler for a method without parameters whose answer is often the one before: that is not encoded
-  /// again.
+  /// A handler for a method that has no parameters, waits for no store, and often gives the answer that it gave
+  /// before: that is not encoded again.
   static func remembering<Method: ControlMethod>(
     _ method: Method.Type, _ answer: @escaping @Sendable () async throws -> Method.Reply
   ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
     let memory = ReplyMemory<Method.Reply>()
-    return ControlHandler(method: method) { _, _ in
+    return ControlHandler(immediate: method) { _, _ in
       try memory.frame(of: try await answer())
     }
   }
 
-  private init(method: any ControlMethod.Type, answer: @escaping Answer) {
+  private init(immediate method: any ControlMethod.Type, answer: @escaping Answer) {
     self.method = method
+    isImmediate = true
     self.answer = answer
   }
 }

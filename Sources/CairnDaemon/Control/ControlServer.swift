@@ -161,7 +161,7 @@ final class ControlServer: Service {
       role: { [roles] in roles.role(of: credentials) }, dispatcher: dispatcher, table: table,
       logger: logger)
     let table = table
-    let task = Task {
+    let task = Task(executorPreference: LoopTaskExecutor(channel.eventLoop)) {
       await connection.run()
       table.remove(number)
     }
