@@ -144,7 +144,8 @@ struct ReplicaReport {
       StatusWait(
         kind: .expired,
         reason: "was here last on \(date), longer ago than the retention: nothing is kept for it; "
-          + "it comes back by comparison, or is removed",
+          + "it comes back by comparison, or is removed; what it brought to others may outlive "
+          + "a delete",
         command: "cairnctl store remove \(replica.name)")
     ]
   }

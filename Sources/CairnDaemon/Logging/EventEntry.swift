@@ -284,7 +284,9 @@ extension DaemonEvent {
         "A store has been silent for longer than the retention", [.replica, .path, .reader],
         """
         @CAIRN_READER@ has not read from @CAIRN_PATH@, and nothing is kept for it there any more. When it \
-        comes back, the stores are compared, and nothing that was written is lost. If it is a replica of \
+        comes back, the stores are compared, and nothing that was written is lost. What is deleted in \
+        @CAIRN_PATH@ meanwhile can come back before that, by way of a third store that @CAIRN_READER@ \
+        had brought it to and that has no other way to hear of the delete. If it is a replica of \
         this machine that does not come back, `cairnctl store remove` takes it out of `cairnctl status`.
         """)
     case .replicaReturned:
