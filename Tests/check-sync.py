@@ -18,8 +18,9 @@ dice = random.Random(seed)
 print(f"seed {seed} (CAIRN_TEST_SEED={seed} repeats the kills)")
 memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 work = pathlib.Path(tempfile.mkdtemp(prefix="cairn-sync-", dir=memory))
-disk = work / "disk"
+disk, share = work / "disk", work / "share"
 disk.mkdir()
+share.mkdir()
 acknowledged, over = set(), threading.Event()
 refused = {"while killed or full": 0}
 # What has piled up in a long run takes longer.
@@ -33,7 +34,7 @@ def mounted(size):
 
 
 has_disk = os.geteuid() == 0 and mounted("64m")
-replicas = {"hub": work / "hub.sqlite", "nas": disk / "nas.sqlite"}
+replicas = {"hub": share / "hub.sqlite", "nas": disk / "nas.sqlite"}
 
 
 class Daemon:
@@ -134,7 +135,7 @@ try:
     writers = [threading.Thread(target=write, args=(daemon,)) for daemon in daemons]
     for writer in writers:
         writer.start()
-    events = {kills // 4: "full", kills // 2: "away", kills * 3 // 4: "restored"}
+    events = {kills // 4: "full", kills // 2: "away", kills * 5 // 8: "back", kills * 3 // 4: "restored"}
     backup, uncertain = work / "backup.sqlite", set()
     for number in range(1, kills + 1):
         time.sleep(dice.uniform(0.05, 0.5))
@@ -149,20 +150,16 @@ try:
         if event == "away":
             if has_disk:
                 mounted("256m")
-            print(f"kill {number}: hub goes away")
-            for other in daemons:
-                if other not in victims:
-                    other.kill()
-            victims = daemons
             with closing(sqlite3.connect(replicas["hub"])) as source:
                 with closing(sqlite3.connect(backup)) as target:
                     source.backup(target)
-            for suffix in ("", "-wal", "-shm"):
-                if (work / f"hub.sqlite{suffix}").exists():
-                    (work / f"hub.sqlite{suffix}").rename(work / f"aside.sqlite{suffix}")
-            for suffix in ("", "-wal", "-shm"):
-                if (work / f"aside.sqlite{suffix}").exists():
-                    (work / f"aside.sqlite{suffix}").rename(work / f"hub.sqlite{suffix}")
+            print(f"kill {number}: the folder of hub goes away, as with a share, under daemons that have hub open")
+            share.rename(work / "aside")
+        if event == "back":
+            if share.exists():
+                fail("a daemon made the folder of a replica that is away")
+            print(f"kill {number}: it is back")
+            (work / "aside").rename(share)
         if event == "restored" and backup.exists():
             print(f"kill {number}: hub comes back from the backup")
             for other in daemons:
@@ -172,7 +169,7 @@ try:
             others = [d.local for d in daemons] + [replicas["nas"]]
             uncertain = names_in(replicas["hub"]).difference(*[names_in(p) for p in others])
             for suffix in ("-wal", "-shm"):
-                (work / f"hub.sqlite{suffix}").unlink(missing_ok=True)
+                (share / f"hub.sqlite{suffix}").unlink(missing_ok=True)
             shutil.copy(backup, replicas["hub"])
         for daemon in victims:
             daemon.start()
