@@ -34,6 +34,18 @@ public struct SidecarKey: Sendable, Hashable, Comparable {
 
   static let bytesInPlace = 32
 
+  /// The last 32 bytes of a key that is longer than that, as numbers.
+  ///
+  /// Long keys begin alike: with a number and the name of a relationship, say.
+  public var lastWords: Words? {
+    long?.data.withUnsafeBytes { bytes in
+      let start = bytes.count - Self.bytesInPlace
+      return Words(
+        Self.word(bytes, at: start), Self.word(bytes, at: start + 8),
+        Self.word(bytes, at: start + 16), Self.word(bytes, at: start + 24))
+    }
+  }
+
   /// How many bytes the key has.
   public var count: Int { long?.data.count ?? Int(countInPlace) }
 

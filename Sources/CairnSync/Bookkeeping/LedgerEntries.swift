@@ -133,7 +133,7 @@ struct LedgerEntries {
 }
 
 /// An open-addressing table from keys to the places of their entries.
-private struct KeyPlaces {
+struct KeyPlaces {
   private struct Slot {
     var hash: UInt32
     /// Negative in an empty slot.
@@ -149,13 +149,18 @@ private struct KeyPlaces {
     return UInt64(bitPattern: Int64(hasher.finalize())) | 1
   }()
 
-  private static func hash(_ key: SidecarKey) -> UInt32 {
-    let words = key.words
-    var hash = (words.first ^ seed) &* 0x9E37_79B9_7F4A_7C15
+  static func hash(_ key: SidecarKey) -> UInt32 {
+    var hash = mix(key.words, into: seed)
+    // Without the end of a long key, all links of one commit would have one hash.
+    if let last = key.lastWords { hash = mix(last, into: hash) }
+    return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
+  }
+
+  private static func mix(_ words: SidecarKey.Words, into hash: UInt64) -> UInt64 {
+    var hash = (words.first ^ hash) &* 0x9E37_79B9_7F4A_7C15
     hash = (hash ^ hash >> 32 ^ words.second) &* 0xD6E8_FEB8_6659_FD93
     hash = (hash ^ hash >> 32 ^ words.third) &* 0x9E37_79B9_7F4A_7C15
-    hash = (hash ^ hash >> 32 ^ words.fourth) &* 0xD6E8_FEB8_6659_FD93
-    return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
+    return (hash ^ hash >> 32 ^ words.fourth) &* 0xD6E8_FEB8_6659_FD93
   }
 
   func find(_ key: SidecarKey, in entries: [LedgerEntries.Entry]) -> Int? {

@@ -35,6 +35,8 @@ struct ImportPlanner {
   let setting: ImportSetting
   let source: StoreID
   let batch: ImportBatch
+  /// The records that came, of a batch that is a part.
+  private let sent: Set<RecordID>
   var needs: Set<Lookup> = []
   var items: [RecordID: Item] = [:]
   var links: [LinkKey: PlannedLink] = [:]
@@ -63,6 +65,7 @@ struct ImportPlanner {
     self.known = known
     self.setting = setting
     source = batch.source
+    sent = batch.isPart ? Set(batch.records.map(\.id)) : []
   }
 
   static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
@@ -226,7 +229,6 @@ struct ImportPlanner {
   /// - Returns: Whether anything is to be asked.
   mutating func askSource(about ids: [RecordID]) -> Bool {
     if !batch.isPart { return false }
-    let sent = Set(batch.records.map(\.id))
     let unasked = ids.filter { !sent.contains($0) && known.sources[$0] == nil }
     needs.formUnion(unasked.map(Lookup.source))
     return !unasked.isEmpty
