@@ -98,11 +98,13 @@ final class OperatorApplication {
     revivedRecords[ObjectIdentifier(object)] = id
   }
 
-  /// Says in the bookkeeping which records the new rows are: history tells of an insertion, which
-  /// capture takes for a write after the delete.
+  /// Says in the bookkeeping which records the new rows are, and that they were written after the delete:
+  /// history tells of an insertion, too, but a program may purge that before it is captured.
   private func writeRevived(_ edits: [OperatorEdit]) throws {
     try context.obtainPermanentIDs(for: Array(revived.values))
     ledger.head.sequence += 1
+    let stamp = ledger.tick(
+      milliseconds: access.environment.now(), limit: access.latestCredibleTime)
     for (id, object) in revived.sorted(by: { $0.key < $1.key }) {
       guard var entry = try ledger.record(id) else { continue }
       let deletion = entry.deletion
@@ -114,7 +116,9 @@ final class OperatorApplication {
       entry.overlay = kept
       // Without a delete of its own it was hidden along with its owner.
       if let deletion {
-        entry.base = PropertyWrite(stamp: deletion.stamp, seen: deletion.seen)
+        let write = PropertyWrite(stamp: deletion.stamp, seen: deletion.seen).overwritten(at: stamp)
+        ledger.noteGiven(write.stamp.clock)
+        entry.base = write
         // What this model does not know stays as it was.
         entry.writes = kept.keys.reduce(into: [:]) { $0[$1] = writes[$1] ?? former }
       }

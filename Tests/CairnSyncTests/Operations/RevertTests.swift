@@ -66,6 +66,27 @@ struct RevertTests {
     try await duet.close()
   }
 
+  /// That it lives follows from no history, which a program purges whenever it likes.
+  @Test(arguments: DeleteConflictPolicy.allCases.filter { $0 != .deleteWins })
+  func aRecordThatComesBackLivesAlsoWhereItsHistoryIsPurgedBeforeItIsCaptured(
+    _ policy: DeleteConflictPolicy
+  ) async throws {
+    let duet = try await Duet.make(policy: policy)
+    try await duet.here.engine.rest()
+    try write("anna", duet.here) { context in
+      try duet.here.site.find("Item", "k", in: context).map(context.delete)
+    }
+    let outcome = try await duet.here.engine.revert(request("anna"))
+    #expect(outcome.done.count == 1)
+    let history = try #require(duet.here.site.store as? any HistoryKeeping)
+    #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+    try duet.here.engine.resume()
+    try await duet.settle()
+    for daemon in [duet.here, duet.there] { #expect(try daemon.item("k", "value") == "first") }
+    #expect(try await duet.here.engine.verify(name: "nas").isEqual)
+    try await duet.close()
+  }
+
   @Test func takingBackCanBeTakenBack() async throws {
     let duet = try await Duet.make()
     try write("anna", duet.here) { context in
