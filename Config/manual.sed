@@ -7,7 +7,7 @@ s/-/\\-/g
 .SH "Name"\
 cairnd.yaml \\- the configuration of cairnd\
 .SH "Synopsis"\
-/etc/cairn/cairnd.yaml, /etc/cairn/cairnd.yaml.d/*.yaml\
+/etc/cairn/cairnd.yaml, /etc/cairn/cairnd.yaml.d/*.yaml, /usr/lib/cairn/cairnd.yaml\
 .SH "Description"\
 The files of the folder are laid over the first one in the order of their names, and what\
 .B cairnd \\-\\-set\

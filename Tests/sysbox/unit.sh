@@ -113,6 +113,8 @@ systemctl start cairnd.service 2> /dev/null
 equals "a wrong configuration ends with 78" 78 "$(property ExecMainStatus)"
 equals "and is not tried again" 0 "$(property NRestarts)"
 contains "the journal names file, line and key" "cairnd.yaml:2:7: log.levl: unknown key" "$(journal -o cat)"
+contains "and in the same round what else has to be mended" "cairnd.yaml:1:8: model: the model /etc/cairn/Missing" \
+  "$(journal -o cat)"
 systemctl reset-failed cairnd.service
 systemctl start cairnd.socket
 cairnctl status > /tmp/out 2>&1
@@ -166,6 +168,26 @@ contains "in the status text, too" "local.durability" "$(property StatusText)"
 cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
 check "what was taken over goes again" systemctl reload cairnd.service
 equals "with the replica" "" "$(cairnctl --json stores | grep -o second)"
+
+# What a vendor ships lies below what the operator writes.
+mkdir -p /usr/lib/cairn/cairnd.yaml.d
+echo 'sync: {retention: 9d, pollInterval: 7s}' > /usr/lib/cairn/cairnd.yaml
+echo 'sync: {maxClockSkew: 9m}' > /usr/lib/cairn/cairnd.yaml.d/10-vendor.yaml
+mkdir -p /etc/cairn/cairnd.yaml.d
+echo 'sync: {pollInterval: 6s}' > /etc/cairn/cairnd.yaml.d/20-own.yaml
+# The file as it is installed says everything.
+printf '%s\n' 'model: ${CONFIGURATION_DIRECTORY}/Model.xcdatamodeld' \
+  'replicas: [{name: backup, path: "${STATE_DIRECTORY}/backup.sqlite"}]' > /etc/cairn/cairnd.yaml
+check "reload takes over what a vendor ships" systemctl reload cairnd.service
+settings=$(cairnctl config cat sync)
+contains "the operator's word counts" "/etc/cairn/cairnd.yaml.d/20-own.yaml:1" "$(grep pollInterval <<< "$settings")"
+contains "the vendor's is below it" "/usr/lib/cairn/cairnd.yaml.d/10-vendor.yaml:1" "$(grep maxClockSkew <<< "$settings")"
+: > /etc/cairn/cairnd.yaml.d/10-vendor.yaml
+check "an empty file of the same name" systemctl reload cairnd.service
+contains "switches it off" "default" "$(cairnctl config cat sync.maxClockSkew)"
+rm -r /usr/lib/cairn /etc/cairn/cairnd.yaml.d
+cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
+check "and it reloads without them" systemctl reload cairnd.service
 
 # Other groups. The socket is the unit's own group's, which may not give files away.
 groupadd --system lookers

@@ -16,68 +16,83 @@ enum ConfigurationCheck {
   ///
   /// Blocks for as long as files take to answer.
   ///
-  /// - Throws: ``ConfigurationInvalid`` with all problems at once.
+  /// - Throws: ``ConfigurationInvalid`` with all problems at once, those of its text and those of what it names.
   @discardableResult
   static func load(_ loader: ConfigurationLoader) throws -> LoadedConfiguration {
-    let loaded = try loader.loadSettings()
-    let problems = problems(of: loaded.configuration).map { found in
-      let written = loaded.settings.first { $0.key == found.key }?.origin
-      return ConfigurationProblem(
-        origin: written ?? ConfigurationOrigin(source: loader.path), key: found.key,
-        problem: found.problem, remedy: found.remedy)
-    }
+    let reading = loader.read()
+    let problems = problems(of: reading, file: loader.path)
     guard problems.isEmpty else { throw ConfigurationInvalid(problems: problems) }
-    return loaded
+    return try reading.loaded()
   }
 
-  private typealias Problem = (key: String, problem: String, remedy: String?)
+  private typealias Problem = (path: [String], problem: String, remedy: String?)
 
-  private static func problems(of configuration: DaemonConfiguration) -> [Problem] {
+  private static func problems(
+    of reading: ConfigurationReading, file: String
+  ) -> [ConfigurationProblem] {
+    // A key whose text is wrong has no value to look at.
+    let known = Set(reading.problems.map(\.key))
+    let found = problems(of: reading.sections).map { path, problem, remedy in
+      ConfigurationProblem(
+        origin: reading.root.written(at: path)?.origin ?? ConfigurationOrigin(source: file),
+        key: path.joined(separator: "."), problem: problem, remedy: remedy)
+    }
+    return reading.problems + found.filter { !known.contains($0.key) }
+  }
+
+  private static func problems(of sections: ConfigurationSections) -> [Problem] {
     var problems: [Problem] = []
     do {
-      let opening = LocalStoreOpening(
-        configuration: configuration, ownership: StoreOwnership(of: configuration.local.path),
-        reporter: EngineReporter(onProgress: { _, _ in }, onSummary: { _, _ in }))
-      problems += unknownEntities(configuration, try opening.model())
+      if let model = try model(of: sections) { problems += unknownEntities(sections, model) }
     } catch let failure as EngineFailure {
-      problems.append(("model", failure.reason, nil))
+      problems.append((["model"], failure.reason, nil))
     } catch {
-      problems.append(("model", String(describing: error), nil))
+      problems.append((["model"], String(describing: error), nil))
     }
-    if let problem = problem(ofFile: configuration.local.path) {
-      problems.append(("local.path", problem, "name a file, which may be a new one"))
+    if let local = sections.local {
+      if let problem = problem(ofFile: local.path) {
+        problems.append((["local", "path"], problem, "name a file, which may be a new one"))
+      }
+      let folder = URL(fileURLWithPath: local.path, isDirectory: false)
+        .deletingLastPathComponent().path
+      if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
+        problems.append((["local", "path"], problem, nil))
+      }
     }
-    let folder = URL(fileURLWithPath: configuration.local.path, isDirectory: false)
-      .deletingLastPathComponent().path
-    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
-      problems.append(("local.path", problem, nil))
-    }
-    for replica in configuration.replicas {
+    for replica in sections.replicas {
       if let problem = problem(ofFile: replica.path) {
         problems.append(
-          ("replicas.\(replica.name).path", problem, "name a file, which may be a new one"))
+          (["replicas", replica.name, "path"], problem, "name a file, which may be a new one"))
       }
     }
     return problems
   }
 
+  /// The model; nil while its place is not known.
+  private static func model(of sections: ConfigurationSections) throws -> ManagedObjectModel? {
+    guard let section = sections.model else { return nil }
+    let localStore = sections.local?.path
+    if section == .fromStore, localStore == nil { return nil }
+    return try LocalStoreOpening.model(section, localStore: localStore ?? "")
+  }
+
   /// What names entities that the model does not have.
   private static func unknownEntities(
-    _ configuration: DaemonConfiguration, _ model: ManagedObjectModel
+    _ configuration: ConfigurationSections, _ model: ManagedObjectModel
   ) -> [Problem] {
     let known = Set(model.entitiesByName.keys)
     var named = configuration.sync.entityConflicts.keys.sorted().map {
-      (key: "sync.conflict.entities.\($0)", entity: $0)
+      (path: ["sync", "conflict", "entities", $0], entity: $0)
     }
     for replica in configuration.replicas {
       named += (replica.entities ?? []).sorted().map {
-        (key: "replicas.\(replica.name).entities", entity: $0)
+        (path: ["replicas", replica.name, "entities"], entity: $0)
       }
     }
-    return named.filter { !known.contains($0.entity) }.map { key, entity in
+    return named.filter { !known.contains($0.entity) }.map { path, entity in
       let nearest = NearestName.find(entity, among: known.sorted())
       return (
-        key, "the model has no entity \"\(entity)\"",
+        path, "the model has no entity \"\(entity)\"",
         nearest.map { "did you mean \"\($0)\"?" } ?? "take it out, or correct its name"
       )
     }

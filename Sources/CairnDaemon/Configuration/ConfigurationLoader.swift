@@ -2,10 +2,16 @@
 import CairnPlatform
 import Foundation
 
-/// Loads the configuration: the file, then `NAME.yaml.d/*.yaml` in name order, then `--set`.
+/// Loads the configuration: what the vendor ships, the file, then `NAME.yaml.d/*.yaml` in name order, then
+/// `--set`.
+///
+/// The vendor's folder has a file of the same name, and a folder `NAME.yaml.d` beside it; a file there is passed
+/// over where one of its name is in the operator's `NAME.yaml.d`.
 public struct ConfigurationLoader: Sendable {
   /// The main file.
   public let path: String
+  /// The vendor's file; nil where there is no such place.
+  let vendorPath: String?
   /// `key=value` from the command line.
   public let settings: [String]
   /// Where `${…}` is looked up.
@@ -17,10 +23,26 @@ public struct ConfigurationLoader: Sendable {
     environment: [String: String] = ProcessInfo.processInfo.environment,
     groups: @escaping GroupLookup = { try? AccountLookup.group(named: $0) }
   ) {
+    self.init(
+      path: path, vendorPath: Self.vendorPath(of: path), settings: settings,
+      environment: environment, groups: groups)
+  }
+
+  init(
+    path: String, vendorPath: String?, settings: [String] = [], environment: [String: String],
+    groups: @escaping GroupLookup
+  ) {
     self.path = path
+    self.vendorPath = vendorPath
     self.settings = settings
     self.environment = environment
     self.groups = groups
+  }
+
+  /// Where packages put what an operator's file in `/etc` is laid over: `/usr/lib/cairn/cairnd.yaml`.
+  private static func vendorPath(of path: String) -> String? {
+    let etc = "/etc/"
+    return path.hasPrefix(etc) ? "/usr/lib/" + path.dropFirst(etc.count) : nil
   }
 
   /// Reads and checks everything.
@@ -29,29 +51,39 @@ public struct ConfigurationLoader: Sendable {
   public func load() throws -> DaemonConfiguration { try loadSettings().configuration }
 
   /// The same with where each value comes from.
-  func loadSettings() throws -> LoadedConfiguration {
+  func loadSettings() throws -> LoadedConfiguration { try read().loaded() }
+
+  /// Reads as much as there is.
+  func read() -> ConfigurationReading {
     let collector = ProblemCollector()
     var root = ConfigurationNode(
       origin: ConfigurationOrigin(source: path, line: 1), content: .mapping([]))
-    for file in [path] + overlayFiles(collector) {
+    for file in files(collector) {
       if let node = read(file, collector) { root = root.overlaid(by: node) }
     }
     for setting in settings { root = apply(setting, to: root, collector) }
-    // Keys cannot be judged by half a configuration: syntax first, then meaning.
-    guard collector.problems.isEmpty else {
-      throw ConfigurationInvalid(problems: collector.problems)
-    }
-    let configuration = DaemonConfiguration.read(
+    collector.isPartial = !collector.problems.isEmpty
+    let sections = ConfigurationSections(
       root, collector: collector, expansion: VariableExpansion(environment: environment),
       groups: groups)
-    guard let configuration, collector.problems.isEmpty else {
-      throw ConfigurationInvalid(problems: collector.problems)
-    }
-    return LoadedConfiguration(configuration, from: root)
+    return ConfigurationReading(
+      root: root, sections: sections, isPartial: collector.isPartial, problems: collector.problems)
   }
 
-  /// The files beside the main one that are laid over it.
-  private func overlayFiles(_ collector: ProblemCollector) -> [String] {
+  /// All files, each to be laid over those before it.
+  private func files(_ collector: ProblemCollector) -> [String] {
+    let own = overlays(of: path, collector)
+    guard let vendorPath else { return [path] + own.map { "\(path).d/\($0)" } }
+    let shipped = overlays(of: vendorPath, collector).filter { !own.contains($0) }
+    let hasMain = FileManager.default.fileExists(atPath: vendorPath)
+    // Where a vendor ships one, an operator need not have another.
+    let isOptional = hasMain && !FileManager.default.fileExists(atPath: path)
+    return (hasMain ? [vendorPath] : []) + shipped.map { "\(vendorPath).d/\($0)" }
+      + (isOptional ? [] : [path]) + own.map { "\(path).d/\($0)" }
+  }
+
+  /// The names of the files beside a main one that are laid over it.
+  private func overlays(of path: String, _ collector: ProblemCollector) -> [String] {
     let folder = "\(path).d"
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .all) {
@@ -60,7 +92,7 @@ public struct ConfigurationLoader: Sendable {
     }
     do {
       return try FileManager.default.contentsOfDirectory(atPath: folder)
-        .filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
+        .filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted()
     } catch {
       collector.add(
         ConfigurationOrigin(source: folder), "", "the folder cannot be read",

@@ -98,7 +98,7 @@ extension ConfigurationNode {
   ///
   /// A member of a list is reached by
   /// its name.
-  fileprivate func written(at path: [String]) -> ConfigurationNode? {
+  func written(at path: [String]) -> ConfigurationNode? {
     var node = self
     for key in path {
       let next: ConfigurationNode?

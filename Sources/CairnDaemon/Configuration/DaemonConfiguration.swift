@@ -29,24 +29,43 @@ public struct DaemonConfiguration: Sendable, Hashable {
     self.backup = backup ?? BackupSection(localStore: local.path)
   }
 
+}
+
+/// What could be read of a configuration, section by section.
+///
+/// A key with a problem has its default here.
+struct ConfigurationSections: Sendable {
+  /// Nil where it is missing or wrong, as with the two that follow.
+  let model: ModelSection?
+  let control: ControlSection?
+  let local: LocalSection?
+  let replicas: [ReplicaSection]
+  let sync: SyncSection
+  let log: LogSection
+  let metrics: MetricsSection
+  let backup: BackupSection?
+
   /// Reads every section; problems go to the collector.
-  ///
-  /// - Returns: nil when something that has no default is missing or wrong.
-  static func read(
+  init(
     _ root: ConfigurationNode, collector: ProblemCollector, expansion: VariableExpansion,
     groups: GroupLookup
-  ) -> DaemonConfiguration? {
+  ) {
     let reader = SectionReader(
       root, path: "", missingOrigin: root.origin, collector: collector, expansion: expansion)
-    let model = ModelSection.read(reader)
-    let control = ControlSection.read(reader.section("control"), groups: groups)
+    model = ModelSection.read(reader)
+    control = ControlSection.read(reader.section("control"), groups: groups)
     let local = LocalSection.read(reader.section("local"))
-    let replicas = ReplicaSection.readAll(reader, local: local)
-    let sync = SyncSection.read(reader.section("sync"))
-    let log = LogSection.read(reader.section("log"))
-    let metrics = MetricsSection.read(reader.section("metrics"))
-    let backup = BackupSection.read(reader.section("backup"), local: local)
+    self.local = local
+    replicas = ReplicaSection.readAll(reader, local: local)
+    sync = SyncSection.read(reader.section("sync"))
+    log = LogSection.read(reader.section("log"))
+    metrics = MetricsSection.read(reader.section("metrics"))
+    backup = BackupSection.read(reader.section("backup"), local: local)
     reader.finish()
+  }
+
+  /// All of it; nil when something that has no default is missing or wrong.
+  var configuration: DaemonConfiguration? {
     guard let model, let control, let local else { return nil }
     return DaemonConfiguration(
       model: model, control: control, local: local, replicas: replicas, sync: sync, log: log,

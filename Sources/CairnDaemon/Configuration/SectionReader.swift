@@ -4,6 +4,8 @@ import CairnControl
 /// Where readers put what they find wrong, so that all of it is reported at once.
 final class ProblemCollector {
   private(set) var problems: [ConfigurationProblem] = []
+  /// Whether a file could not be read: a key that is missing may stand in it.
+  var isPartial = false
 
   func add(
     _ origin: ConfigurationOrigin, _ key: String, _ problem: String, remedy: String? = nil
@@ -126,7 +128,9 @@ final class SectionReader {
   /// The text of a key that must be there.
   func requiredText(_ key: String, remedy: String) -> String? {
     if node(key) == nil || isNull(key) {
-      collector.add(origin, fullKey(key), "the key is missing", remedy: remedy)
+      if !collector.isPartial {
+        collector.add(origin, fullKey(key), "the key is missing", remedy: remedy)
+      }
       return nil
     }
     return text(key)

@@ -21,7 +21,12 @@ struct LocalStoreOpening {
 
   /// The group's model, from its file or from the local store.
   func model() throws -> ManagedObjectModel {
-    switch configuration.model {
+    try Self.model(configuration.model, localStore: configuration.local.path)
+  }
+
+  /// The model that a configuration names.
+  static func model(_ section: ModelSection, localStore: String) throws -> ManagedObjectModel {
+    switch section {
     case .file(let path):
       do {
         // What is neither is not opened: a pipe keeps its reader waiting for ever.
@@ -50,17 +55,19 @@ struct LocalStoreOpening {
           isTransient: false)
       }
     case .fromStore:
-      let url = URL(fileURLWithPath: configuration.local.path)
       do {
-        guard let model = try ManagedObjectModel.load(fromSQLiteStoreAt: url) else {
+        guard
+          let model = try ManagedObjectModel.load(
+            fromSQLiteStoreAt: URL(fileURLWithPath: localStore))
+        else {
           throw EngineFailure(
             code: "model-missing",
-            reason: "\(configuration.local.path) keeps no model inside; name a model file",
+            reason: "\(localStore) keeps no model inside; name a model file",
             isTransient: false)
         }
         return model
       } catch let error as CoreDataError {
-        throw Self.failure(error, place: configuration.local.path)
+        throw Self.failure(error, place: localStore)
       }
     }
   }
