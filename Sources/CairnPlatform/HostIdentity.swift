@@ -13,6 +13,9 @@ public enum HostIdentity {
   /// The number of this process.
   public static var processID: Int32 { getpid() }
 
+  /// The number of the process that started this one; that of another one once that has ended.
+  public static var parentProcessID: Int32 { getppid() }
+
   /// The name of the program, without its folder.
   public static var processName: String {
     let path = CommandLine.arguments.first ?? "cairn"

@@ -55,6 +55,21 @@ import Testing
     #expect(role(65534, [10, 11]) == .none)
   }
 
+  @Test func theProcessThatDrivesADaemonIsItsOwnerWhoeverItsUserIs() {
+    var policy = RolePolicy(daemonUser: 65534, statusGroup: nil, adminGroup: nil)
+    func role(_ process: Int32) -> ControlRole {
+      policy.role(of: PeerCredentials(process: process, user: 65534, groups: []))
+    }
+    #expect(role(77) == .none)
+    policy.driver = 77
+    #expect(role(77) == .owner && role(78) == .none)
+    // The kernel's stand-ins: a process that it does not name, and the one that adopts orphans.
+    for stranger: Int32 in [0, 1] {
+      policy.driver = stranger
+      #expect(role(stranger) == .none)
+    }
+  }
+
   @Test func callsAreAnsweredInOrderOnOneConnection() async throws {
     let running = try await RunningServer()
     try await offPool { () throws -> Void in

@@ -13,15 +13,26 @@ final class ControlRoles: Sendable {
   /// The files of the sockets that systemd made.
   private let passed: [String]
 
-  /// - Parameter passed: The sockets of a socket unit.
-  init(_ settings: ControlServer.Settings, passed: [OwnedDescriptor]) {
+  /// Whether the process that started this one drives it.
+  private let isDriven: Bool
+
+  /// - Parameters:
+  ///   - passed: The sockets of a socket unit.
+  ///   - isDriven: Whether the process that started this one drives it, and is an owner.
+  init(
+    _ settings: ControlServer.Settings, passed: [OwnedDescriptor], isDriven: Bool = false
+  ) {
+    self.isDriven = isDriven
     socket = passed.isEmpty ? settings.path : nil
     self.passed = passed.compactMap(\.boundPath)
     policy = Mutex(Self.policy(settings.statusGroup, settings.adminGroup))
   }
 
   func role(of caller: PeerCredentials) -> ControlRole {
-    policy.withLock { $0.role(of: caller) }
+    var policy = policy.withLock { $0 }
+    // Asked each time: the number of a process that has ended may be that of another one.
+    if isDriven { policy.driver = HostIdentity.parentProcessID }
+    return policy.role(of: caller)
   }
 
   /// Mode and group of the socket file.

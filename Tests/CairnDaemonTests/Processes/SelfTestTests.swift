@@ -193,6 +193,26 @@ import Testing
     #expect(outcome.errors.contains("--folder"))
   }
 
+  @Test(.enabled(if: HostIdentity.effectiveUser == 0))
+  func theUserThatStandsForAllStrangersCanRunItAndIsToldWhatItCannotShow() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755, .ownerAccountID: 65534, .groupOwnerAccountID: 65534],
+      ofItemAtPath: folder.path)
+    let program = try #require(Project.program("cairnctl"))
+    let outcome = try await run(
+      "/usr/bin/setpriv",
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "TMPDIR=\(folder.path)",
+        program, "self-test", "--minutes", "0", "--folder", folder.path, "--json",
+      ])
+    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    let report = try decoded(outcome)
+    #expect(report.failure == nil)
+    #expect(report.comparisons > 0 && report.acknowledged > 0)
+    #expect(report.notProven.contains { $0.contains("it takes root") }, "\(report.notProven)")
+  }
+
   /// Starts a drill without end and waits until its daemon runs.
   private func started(in folder: TemporaryFolder) async throws -> (Process, daemon: Int32) {
     let process = Process()
