@@ -46,6 +46,7 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   }
   let state = Mutex(State())
   package let writerWork = QueueWork()
+  package let commitTimes = CommitTimes()
   let path: String
   let files: ExternalDataFiles
   /// Behind a store at `/dev/null`.

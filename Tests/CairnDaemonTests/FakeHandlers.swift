@@ -46,15 +46,3 @@ final class FakeHandlers: Sendable {
 }
 
 struct FakeFault: Error {}
-
-extension DaemonActions {
-  /// Those of a daemon that does nothing.
-  static var idle: DaemonActions {
-    DaemonActions(
-      status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
-      reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
-      restore: { .init(path: $0.backup, content: .init(records: 0, bytes: 0)) },
-      migrate: { _, _ in }, drain: { _ in .init() }, recentLog: { "" },
-      configuration: { .init(file: "", settings: []) })
-  }
-}

@@ -1,5 +1,6 @@
 // Figures in Prometheus' text format, and the few sentences of HTTP around them.
 import CairnControl
+import CairnStore
 import Foundation
 import Testing
 
@@ -17,6 +18,12 @@ struct PrometheusText {
   init(_ text: String) {
     if !text.isEmpty, !text.hasSuffix("\n") { problems.append("the last line is not ended") }
     for line in text.split(separator: "\n") { read(String(line)) }
+  }
+
+  /// The family of a figure that may be a part of a histogram.
+  static func family(of name: String) -> String {
+    let part = ["_bucket", "_sum", "_count"].first(where: name.hasSuffix)
+    return String(name.dropLast(part?.count ?? 0))
   }
 
   private mutating func read(_ line: String) {
@@ -41,7 +48,12 @@ struct PrometheusText {
       return
     }
     let name = String(match.1)
-    if name != family || types[name] == nil { problems.append("\(name) stands outside its family") }
+    let isPart =
+      types[family] == "histogram"
+      && ["_bucket", "_sum", "_count"].contains { name == family + $0 }
+    if name != family && !isPart || types[family] == nil {
+      problems.append("\(name) stands outside its family")
+    }
     if (types[name] == "counter") != name.hasSuffix("_total") { problems.append(name) }
     if name.hasSuffix("_milliseconds") || name.hasSuffix("_ms") { problems.append("\(name): unit") }
     if let labels = match.2,
@@ -166,6 +178,117 @@ struct PrometheusText {
     #expect(MetricsSection.Address(text) == nil)
   }
 
+  // MARK: Forms
+
+  @Test(arguments: [
+    ("", MetricsText.Format.text), ("Accept: */*", .text), ("Accept: text/plain", .text),
+    ("ACCEPT: application/openmetrics-text;version=1.0.0,text/plain;q=0.5", .openMetrics),
+    ("accept: application/openmetrics-text; version=1.0.0; q=0.3, text/plain; q=0.9", .text),
+    ("Accept: application/openmetrics-text, */*;q=0.1", .openMetrics),
+    ("Accept: application/json", .text), ("Accept: ;;q=x,,=", .text),
+    // What Prometheus 2.42 sends.
+    (
+      "Accept: application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+        + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", .openMetrics
+    ),
+  ])
+  func theFormIsTheOneThatTheClientLikesBest(_ header: String, _ format: MetricsText.Format) throws
+  {
+    let text = "GET /metrics HTTP/1.1\r\nHost: x\r\n\(header)\r\n\r\n"
+    #expect(try MetricsRequest.read(Array(text.utf8)).get().format == format)
+  }
+
+  @Test func theNewFormNamesCountersAndItsEnd() {
+    func write(_ format: MetricsText.Format) -> String {
+      var metrics = MetricsText(format)
+      metrics.family("cairn_x_total", .counter, "A \"word\".", [.init(2, [("a", "b")])])
+      return metrics.text
+    }
+    #expect(
+      write(.text)
+        == "# HELP cairn_x_total A \"word\".\n# TYPE cairn_x_total counter\ncairn_x_total{a=\"b\"} 2\n"
+    )
+    #expect(
+      write(.openMetrics)
+        == "# HELP cairn_x A \\\"word\\\".\n# TYPE cairn_x counter\ncairn_x_total{a=\"b\"} 2\n# EOF\n"
+    )
+  }
+
+  @Test func aHistogramCountsUpwards() {
+    let times = CommitTimes()
+    for time: Duration in [
+      .zero, .milliseconds(1), .microseconds(1001), .milliseconds(400), .seconds(60),
+    ] {
+      times.add(time)
+    }
+    var report = MetricsReport(status: Self.bare, sync: nil, process: ProcessFigures())
+    report.commits = times.sums
+    let read = PrometheusText(report.text)
+    #expect(read.problems.isEmpty, "\(read.problems)")
+    func count(_ bound: String) -> Double? {
+      read.values["cairn_store_commit_seconds_bucket{store=\"local\",le=\"\(bound)\"}"]
+    }
+    #expect(count("0.001") == 2 && count("0.0025") == 3 && count("0.25") == 3)
+    #expect(count("0.5") == 4 && count("5.0") == 4 && count("+Inf") == 5)
+    #expect(read.values["cairn_store_commit_seconds_count{store=\"local\"}"] == 5)
+    #expect(read.values["cairn_store_commit_seconds_sum{store=\"local\"}"] == 60.402001)
+  }
+
+  private static let bare = DaemonStatus(
+    version: "1", pid: 1, startedAt: .now, state: .serving,
+    local: StoreStatus(name: "local", type: "sqlite", location: "/y", state: .open))
+
+  // MARK: What is counted
+
+  @Test func theLongestGapIsThatOfTheLastMinutesAndOfThisMoment() throws {
+    let figures = ServiceFigures()
+    func second(_ number: UInt64) -> UInt64 { number * 1_000_000_000 }
+    #expect(figures.values(now: second(5)).longestGap == nil)
+    figures.isWatched(within: .milliseconds(30_500), now: second(100))
+    #expect(figures.values(now: second(100)).gapLimit == 30.5)
+    figures.fed(now: second(112))
+    figures.fed(now: second(115))
+    #expect(figures.values(now: second(116)).longestGap == 12)
+    #expect(figures.values(now: second(140)).longestGap == 25)
+    for time in stride(from: second(120), through: second(900), by: 5_000_000_000) {
+      figures.fed(now: time)
+    }
+    #expect(figures.values(now: second(900)).longestGap == 5)
+  }
+
+  @Test func whatHappensToTheServiceAndItsStoresIsCounted() throws {
+    let figures = ServiceFigures()
+    let table = ConnectionTable(
+      limits: .init(total: 2, perUser: 1, ownerReserve: 0), figures: figures)
+    let first = try #require(table.admit(user: 1, isOwner: false) {})
+    #expect(table.admit(user: 1, isOwner: false) {} == nil)
+    _ = try #require(table.admit(user: 2, isOwner: false) {})
+    #expect(table.admit(user: 0, isOwner: true) {} == nil)
+    table.remove(first)
+    figures.refused(.unread)
+    let group = GroupFigures()
+    group.checked("local", found: 2, date: Date(timeIntervalSince1970: 5))
+    group.checked("local", found: 1, date: Date(timeIntervalSince1970: 9.5))
+    group.failed("a", .diskFull)
+    group.failed("a", .diskFull)
+    group.failed("b", .diskFull)
+    group.forget("b")
+    var report = MetricsReport(status: Self.bare, sync: nil, process: ProcessFigures())
+    report.service = figures.values()
+    report.group = group.values
+    let read = PrometheusText(report.text)
+    #expect(read.problems.isEmpty, "\(read.problems)")
+    #expect(read.values["cairn_control_connections"] == 1)
+    #expect(read.values["cairn_control_refused_total{reason=\"connections\"}"] == 2)
+    #expect(read.values["cairn_control_refused_total{reason=\"unread\"}"] == 1)
+    #expect(read.values["cairn_control_refused_total{reason=\"permission\"}"] == 0)
+    #expect(read.values["cairn_store_last_check_timestamp_seconds{store=\"local\"}"] == 9.5)
+    #expect(read.values["cairn_store_check_findings_total{store=\"local\"}"] == 3)
+    #expect(
+      read.values["cairn_replica_errors_total{replica=\"a\",code=\"disk-full\"}"] == 2)
+    #expect(!report.text.contains("replica=\"b\""))
+  }
+
   // MARK: Alerts
 
   private static let rules = Project.file("Config/prometheus/cairn.rules.yaml")
@@ -182,13 +305,15 @@ struct PrometheusText {
       local: StoreStatus(name: "local", type: "sqlite", location: "/y", state: .open),
       replicas: [replica])
     let report = MetricsReport(status: status, sync: nil, process: .current).text
-    // Counters come from a running engine.
+    // Counters come from a running engine, and some figures when they are known first.
     let source = try String(
       contentsOfFile: Project.file("Sources/CairnDaemon/Metrics/MetricsReport.swift"),
       encoding: .utf8)
     var names: Set<String> = []
     for line in rules.split(separator: "\n") where line.contains("expr:") {
-      for match in line.matches(of: #/(cairn|process)_[a-z_]+/#) { names.insert(String(match.0)) }
+      for match in line.matches(of: #/(cairn|process)_[a-z_]+/#) {
+        names.insert(PrometheusText.family(of: String(match.0)))
+      }
     }
     #expect(names.count > 5)
     for name in names {

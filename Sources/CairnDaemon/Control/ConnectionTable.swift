@@ -32,8 +32,12 @@ final class ConnectionTable: Sendable {
   /// Guards everything; closures run outside of it.
   private let state = Mutex(State())
   private let limits: Limits
+  private let figures: ServiceFigures
 
-  init(limits: Limits) { self.limits = limits }
+  init(limits: Limits, figures: ServiceFigures = ServiceFigures()) {
+    self.limits = limits
+    self.figures = figures
+  }
 
   var count: Int { state.withLock { $0.connections.count } }
 
@@ -43,15 +47,15 @@ final class ConnectionTable: Sendable {
   func admit(user: UInt32, isOwner: Bool, close: @escaping @Sendable () -> Void) -> Int? {
     state.withLock { state in
       guard !state.isDraining else { return nil }
-      if isOwner {
-        guard state.connections.count < limits.total + limits.ownerReserve else { return nil }
-      } else {
-        guard state.connections.count < limits.total,
-          state.connections.values.count(where: { $0.user == user }) < limits.perUser
-        else { return nil }
+      let others = isOwner ? 0 : state.connections.values.count { $0.user == user }
+      let room = limits.total + (isOwner ? limits.ownerReserve : 0)
+      guard state.connections.count < room, others < limits.perUser else {
+        figures.refused(.connections)
+        return nil
       }
       defer { state.nextNumber += 1 }
       state.connections[state.nextNumber] = Connection(user: user, close: close)
+      figures.connections(state.connections.count)
       return state.nextNumber
     }
   }
@@ -68,7 +72,10 @@ final class ConnectionTable: Sendable {
   func endTurningAway() { state.withLock { $0.turnedAway -= 1 } }
 
   func remove(_ number: Int) {
-    state.withLock { _ = $0.connections.removeValue(forKey: number) }
+    state.withLock { state in
+      state.connections[number] = nil
+      figures.connections(state.connections.count)
+    }
   }
 
   /// Marks the beginning of a call; false when no further call may begin.

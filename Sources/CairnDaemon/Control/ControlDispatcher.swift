@@ -9,10 +9,14 @@ struct ControlDispatcher: Sendable {
   private let handlers: [String: ControlHandler]
   private let service: ServiceDescription
   private let logger: Logger
+  private let figures: ServiceFigures
   /// A client may try again and again.
   private let refusals = EventThrottle()
 
-  init(handlers: [ControlHandler], logger: Logger) {
+  init(
+    handlers: [ControlHandler], logger: Logger, figures: ServiceFigures = ServiceFigures()
+  ) {
+    self.figures = figures
     self.handlers = Dictionary(handlers.map { ($0.method.name, $0) }, uniquingKeysWith: { $1 })
     service = ServiceDescription(methods: handlers.map(\.method))
     self.logger = logger
@@ -76,6 +80,7 @@ struct ControlDispatcher: Sendable {
       "method": .string(String(call.method.prefix(128))), "clientUid": "\(caller.user)",
       "clientPid": "\(caller.process)", "errorCode": .string(error.name),
     ]
+    if error == .permissionDenied { figures.refused(.permission) }
     if error == .permissionDenied, refusals.isDue("\(caller.user)") {
       logger.event(.callRefused, "a call was refused", metadata: metadata)
     } else {

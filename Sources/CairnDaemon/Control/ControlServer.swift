@@ -34,6 +34,7 @@ final class ControlServer: Service {
   /// Of clients that were disconnected, by user.
   private let drops = EventThrottle()
   private let roles: ControlRoles
+  private let figures: ServiceFigures
   private let logger: Logger
   private let passed: [OwnedDescriptor]
   private let kept: KeptSocket?
@@ -44,9 +45,10 @@ final class ControlServer: Service {
   ///   - passed: The sockets of a socket unit.
   ///   - kept: Makes the socket where none is passed; when nil, the server makes one that systemd does not keep.
   ///   - roles: Who may do what; by the groups of `settings` when nil.
+  ///   - figures: Where connections and refusals are counted.
   init(
     settings: Settings, passed: [OwnedDescriptor] = [], kept: KeptSocket? = nil,
-    roles: ControlRoles? = nil,
+    roles: ControlRoles? = nil, figures: ServiceFigures = ServiceFigures(),
     dispatcher: ControlDispatcher, endings: StreamEndings = StreamEndings(), logger: Logger,
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
@@ -57,7 +59,8 @@ final class ControlServer: Service {
     self.logger = logger
     self.onListening = onListening
     self.endings = endings
-    table = ConnectionTable(limits: settings.limits)
+    self.figures = figures
+    table = ConnectionTable(limits: settings.limits, figures: figures)
     self.roles = roles ?? ControlRoles(settings, passed: passed)
   }
 
@@ -126,7 +129,8 @@ final class ControlServer: Service {
     guard let credentials else { throw PlatformError("identify a caller", code: .notASocket) }
     let decoder = MessageFrameDecoder(
       limit: settings.messageLimit, messageTimeout: settings.messageTimeout)
-    let unread = UnreadAnswers(limit: settings.writeTimeout) { [drops, logger] in
+    let unread = UnreadAnswers(limit: settings.writeTimeout) { [drops, figures, logger] in
+      figures.refused(.unread)
       guard drops.isDue("\(credentials.user)") else { return }
       logger.event(
         .connectionDropped, "a client does not read its answers",

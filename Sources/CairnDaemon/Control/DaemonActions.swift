@@ -23,6 +23,20 @@ struct DaemonActions: Sendable {
   var drain: @Sendable (_ limit: Duration) async throws -> DrainDaemon.Reply
   /// The last lines of the log.
   var recentLog: @Sendable () -> String
+  /// What is counted of the service itself.
+  var figures = ServiceFigures()
   /// The configuration in use.
   var configuration: @Sendable () async throws -> GetConfiguration.Reply
+}
+
+extension DaemonActions {
+  /// Those of a daemon that does nothing, for what looks at the methods alone.
+  static var idle: DaemonActions {
+    DaemonActions(
+      status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
+      reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
+      restore: { .init(path: $0.backup, content: .init(records: 0, bytes: 0)) },
+      migrate: { _, _ in }, drain: { _ in .init() }, recentLog: { "" },
+      configuration: { .init(file: "", settings: []) })
+  }
 }

@@ -21,7 +21,7 @@ struct HandlerTable: Sendable {
     self.endings = endings
     serveStatus(actions.status)
     serveConfiguration(actions)
-    serveMetrics(of: host, actions.status)
+    serveMetrics(of: host, actions)
     serveStores()
     serveHistory()
     serveMonitor(feed, actions.status)

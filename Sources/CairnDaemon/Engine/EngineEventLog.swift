@@ -13,6 +13,7 @@ struct EngineEventLog {
   let engine: SyncEngine
   let local: LocalProblems
   let decisions: ModelDecisions
+  let figures: GroupFigures
   let reporter: EngineReporter
   /// For callers that look on.
   let feed: EventFeed
@@ -65,6 +66,7 @@ struct EngineEventLog {
         feed.add(MonitorDaemon.Event(event, date: .now))
         await noteVersion(event)
         log(event, &memory)
+        count(event)
         noteLocal(event)
         isNews = Self.endsSomething(event)
       case .localChanged: break
@@ -113,6 +115,17 @@ struct EngineEventLog {
 
   /// How long a look at a replica's file may keep other events waiting.
   private static let lookPatience = Duration.seconds(5)
+
+  /// Counts what went wrong.
+  private func count(_ event: SyncEvent) {
+    switch event {
+    case .passFailed(let replica, let error): figures.failed(replica, error.code)
+    case .phaseChanged(let replica, .waiting(_, let error)): figures.failed(replica, error.code)
+    case .phaseChanged(let replica, .failed(let error)): figures.failed(replica, error.code)
+    case .phaseChanged(let replica, .removed): figures.forget(replica)
+    default: break
+    }
+  }
 
   /// What an event tells of the version of a replica.
   private func noteVersion(_ event: SyncEvent) async {

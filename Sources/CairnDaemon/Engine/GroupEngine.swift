@@ -27,6 +27,8 @@ actor GroupEngine {
   private var running: OpenGroup?
   /// What has to be decided about the versions of stores.
   nonisolated let decisions = ModelDecisions()
+  /// What is counted of the stores.
+  nonisolated let figures = GroupFigures()
   private let versions: VersionPolicy
   /// What the local store is migrated by, while it is only read.
   private(set) var following: StoreModelChange?
@@ -122,12 +124,12 @@ actor GroupEngine {
     running = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
       health: health, readings: LocalReadings(path: configuration.local.path),
-      decisions: decisions)
+      decisions: decisions, figures: figures)
     if following != nil { return }
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(
       engine: engine, local: LocalProblems(store: local, health: health, decisions: decisions),
-      decisions: decisions, reporter: reporter, feed: feed, logger: logger
+      decisions: decisions, figures: figures, reporter: reporter, feed: feed, logger: logger
     ) { [weak self] name in await self?.decide(name) }
     eventLog = Task { await events.run() }
     tasks.append(lookSchedule(engine, reporter))
@@ -238,7 +240,7 @@ actor GroupEngine {
   /// of it.
   private func upkeep(_ engine: SyncEngine) -> Task<Void, Never> {
     let interval = configuration.sync.verifyEvery
-    let logger = logger
+    let (logger, figures, group) = (logger, figures, running)
     return Task {
       await engine.runUpkeep(verifyEvery: interval) { result in
         switch result {
@@ -258,8 +260,11 @@ actor GroupEngine {
               metadata: metadata)
           }
         case .verified(let report):
+          figures.checked(report.replica, found: report.differences.count)
           Verification.log(report.differences.count, in: report.replica, to: logger)
         }
+        // Comparisons read what is in tables; damage can be elsewhere.
+        if interval > .zero, let group { await Verification.checkLocal(of: group, every: interval) }
       }
     }
   }

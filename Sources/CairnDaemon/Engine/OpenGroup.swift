@@ -20,6 +20,8 @@ struct OpenGroup: Sendable {
   let readings: LocalReadings
   /// What has to be decided about the versions of stores.
   let decisions: ModelDecisions
+  /// What is counted of its stores.
+  let figures: GroupFigures
 
   /// Record IDs as the names of objects.
   var naming: RecordIDNaming { RecordIDNaming(engine: engine) }

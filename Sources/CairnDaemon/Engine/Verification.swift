@@ -3,6 +3,7 @@
 import CairnControl
 import CairnStore
 import CairnSync
+import Foundation
 import Logging
 
 /// One verification of a group.
@@ -76,6 +77,7 @@ struct Verification: Sendable {
     let replica = comparison.replica
     switch comparison.result {
     case .success(let found):
+      group.figures.checked(replica, found: found.differences.count)
       for difference in found.differences {
         try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
       }
@@ -90,15 +92,37 @@ struct Verification: Sendable {
     }
   }
 
-  /// Asks SQLite whether the local file is whole.
-  private func damage(
-    report: @Sendable (VerifyStores.Reply) async throws -> Void
-  ) async throws -> Int {
+  /// Asks SQLite whether the file of the local store is whole, unless that was done less than `interval` ago; what
+  /// is found is in the status, and in the log.
+  static func checkLocal(of group: OpenGroup, every interval: Duration) async {
+    if let last = group.figures.values.checks[StoreReference.localName]?.date,
+      Date().timeIntervalSince(last) < Double(interval.components.seconds)
+    {
+      return
+    }
+    do {
+      _ = try await damage(in: group)
+    } catch {
+      group.health.note(error)
+    }
+  }
+
+  /// What SQLite finds in the file of the local store.
+  private static func damage(in group: OpenGroup) async throws -> [String] {
     let local = group.local
     let findings = try await Blocking.run {
       try (local as? any IntegrityChecking)?.verifyIntegrity() ?? []
     }
     group.health.noteVerified(findings)
+    group.figures.checked(StoreReference.localName, found: findings.count)
+    return findings
+  }
+
+  /// Tells what is not whole in the file of the local store.
+  private func damage(
+    report: @Sendable (VerifyStores.Reply) async throws -> Void
+  ) async throws -> Int {
+    let findings = try await Self.damage(in: group)
     for finding in findings {
       try await report(
         VerifyStores.Reply(

@@ -30,6 +30,7 @@ final class WatchdogService: Service {
   private let conductor: DaemonConductor
   private let logger: Logger
   private let sources: Sources
+  private let figures: ServiceFigures
   private let calls = QueueWork()
   private let reads = QueueWork()
   private let writes = QueueWork()
@@ -37,8 +38,9 @@ final class WatchdogService: Service {
   /// - Parameter interval: What systemd allows between two signs of life.
   init(
     interval: Duration, notifier: ServiceNotifier, conductor: DaemonConductor, logger: Logger,
-    sources: Sources
+    figures: ServiceFigures, sources: Sources
   ) {
+    self.figures = figures
     self.interval = interval
     self.notifier = notifier
     self.conductor = conductor
@@ -47,6 +49,7 @@ final class WatchdogService: Service {
   }
 
   func run() async throws {
+    figures.isWatched(within: interval)
     await cancelWhenGracefulShutdown {
       var watch = WorkWatch(interval: self.interval)
       while !Task.isCancelled {
@@ -103,6 +106,7 @@ final class WatchdogService: Service {
     if Task.isCancelled { return }
     watch.fed()
     notifier(.watchdog)
+    figures.fed()
     await conductor.handle(.probeAnswered)
   }
 

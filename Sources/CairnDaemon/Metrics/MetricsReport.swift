@@ -1,6 +1,7 @@
 // What the daemon knows of itself, as figures.
 
 import CairnControl
+import CairnStore
 import CairnSync
 
 /// Puts the figures of one moment together.
@@ -14,6 +15,10 @@ struct MetricsReport {
   let process: ProcessFigures
   /// Of the local store.
   let room: StoreRoom
+  /// Of the local store; nil while it is not open.
+  var commits: CommitTimes.Sums?
+  var service = ServiceFigures.Values()
+  var group = GroupFigures.Values()
 
   init(
     status: DaemonStatus, sync: SyncStatus?, process: ProcessFigures, room: StoreRoom = StoreRoom()
@@ -25,19 +30,26 @@ struct MetricsReport {
   }
 
   /// The figures of this moment, at every time of the daemon's life.
-  init(_ status: DaemonStatus, of host: EngineHost) async {
+  init(_ status: DaemonStatus, of host: EngineHost, _ figures: ServiceFigures) async {
     let group = try? await host.current().current()
     self.init(
       status: status, sync: try? group?.engine.status(), process: .current,
       room: status.local.map { StoreRoom(path: $0.location) } ?? StoreRoom())
+    commits = (group?.local as? any WriterReporting)?.commitTimes.sums
+    service = figures.values()
+    self.group = group?.figures.values ?? GroupFigures.Values()
   }
 
-  var text: String {
-    var metrics = MetricsText()
+  var text: String { text(as: .text) }
+
+  func text(as format: MetricsText.Format) -> String {
+    var metrics = MetricsText(format)
     addDaemon(to: &metrics)
+    addService(to: &metrics)
     addLocal(to: &metrics)
     addReplicas(to: &metrics)
     addCounters(to: &metrics)
+    addChecks(to: &metrics)
     addProcess(to: &metrics)
     return metrics.text
   }
@@ -63,6 +75,26 @@ struct MetricsReport {
       problems.sorted { $0.key < $1.key }.map { .init($0.value, [("code", $0.key)]) })
   }
 
+  private func addService(to metrics: inout MetricsText) {
+    metrics.family(
+      "cairn_control_connections", .gauge, "Open connections to the control socket.",
+      [.init(service.connections)])
+    metrics.family(
+      "cairn_control_refused_total", .counter,
+      "Callers that were turned away: no room, no permission, or answers that they did not read.",
+      ServiceFigures.Refusal.allCases.map {
+        .init(service.refused[$0] ?? 0, [("reason", $0.rawValue)])
+      })
+    metrics.family(
+      "cairn_watchdog_max_gap_seconds", .gauge,
+      "The longest time between two signs of life to systemd in the last ten minutes.",
+      service.longestGap.map { [.init($0)] } ?? [])
+    metrics.family(
+      "cairn_watchdog_limit_seconds", .gauge,
+      "After so long without a sign of life systemd ends the daemon.",
+      service.gapLimit.map { [.init($0)] } ?? [])
+  }
+
   private func addLocal(to metrics: inout MetricsText) {
     guard let local = status.local else { return }
     let store = [("store", local.name)]
@@ -86,6 +118,37 @@ struct MetricsReport {
       "cairn_store_last_transaction", .gauge,
       "Number of the newest transaction in the local store's history.",
       local.lastTransaction.map { [.init($0, store)] } ?? [])
+    addCommits(to: &metrics, store)
+  }
+
+  private func addCommits(to metrics: inout MetricsText, _ store: [(String, String)]) {
+    guard let commits else { return }
+    metrics.histogram(
+      "cairn_store_commit_seconds",
+      "What commits of the daemon to the local store took, nearly all of it the flush to the disk.",
+      bounds: CommitTimes.bounds, counts: commits.counts, count: commits.count,
+      sum: commits.seconds, store)
+  }
+
+  /// When stores were last looked at as a whole, and what was found.
+  private func addChecks(to metrics: inout MetricsText) {
+    let checks = group.checks.sorted { $0.key < $1.key }
+    metrics.family(
+      "cairn_store_last_check_timestamp_seconds", .gauge,
+      "When a store was last checked as a whole, in seconds since 1970.",
+      checks.map { .init($0.value.date.timeIntervalSince1970, [("store", $0.key)]) })
+    metrics.family(
+      "cairn_store_check_findings_total", .counter,
+      "Damage that checks have found in the local store, and differences in replicas.",
+      checks.map { .init($0.value.found, [("store", $0.key)]) })
+    metrics.family(
+      "cairn_replica_errors_total", .counter,
+      "How often a pass failed or a replica could not be reached, by the code that status shows.",
+      group.errors.sorted { $0.key < $1.key }.flatMap { replica, codes in
+        codes.sorted { $0.key < $1.key }.map {
+          .init($0.value, [("replica", replica), ("code", $0.key)])
+        }
+      })
   }
 
   // MARK: Replicas

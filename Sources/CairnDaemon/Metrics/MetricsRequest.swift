@@ -1,9 +1,11 @@
 // The few sentences of HTTP that a scrape needs, as values.
+import Foundation
 
-/// One request: what is asked for; nothing else of it matters.
+/// One request: what is asked for, and in which form; nothing else of it matters.
 struct MetricsRequest: Sendable, Hashable {
   let path: String
   let wantsBody: Bool
+  var format = MetricsText.Format.text
 
   /// Bytes of a request at most; scrapers send a few hundred.
   static let limit = 8192
@@ -35,7 +37,25 @@ struct MetricsRequest: Sendable, Hashable {
     }
     return .success(
       MetricsRequest(
-        path: String(words[1].prefix { $0 != "?" }), wantsBody: words[0] == "GET"))
+        path: String(words[1].prefix { $0 != "?" }), wantsBody: words[0] == "GET",
+        format: format(of: bytes)))
+  }
+
+  /// The form that the client likes best of those that there are.
+  private static func format(of bytes: [UInt8]) -> MetricsText.Format {
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    let accepted = lines.dropFirst().filter { $0.lowercased().hasPrefix("accept:") }
+      .flatMap { $0.dropFirst("accept:".count).split(separator: ",") }
+    var qualities: [MetricsText.Format: Double] = [:]
+    for range in accepted {
+      let parts = range.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+      let quality = parts.lazy.compactMap { part in
+        part.hasPrefix("q=") ? Double(part.dropFirst(2)) : nil
+      }.first
+      guard let format = MetricsText.Format(mediaRange: parts.first ?? "") else { continue }
+      qualities[format] = max(qualities[format] ?? 0, quality ?? 1)
+    }
+    return (qualities[.openMetrics] ?? 0) > (qualities[.text] ?? 0) ? .openMetrics : .text
   }
 }
 

@@ -17,7 +17,7 @@ struct MetricsServer: Service {
   /// Members may connect to the socket file.
   let group: UInt32?
   let logger: Logger
-  let answer: @Sendable (_ path: String) async -> MetricsAnswer
+  let answer: @Sendable (MetricsRequest) async -> MetricsAnswer
 
   func run() async throws {
     var channels: [any Channel] = []
@@ -100,14 +100,16 @@ struct MetricsServer: Service {
 private final class MetricsExchange: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let answer: @Sendable (String) async -> MetricsAnswer
+  private let answer: @Sendable (MetricsRequest) async -> MetricsAnswer
   private var received: [UInt8] = []
   private var isAnswered = false
 
   /// Time for all of it.
   private static let patience = TimeAmount.seconds(10)
 
-  init(answer: @escaping @Sendable (String) async -> MetricsAnswer) { self.answer = answer }
+  init(answer: @escaping @Sendable (MetricsRequest) async -> MetricsAnswer) {
+    self.answer = answer
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
@@ -135,10 +137,11 @@ private final class MetricsExchange: ChannelInboundHandler {
   }
 
   private static func serve(
-    _ request: MetricsRequest, _ answer: @escaping @Sendable (String) async -> MetricsAnswer,
+    _ request: MetricsRequest,
+    _ answer: @escaping @Sendable (MetricsRequest) async -> MetricsAnswer,
     to channel: any Channel
   ) {
-    Task { send(await answer(request.path), withBody: request.wantsBody, to: channel) }
+    Task { send(await answer(request), withBody: request.wantsBody, to: channel) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

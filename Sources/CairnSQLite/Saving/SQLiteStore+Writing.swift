@@ -48,7 +48,7 @@ extension SQLiteStore: WriteHolding {
           }
           return result != nil
         }
-        try SQLiteConnection(database: connection).transaction {
+        try SQLiteConnection(database: connection).transaction(timedBy: commitTimes) {
           try versions.check(SQLiteConnection(database: connection))
           let pages = try care?.pages(of: connection) ?? 0
           if let checksums {

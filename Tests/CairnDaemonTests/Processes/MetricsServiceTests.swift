@@ -59,6 +59,9 @@ import Testing
     #expect(read.values["cairn_replica_state{replica=\"near\",state=\"inSync\"}"] == 1)
     #expect(read.values["cairn_replica_lag_transactions{replica=\"near\"}"] == 0)
     #expect((read.values["process_open_fds"] ?? 0) > 5)
+    #expect((read.values["cairn_store_commit_seconds_count{store=\"local\"}"] ?? 0) > 0)
+    #expect((read.values["cairn_store_commit_seconds_sum{store=\"local\"}"] ?? 0) > 0)
+    #expect(read.values["cairn_control_connections"] != nil)
     // No value of a record gets there.
     #expect(!scraped.body.contains("nut"))
 
@@ -77,6 +80,37 @@ import Testing
     #expect(try await get("GET /ready HTTP/1.0\n\n", socket: socket).body == "serving\n")
     #expect(await daemon.stop() == 0)
     #expect(!FileManager.default.fileExists(atPath: socket))
+  }
+
+  @Test func aScraperGetsTheFormThatItAsksFor() async throws {
+    let folder = try TemporaryFolder()
+    let socket = folder.file("metrics")
+    let daemon = try daemon("{socket: \(socket)}", in: folder)
+    try await daemon.start()
+    let head = "GET /metrics HTTP/1.1\r\nHost: x\r\n"
+    let plain = try await get("\(head)\r\n", socket: socket).body
+    let asked = "\(head)Accept: application/openmetrics-text;version=1.0.0\r\n\r\n"
+    let open = try await get(asked, socket: socket).body
+    #expect(plain.contains("# TYPE cairn_control_refused_total counter\n"))
+    #expect(open.contains("# TYPE cairn_control_refused counter\n"))
+    #expect(open.hasSuffix("\n# EOF\n") && !plain.contains("# EOF"))
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func whenStoresWereCheckedAndWhatWasFoundIsAFigure() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon("{}", in: folder)
+    try await daemon.start()
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let before = Date().timeIntervalSince1970
+    #expect(try await daemon.ctl("verify").code == 0)
+    let read = PrometheusText(try await daemon.ctl("metrics").output)
+    for store in ["local", "near"] {
+      let last = read.values["cairn_store_last_check_timestamp_seconds{store=\"\(store)\"}"]
+      #expect((last ?? 0) >= before - 1, "\(store)")
+      #expect(read.values["cairn_store_check_findings_total{store=\"\(store)\"}"] == 0)
+    }
+    #expect(await daemon.stop() == 0)
   }
 
   @Test func aDaemonThatIsNotReadySaysWhy() async throws {

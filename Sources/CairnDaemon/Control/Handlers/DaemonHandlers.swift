@@ -58,11 +58,11 @@ extension HandlerTable {
   }
 
   mutating func serveMetrics(
-    of host: EngineHost, _ status: @escaping @Sendable () async -> DaemonStatus
+    of host: EngineHost, _ actions: DaemonActions
   ) {
     add(
       ControlHandler(GetMetrics.self) { _, _ in
-        .init(text: await MetricsReport(await status(), of: host).text)
+        .init(text: await MetricsReport(await actions.status(), of: host, actions.figures).text)
       })
   }
 

@@ -13,7 +13,8 @@ extension HandlerTable {
         var files: [GetSupportBundle.File] = [
           .init(name: "status.json", text: try Self.json(status)),
           .init(name: "configuration.json", text: try Self.json(try await actions.configuration())),
-          .init(name: "metrics.txt", text: await MetricsReport(status, of: host).text),
+          .init(
+            name: "metrics.txt", text: await MetricsReport(status, of: host, actions.figures).text),
           .init(name: "log.txt", text: actions.recentLog()),
           .init(
             name: "versions.txt",

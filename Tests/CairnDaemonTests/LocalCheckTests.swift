@@ -1,0 +1,37 @@
+// The file of the local store is looked at without being asked.
+import CairnControl
+import Foundation
+import Logging
+import Testing
+
+@testable import CairnDaemon
+
+@Suite struct LocalCheckTests {
+  @Test func theFileIsCheckedOnceInAnInterval() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = DaemonConfiguration(
+      model: .file(Project.file("Config/demo/DebianPackages.xcdatamodeld")),
+      control: ControlSection(socket: folder.file("control")),
+      local: LocalSection(path: folder.file("local.sqlite")))
+    let ownership = StoreOwnership(of: configuration.local.path)
+    try ownership.take()
+    let engine = GroupEngine(
+      configuration: configuration, ownership: ownership, feed: EventFeed(),
+      logger: Logger(label: "test"))
+    try await engine.start(
+      reporter: EngineReporter(onProgress: { _, _ in }, onSummary: { _, _ in }))
+    let group = try await engine.current()
+    func last() throws -> Date {
+      try #require(group.figures.values.checks[StoreReference.localName]).date
+    }
+    #expect(group.figures.values.checks.isEmpty)
+    await Verification.checkLocal(of: group, every: .seconds(86400))
+    let first = try last()
+    await Verification.checkLocal(of: group, every: .seconds(86400))
+    #expect(try last() == first)
+    await Verification.checkLocal(of: group, every: .zero)
+    #expect(try last() > first)
+    #expect(group.health.problems.isEmpty)
+    await engine.stop()
+  }
+}
