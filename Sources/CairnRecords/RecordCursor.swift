@@ -6,7 +6,7 @@ import Foundation
 
 /// The result of a fetch, read batch by batch.
 ///
-/// Which records there are is found at once; a batch has their values as they are when it is read, in the state
+/// Which records there are is found at once, or page by page; a batch has their values as they are when it is read, in the state
 /// that the context is pinned to, if it is. Records that were deleted meanwhile are left out.
 // Unchecked: what changes is only touched inside `performAndWait` of the context.
 public final class RecordCursor: @unchecked Sendable {
@@ -18,11 +18,15 @@ public final class RecordCursor: @unchecked Sendable {
 
   /// What a batch may grow to, unless one row has more.
   static let byteLimit = 1 << 20
+  /// How many rows are found at once where that is done page by page: each page is found by passing over those
+  /// before it, so few pages are better, and each row takes about 500 bytes.
+  static let pageSize = 20_000
 
   private let fetch: RecordFetch
   private let context: ManagedObjectContext
-  private let found: [ManagedObjectID]
+  private(set) var found: [ManagedObjectID]
   private let isNumbered: Bool
+  private let pageSize: Int?
   private var position = 0
   /// Read, and not handed out yet.
   private var ahead: [Row] = []
@@ -31,9 +35,11 @@ public final class RecordCursor: @unchecked Sendable {
   private var hasStarted = false
 
   init(
-    fetch: RecordFetch, context: ManagedObjectContext, found: [ManagedObjectID], isNumbered: Bool
+    fetch: RecordFetch, context: ManagedObjectContext, found: [ManagedObjectID], isNumbered: Bool,
+    pageSize: Int?
   ) {
     self.isNumbered = isNumbered
+    self.pageSize = pageSize
     self.fetch = fetch
     self.context = context
     self.found = found
@@ -44,9 +50,10 @@ public final class RecordCursor: @unchecked Sendable {
   /// There is always a first one, which names the properties.
   public func next() throws -> FetchRecords.Reply? {
     try context.performAndWait {
-      while position < found.count, ahead.count < RecordFetch.batchSize,
+      while ahead.count < RecordFetch.batchSize,
         ahead.reduce(0, { $0 + $1.byteCount }) < Self.byteLimit
       {
+        if position == found.count, try !findOn() { break }
         try readOn()
       }
       let batch = take()
@@ -69,6 +76,17 @@ public final class RecordCursor: @unchecked Sendable {
     }
     defer { ahead.removeFirst(count) }
     return Array(ahead.prefix(count))
+  }
+
+  /// Finds the next page.
+  ///
+  /// - Returns: Whether there is another row.
+  private func findOn() throws -> Bool {
+    guard let pageSize, found.count == pageSize else { return false }
+    fetch.request.fetchOffset += found.count
+    found = try context.fetch(fetch.request)
+    position = 0
+    return !found.isEmpty
   }
 
   /// Reads some more rows.

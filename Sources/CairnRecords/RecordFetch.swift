@@ -66,24 +66,34 @@ public struct RecordFetch {
 
   /// Runs the fetch on the context's queue, in the given stores.
   ///
-  /// - Parameter limit: How long finding the rows may take; nil for as long as it takes.
+  /// - Parameters:
+  ///   - limit: How long finding the rows may take; nil for as long as it takes.
+  ///   - pageSize: How many rows are found at once, as they are read, so that no more of them are held: only for a
+  ///     context in which nothing changes meanwhile. Nil for all of them.
   /// - Returns: a cursor over the batches of the result.
   /// - Throws: a ``ControlError``, `LimitExceeded` when the time is over.
   public func start(
-    in context: ManagedObjectContext, stores: [PersistentStore]?, within limit: Duration? = nil
+    in context: ManagedObjectContext, stores: [PersistentStore]?, within limit: Duration? = nil,
+    pageSize: Int? = nil
   ) throws -> RecordCursor {
     try context.performAndWait {
       request.affectedStores = stores
-      let isNumbered = isNumbered(
-        in: stores ?? context.persistentStoreCoordinator?.persistentStores ?? [])
+      let isSQLite = (stores ?? context.persistentStoreCoordinator?.persistentStores ?? [])
+        .allSatisfy { $0.type == StoreTypeName.sqlite }
+      // Rows come by their numbers, as tables have them, where the fetch asks for no other order.
+      let isNumbered = isSQLite && parameters.sort?.isEmpty ?? true
+      // Other stores promise no order in which one page follows another.
+      let size = isSQLite ? pageSize : nil
       if isNumbered {
         request.sortDescriptors = [ObjectSortDescriptor(key: nil, ascending: true)]
       } else if parameters.after != nil {
         throw ControlError.invalidParameter("after")
       }
+      if let size { request.fetchLimit = size }
       do {
         let found = remaining(of: try find(in: context, within: limit))
-        return RecordCursor(fetch: self, context: context, found: found, isNumbered: isNumbered)
+        return RecordCursor(
+          fetch: self, context: context, found: found, isNumbered: isNumbered, pageSize: size)
       } catch let error as PredicateEvaluationError {
         throw ControlError.invalidPredicate(
           text: parameters.predicate ?? "", position: 0, reason: error.reason)
@@ -113,11 +123,6 @@ public struct RecordFetch {
           limit: Int(seconds), reason: "finding the rows was ended after \(seconds) s")
       }
     }
-  }
-
-  /// Whether rows come by their numbers, as tables have them, where the fetch asks for no other order.
-  private func isNumbered(in stores: [PersistentStore]) -> Bool {
-    (parameters.sort?.isEmpty ?? true) && stores.allSatisfy { $0.type == StoreTypeName.sqlite }
   }
 
   /// What is behind the place to go on from.

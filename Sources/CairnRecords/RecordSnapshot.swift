@@ -42,13 +42,21 @@ public struct RecordSnapshot: Sendable {
   public func cursor(
     _ fetch: ExportRecords.Fetch, within limit: Duration? = nil
   ) throws -> RecordCursor {
+    // A condition would be looked at anew for all rows before a page.
+    try cursor(
+      fetch, within: limit, pageSize: fetch.predicate == nil ? RecordCursor.pageSize : nil)
+  }
+
+  func cursor(
+    _ fetch: ExportRecords.Fetch, within limit: Duration?, pageSize: Int?
+  ) throws -> RecordCursor {
     try RecordFetch(
       FetchRecords.Parameters(
         entity: fetch.entity, predicate: fetch.predicate, sort: fetch.sort,
         properties: fetch.properties),
       model: store.coordinator.managedObjectModel,
       naming: URINaming(coordinator: store.coordinator)
-    ).start(in: context, stores: nil, within: limit)
+    ).start(in: context, stores: nil, within: limit, pageSize: pageSize)
   }
 
   /// Closes the store; the state is given up.

@@ -2,9 +2,10 @@
 
 import Cairn
 import CairnControl
-import CairnRecords
 import Foundation
 import Testing
+
+@testable import CairnRecords
 
 @Suite struct RecordCursorTests {
   private let coordinator: PersistentStoreCoordinator
@@ -128,6 +129,22 @@ import Testing
     #expect(rest.allSatisfy { !$0.rows.isEmpty }, "an empty batch is the end")
     let wanted = (0..<150) + (250..<300).filter { $0 % 2 == 1 } + (300..<350)
     #expect(numbers([first] + rest) == wanted.map(Int64.init))
+  }
+
+  @Test(arguments: [nil, ["-number"], ["text"]] as [[String]?], [1, 7, 50, 349, 350, 351])
+  func anExportHoldsOnePageOfItsRowsAndLeavesNoneOut(_ sort: [String]?, _ size: Int) throws {
+    let path = try #require(coordinator.persistentStores.first?.url?.path)
+    let snapshot = try RecordSnapshot(sqlite: path, model: coordinator.managedObjectModel)
+    defer { snapshot.close() }
+    let cursor = try snapshot.cursor(
+      .init(entity: "Item", sort: sort, properties: ["number"]), within: nil, pageSize: size)
+    var found: [Int64] = []
+    while let reply = try cursor.next() {
+      #expect(cursor.found.count <= size)
+      found += numbers([reply])
+    }
+    let all = Array(0..<Int64(Self.count))
+    #expect(found == (sort == ["-number"] ? all.reversed() : all))
   }
 
   @Test func aResultWithoutRowsNamesItsPropertiesOnce() throws {
