@@ -153,13 +153,18 @@ install: build
 	install -m 0644 systemd/drop-ins/*.conf "$(DESTDIR)$(PREFIX)/share/doc/cairn/drop-ins"
 	install -d "$(DESTDIR)$(PREFIX)/share/doc/cairn/prometheus"
 	install -m 0644 Config/prometheus/cairn.* "$(DESTDIR)$(PREFIX)/share/doc/cairn/prometheus"
+	@# What is in the programs beside the sources of this repository; the date is that of the package.
+	awk -f Config/sbom.awk -v version="$$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/CairnControl/Values/CairnVersion.swift)" \
+	  -v created="$$(date -u -d "@$${SOURCE_DATE_EPOCH:-0}" +%Y-%m-%dT%H:%M:%SZ)" debian/Package.resolved \
+	  > "$(DESTDIR)$(PREFIX)/share/doc/cairn/cairn.spdx.json"
 	@# What the programs say of themselves: manual pages, and completions where the three shells look.
 	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/man/man8" \
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	"$(BIN)/cairnctl" manual > "$(DESTDIR)$(PREFIX)/share/man/man1/cairnctl.1"
 	"$(BIN)/cairnd" --manual > "$(DESTDIR)$(PREFIX)/share/man/man8/cairnd.8"
-	install -d "$(DESTDIR)$(PREFIX)/share/man/man5"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man5" "$(DESTDIR)$(PREFIX)/share/man/man7"
+	"$(BIN)/cairnd" --protocol-manual > "$(DESTDIR)$(PREFIX)/share/man/man7/cairn-varlink.7"
 	sed -f Config/manual.sed Config/cairnd.yaml > "$(DESTDIR)$(PREFIX)/share/man/man5/cairnd.yaml.5"
 	"$(BIN)/cairnctl" completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/cairnctl"
 	@# It is read, not run.
@@ -191,7 +196,9 @@ check-deb: deps
 	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error; \
 	CAIRN_PROGRAMS="$(CURDIR)/.build-deb/unpacked/usr/bin" $(SWIFT) test --skip-build --filter CairnDaemonTests; \
 	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb:opt/packages" -b "$(CURDIR):opt/cairn-src" -- \
-	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src $(CURDIR)'
+	  bash -c 'bash /opt/cairn-src/Tests/sysbox/package.sh /opt/packages/cairn_*.deb /opt/cairn-src $(CURDIR)'; \
+	bash Tests/sysbox/sysbox.sh -b "$(CURDIR)/.build-deb/unpacked/usr/bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
+	  bash /opt/cairn-src/Tests/sysbox/bars.sh /opt/cairn-bin /opt/cairn-src release
 
 ## Builds the package twice from nothing, about a quarter of an hour each, and compares the files byte by byte.
 check-reproducible: deps

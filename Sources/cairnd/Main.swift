@@ -43,9 +43,14 @@ struct CairnDaemonCommand: AsyncParsableCommand {
   @Flag(name: .long, help: .hidden)
   var manual = false
 
+  /// For packages: the page about the control protocol.
+  @Flag(name: .long, help: .hidden)
+  var protocolManual = false
+
   mutating func run() async throws {
     if listSteps { return print(DaemonProcess.stepNames.joined(separator: "\n")) }
     if manual { return print(try Self.manualPage().text) }
+    if protocolManual { return print(DaemonProcess.protocolManual) }
     let daemon = DaemonProcess(
       loader: ConfigurationLoader(path: config, settings: settings), pausesAtSteps: pauseAtSteps)
     let status = checkConfig ? daemon.checkConfiguration() : await daemon.run()
@@ -60,9 +65,13 @@ struct CairnDaemonCommand: AsyncParsableCommand {
           "Files",
           entries: [
             ("/etc/cairn/cairnd.yaml", "The configuration; each key is explained in it."),
+            (
+              "/usr/lib/cairn/cairnd.yaml",
+              "What a vendor ships; the configuration is laid over it."
+            ),
             ("/run/cairnd/control", "The control socket, which cairnctl speaks to."),
           ]),
-        .init("See also", text: "cairnctl(1), systemctl(1), journalctl(1)"),
+        .init("See also", text: "cairnctl(1), cairn-varlink(7), systemctl(1), journalctl(1)"),
       ])
   }
 }

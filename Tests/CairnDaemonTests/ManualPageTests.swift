@@ -3,9 +3,11 @@ import CairnControl
 import Foundation
 import Testing
 
+@testable import CairnDaemon
+
 @Suite struct ManualPageTests {
   private static let pages: [(program: String, arguments: [String])] = [
-    ("cairnctl", ["manual"]), ("cairnd", ["--manual"]),
+    ("cairnctl", ["manual"]), ("cairnd", ["--manual"]), ("cairnd", ["--protocol-manual"]),
   ]
 
   private func page(_ index: Int) async throws -> String {
@@ -49,7 +51,7 @@ import Testing
   @Test(
     .enabled(
       if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff"), "needs groff"),
-    arguments: [0, 1])
+    arguments: pages.indices)
   func aPageIsSetWithoutAWarning(_ index: Int) async throws {
     let set = try await run(
       "/usr/bin/groff", ["-man", "-ww", "-Tutf8", "-k"], input: try await page(index),
@@ -57,6 +59,16 @@ import Testing
     #expect(set.code == 0 && set.errors == "", "\(set.errors.prefix(500))")
     // Letters in bold are struck twice.
     #expect(set.output.count > 500)
+  }
+
+  @Test func thePageOfTheProtocolHasEveryInterfaceAsIntrospectionGivesIt() async throws {
+    let page = try await page(2).replacing("\\-", with: "-")
+    let service = ServiceDescription(methods: GoldenReplay.methods)
+    #expect(service.interfaces.count > 4)
+    for interface in service.interfaces {
+      #expect(page.contains(interface.text), "\(interface.name)")
+    }
+    for role in [ControlRole.status, .control, .owner] { #expect(page.contains("\(role)")) }
   }
 
   @Test func whatTroffWouldTakeForItsOwnIsText() throws {

@@ -33,6 +33,46 @@ import Testing
     for url in named { #expect(pinned.contains(url.replacing(/\.git$/, with: "")), "\(url)") }
   }
 
+  /// As SPDX has it, as far as it is needed.
+  private struct BillOfMaterials: Decodable {
+    struct Package: Decodable {
+      let name: String
+      let versionInfo: String
+      let downloadLocation: String
+    }
+    struct Relationship: Decodable {
+      let relatedSpdxElement: String
+    }
+    let spdxVersion: String
+    let packages: [Package]
+    let relationships: [Relationship]
+  }
+
+  @Test func thePackageListsThemWithTheirRevisions() throws {
+    let text = try #require(SourceTree.text(of: "debian/Package.resolved"))
+    let pins = try JSONDecoder().decode(Resolved.self, from: Data(text.utf8)).pins
+    let awk = Process()
+    awk.executableURL = URL(fileURLWithPath: "/usr/bin/awk")
+    awk.arguments = [
+      "-f", SourceTree.root.appendingPathComponent("Config/sbom.awk").path, "-v", "version=1.2.3",
+      "-v", "created=2026-01-01T00:00:00Z",
+      SourceTree.root.appendingPathComponent("debian/Package.resolved").path,
+    ]
+    let output = Pipe()
+    awk.standardOutput = output
+    try awk.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    awk.waitUntilExit()
+    let bill = try JSONDecoder().decode(BillOfMaterials.self, from: data)
+    #expect(bill.spdxVersion == "SPDX-2.3")
+    #expect(bill.packages.map(\.name) == ["cairn"] + pins.map(\.identity))
+    for (package, pin) in zip(bill.packages.dropFirst(), pins) {
+      #expect(package.versionInfo == pin.state.version)
+      #expect(package.downloadLocation == "git+\(pin.location)@\(pin.state.revision)")
+    }
+    #expect(bill.relationships.count == pins.count + 1)
+  }
+
   @Test func thePackageIsBuiltOfTheseAlone() throws {
     let rules = try #require(SourceTree.text(of: "debian/rules"))
     let flags = rules.split(separator: "\n").filter { $0.contains("FLAGS") || $0.hasPrefix("  -") }

@@ -134,43 +134,22 @@ private struct HelpArgument: Decodable {
   }
 }
 
-/// Writes the macros of `man`.
-private struct Troff {
-  private(set) var text = ""
-
-  mutating func macro(_ name: String, _ arguments: [String] = []) {
-    let words = arguments.map { "\"\(Self.escaped($0).replacing("\"", with: "\\(dq"))\"" }
-    text += ([".\(name)"] + words).joined(separator: " ") + "\n"
-  }
-
-  mutating func line(_ line: String) { text += Self.escaped(line) + "\n" }
-
-  mutating func paragraph(_ paragraph: String?) {
-    for part in (paragraph ?? "").split(separator: "\n\n") {
-      macro("PP")
-      for line in part.split(separator: "\n") { self.line(String(line)) }
-    }
-  }
-
-  mutating func entry(_ term: String, _ explanation: String) {
-    macro("TP")
-    text += "\\fB\(Self.escaped(term))\\fR\n"
-    line(explanation.isEmpty ? "-" : explanation.replacing("\n", with: " "))
-  }
-
-  mutating func arguments(_ arguments: [HelpArgument]) {
+extension Troff {
+  fileprivate mutating func arguments(_ arguments: [HelpArgument]) {
     for argument in arguments { entry(argument.term, argument.explanation) }
   }
 
-  mutating func synopsis(of command: HelpCommand, path: String) {
+  fileprivate mutating func synopsis(of command: HelpCommand, path: String) {
     let words =
       command.shownArguments.filter { ($0.names ?? []).allSatisfy { $0.name != "help" } }
       .map(\.usage) + (command.shownCommands.isEmpty ? [] : ["<command>"])
-    text += "\\fB\(Self.escaped(path))\\fR \(Self.escaped(words.joined(separator: " ")))\n"
+    usage(path, words.joined(separator: " "))
   }
 
   /// A command and those within it.
-  mutating func section(of command: HelpCommand, path: String, without shared: Set<String>) {
+  fileprivate mutating func section(
+    of command: HelpCommand, path: String, without shared: Set<String>
+  ) {
     let path = "\(path) \(command.commandName)"
     let own = command.shownArguments.filter {
       !shared.contains($0.key) && ($0.names ?? []).allSatisfy { $0.name != "help" }
@@ -180,13 +159,5 @@ private struct Troff {
     paragraph(command.discussion)
     arguments(own)
     for inner in command.shownCommands { section(of: inner, path: path, without: shared) }
-  }
-
-  /// What `troff` would take for its own: backslashes, and dots and quotes at the beginning of a line;
-  /// hyphens are those of command lines.
-  static func escaped(_ text: String) -> String {
-    var escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
-    if let first = escaped.first, first == "." || first == "'" { escaped = "\\&" + escaped }
-    return escaped
   }
 }

@@ -13,6 +13,7 @@ public struct DaemonProcess: Sendable {
   private let environment: [String: String]
   private let notifier: ServiceNotifier
   private let syncEnvironment: SyncEnvironment
+  private let isDriven: Bool
 
   /// Prepares a daemon.
   ///
@@ -25,11 +26,20 @@ public struct DaemonProcess: Sendable {
     self.loader = loader
     self.notifier = notifier
     self.environment = environment
+    isDriven = pausesAtSteps
     syncEnvironment = pausesAtSteps ? StepGate().environment : .live
   }
 
   /// The steps of sync at which it pauses where that is asked for.
   public static var stepNames: [String] { SyncEnvironment.Failpoint.allCases.map(\.rawValue) }
+
+  /// The manual page of the control protocol.
+  public static var protocolManual: String {
+    ProtocolManual(
+      ServiceDescription(
+        methods: HandlerTable(host: EngineHost(), actions: .idle).handlers.map(\.method))
+    ).text
+  }
 
   /// Checks the configuration and writes all problems to standard error.
   public func checkConfiguration() -> ExitStatus {
@@ -53,9 +63,14 @@ public struct DaemonProcess: Sendable {
     do {
       loaded = try loader.loadSettings()
     } catch {
-      return refuseToStart(error, activation: activation)
+      let all = await everythingWrong()
+      return refuseToStart(all ?? error, activation: activation)
     }
     let configuration = loaded.configuration
+    if UserNamespace.hidesUsers {
+      return refuseToStart(
+        ConfigurationInvalid(problems: [Self.hiddenUsers(loader.path)]), activation: activation)
+    }
     let destination = LogDestination(configuration.log, environment: environment)
     let logger = destination.logger("cairnd")
     for name in activation.unknown {
@@ -87,14 +102,14 @@ public struct DaemonProcess: Sendable {
   ) async throws {
     let configuration = loaded.configuration
     let watch = await SignalWatch()
-    let host = EngineHost()
+    let (host, figures) = (EngineHost(), ServiceFigures())
     let (feed, endings) = (EventFeed(), StreamEndings())
     let conductor = DaemonConductor(notifier: notifier, feed: feed, logger: logger)
     let keeper = EngineKeeper(
       configuration: configuration, ownership: ownership, host: host, conductor: conductor,
       feed: feed, logger: destination.logger("engine"), environment: syncEnvironment)
     let settings = Self.settings(configuration.control)
-    let roles = ControlRoles(settings, passed: activation.control)
+    let roles = ControlRoles(settings, passed: activation.control, isDriven: isDriven)
     let kept = keptSocket(activation)
     let reload = ConfigurationReload(
       current: loaded, loader: loader, keeper: keeper, roles: roles,
@@ -106,12 +121,14 @@ public struct DaemonProcess: Sendable {
       handlers: HandlerTable(
         host: host,
         actions: Self.actions(
-          status: status, reload: reload, keeper: keeper, recent: destination.recent),
+          status: status, reload: reload, keeper: keeper, recent: destination.recent,
+          figures: figures),
         feed: feed, endings: endings
-      ).handlers, logger: destination.logger("control"))
+      ).handlers, logger: destination.logger("control"), figures: figures)
     let server = ControlServer(
       settings: settings, passed: activation.control, kept: kept, roles: roles,
-      dispatcher: dispatcher, endings: endings, logger: destination.logger("control")
+      figures: figures, dispatcher: dispatcher, endings: endings,
+      logger: destination.logger("control")
     ) { await conductor.handle(.controlListening) }
     let engine = EngineService(keeper: keeper, conductor: conductor)
     var services: [any Service] = [engine, server]
@@ -121,13 +138,14 @@ public struct DaemonProcess: Sendable {
           section: configuration.metrics, passed: activation.metrics,
           group: configuration.control.statusGroup,
           logger: destination.logger("metrics")
-        ) { path in await Self.answer(path, host, await status()) })
+        ) { request in await Self.answer(request, host, figures, await status()) })
     }
     if let interval = WatchdogInterval.requested() {
       // First in the list, so last to stop: a drain is watched too.
       services.insert(
         WatchdogService(
           interval: interval, notifier: notifier, conductor: conductor, logger: logger,
+          figures: figures,
           sources: .init(
             call: {
               await ControlServer.turn()
@@ -168,7 +186,7 @@ public struct DaemonProcess: Sendable {
 
   private static func actions(
     status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload,
-    keeper: EngineKeeper, recent: RecentLog
+    keeper: EngineKeeper, recent: RecentLog, figures: ServiceFigures
   ) -> DaemonActions {
     DaemonActions(
       status: status, reload: { try await reload.run() },
@@ -180,7 +198,7 @@ public struct DaemonProcess: Sendable {
       restore: { try await keeper.restore($0) },
       migrate: { try await keeper.migrate($0, $1) },
       drain: { try await keeper.drain(within: $0) }, recentLog: { recent.text },
-      configuration: { await reload.settings() })
+      figures: figures, configuration: { await reload.settings() })
   }
 
   /// Ends the process within the time that was asked for, even when no thread gets on any more.
@@ -196,13 +214,14 @@ public struct DaemonProcess: Sendable {
 
   /// The answer to a scraper or a probe.
   private static func answer(
-    _ path: String, _ host: EngineHost, _ status: DaemonStatus
+    _ request: MetricsRequest, _ host: EngineHost, _ figures: ServiceFigures,
+    _ status: DaemonStatus
   ) async -> MetricsAnswer {
-    switch path {
+    switch request.path {
     case "/metrics":
+      let report = await MetricsReport(status, of: host, figures)
       return MetricsAnswer(
-        status: "200 OK", type: "text/plain; version=0.0.4; charset=utf-8",
-        body: await MetricsReport(status, of: host).text)
+        status: "200 OK", type: request.format.mediaType, body: report.text(as: request.format))
     // That it is answered is the answer.
     case "/health": return MetricsAnswer(status: "200 OK", body: "\(status.state.rawValue)\n")
     case "/ready":
@@ -220,6 +239,25 @@ public struct DaemonProcess: Sendable {
     return ControlServer.Settings(
       path: section.socket, statusGroup: section.statusGroup, adminGroup: section.adminGroup,
       limits: limits)
+  }
+
+  /// Where everybody but root is the same stranger, no group has a role, whatever the configuration says.
+  private static func hiddenUsers(_ path: String) -> ConfigurationProblem {
+    ConfigurationProblem(
+      origin: ConfigurationOrigin(source: path), key: "control.adminGroup",
+      problem: "the kernel hides callers from the daemon, so that root alone would have a role",
+      remedy: "take PrivateUsers=yes out of the unit, and restart")
+  }
+
+  /// What is wrong with the configuration and with what it names, so that its problems come at once; nil where
+  /// files take long to answer.
+  private func everythingWrong() async -> (any Error)? {
+    let loader = loader
+    let checked = await Blocking.value(atMost: .seconds(3)) {
+      Result { try ConfigurationCheck.load(loader) }
+    }
+    guard case .failure(let error)? = checked else { return nil }
+    return error
   }
 
   /// Tells everybody who may be listening what is wrong with the configuration.

@@ -69,7 +69,10 @@ struct ImportUpload {
   mutating func add(_ row: InputRow) throws {
     guard row.json.count <= Self.rowByteLimit else {
       throw InputProblem(
-        line: row.line, reason: "the row is larger than \(Self.rowByteLimit / 1024) KiB")
+        line: row.line,
+        reason: "the row has \(row.json.count >> 10) KiB as JSON, and a call to the daemon takes "
+          + "\(Self.rowByteLimit >> 10) KiB; a program that opens the store itself can write it, or this one "
+          + "without the long value")
     }
     if let plan { try take(kindOf: row, plan) }
     if batch.rowCount > 0, batch.byteCount + row.json.count > Self.byteLimit {
