@@ -1,5 +1,6 @@
 // The file of the local store is looked at without being asked.
 import CairnControl
+import CairnSync
 import Foundation
 import Logging
 import Testing

@@ -45,6 +45,23 @@ comes() {
   fi
 }
 
+# busy: which part of the processors' time was taken in a second, in percent.
+busy() {
+  local before after
+  read -r -a before < /proc/stat
+  sleep 1
+  read -r -a after < /proc/stat
+  local total=0 idle=$((after[4] + after[5] - before[4] - before[5])) field
+  for field in 1 2 3 4 5 6 7 8; do total=$((total + after[field] - before[field])); done
+  echo $((100 - 100 * idle / (total > 0 ? total : 1)))
+}
+# Times in milliseconds say something of what takes them where the machine does nothing else. calm: whether it does
+# not; what it does is in $load.
+calm() {
+  load=$(busy)
+  [ "$load" -lt 20 ]
+}
+
 # Installs the programs of $binaries with the units of $project, as `make install` does, and a model.
 install_daemon() {
   rm -rf /etc/cairn

@@ -51,6 +51,8 @@ longest() { awk 'NR > 1 { d = ($1 - last) / 1e6; if (d > most) most = d } { last
 # upgrade HOW: installs the package once more while rows are written one after the other, each acknowledged.
 upgrade() {
   rm -f /tmp/enough /tmp/acknowledged /tmp/times /tmp/refused
+  local first
+  first=$(busy)
   write() {
     local n=0
     while [ ! -e /tmp/enough ]; do
@@ -81,8 +83,13 @@ upgrade() {
   wait $writer
   gap=$(longest)
   echo "the longest time without an acknowledged write ($1): $gap ms, $usual ms at a restart"
-  if [ "$gap" -lt 2000 ] || [ "$gap" -lt $((usual * 3)) ]; then ok "it is away for less than 2 s ($1)"; else
-    fail "it is away for less than 2 s ($1)" "$gap ms, and $usual ms at a restart"
+  # The bar is 2 s. Where the machine was busy with other things before or after, the time is theirs as well: a restart
+  # in the same run took as much of it, and an upgrade is one restart.
+  if [ "$first" -lt 20 ] && calm; then
+    check "it is away for less than 2 s ($1), on a calm machine" test "$gap" -lt 2000
+  else
+    echo "the machine is busy (before $first %, after ${load:-?} %): the bar of 2 s is not tried, a restart is compared"
+    check "it is away for no longer than two restarts ($1), on a busy machine" test "$gap" -lt $((usual * 2 + 500))
   fi
   cairnctl fetch Package --properties name --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/' | sort > /tmp/there
   equals "every acknowledged write is there ($1)" "" "$(sort /tmp/acknowledged | comm -23 - /tmp/there)"

@@ -72,16 +72,39 @@ dies() {
       sleep 1
     done &
   fi
-  is_killed() { [ "$(property NRestarts)" -gt "$restarts" ] || [ "$(pid)" != "$old" ]; }
+  local last=0 now
+  is_killed() {
+    now=$(property WatchdogTimestampMonotonic)
+    if [ "$(property NRestarts)" -gt "$restarts" ] || [ "$(pid)" != "$old" ]; then return 0; fi
+    last=$now
+    return 1
+  }
   if [ "$2" = /run/stuck-writes ]; then
     sleep 1
     check "reads go on beside a write that is stuck" cairnctl --timeout $interval fetch Package --limit 1
   fi
   comes "$1" is_killed
-  echo "killed after $((($(date +%s%N) - begun) / 1000000)) ms, with $interval s between two signs of life"
+  local killed=$((($(date +%s%N) - begun) / 1000000)) served
   rm "$2"
   contains "by the watchdog" "Watchdog timeout" "$(journal -o cat --since "@$((begun / 1000000000 - 1))")"
   comes "and serves again once the disk does" serving
+  served=$((($(date +%s%N) - begun) / 1000000))
+  # What still answers when the flag is put up, such as a read under way, is followed by one sign more.
+  local ended
+  ended=$(journal -o json --since "@$((begun / 1000000000 - 1))" | grep 'Watchdog timeout' | tail -1 \
+    | sed 's/.*"__MONOTONIC_TIMESTAMP" *: *"\([0-9]*\)".*/\1/')
+  local silent=$(((ended - last) / 1000))
+  echo "killed after $killed ms, $silent ms after its last sign of life, and served again after $served ms;" \
+    "it has $interval s"
+  check "not before its time was over" test "$silent" -ge $((interval * 1000 - 100))
+  if calm; then
+    # They are a third of its time apart.
+    check "and after one more sign of life at most" test $((killed - silent)) -lt $((interval * 1000 * 2 / 3))
+    check "within a second of its time, on a calm machine" test "$silent" -lt $((interval * 1000 + 1000))
+  else
+    echo "the machine is busy ($load %): within as long again"
+    check "within twice its time, on a busy machine" test "$silent" -lt $((interval * 2000))
+  fi
 }
 dies "a daemon whose reads are stuck is killed" /run/stuck
 dies "a daemon whose writes are stuck is killed while its reads go on" /run/stuck-writes
