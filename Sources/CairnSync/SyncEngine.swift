@@ -194,9 +194,10 @@ public final class SyncEngine: Sendable {
   /// No replica delays the answer about another: each has the same time, and all are waited for.
   ///
   /// - Throws: ``SyncError``: `timedOut`; `recordsHeld` when something arrived that is not visible
-  ///   (validation, clock skew, a record that it refers to), with how much and why; `notSyncing` and
-  ///   the link's own error for a link that cannot get there by itself. With several in trouble the
-  ///   error is that of the first by name, and its message tells of all.
+  ///   (validation, clock skew, a record that it refers to), with how much and why; `leftOut` when records
+  ///   stay where they are because the link goes in one direction only; `notSyncing` and the link's own
+  ///   error for a link that cannot get there by itself. With several in trouble the error is that of the
+  ///   first by name, of one that has brought all it brings last, and its message tells of all.
   public func wait(for names: [String]? = nil, timeout: Duration? = nil) async throws {
     let links = try links(names)
     let failures = await withTaskGroup(of: (String, SyncError)?.self) { group in
@@ -214,7 +215,10 @@ public final class SyncEngine: Sendable {
       for await case let (name, failure)? in group { failures[name] = failure }
       return failures.sorted { $0.key < $1.key }
     }
-    guard let first = failures.first?.value else { return }
+    let complete: Set<SyncError.Code> = [.recordsHeld, .leftOut]
+    let gravest = failures.first { !complete.contains($0.value.code) }
+    let first = gravest ?? failures.first { $0.value.code == .recordsHeld } ?? failures.first
+    guard let first = first?.value else { return }
     let message = failures.map(\.value.message).joined(separator: "; ")
     throw SyncError(
       first.code, message, recovery: first.recovery, replicas: failures.map(\.key))

@@ -38,6 +38,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidRecord = "invalid-record"
     /// Everything arrived, but not everything is visible: see ``HeldRecords``.
     case recordsHeld = "records-held"
+    /// Records stay in one of the stores, because the link goes in one direction only.
+    case leftOut = "left-out"
     /// There is no replica of that name.
     case noSuchReplica = "no-such-replica"
     /// There is a replica of that name with other settings.

@@ -36,6 +36,7 @@ struct StateLabel: Sendable, Hashable {
     switch replica.state {
     case .inSync where replica.problem != nil: self.init("failing", .problem)
     case .inSync where local != .open: self.init("unknown, the local store is not open", .note)
+    case .inSync where replica.isOneWay: self.init(replica.stateWords, .note)
     case .inSync where !replica.waits.isEmpty || (replica.lagTransactions ?? 0) > 0:
       self.init(ReplicaStatus.State.behind.words, .waiting)
     case .inSync: self.init(replica.state.words, .good)
@@ -66,5 +67,12 @@ struct StateLabel: Sendable, Hashable {
     case .starting, .draining: self.init(state.rawValue, .waiting)
     case .degraded, .stopped: self.init(state.rawValue, .problem)
     }
+  }
+}
+
+extension ReplicaStatus {
+  /// Whether it differs by nothing but what its direction leaves out.
+  fileprivate var isOneWay: Bool {
+    !waits.isEmpty && waits.allSatisfy { $0.kind == .leftOut } && (lagTransactions ?? 0) == 0
   }
 }

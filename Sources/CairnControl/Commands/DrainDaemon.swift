@@ -10,8 +10,8 @@ public enum DrainDaemon: ControlMethod {
   public static let declarations = [
     """
     # A replica at the end; behind are transactions that it lacks, null when that is not known. They are
-    # brought after the next start.
-    type DrainedReplica (name: string, behind: ?int, reason: ?string)
+    # brought after the next start. leftOut says what stays where it is because of the link's direction.
+    type DrainedReplica (name: string, behind: ?int, reason: ?string, leftOut: ?string)
     """,
     """
     # Before a planned shutdown: take no more calls that need the stores, finish passes, close the stores,
@@ -45,8 +45,13 @@ public enum DrainDaemon: ControlMethod {
     public var behind: Int?
     /// Why it was not brought into step; nil when it was.
     public var reason: String?
+    /// What is not brought because the link goes in one direction only; nil for nothing.
+    public var leftOut: String?
 
-    public init(name: String, behind: Int? = nil, reason: String? = nil) {
+    public init(
+      name: String, behind: Int? = nil, reason: String? = nil, leftOut: String? = nil
+    ) {
+      self.leftOut = leftOut
       self.name = name
       self.behind = behind
       self.reason = reason

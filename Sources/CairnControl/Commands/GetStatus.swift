@@ -245,7 +245,7 @@ public struct StatusWait: Codable, Sendable, Hashable {
   static let declaration = """
     # What a replica or its records wait for, in words, with the command that helps.
     type Wait (
-      kind: (opening, pass, quarantine, held, parked, approval, expired, differences),
+      kind: (opening, pass, quarantine, held, parked, approval, expired, differences, leftOut),
       count: ?int,
       reason: string,
       command: ?string
@@ -269,6 +269,8 @@ public struct StatusWait: Codable, Sendable, Hashable {
     case expired
     /// The last comparison found what no pass brings together.
     case differences
+    /// Records stay where they are, because the link goes in one direction only; nothing waits for them.
+    case leftOut
   }
 
   public var kind: Kind

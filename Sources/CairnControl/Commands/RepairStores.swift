@@ -19,8 +19,15 @@ public enum RepairStores: ControlMethod {
     )
     """,
     """
-    # What became of one replica: how many actions, and what differs all the same.
-    type RepairResult (store: string, actions: int, remaining: int, problem: ?Problem)
+    # What became of one replica: how many actions, what differs all the same, and how many records stay in
+    # one of the two stores because the link goes in one direction only.
+    type RepairResult (
+      store: string,
+      actions: int,
+      remaining: int,
+      leftOut: ?int,
+      problem: ?Problem
+    )
     """,
     """
     # Make replicas equal to the local store where they differ although all is in step. prefer says
@@ -94,10 +101,17 @@ public enum RepairStores: ControlMethod {
     public var store: String
     public var actions: Int
     public var remaining: Int
+    /// How many records stay in one of the two stores because the link goes in one direction only; nil for
+    /// none.
+    public var leftOut: Int?
     /// Why it could not be compared or written.
     public var problem: StatusProblem?
 
-    public init(store: String, actions: Int, remaining: Int, problem: StatusProblem? = nil) {
+    public init(
+      store: String, actions: Int, remaining: Int, leftOut: Int? = nil,
+      problem: StatusProblem? = nil
+    ) {
+      self.leftOut = leftOut
       self.store = store
       self.actions = actions
       self.remaining = remaining

@@ -20,6 +20,7 @@ public enum VerifyStores: ControlMethod {
       records: int,
       digest: ?string,
       differences: int,
+      leftOut: ?int,
       level: ?(quick, full),
       problem: ?Problem
     )
@@ -31,7 +32,9 @@ public enum VerifyStores: ControlMethod {
     # Check stores and compare replicas with the local store: every value of every row and every page
     # of the local file, or, quick, the digests of what was written and which rows there are. Needs more: progress and
     # differences come as they are found, each store when it is done, and a summary last. The level
-    # of a store is what was read, full when left out. Role: control.
+    # of a store is what was read, full when left out. leftOut are records that stay in one of the two
+    # stores because the link goes in one direction only: no difference, but with any the stores are not
+    # equal. Role: control.
     method Verify(name: ?string, level: ?(quick, full)) -> (
       progress: ?VerifyProgress,
       difference: ?Difference,
@@ -155,15 +158,19 @@ public enum VerifyStores: ControlMethod {
     /// A digest over all records, equal in equal stores.
     public var digest: String?
     public var differences: Int
+    /// How many records stay in one of the two stores because the link goes in one direction only; nil for
+    /// none.
+    public var leftOut: Int?
     /// What was read; nil for the local store.
     public var level: Level?
     /// Why the store could not be checked.
     public var problem: StatusProblem?
 
     public init(
-      store: String, records: Int, digest: String? = nil, differences: Int, level: Level? = nil,
-      problem: StatusProblem? = nil
+      store: String, records: Int, digest: String? = nil, differences: Int, leftOut: Int? = nil,
+      level: Level? = nil, problem: StatusProblem? = nil
     ) {
+      self.leftOut = leftOut
       self.store = store
       self.records = records
       self.digest = digest

@@ -88,6 +88,8 @@ extension ControlError: CustomStringConvertible {
       "look at it again, and give the revision or plan that is shown then"
     case .notPossible("nothing-to-approve", _):
       "`cairnctl status` shows what each replica waits for"
+    case .notPossible("left-out", _):
+      "waiting longer does not help; with `direction: both` in cairnd.yaml they travel, too"
     case .notPossible("backup-exists", _), .notPossible("backup-label", _):
       "`cairnctl backup --as NAME` takes another name; without --as the time is the name"
     case .notPossible("backup-missing", _):

@@ -54,6 +54,13 @@ extension ReplicaStatus.State {
 }
 
 extension ReplicaStatus {
+  /// The state in words; of a replica that is in sync as far as its direction goes, and not equal, it says
+  /// so.
+  public var stateWords: String {
+    let isOneWay = state == .inSync && waits.contains { $0.kind == .leftOut }
+    return isOneWay ? "in sync one way" : state.words
+  }
+
   /// The lag in transactions and time; nil while it is unknown.
   public var lagWords: String? {
     guard let transactions = lagTransactions else { return nil }

@@ -107,7 +107,7 @@ extension ControlError {
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,
-      .valueTaken, .planChanged, .nothingToApprove:
+      .valueTaken, .planChanged, .nothingToApprove, .leftOut:
       self = .notPossible(code: error.code.rawValue, reason: error.message)
     }
   }

@@ -8,24 +8,32 @@ extension GroupEngine {
   func bringAll(within limit: Duration) async -> DrainDaemon.Reply {
     guard let engine = try? current().engine else { return DrainDaemon.Reply() }
     let names = (try? engine.status().replicas.map(\.name)) ?? []
-    let reasons = await withTaskGroup(of: (String, String?).self) { group in
+    let failures = await withTaskGroup(of: (String, SyncError)?.self) { group in
       for name in names {
         group.addTask {
           do {
             try await engine.wait(for: [name], timeout: limit)
-            return (name, nil)
+            return nil
           } catch {
-            return (name, (error as? SyncError)?.message ?? "\(error)")
+            return (name, SyncError(describing: error, at: nil))
           }
         }
       }
-      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      var failures: [String: SyncError] = [:]
+      for await case let (name, failure)? in group { failures[name] = failure }
+      return failures
     }
     let status = status()
     return DrainDaemon.Reply(
       lastTransaction: status.local?.lastTransaction,
-      replicas: status.replicas.map {
-        .init(name: $0.name, behind: $0.lagTransactions, reason: reasons[$0.name])
+      replicas: status.replicas.map { replica in
+        let failure = failures[replica.name]
+        let isLeftOut = failure?.code == .leftOut
+        return .init(
+          name: replica.name, behind: replica.lagTransactions,
+          reason: isLeftOut ? nil : failure?.message,
+          leftOut: isLeftOut
+            ? replica.waits.first { $0.kind == .leftOut }?.reason ?? failure?.message : nil)
       })
   }
 }

@@ -194,8 +194,8 @@ actor GroupEngine {
     do {
       try await engine.wait(for: names, timeout: .seconds(60))
     } catch let error as SyncError {
-      // Open it is; what waits in it is in the status.
-      if error.code == .recordsHeld { return }
+      // Open it is; what waits in it, or stays where it is, is in the status.
+      if error.code == .recordsHeld || error.code == .leftOut { return }
       throw EngineFailure(
         code: error.code.rawValue, reason: "a required replica is not there: \(error.message)",
         isTransient: true)

@@ -122,7 +122,7 @@ struct ReplicaReport {
           reason: plan.message, command: "cairnctl approve \(replica.name)"))
     case .opening, .ready, .syncing, .migrating, .waiting, .paused, .failed, .removed: break
     }
-    return waits + heldBack + differing + expired
+    return waits + heldBack + differing + leftOut + expired
   }
 
   private var differing: [StatusWait] {
@@ -134,6 +134,15 @@ struct ReplicaReport {
         reason: "\(known.count) \(known.count == 1 ? "difference was" : "differences were") "
           + "found on \(date), such as rows that a program wrote past history",
         command: "cairnctl repair \(replica.name) --dry-run")
+    ]
+  }
+
+  private var leftOut: [StatusWait] {
+    let count = replica.held.leftOut
+    if count == 0 { return [] }
+    return [
+      StatusWait(
+        kind: .leftOut, count: count, reason: replica.configuration.textOfLeftOut(count))
     ]
   }
 

@@ -50,7 +50,10 @@ struct Verification: Sendable {
       stores.insert(local, at: 0)
     }
     return VerifyStores.Summary(
-      stores: stores, isEqual: stores.allSatisfy { $0.differences == 0 && $0.problem == nil })
+      stores: stores,
+      isEqual: stores.allSatisfy {
+        $0.differences == 0 && $0.leftOut == nil && $0.problem == nil
+      })
   }
 
   /// What came of comparing one replica.
@@ -83,6 +86,7 @@ struct Verification: Sendable {
       }
       return VerifyStores.StoreSummary(
         store: replica, records: found.records, differences: found.differences.count,
+        leftOut: found.leftOut > 0 ? found.leftOut : nil,
         level: found.level == .quick ? .quick : .full)
     case .failure(let error as SyncError):
       return VerifyStores.StoreSummary(

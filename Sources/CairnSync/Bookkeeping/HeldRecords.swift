@@ -1,7 +1,7 @@
 import CairnStore
 import Foundation
 
-/// What a link could not make visible: it arrived, and waits.
+/// What a link could not make visible: it arrived and waits, or the link's direction leaves it out.
 public struct HeldRecords: Hashable, Sendable {
   /// Records that do not pass validation, or whose delete is denied.
   public var invalid = 0
@@ -11,9 +11,13 @@ public struct HeldRecords: Hashable, Sendable {
   public var parked = 0
   /// What is known of the first of them, for people; nil when nothing is held.
   public var reason: String?
+  /// Records that a link of one direction leaves where they are; they have not arrived, and are not going
+  /// to.
+  public var leftOut = 0
 
   public init() {}
 
+  /// How much arrived and waits.
   public var count: Int { invalid + ahead + parked }
 
   /// What waits, in words: "2 records in quarantine, 1 record held by clock skew".
@@ -36,6 +40,7 @@ public struct HeldRecords: Hashable, Sendable {
     sum.invalid += b.invalid
     sum.ahead += b.ahead
     sum.parked += b.parked
+    sum.leftOut += b.leftOut
     sum.reason = a.reason ?? b.reason
     return sum
   }

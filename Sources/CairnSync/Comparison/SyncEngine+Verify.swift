@@ -39,19 +39,20 @@ extension SyncEngine {
       guard let replica = link.replica else { continue }
       await local.environment.turn(name, .step)
       let next = try await link.perform {
-        try Self.compare(local, replica, level, link.filter, name: name)
+        try Self.compare(
+          local, replica, level, link.filter, link.configuration.direction, name: name)
       }
       guard let last = report else {
-        if next.isEqual { return next }
+        if next.differences.isEmpty { return next }
         report = next
         continue
       }
       let lasting = Set(last.differences)
       report = VerifyReport(
         replica: name, level: next.level, records: next.records, links: next.links,
-        differences: next.differences.filter { lasting.contains($0) },
+        differences: next.differences.filter { lasting.contains($0) }, leftOut: next.leftOut,
         hadWrongDigests: last.hadWrongDigests || next.hadWrongDigests)
-      if report?.isEqual == true { break }
+      if report?.differences.isEmpty == true { break }
     }
     guard let report else {
       throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
@@ -61,24 +62,29 @@ extension SyncEngine {
 
   static func compare(
     _ local: StoreAccess, _ replica: StoreAccess, _ level: VerifyLevel,
-    _ filter: EntityFilter? = nil, name: String
+    _ filter: EntityFilter? = nil, _ direction: SyncDirection = .both, name: String
   ) throws -> VerifyReport {
-    func within(_ filter: EntityFilter?, _ report: VerifyReport) -> VerifyReport {
-      guard let filter else { return report }
-      return report.within(
-        filter, named: filter.translated(from: local.schema, to: replica.schema))
+    func within(_ filter: EntityFilter?, _ report: VerifyReport) throws -> VerifyReport {
+      var report = report
+      if let filter {
+        report = report.within(
+          filter, named: filter.translated(from: local.schema, to: replica.schema))
+      }
+      let directed = DirectedComparison(
+        local: local, replica: replica, direction, filter: filter)
+      return try directed?.told(report) ?? report
     }
     if level == .quick,
       let report = try DigestComparison(local: local, replica: replica, filter: filter)
         .run(name: name)
     {
-      return within(filter, report)
+      return try within(filter, report)
     }
     var report = try StoreComparison(local: local, replica: replica, filter: filter).run(name: name)
     report.hadWrongDigests = try StoreAccess.all([local, replica]) {
       try DigestBuild(access: $0).audit()
     }.contains(true)
-    return within(filter, report)
+    return try within(filter, report)
   }
 }
 

@@ -23,10 +23,14 @@ public struct VerifyReport: Sendable, Hashable {
   public let records: Int
   /// Relationship members compared.
   public let links: Int
+  /// What should not differ; without what the link's direction leaves out.
   public internal(set) var differences: [StoreDifference]
+  /// How many records differ because the link goes in one direction only: they stay where they are.
+  public internal(set) var leftOut = 0
   /// Whether digests were found to be wrong and are counted anew; what is reported here was read.
   public internal(set) var hadWrongDigests = false
-  public var isEqual: Bool { differences.isEmpty }
+  /// Whether both stores hold the same.
+  public var isEqual: Bool { differences.isEmpty && leftOut == 0 }
 }
 
 /// What the last comparison of a replica found and none has found to be over.
@@ -51,7 +55,9 @@ public struct KnownDifferences: Sendable, Hashable {
     _ report: VerifyReport, at time: UInt64, _ direction: SyncDirection, isComplete: Bool,
     known: Self?
   ) -> Self? {
-    if report.isEqual { return known?.level == .full && report.level == .quick ? known : nil }
+    if report.differences.isEmpty {
+      return known?.level == .full && report.level == .quick ? known : nil
+    }
     return KnownDifferences(
       count: report.differences.count, found: time, level: report.level,
       lasting: report.differences.count { $0.isLasting(direction, isComplete: isComplete) })
@@ -105,8 +111,8 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
-    case .onlyLocal, .onlyReplica, .members:
-      return isComplete && direction.pushes && direction.pulls
+    // What the direction leaves out is no difference.
+    case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false
     }
   }

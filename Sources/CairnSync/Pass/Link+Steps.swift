@@ -22,6 +22,17 @@ extension Link {
       batchSize: { [weak self] in self?.batchSize }, filter: filter)
   }
 
+  /// What a complete pass has not made visible; on the queue.
+  func countHeld(_ pass: SyncPass) throws -> HeldRecords {
+    var held = try pass.held()
+    if pass.direction == .both { return held }
+    var leftOut = takeLeftOut()
+    try pass.count(&leftOut)
+    held.leftOut = leftOut.count
+    putBack(leftOut)
+    return held
+  }
+
   /// A pass asks on the queue, before each step and between the commits of a long one, so that nothing
   /// is begun behind what is performed after `pause()`, and an end waits for one commit at most.
   ///

@@ -15,7 +15,8 @@ extension Link {
   /// each few seconds bring some.
   ///
   /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
-  ///   that are not visible, or with differences that no pass knows of.
+  ///   that are not visible, with differences that no pass knows of, or with records that the direction
+  ///   leaves out.
   func sync(timeout: Duration?) async throws {
     try await completePass(timeout: timeout)
     var held = life.held
@@ -30,12 +31,22 @@ extension Link {
     }
     if held.count > 0 {
       throw SyncError(
-        .recordsHeld, "\(configuration.name) is not in step: \(held.text)", recovery: .person)
+        .recordsHeld,
+        "\(configuration.name) is not in step: \(held.text)"
+          + (held.leftOut > 0 ? "; " + configuration.textOfLeftOut(held.leftOut) : ""),
+        recovery: .person)
     }
     if let known = life.differences, known.lasting > 0 {
       throw SyncError(
         .recordsHeld,
         "\(configuration.name) is not in step: \(known.text); verify it again, or repair it",
+        recovery: .person)
+    }
+    if held.leftOut > 0 {
+      throw SyncError(
+        .leftOut,
+        "\(configuration.name) is in step as far as its direction goes, but "
+          + configuration.textOfLeftOut(held.leftOut),
         recovery: .person)
     }
   }

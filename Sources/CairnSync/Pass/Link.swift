@@ -35,6 +35,7 @@ final class Link: Sendable {
     var pacing: PassPacing
     var batch: BatchPacing
     var replica: OpenReplica?
+    var leftOut = LeftOut()
     var task: Task<Void, Never>?
   }
   private let state: Mutex<State>
@@ -71,6 +72,16 @@ final class Link: Sendable {
 
   /// The replica as the steps of sync take it; nil until it is open.
   var replica: StoreAccess? { openReplica?.access }
+
+  /// Takes what the direction leaves out, to be looked at; what is not put back is counted anew.
+  func takeLeftOut() -> LeftOut {
+    state.withLock { state in
+      defer { state.leftOut = LeftOut() }
+      return state.leftOut
+    }
+  }
+
+  func putBack(_ leftOut: LeftOut) { state.withLock { $0.leftOut = leftOut } }
 
   // MARK: Driving
 
@@ -262,7 +273,7 @@ final class Link: Sendable {
         machine.take(report.event)
         await environment.turn(configuration.name, .step)
       }
-      let held = try await perform { try pass.held() }
+      let held = try await perform { try self.countHeld(pass) }
       if machine.isUnfinished { wakeup.call() }
       finish(since: began, before, held)
     } catch let needed as ApprovalNeeded {

@@ -180,6 +180,13 @@ struct SyncPass: @unchecked Sendable {
     return result
   }
 
+  /// Counts what the direction leaves out, for a pass of one direction.
+  func count(_ leftOut: inout LeftOut) throws {
+    let (source, destination) = direction == .pull ? (local, replica) : (replica, local)
+    try leftOut.update(
+      from: source, missingIn: destination, filter: filter(in: source), afterPage: checkGoingOn)
+  }
+
   /// Runs work on the queue on which objects of a store are merged.
   ///
   /// - Parameter source: The store that only a part of what it has done comes from.

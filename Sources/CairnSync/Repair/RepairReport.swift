@@ -34,6 +34,9 @@ public struct RepairReport: Sendable, Hashable {
   public let actions: [Action]
   /// What differs all the same, by a comparison afterwards; of a plan, nothing.
   public internal(set) var remaining: [StoreDifference] = []
+  /// How many records stay where they are because the link goes in one direction only; no repair brings
+  /// them over.
+  public internal(set) var leftOut = 0
 }
 
 /// Decides what a repair does about a difference.

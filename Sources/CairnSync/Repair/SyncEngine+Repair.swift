@@ -27,11 +27,13 @@ extension SyncEngine {
     await environment.turn(name, .step)
     let actions = try await link.perform { try repair.plan(found.differences) }
     var report = RepairReport(replica: name, isPlan: isPlan, actions: actions)
+    report.leftOut = found.leftOut
     if isPlan || actions.isEmpty { return report }
     await environment.turn(name, .step)
     try await link.perform { try repair.perform(actions) }
     link.poke()
-    report.remaining = try await verify(name: name, level: .full, timeout: timeout).differences
+    let left = try await verify(name: name, level: .full, timeout: timeout)
+    (report.remaining, report.leftOut) = (left.differences, left.leftOut)
     return report
   }
 }

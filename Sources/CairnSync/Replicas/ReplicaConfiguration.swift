@@ -31,4 +31,11 @@ public struct ReplicaConfiguration: Sendable, Hashable {
     self.migrates = migrates
     self.timeout = timeout
   }
+
+  /// What the direction leaves out, in words: "3 records stay in local: near only pulls".
+  public func textOfLeftOut(_ count: Int) -> String {
+    let what = "\(count) \(count == 1 ? "record stays" : "records stay")"
+    return direction == .push
+      ? "\(what) in \(name): \(name) only pushes" : "\(what) in local: \(name) only pulls"
+  }
 }

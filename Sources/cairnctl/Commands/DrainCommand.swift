@@ -31,7 +31,10 @@ struct DrainCommand: ParsableCommand {
     ]
     for replica in reply.replicas {
       guard let reason = replica.reason else {
-        lines.append("  \(TerminalText.oneLine(replica.name)) has all of it")
+        let left = replica.leftOut.map { ": \($0)" }
+        lines += TerminalText.wrapped(
+          "\(replica.name) has all \(left == nil ? "of it" : "that it gets")\(left ?? "")",
+          indent: "  ")
         continue
       }
       let lack =

@@ -86,11 +86,17 @@ struct RepairCommand: ParsableCommand {
       return [name + "  " + TerminalStyle.output("not compared", .bad)]
         + TerminalText.wrapped("\(problem.message) (\(problem.code))", indent: "  ")
     }
-    if result.actions == 0 { return [name + "  " + TerminalStyle.output("equal", .good)] }
+    let equal =
+      TerminalStyle.output(
+        result.leftOut == nil ? "equal" : "in step as far as the link goes", .good)
+      + (result.leftOut.map {
+        ", \(Readable.count($0, "record")) left out by the link's direction"
+      } ?? "")
+    if result.actions == 0 { return [name + "  " + equal] }
     let count = Readable.count(result.actions, "difference")
     if dryRun { return ["\(name)  \(count) to repair"] }
     if result.remaining == 0 {
-      return [name + "  " + TerminalStyle.output("equal", .good) + ", \(count) repaired"]
+      return [name + "  " + equal + ", \(count) repaired"]
     }
     return [
       name + "  " + TerminalStyle.output("differs", .bad) + ", \(count) repaired, "

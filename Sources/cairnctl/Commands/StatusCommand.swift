@@ -82,7 +82,7 @@ enum StatusText {
     var table = TextTable(["REPLICA", "STATE", "DIRECTION", "LAG", "LAST PASS"])
     for replica in replicas {
       table.add([
-        .init(replica.name), .init(replica.state.words, tone: tone(replica.state)),
+        .init(replica.name), .init(replica.stateWords, tone: tone(replica.state)),
         .init(replica.direction.rawValue), .init(replica.lagWords ?? "-"),
         .init(replica.lastPass.map(Readable.moment) ?? "-"),
       ])

@@ -5,7 +5,10 @@ import CairnControl
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Check the stores and compare the replicas.",
-    discussion: "The exit code is 1 when any store differs or is damaged.")
+    discussion: """
+      The exit code is 1 when any store differs or is damaged. What a link of one direction leaves where it \
+      is, is counted, but is no difference.
+      """)
 
   @OptionGroup var shared: SharedOptions
 
@@ -45,7 +48,8 @@ struct VerifyCommand: ParsableCommand {
     guard let summary else {
       throw ControlClientError.misunderstood("the verification ended without a summary")
     }
-    if summary.isEqual { return }
+    let isInOrder = summary.stores.allSatisfy { $0.problem == nil && $0.differences == 0 }
+    if summary.isEqual || isInOrder { return }
     let unread = summary.stores.filter { $0.problem != nil }.map(\.store)
     let unequal = summary.stores.filter { $0.differences > 0 }.map(\.store)
     if unequal.isEmpty {
@@ -75,13 +79,19 @@ struct VerifyCommand: ParsableCommand {
       return ["\(name)  \(result)"]
     }
     let records = Readable.count(store.records, "record")
+    let left = store.leftOut.map {
+      ", \(Readable.count($0, "record")) left out by the link's direction"
+    }
+    let equal = left == nil ? "equal" : "in step as far as the link goes"
     let result =
       store.differences == 0
-      ? TerminalStyle.output("equal", .good) + ", \(records)"
+      ? TerminalStyle.output(equal, .good) + ", \(records)"
       : TerminalStyle.output("differs", .bad)
         + ", \(records), \(Readable.count(store.differences, "difference"))"
     let level = store.level == .quick ? ", by digests" : ""
-    return ["\(name)  \(result)\(level)\(store.digest.map { ", digest \($0.prefix(16))" } ?? "")"]
+    return [
+      "\(name)  \(result)\(left ?? "")\(level)\(store.digest.map { ", digest \($0.prefix(16))" } ?? "")"
+    ]
   }
 }
 

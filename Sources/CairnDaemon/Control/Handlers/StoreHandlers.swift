@@ -118,6 +118,7 @@ extension HandlerTable {
     try await send(
       .init(
         result: .init(
-          store: name, actions: report.actions.count, remaining: report.remaining.count)))
+          store: name, actions: report.actions.count, remaining: report.remaining.count,
+          leftOut: report.leftOut > 0 ? report.leftOut : nil)))
   }
 }

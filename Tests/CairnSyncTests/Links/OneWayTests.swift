@@ -1,0 +1,221 @@
+import CairnContext
+import CairnStore
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 5, "In step means in step", of links that go in one direction only: what the
+/// direction leaves out is told apart from what is wrong, and is never called equal.
+struct OneWayTests {
+  private let scratch: Scratch
+  private let daemon: SyncEngineTests.Daemon
+
+  init() throws {
+    scratch = try Scratch()
+    daemon = try SyncEngineTests.Daemon("local", in: scratch)
+  }
+
+  private var url: URL { scratch.url.appendingPathComponent("nas.sqlite") }
+
+  private func link(_ direction: SyncDirection, _ entities: Set<String>? = nil) throws {
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: url, direction: direction, entities: entities))
+  }
+
+  private func relink(_ direction: SyncDirection) async throws {
+    try await daemon.engine.removeReplica(named: "nas")
+    try link(direction)
+  }
+
+  /// What another program writes in the replica's file.
+  private func there(
+    _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
+  ) async throws {
+    let other = try SyncEngineTests.Daemon("nas", in: scratch)
+    try other.site.write { try work(other.site, $0) }
+    try await other.close()
+  }
+
+  /// The refusal of a wait.
+  private func refusal() async -> SyncError? {
+    do {
+      try await daemon.engine.wait(timeout: .patience)
+      return nil
+    } catch {
+      return SyncError(describing: error, at: nil)
+    }
+  }
+
+  private func expectLeftOut(
+    _ count: Int, _ words: String, _ place: SourceLocation = #_sourceLocation
+  )
+    async throws
+  {
+    let refusal = await refusal()
+    #expect(
+      refusal?.code == (count == 0 ? nil : .leftOut), "\(refusal?.message ?? "")",
+      sourceLocation: place)
+    #expect(
+      refusal?.message.contains(words) ?? true, "\(refusal?.message ?? "")", sourceLocation: place)
+    let status = try #require(try daemon.engine.status().replicas.first)
+    #expect(status.held.leftOut == count && status.held.count == 0, sourceLocation: place)
+    for level in VerifyLevel.allCases {
+      let report = try await daemon.engine.verify(name: "nas", level: level, timeout: .patience)
+      #expect(report.differences.isEmpty, "\(report.differences)", sourceLocation: place)
+      #expect(
+        report.leftOut == count && report.isEqual == (count == 0), "\(level)", sourceLocation: place
+      )
+    }
+  }
+
+  @Test func aWaitForAReplicaThatIsOnlyPulledFromSaysWhatStaysHere() async throws {
+    try link(.pull)
+    try daemon.insert(["a", "b"])
+    try await expectLeftOut(2, "2 records stay in local: nas only pulls")
+    // As much is known after a restart.
+    try await relink(.pull)
+    try await expectLeftOut(2, "2 records stay in local: nas only pulls")
+    try await relink(.both)
+    try await expectLeftOut(0, "")
+    // What has come there by another way is visible.
+    try await relink(.pull)
+    try await expectLeftOut(0, "")
+    await daemon.engine.stop()
+  }
+
+  @Test func aWaitForAReplicaThatIsOnlyPushedToSaysWhatStaysThere() async throws {
+    try link(.push)
+    try daemon.insert(["a"])
+    try await expectLeftOut(0, "")
+    try await there { site, context in _ = try site.insert("Item", ["key": "theirs"], in: context) }
+    try await expectLeftOut(1, "1 record stays in nas: nas only pushes")
+    await daemon.engine.stop()
+  }
+
+  @Test(arguments: [SyncDirection.push, .pull])
+  func aWriteADeleteALinkAndAMoveCountUntilTheyAreThere(_ direction: SyncDirection) async throws {
+    func kept(_ work: (Fleet.Site, ManagedObjectContext) throws -> Void) async throws {
+      if direction == .push { return try await there(work) }
+      try daemon.site.write { try work(daemon.site, $0) }
+    }
+    try daemon.site.write { context in
+      for key in ["written", "deleted", "linked"] {
+        let item = try daemon.site.insert("Item", ["key": key], in: context)
+        guard key == "linked" else { continue }
+        let parts = try ["p", "q", "r"].map {
+          try daemon.site.insert("Part", ["key": $0], in: context)
+        }
+        item.setValue(NSOrderedSet(array: parts), forKey: "parts")
+      }
+      _ = try daemon.site.insert("Tag", ["name": "t"], in: context)
+    }
+    try link(.both)
+    try await expectLeftOut(0, "")
+    try await relink(direction)
+    try await kept { site, context in
+      try site.find("Item", "written", in: context)?.setValue("new", forKey: "value")
+    }
+    try await expectLeftOut(1, "1 record stays")
+    try await kept { site, context in
+      if let item = try site.find("Item", "deleted", in: context) { context.delete(item) }
+    }
+    try await expectLeftOut(2, "2 records stay")
+    try await kept { site, context in
+      let tag = try #require(try site.find("Tag", "t", in: context))
+      try site.find("Item", "linked", in: context)?.setValue(Set([tag]), forKey: "tags")
+    }
+    try await expectLeftOut(3, "3 records stay")
+    // The other's later write wins here and there.
+    let other: (Fleet.Site, ManagedObjectContext) throws -> Void = { site, context in
+      try site.find("Item", "written", in: context)?.setValue("newer", forKey: "value")
+    }
+    if direction == .push {
+      try daemon.site.write { try other(daemon.site, $0) }
+    } else {
+      try await there(other)
+    }
+    try await expectLeftOut(2, "2 records stay")
+    try await relink(.both)
+    try await expectLeftOut(0, "")
+    await daemon.engine.stop()
+  }
+
+  @Test func anOrderThatStaysHereIsLeftOut() async throws {
+    try daemon.site.write { context in
+      let item = try daemon.site.insert("Item", ["key": "i"], in: context)
+      let parts = try ["p", "q"].map { try daemon.site.insert("Part", ["key": $0], in: context) }
+      item.setValue(NSOrderedSet(array: parts), forKey: "parts")
+    }
+    try link(.both)
+    try await expectLeftOut(0, "")
+    try await relink(.pull)
+    try daemon.site.write { context in
+      let item = try #require(try daemon.site.find("Item", "i", in: context))
+      let parts = try #require(item.value(forKey: "parts") as? NSOrderedSet)
+      item.setValue(parts.reversed, forKey: "parts")
+    }
+    let refusal = await refusal()
+    #expect(refusal?.code == .leftOut)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.differences.isEmpty && report.leftOut > 0, "\(report)")
+    await daemon.engine.stop()
+  }
+
+  @Test func whatIsNotExchangedIsNotLeftOutByTheDirection() async throws {
+    try link(.pull, ["Tag"])
+    try daemon.insert(["a"])
+    try await expectLeftOut(0, "")
+    try daemon.site.write { _ = try daemon.site.insert("Tag", ["name": "t"], in: $0) }
+    try await expectLeftOut(1, "1 record stays in local")
+    await daemon.engine.stop()
+  }
+
+  @Test(arguments: [SyncDirection.push, .pull])
+  func whatAProgramChangedPastHistoryIsADifferenceWhateverTheDirection(
+    _ direction: SyncDirection
+  ) async throws {
+    try daemon.insert(["k"])
+    try link(.both)
+    try await expectLeftOut(0, "")
+    try await relink(direction)
+    try await expectLeftOut(0, "")
+    let file = try DatabaseQueue(path: url.path)
+    try await file.write { try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = 'past history'") }
+    try file.close()
+    let changed = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(changed.differences.map(\.kind) == [.value] && changed.leftOut == 0)
+    // A row that is gone from the one that takes nothing back, too.
+    let other = try DatabaseQueue(path: url.path)
+    try await other.write { try $0.execute(sql: "DELETE FROM ZITEM") }
+    try other.close()
+    let gone = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(gone.differences.map(\.kind) == [.onlyLocal] && gone.leftOut == 0, "\(gone)")
+    let refusal = await refusal()
+    #expect(refusal?.code == .recordsHeld)
+    await daemon.engine.stop()
+  }
+
+  @Test func aRepairLeavesWhatTheDirectionLeavesOut() async throws {
+    try daemon.insert(["k"])
+    try link(.both)
+    try await expectLeftOut(0, "")
+    try await relink(.pull)
+    try daemon.insert(["mine"])
+    try await expectLeftOut(1, "1 record stays")
+    let file = try DatabaseQueue(path: url.path)
+    try await file.write {
+      try $0.execute(
+        sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
+    }
+    try file.close()
+    let report = try await daemon.engine.repair(name: "nas", timeout: .patience)
+    #expect(report.actions.map(\.kind) == [.takenUp])
+    #expect(report.remaining.isEmpty && report.leftOut == 1, "\(report)")
+    #expect(try daemon.site.picture().contains { $0.contains("item x") })
+    try await expectLeftOut(1, "1 record stays")
+    await daemon.engine.stop()
+  }
+}
