@@ -9,7 +9,8 @@ public enum ExplainValue: ControlMethod {
     WrittenValue.declaration, AwayReplica.declaration, JournaledConflictEntry.declaration,
     """
     # Who made a write: the transaction, as far as the history of the store that wrote is kept and
-    # that store is open in this group; nobody for what was there before sync.
+    # that store is open in this group; nobody for what was there before sync. dated is what the
+    # transaction says of its time where that is not at: the clock was wrong then.
     type WriteExplanation (
       at: ?string,
       store: string,
@@ -18,6 +19,7 @@ public enum ExplainValue: ControlMethod {
       author: ?string,
       context: ?string,
       process: ?string,
+      dated: ?string,
       isByDeleteRule: bool
     )
     """,
@@ -129,13 +131,17 @@ public enum ExplainValue: ControlMethod {
     public var author: String?
     public var context: String?
     public var process: String?
+    /// What the transaction says of its time where that is not ``at``: the clock was wrong then.
+    public var dated: WireDate?
     /// A delete rule made it, because what the reference led to was deleted.
     public var isByDeleteRule: Bool
 
     public init(
       at: WireDate?, store: String, known: Known, transaction: Int? = nil, author: String? = nil,
-      context: String? = nil, process: String? = nil, isByDeleteRule: Bool = false
+      context: String? = nil, process: String? = nil, dated: WireDate? = nil,
+      isByDeleteRule: Bool = false
     ) {
+      self.dated = dated
       self.at = at
       self.store = store
       self.known = known

@@ -41,17 +41,23 @@ extension WinningRule {
 }
 
 extension WriteExplanation {
+  /// How far a stamp may be from its transaction's time because the store's clock followed another's.
+  private static let usualDelay: UInt64 = 60_000
+
   fileprivate var onWire: ExplainValue.WriteExplained {
     var line = ExplainValue.WriteExplained(
       at: time.map(WireDate.init(milliseconds:)), store: store.text, known: .nobody,
       isByDeleteRule: isByDeleteRule)
     switch authorship {
-    case .transaction(let number, let author, let context, let process, _):
+    case .transaction(let number, let author, let context, let process, let date):
       line.known = .transaction
       line.transaction = Int(number)
       line.author = author
       line.context = context
       line.process = process
+      if let time, max(time, date) - min(time, date) > Self.usualDelay {
+        line.dated = WireDate(milliseconds: date)
+      }
     case .elsewhere: line.known = .elsewhere
     case .gone: line.known = .gone
     case .nobody: line.known = .nobody

@@ -18,36 +18,128 @@ struct AuthorshipSearch {
     guard let member = group.members.first(where: { stamp.store.isEpoch(of: $0.id) }) else {
       return .elsewhere
     }
-    let history = try member.access.history()
     guard let touches = try predicate(deed, member) else { return .gone }
     let time = stamp.clock.milliseconds
-    // A transaction's time is not after its stamp's, and before it by the skew at most.
-    let margin = member.access.configuration.allowedClockSkew + 60_000
-    let oldest = try history.readHistory(HistoryReadRequest(limit: 1)).first
-    var request = HistoryReadRequest(limit: Self.page)
-    request.afterDate = Self.date(time > margin ? time - margin : 0)
-    var found: HistoryTransactionRecord?
-    var later: HistoryTransactionRecord?
-    search: while true {
-      let page = try history.readHistory(request)
-      for transaction in page where transaction.author != SyncConfiguration.author {
-        let made = Self.milliseconds(transaction.date)
-        if made > time + margin { break search }
-        guard transaction.changes.contains(where: touches) else { continue }
-        if made <= time { found = transaction } else { later = later ?? transaction }
-      }
-      guard page.count == Self.page, let last = page.last else { break }
-      request = HistoryReadRequest(after: last.number, limit: Self.page)
-    }
-    if let transaction = found ?? later {
+    let found =
+      try atItsTime(time, touches, member)
+      ?? (try isLast(stamp, deed, member)
+        ? last(touches, since: time, member) : nearest(time, touches, member))
+    if let found {
       return .transaction(
-        number: transaction.number, author: transaction.author, context: transaction.contextName,
-        process: transaction.processID, date: Self.milliseconds(transaction.date))
+        number: found.number, author: found.author, context: found.contextName,
+        process: found.processID, date: Self.milliseconds(found.date))
     }
+    let oldest = try member.access.history().readHistory(HistoryReadRequest(limit: 1)).first
     if let oldest, Self.milliseconds(oldest.date) <= time, try isScanned(deed, member) {
       return .nobody
     }
     return .gone
+  }
+
+  /// How far a transaction's time may be from its stamp's while all clocks are right.
+  private func margin(_ member: GroupStores.Member) -> UInt64 {
+    member.access.configuration.allowedClockSkew + 60_000
+  }
+
+  /// The last transaction of the stamp's own time, the usual case.
+  private func atItsTime(
+    _ time: UInt64, _ touches: (HistoryChangeRecord) -> Bool, _ member: GroupStores.Member
+  ) throws -> HistoryTransactionRecord? {
+    let history = try member.access.history()
+    let margin = margin(member)
+    var request = HistoryReadRequest(limit: Self.page)
+    request.afterDate = Self.date(time > margin ? time - margin : 0)
+    var found: HistoryTransactionRecord?
+    while true {
+      let page = try history.readHistory(request)
+      for transaction in page where transaction.author != SyncConfiguration.author {
+        let made = Self.milliseconds(transaction.date)
+        if made > time + margin { return found }
+        if made == time, transaction.changes.contains(where: touches) { found = transaction }
+      }
+      guard page.count == Self.page, let last = page.last else { return found }
+      request = HistoryReadRequest(after: last.number, limit: Self.page)
+    }
+  }
+
+  /// Whether the store has no later write there than this one, so that its last transaction made it,
+  /// whatever clocks have said since.
+  private func isLast(
+    _ stamp: Stamp, _ deed: Deed, _ member: GroupStores.Member
+  ) throws -> Bool {
+    guard case .wrote(let id, let property) = deed,
+      let entry = try member.access.ledger().record(id)
+    else { return false }
+    let name = try member.ownName(property, of: entry.entity)
+    let isLink = member.access.schema.entities[entry.entity]?.linkSides.contains {
+      $0.relationship.name == name
+    }
+    return isLink != true && entry.write(of: name)?.stamp == stamp
+  }
+
+  /// The last transaction that did it; nil when its stamp must be of something later that history does not tell
+  /// of, such as a repair.
+  private func last(
+    _ touches: (HistoryChangeRecord) -> Bool, since time: UInt64, _ member: GroupStores.Member
+  ) throws -> HistoryTransactionRecord? {
+    var found: HistoryTransactionRecord?
+    try visitBackwards(member) { transaction in
+      if transaction.changes.contains(where: touches) { found = transaction }
+      return found == nil
+    }
+    let margin = margin(member)
+    guard let found, Self.milliseconds(found.date) + margin < time else { return found }
+    // The machine's clock was behind the store's: that one had followed an earlier transaction.
+    var request = HistoryReadRequest(limit: 1)
+    request.afterDate = Self.date(time - margin)
+    request.includesChanges = false
+    let earlier = try member.access.history().readHistory(request).first
+    return earlier.map { $0.number < found.number } == true ? found : nil
+  }
+
+  /// The transaction that is nearest by its time, of several that did the like.
+  ///
+  /// One from the future by today's clock was stamped anew, and so is later than its stamp.
+  private func nearest(
+    _ time: UInt64, _ touches: (HistoryChangeRecord) -> Bool, _ member: GroupStores.Member
+  ) throws -> HistoryTransactionRecord? {
+    let margin = margin(member)
+    var before: HistoryTransactionRecord?
+    var after: HistoryTransactionRecord?
+    var future: HistoryTransactionRecord?
+    try visitBackwards(member) { transaction in
+      guard transaction.changes.contains(where: touches) else { return true }
+      let made = Self.milliseconds(transaction.date)
+      if made > time + margin {
+        future = future ?? transaction
+      } else if made > time {
+        after = transaction
+      } else if made + margin >= time {
+        before = before ?? transaction
+      }
+      return true
+    }
+    if let future, future.number > before?.number ?? 0 { return future }
+    return before ?? after
+  }
+
+  /// Visits what others than sync have written and is captured, the newest first, until told to stop.
+  private func visitBackwards(
+    _ member: GroupStores.Member, _ body: (HistoryTransactionRecord) throws -> Bool
+  ) throws {
+    let history = try member.access.history()
+    let first = try history.firstTransactionNumber()
+    var end = try member.access.ledger().head.captured
+    while end >= first {
+      let start = max(first - 1, end - Int64(Self.page))
+      let page = try history.readHistory(
+        HistoryReadRequest(after: start, limit: Int(end - start)))
+      for transaction in page.reversed()
+      where transaction.number <= end && transaction.author != SyncConfiguration.author {
+        if try !body(transaction) { return }
+      }
+      end = start
+    }
   }
 
   /// Nil when the store no longer tells which object it was.

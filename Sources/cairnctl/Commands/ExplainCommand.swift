@@ -93,7 +93,9 @@ enum ExplanationText {
     case .transaction:
       text += " by \(write.author ?? "a program without an author name")"
       let parts = [
-        write.transaction.map { "transaction \($0)" }, write.context.map { "context \($0)" },
+        write.transaction.map { "transaction \($0)" },
+        write.dated.map { "dated \(Readable.moment($0)) by a wrong clock" },
+        write.context.map { "context \($0)" },
         write.process.map { "process \($0)" },
       ].compactMap { $0 }
       if !parts.isEmpty { text += " (\(parts.joined(separator: ", ")))" }
