@@ -19,6 +19,8 @@ public final class SyncEngine: Sendable {
 
   private struct State {
     var links: [String: Link] = [:]
+    /// The removed replicas whose store is remembered all the same, because the local store takes no writes.
+    var forgotten: Set<String> = []
     var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
     var nextListener = 0
     var isStopped = false
@@ -67,6 +69,7 @@ public final class SyncEngine: Sendable {
   public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
     let link = try Link(
       configuration: replica, local: local, coordinator: coordinator, observer: watch,
+      isNew: state.withLock { $0.forgotten.contains(replica.name) },
       neighbours: { [weak self] in self?.neighbours(of: replica.name) ?? [] }
     ) { [weak self] event in self?.publish(event) }
     let isNew = try state.withLock { state -> Bool in
@@ -125,8 +128,12 @@ public final class SyncEngine: Sendable {
     state.withLock { $0.links[name] = nil }
     let wasInOrder = link.life.lastError == nil && link.life.phase == .ready
     link.change { $0.remove() }
-    // A full disk keeps no replica from being removed: `forgetRemovedReplicas()` tries again at the next start.
-    try? local.setReplicaIdentity(nil, named: name)
+    do {
+      try local.setReplicaIdentity(nil, named: name)
+    } catch {
+      // A full disk keeps no replica from being removed: `forgetRemovedReplicas()` tries again at the next start.
+      state.withLock { _ = $0.forgotten.insert(name) }
+    }
     await link.stop()
     await release(link, isInOrder: wasInOrder)
     link.close()

@@ -43,6 +43,18 @@ extension Link {
   }
 }
 
+extension Link {
+  /// Whether the replica has to be opened anew: it is another file or version, or its disk has failed.
+  static func endsUse(_ failure: SyncError, of replica: OpenReplica?) -> Bool {
+    switch failure.code {
+    case .fileMoved, .modelChanged: return true
+    case .storeUnavailable, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged:
+      return failure.path != nil && failure.path == replica?.store.url?.path
+    default: return false
+    }
+  }
+}
+
 // Which store the replica is.
 extension Link {
   /// The UUID of the store that was open last as this replica, also before the engine was there; nil for a
@@ -52,6 +64,7 @@ extension Link {
   func formerIdentifier() async throws -> String? {
     try await perform { [self, local, configuration] in
       let url = configuration.url
+      if isNew { return nil }
       guard let former = try local.replicaIdentity(named: configuration.name), former.isAt(url)
       else { return nil }
       if life.counters.passes == 0, url.isFileURL, former.isInFolder(of: url),
@@ -66,6 +79,7 @@ extension Link {
   /// The UUID of the store that the replica was last, without a look at its file; nil, too, where the local
   /// store cannot be read.
   var knownIdentifier: String? {
+    if isNew { return nil }
     let former = try? local.replicaIdentity(named: configuration.name)
     return former.flatMap { $0.isAt(configuration.url) ? $0.identifier : nil }
   }
@@ -75,7 +89,10 @@ extension Link {
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.
   func remember(_ store: PersistentStore) {
     guard let identifier = store.identifier, !life.isRemoved else { return }
-    try? local.setReplicaIdentity(
-      ReplicaIdentity(identifier: identifier, at: configuration.url), named: configuration.name)
+    let identity = ReplicaIdentity(identifier: identifier, at: configuration.url)
+    guard (try? local.setReplicaIdentity(identity, named: configuration.name)) != nil else {
+      return
+    }
+    isNew = false
   }
 }

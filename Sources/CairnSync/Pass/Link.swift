@@ -36,6 +36,8 @@ final class Link: Sendable {
     var batch: BatchPacing
     var replica: OpenReplica?
     var leftOut = LeftOut()
+    /// Whether nothing is to be believed that the local store says of who the replica was.
+    var isNew: Bool
     var task: Task<Void, Never>?
   }
   private let state: Mutex<State>
@@ -43,7 +45,7 @@ final class Link: Sendable {
   init(
     configuration: ReplicaConfiguration, local: StoreAccess,
     coordinator: PersistentStoreCoordinator, observer: any CoordinatorObserver,
-    neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
+    isNew: Bool = false, neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
     report: @escaping @Sendable (SyncEvent) -> Void
   ) throws {
     filter = try EntityFilter(configuration, local.schema)
@@ -51,7 +53,7 @@ final class Link: Sendable {
     state = Mutex(
       State(
         pacing: PassPacing(limit: UInt64(limit)),
-        batch: BatchPacing(most: local.configuration.batchSize)))
+        batch: BatchPacing(most: local.configuration.batchSize), isNew: isNew))
     self.neighbours = neighbours
     self.configuration = configuration
     self.local = local
@@ -75,13 +77,19 @@ final class Link: Sendable {
 
   /// Takes what the direction leaves out, to be looked at; what is not put back is counted anew.
   func takeLeftOut() -> LeftOut {
-    state.withLock { state in
-      defer { state.leftOut = LeftOut() }
-      return state.leftOut
+    state.withLock {
+      defer { $0.leftOut = LeftOut() }
+      return $0.leftOut
     }
   }
 
   func putBack(_ leftOut: LeftOut) { state.withLock { $0.leftOut = leftOut } }
+
+  /// Whether nothing is to be believed that the local store says of who the replica was.
+  var isNew: Bool {
+    get { state.withLock { $0.isNew } }
+    set { state.withLock { $0.isNew = newValue } }
+  }
 
   // MARK: Driving
 
@@ -217,7 +225,6 @@ final class Link: Sendable {
   /// Starts a pass when the replica's file is not the one that its name leads to, and gives memory back
   /// that was not needed since the last look; also now and then where work does not end, since what SQLite keeps
   /// of pages grows with what they come by.
-  ///
   func look() -> Rest.Finding {
     guard let store, state.withLock({ $0.rest.beginLook() }) else { return .nothingNew }
     defer { state.withLock { $0.rest.endLook() } }
@@ -368,16 +375,6 @@ final class Link: Sendable {
     // What does not pass by itself is not waited for by a comparison.
     case .retry where self.life.failures > Self.retries: waiters.fail(described) { !$0 }
     case .retry: break
-    }
-  }
-
-  /// Whether the replica has to be opened anew: it is another file or version, or its disk has failed.
-  private static func endsUse(_ failure: SyncError, of replica: OpenReplica?) -> Bool {
-    switch failure.code {
-    case .fileMoved, .modelChanged: return true
-    case .storeUnavailable, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged:
-      return failure.path != nil && failure.path == replica?.store.url?.path
-    default: return false
     }
   }
 

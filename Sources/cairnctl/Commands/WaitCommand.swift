@@ -6,7 +6,11 @@ struct WaitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
     abstract: "Return when everything committed before now has arrived.",
-    discussion: "--timeout says how long (60 seconds when left out); then the exit code is 75.")
+    discussion: """
+      --timeout says how long (60 seconds when left out); then the exit code is 75. It is 1 when waiting \
+      longer does not help: records wait for a person, or stay where they are because a link goes in one \
+      direction only.
+      """)
 
   @OptionGroup var shared: SharedOptions
 

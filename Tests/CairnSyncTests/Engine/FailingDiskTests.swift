@@ -29,4 +29,40 @@ struct FailingDiskTests {
     #expect(report.isEqual && report.records == 2)
     try await daemon.close()
   }
+
+  /// The local store cannot write down that the replica was removed: a person joins the two all the same.
+  @Test func aReplicaThatIsRemovedWhileTheLocalStoreTakesNoWritesIsNewWhenItIsAdded() async throws {
+    try #require(cfault_install() == 0)
+    let scratch = try Scratch()
+    let disk = try Scratch()
+    let number = cfault_begin(disk.url.path)
+    try #require(number >= 0)
+    defer { cfault_end(number) }
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    let daemon = try SyncEngineTests.Daemon("local", in: disk)
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try daemon.insert(["k"])
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.engine.pause()
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try await other.close()
+    for end in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: url.path + end)
+      let place = scratch.url.appendingPathComponent("other.sqlite").path + end
+      if FileManager.default.fileExists(atPath: place) {
+        try FileManager.default.moveItem(atPath: place, toPath: url.path + end)
+      }
+    }
+    try daemon.engine.resume()
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try daemon.engine.status().replicas[0].lastError?.code == .anotherStore)
+    cfault_arm(number, UInt32(CFAULT_WRITE), 1, 0, Int32(CFAULT_FAILS))
+    try await daemon.engine.removeReplica(named: "nas")
+    #expect(cfault_injected(number) == 1)
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    #expect(
+      await eventually { (try? daemon.engine.status().replicas[0].storeID) != nil },
+      "\(try daemon.engine.status().replicas[0])")
+    try await daemon.close()
+  }
 }

@@ -22,7 +22,7 @@ struct EngineSimulationTests {
     "leaf delete": 20, "leaf batch delete": 5, "stem": 60,
     "purged by sync": 50, "expired readers": 10, "link changed": 20,
     "captured by the run": 300, "written by the run": 300,
-    "conflicts": 60, "wait kept": 20, "verify equal": 20,
+    "conflicts": 60, "wait kept": 20, "verify equal": 20, "verify leaves out": 3,
     "lost notice": 300, "repeated notice": 300, "late notice": 500,
     "store full": 3, "store failing": 3, "store broken": 3, "store locked": 3, "store unsynced": 3,
     "store readOnly": 3, "links of one direction": 4, "write in the middle of a step": 20,
