@@ -175,8 +175,6 @@ final class Link: Sendable {
     }
   }
 
-  // MARK: The task
-
   private func run() async {
     while !Task.isCancelled {
       await environment.turn(configuration.name, .step)
