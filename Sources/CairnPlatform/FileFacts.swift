@@ -13,6 +13,8 @@ public struct FileFacts: Sendable, Equatable {
   public let size: Int64
   public let device: UInt64
   public let inode: UInt64
+  /// How many names (hard links) it has.
+  public let names: Int
   /// When the content was last changed, in nanoseconds since 1970.
   public let modified: Int64
 
@@ -30,6 +32,7 @@ public struct FileFacts: Sendable, Equatable {
     size = Int64(information.st_size)
     device = UInt64(information.st_dev)
     inode = UInt64(information.st_ino)
+    names = Int(information.st_nlink)
     modified =
       Int64(information.st_mtim.tv_sec) * 1_000_000_000 + Int64(information.st_mtim.tv_nsec)
   }

@@ -287,6 +287,7 @@ public final class SyncEngine: Sendable {
     } catch {
       poke()
     }
+    if local.store.severalFileNames != nil { poke() }
     let passes = links.reduce(0) { $0 + $1.life.counters.passes }
     let finding = state.withLock { $0.rest.finding(after: passes) }
     if finding != .nothingNew { (local.store as? any MemoryReleasing)?.releaseMemory() }

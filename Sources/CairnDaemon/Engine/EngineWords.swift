@@ -180,6 +180,16 @@ extension StoreDifference {
       (wire, detail) = (
         .missing, "sync does not know the row \(row ?? "") of the local store, so it stays there"
       )
+    case .damagedLocal:
+      (wire, detail) = (
+        .damage,
+        "the row \(row ?? "") of the local store holds a value of another type, which does not travel"
+      )
+    case .damagedReplica:
+      (wire, detail) = (
+        .damage,
+        "the row \(row ?? "") of the replica holds a value of another type, which does not travel"
+      )
     case .unknownReplica:
       (wire, detail) = (
         .extra, "sync does not know the row \(row ?? "") of the replica, so it stays there"

@@ -39,4 +39,7 @@ struct FilePlace: Equatable {
 
 extension SQLiteStore: FilePlaceChecking {
   public func checkFilePlace() throws { try state.withLock { $0.place }?.check(path) }
+  public var fileNames: Int? {
+    state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names
+  }
 }

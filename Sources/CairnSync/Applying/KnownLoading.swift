@@ -120,11 +120,12 @@ struct KnownLoading {
     }
     if wanted.isEmpty { return noteRowless(ids) }
     let rows = try access.store.snapshots(for: wanted.map(\.object))
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
     for (item, row) in zip(wanted, rows) {
       guard let row else { continue }
-      known.rows[item.id] = .some(try reading.values(of: row))
+      // With its own write it stays what an older one does not replace.
+      known.rows[item.id] = .some(try reading.values(of: row, stray: .null))
       snapshots[item.id] = row
     }
     noteRowless(ids)

@@ -5,9 +5,17 @@ import Foundation
 /// Translates between rows of one store and values that all stores know.
 struct RowReading {
   let ledger: Ledger
+  /// The slots with values that are none of their attributes' types, by object, of the rows that were prepared:
+  /// nobody wrote what reading makes of them.
+  private var strays: [ManagedObjectID: Set<Int>] = [:]
 
-  /// Makes the record IDs of everything the rows refer to available at once.
-  func prefetchReferences(of rows: [RowSnapshot]) throws {
+  init(ledger: Ledger) { self.ledger = ledger }
+
+  /// Makes the record IDs of everything the rows refer to available at once, and looks which values are none.
+  mutating func prepare(_ rows: [RowSnapshot]) throws {
+    if let store = ledger.store as? any StrayValueTelling, !rows.isEmpty {
+      strays = try store.strayValues(in: rows.map(\.objectID))
+    }
     var keys: [SidecarKey] = []
     for row in rows {
       guard let plan = plan(of: row.objectID) else { continue }
@@ -26,14 +34,23 @@ struct RowReading {
 
   /// The values of a row's travelling columns.
   ///
-  /// - Parameter unknown: Called with each referenced object that has no record ID; such a
-  ///   reference reads as null.
+  /// - Parameters:
+  ///   - stray: What stands for a value that is none of its attribute's type; nil for a row that tells nothing
+  ///     of it.
+  ///   - unknown: Called with each referenced object that has no record ID; such a reference reads as null.
   func values(
-    of row: RowSnapshot, unknown: (ManagedObjectID) -> Void = { _ in }
+    of row: RowSnapshot, stray: WireValue? = nil, unknown: (ManagedObjectID) -> Void = { _ in }
   ) throws -> RowValues {
     guard let plan = plan(of: row.objectID) else { return RowValues(.none, []) }
+    guard let slots = strays[row.objectID] else {
+      return RowValues(
+        plan.names, try plan.slots.map { try wireValue(row[$0], unknown: unknown) })
+    }
     return RowValues(
-      plan.names, try plan.slots.map { try wireValue(row[$0], unknown: unknown) })
+      plan.names,
+      try plan.slots.map {
+        slots.contains($0) ? stray : try wireValue(row[$0], unknown: unknown)
+      })
   }
 
   private func wireValue(

@@ -202,8 +202,8 @@ struct ChangeExporter {
     let entries = try all(of: range, looked, ledger)
     let live = entries.indices.filter { entries[$0].object != nil }
     let rows = try access.store.snapshots(for: entries.compactMap(\.object))
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
     var strangers: [ManagedObjectID] = []
     let missing = zip(live, rows).filter { $0.1 == nil }.map { entries[$0.0].id }
     if !missing.isEmpty { return .missing(Set(missing)) }

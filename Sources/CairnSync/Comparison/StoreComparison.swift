@@ -57,6 +57,7 @@ struct StoreComparison {
     for id in Set(a.keys).union(b.keys).sorted() {
       differences += compare(id, a[id], b[id])
     }
+    differences = try StrayValues.told(differences, local, replica, translation)
     differences += try unknownRows(of: local, mine, .unknownLocal)
     differences += try unknownRows(of: replica, theirs, .unknownReplica)
     return VerifyReport(
@@ -345,8 +346,8 @@ struct StoreComparison {
     _ access: StoreAccess, _ ledger: Ledger, _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     let rows = try access.store.snapshots(for: live.map(\.object))
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
     let members = try self.members(of: live.map { ($0.id, $0.object) }, access, ledger)
     for (item, row) in zip(live, rows) {
       // A row that is gone without history telling: not there.

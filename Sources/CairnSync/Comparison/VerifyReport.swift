@@ -85,6 +85,10 @@ public struct StoreDifference: Sendable, Hashable {
     case stamp
     /// The members of a relationship are others.
     case members
+    /// A row of the local store, or of the replica, holds a value that is none of its attribute's type, such as
+    /// a text in the column of a number: damage that does not travel.
+    case damagedLocal = "damaged-local"
+    case damagedReplica = "damaged-replica"
   }
   public let kind: Kind
   /// Nil for a row that sync does not know.
@@ -111,6 +115,7 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
+    case .damagedLocal, .damagedReplica: return true
     // What the direction leaves out is no difference.
     case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false

@@ -65,8 +65,8 @@ struct RecordReading {
     }
     let objects = entries.map { ledger.objectID(for: $0.entry) }
     let snapshots = try access.store.snapshots(for: objects.compactMap { $0 })
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: snapshots.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(snapshots.compactMap { $0 })
     var rows = snapshots[...]
     var states: [RecordID: RecordState] = [:]
     for (item, object) in zip(entries, objects) {

@@ -132,8 +132,8 @@ struct PassPlanning {
     let entries = try ids.compactMap { id in try ledger.record(id).map { (id: id, entry: $0) } }
     let objects = entries.map { ledger.objectID(for: $0.entry) }
     let snapshots = try source.access.store.snapshots(for: objects.compactMap { $0 })
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: snapshots.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(snapshots.compactMap { $0 })
     var rows = snapshots[...]
     var set = ChangeSet(source: ledger.storeID, after: 0, upTo: 0)
     for (item, object) in zip(entries, objects) {

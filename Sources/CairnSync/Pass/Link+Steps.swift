@@ -47,7 +47,7 @@ extension Link {
   /// Whether the replica has to be opened anew: it is another file or version, or its disk has failed.
   static func endsUse(_ failure: SyncError, of replica: OpenReplica?) -> Bool {
     switch failure.code {
-    case .fileMoved, .modelChanged: return true
+    case .fileMoved, .modelChanged, .duplicateReplica: return true
     case .storeUnavailable, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged:
       return failure.path != nil && failure.path == replica?.store.url?.path
     default: return false

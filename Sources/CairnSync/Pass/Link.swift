@@ -17,7 +17,6 @@ final class Link: Sendable {
   private let coordinator: PersistentStoreCoordinator
   /// The other stores of the group.
   private let neighbours: @Sendable () -> [ReplicaInspection.Neighbour]
-  /// Hears of commits.
   private let observer: any CoordinatorObserver
   let context: ManagedObjectContext
   /// What is performed on the context's queue.
@@ -228,6 +227,7 @@ final class Link: Sendable {
     defer { state.withLock { $0.rest.endLook() } }
     (store as? any CommitWatching)?.lookForCommits()
     do { try (store as? any FilePlaceChecking)?.checkFilePlace() } catch { poke() }
+    if store.severalFileNames != nil { poke() }
     let finding = state.withLock { $0.rest.finding(after: $0.life.counters.passes) }
     if finding != .nothingNew { (store as? any MemoryReleasing)?.releaseMemory() }
     return finding

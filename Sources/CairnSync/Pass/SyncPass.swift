@@ -63,9 +63,10 @@ struct SyncPass: @unchecked Sendable {
     }
   }
 
-  /// Whether both stores are the files that their names lead to.
+  /// Whether both stores are the files that their names lead to, and have no other names.
   ///
-  /// - Throws: ``SyncError``: `fileMoved` for the replica, `storeUnavailable` for the local store.
+  /// - Throws: ``SyncError``: `fileMoved` or `duplicateReplica` for the replica, `storeUnavailable` for the local
+  ///   store.
   private func checkFiles() throws {
     do {
       try (local.store as? any FilePlaceChecking)?.checkFilePlace()
@@ -77,6 +78,16 @@ struct SyncPass: @unchecked Sendable {
       try (replica.store as? any FilePlaceChecking)?.checkFilePlace()
     } catch let error as CoreDataError {
       throw SyncError(.fileMoved, error.message, recovery: .retry)
+    }
+    if let count = local.store.severalFileNames, let path = local.store.url?.path {
+      throw SyncError(
+        .storeUnavailable, ReplicaInspection.textOfNames(count, path), recovery: .wait, path: path)
+    }
+    if let count = replica.store.severalFileNames {
+      throw SyncError(
+        .duplicateReplica,
+        ReplicaInspection.textOfNames(count, replica.store.url?.path ?? context.name ?? ""),
+        recovery: .person)
     }
   }
 
@@ -337,5 +348,12 @@ struct SyncPass: @unchecked Sendable {
       ledger = try access.ledger()
     }
     return found
+  }
+}
+
+extension PersistentStore {
+  /// How many names the store's file has, where it is more than one.
+  var severalFileNames: Int? {
+    (self as? any FilePlaceChecking)?.fileNames.flatMap { $0 > 1 ? $0 : nil }
   }
 }

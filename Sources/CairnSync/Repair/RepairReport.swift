@@ -62,6 +62,8 @@ enum RepairRule {
       return difference.isOfOneWrite
         ? Action(kind: .written, preferred: preference, difference: difference)
         : Action(kind: .merged, preferred: nil, difference: difference)
+    case .damagedLocal: return Action(kind: .written, preferred: .replica, difference: difference)
+    case .damagedReplica: return Action(kind: .written, preferred: .local, difference: difference)
     case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)
     case .members: return Action(kind: .members, preferred: nil, difference: difference)
     }

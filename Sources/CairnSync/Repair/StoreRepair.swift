@@ -141,8 +141,8 @@ struct StoreRepair {
       ledger.objectID(for: item.entry).map { (id: item.id, entry: item.entry, object: $0) }
     }
     let rows = try access.store.snapshots(for: live.map(\.object))
-    let reading = RowReading(ledger: ledger)
-    try reading.prefetchReferences(of: rows.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
     var set = ChangeSet(source: ledger.storeID, after: 0, upTo: 0)
     for (item, row) in zip(live, rows) {
       guard let row else { continue }

@@ -65,14 +65,17 @@ struct ReplicaInspection: Sendable {
         "\(url.path) is the file of \(Self.words(neighbour)) under another name (a link); give the "
           + "path of a file of its own", recovery: .person)
     }
-    // SQLite keeps what it has not written yet under the name by which a file was opened: two who open it under
-    // two names destroy it.
     if let names = place.names, names > 1 {
       throw SyncError(
-        .duplicateReplica,
-        "\(url.path) has \(names) names (hard links), and another program may use it under one of "
-          + "them; remove the others (find -samefile), or copy the file", recovery: .person)
+        .duplicateReplica, Self.textOfNames(names, url.path), recovery: .person)
     }
+  }
+
+  /// SQLite keeps what it has not written yet under the name by which a file was opened: two who open it under
+  /// two names destroy it.
+  static func textOfNames(_ count: Int, _ path: String) -> String {
+    "\(path) has \(count) names (hard links), and another program may use it under one of them; remove the "
+      + "others (find -samefile), or copy the file"
   }
 
   /// What lies under a name, links followed.

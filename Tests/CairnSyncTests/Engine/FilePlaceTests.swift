@@ -198,4 +198,40 @@ struct FilePlaceTests {
     #expect(error?.message.contains("local.sqlite") == true)
     await daemon.engine.stop()
   }
+
+  /// Another program that opens the file under the other name would destroy it.
+  @Test func aReplicaThatGetsASecondNameWhileItIsOpenIsClosedUntilThatIsGone() async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    let other = scratch.url.appendingPathComponent("link.sqlite")
+    try FileManager.default.linkItem(at: url, to: other)
+    daemon.engine.lookAtStores()
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    #expect(error?.code == .duplicateReplica && error?.message.contains("2 names") == true)
+    #expect(try daemon.engine.status().replicas[0].storeID == nil, "it is closed")
+    try FileManager.default.removeItem(at: other)
+    try daemon.insert(["later"])
+    try daemon.engine.syncNow()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await daemon.close()
+  }
+
+  @Test func nothingIsBroughtToOrFromALocalStoreWithASecondName() async throws {
+    let scratch = try Scratch()
+    let (daemon, _) = try await pair(in: scratch)
+    let local = scratch.url.appendingPathComponent("local.sqlite")
+    let other = scratch.url.appendingPathComponent("link.sqlite")
+    try FileManager.default.linkItem(at: local, to: other)
+    try daemon.insert(["later"])
+    #expect(
+      await eventually {
+        (try? daemon.engine.status().replicas[0].lastError)?.message.contains("2 names") == true
+      })
+    try FileManager.default.removeItem(at: other)
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.close()
+  }
 }
