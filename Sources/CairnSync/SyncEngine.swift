@@ -94,15 +94,15 @@ public final class SyncEngine: Sendable {
   /// Looks whether a replica can be added, before it is.
   ///
   /// - Throws: ``SyncError`` for what a person has to mend: a folder, a pipe or a device, a file of
-  ///   something else, another model's store, a file or copy of another store of the group. Trouble
+  ///   something else, another model's store, a file or copy of another store of the group, a damaged file. Trouble
   ///   that may mend itself, such as a lock or a folder that is not mounted yet, is none.
   public func check(_ replica: ReplicaConfiguration) async throws {
     let opening = ReplicaOpening(
       coordinator: coordinator, configuration: replica, neighbours: neighbours(of: replica.name),
       expectedIdentifier: nil, progress: { _ in })
     do {
-      try await opening.inspect()
-    } catch let error as SyncError where error.recovery != .person {
+      try await opening.inspect(looksForDamage: true)
+    } catch let error as SyncError where error.recovery != .person && error.code != .storeDamaged {
       return
     }
   }

@@ -20,8 +20,10 @@ enum FailureReport {
     switch error {
     case let error as ControlError:
       report(error.description, hint: error.hint, name: error.name, fields: error.fields)
-      if case .waitTimedOut = error { Foundation.exit(notYet) }
-      Foundation.exit(refused)
+      switch error {
+      case .waitTimedOut, .notReady("starting", _): Foundation.exit(notYet)
+      default: Foundation.exit(refused)
+      }
     case let error as ControlClientError:
       report(error.description, hint: error.hint, name: "unreachable", fields: [:])
       switch error {

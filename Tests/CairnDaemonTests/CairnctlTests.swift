@@ -161,4 +161,24 @@ import Testing
     #expect(outcome.errors.contains("hint: is cairnd running?"))
     #expect(try await run(program, ["nonsense"]).code == 64)
   }
+
+  @Test(arguments: [2, Int.max])
+  func aWaitGoesOnWhileTheDaemonStarts(_ refusals: Int) async throws {
+    let calls = Mutex(0)
+    let handler = ControlHandler(WaitForSync.self) { _, _ in
+      let number = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      if number <= refusals {
+        throw ControlError.notReady(state: "starting", reason: "the local store is not open yet")
+      }
+      return .init(reached: ["near"], waited: 0)
+    }
+    let outcome = try await cairnctl(
+      ["wait", "--timeout", refusals == 2 ? "60" : "0.5"], handlers: [handler])
+    // Not yet is no refusal.
+    #expect(outcome.code == (refusals == 2 ? 0 : 75), "\(outcome.errors)")
+    #expect(calls.withLock { $0 } > 2)
+  }
 }

@@ -9,19 +9,26 @@ public enum WaitForSync: ControlMethod {
   public static let declarations = [
     """
     # Answer when the replicas have everything that was committed locally before the call.
-    # The timeout is in seconds, 60 when left out, at most a day. Role: status.
-    method Wait(name: ?string, timeout: ?float) -> (reached: []string, waited: float)
+    # Of one by its name, of several by their names, of all when both are left out. The timeout is in
+    # seconds, 60 when left out, at most a day. Role: status.
+    method Wait(name: ?string, names: ?[]string, timeout: ?float) -> (
+      reached: []string,
+      waited: float
+    )
     """
   ]
 
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica; all of them when nil.
     public var name: String?
+    /// Several instead of ``name``; one that is named twice counts once.
+    public var names: [String]?
     /// Seconds, at most a day; 60 when nil.
     public var timeout: Double?
 
-    public init(name: String? = nil, timeout: Double? = nil) {
+    public init(name: String? = nil, names: [String]? = nil, timeout: Double? = nil) {
       self.name = name
+      self.names = names
       self.timeout = timeout
     }
   }

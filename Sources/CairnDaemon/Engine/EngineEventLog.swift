@@ -28,6 +28,10 @@ struct EngineEventLog {
   private struct Memory {
     /// What is wrong with which replica.
     var troubles: [String: SyncError.Code] = [:]
+    /// How often a replica has come back in this interval.
+    var returns: [String: Int] = [:]
+    /// The replicas that have gone away again since, which the end of the interval tells of.
+    var silent: Set<String> = []
     /// What waited when it was last logged.
     var held: [String: HeldRecords] = [:]
     /// The replicas of which more waits than was logged in this interval.
@@ -74,9 +78,12 @@ struct EngineEventLog {
         memory.timer = nil
         memory.loggedHeld = []
         logPasses(&memory)
+        logComingsAndGoings(&memory)
       }
       if isNews { summarise(&memory) }
-      if memory.timer == nil, !memory.passes.isEmpty || !memory.loggedHeld.isEmpty {
+      if memory.timer == nil,
+        !memory.passes.isEmpty || !memory.loggedHeld.isEmpty || !memory.returns.isEmpty
+      {
         memory.timer = Task {
           try? await Task.sleep(for: Self.interval)
           continuation.yield(.intervalEnded)
@@ -146,6 +153,8 @@ struct EngineEventLog {
         now: MonotonicClock.nanoseconds / 1_000_000)
       // Not when it is open: then the same trouble would come and go with each attempt.
       if memory.troubles.removeValue(forKey: replica) != nil {
+        memory.returns[replica, default: 0] += 1
+        if memory.silent.remove(replica) != nil { return }
         logger.event(
           .storeAvailable, "\(replica) is available again",
           metadata: ["replica": .string(replica)])
@@ -197,6 +206,12 @@ struct EngineEventLog {
     func log(_ event: DaemonEvent, _ code: SyncError.Code, _ text: String) {
       // The same trouble, or question, again is not news.
       guard memory.troubles.updateValue(code, forKey: replica) != code else { return }
+      // What comes and goes is summed up; what needs a person is not.
+      if case .waiting = phase, memory.returns[replica] != nil {
+        memory.silent.insert(replica)
+        return
+      }
+      memory.silent.remove(replica)
       logger.event(
         event, "\(replica) \(text)",
         metadata: ["replica": .string(replica), "errorCode": .string(code.rawValue)])
@@ -217,6 +232,22 @@ struct EngineEventLog {
     case .opening, .ready, .syncing, .paused:
       logger.debug("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
     }
+  }
+
+  /// One entry for each replica that has come and gone in the interval.
+  private func logComingsAndGoings(_ memory: inout Memory) {
+    for (replica, times) in memory.returns.sorted(by: { $0.key < $1.key })
+    where times > 1 || memory.silent.contains(replica) {
+      let code = memory.troubles[replica]
+      var metadata: Logger.Metadata = ["replica": .string(replica)]
+      metadata["errorCode"] = code.map { .string($0.rawValue) }
+      logger.event(
+        code == nil ? .storeAvailable : .storeUnavailable,
+        "\(replica) came back \(times) times within five minutes, and is "
+          + (code.map { "away now (\($0.rawValue))" } ?? "available now"), metadata: metadata)
+    }
+    memory.returns = [:]
+    memory.silent = []
   }
 
   private func logPasses(_ memory: inout Memory) {
@@ -283,7 +314,11 @@ struct EngineEventLog {
           }
           error = failure
         case .awaitingApproval(let plan): error = plan.error
-        case .opening, .migrating, .ready, .syncing, .waiting, .paused, .removed: return nil
+        // It is being tried again, and nothing is over until that has succeeded.
+        case .opening, .ready, .syncing:
+          guard let last = replica.lastError, last.recovery == .person else { return nil }
+          error = last
+        case .migrating, .waiting, .paused, .removed: return nil
         }
         return StatusProblem(
           code: error.code.rawValue, message: "\(replica.name): \(error.message)")

@@ -75,7 +75,8 @@ extension DaemonConfiguration {
     result.deleteConflictsByEntity = sync.entityConflicts.mapValues(policy)
     result.allowedClockSkew = UInt64(max(0, sync.maxClockSkew.components.seconds)) * 1000
     result.retention = sync.retention
-    result.name = ProcessInfo.processInfo.hostName
+    // One machine may have several daemons.
+    result.name = "\(ProcessInfo.processInfo.hostName):\(local.path)"
     result.pollInterval = sync.pollInterval
     result.deletionLimit = DeletionLimit(
       count: sync.mostDeletions == 0 ? nil : sync.mostDeletions,

@@ -49,7 +49,7 @@ struct RowReading {
     return RowValues(
       plan.names,
       try plan.slots.map {
-        slots.contains($0) ? stray : try wireValue(row[$0], unknown: unknown)
+        try slots.contains($0) ? stray : wireValue(row[$0], unknown: unknown)
       })
   }
 

@@ -161,7 +161,8 @@ extension GroupStores {
   func member(named name: String) throws -> Member {
     if let member = members.first(where: { $0.name == name }) { return member }
     let reason = away.first { $0.name == name }?.reason ?? "it is not open"
-    throw SyncError(.notSyncing, "\(name) cannot be read: \(reason)", recovery: .wait)
+    throw SyncError(
+      .notSyncing, "\(name) cannot be read: \(reason)", recovery: .wait, replicas: [name])
   }
 }
 

@@ -20,6 +20,9 @@ struct ReplicaInspection: Sendable {
   let neighbours: [Neighbour]
   /// The UUID that the replica had when it was open before, also before a restart; nil for one that never was.
   let expectedIdentifier: String?
+  /// Whether also to look for damage that only reading all of the file shows, in the time that a person waits.
+  var looksForDamage = false
+  private static let patience = Duration.seconds(4)
   private var url: URL { configuration.url }
 
   /// - Returns: The store's model, if that has all of the group's and more; nil otherwise, and where
@@ -38,10 +41,22 @@ struct ReplicaInspection: Sendable {
     let metadata = try kind.metadata(at: url, options: options)
     guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
     try checkIdentity(identifier)
+    if looksForDamage { try checkIsWhole(kind, options) }
     return try newerModel(kind, metadata, options)
   }
 
   // MARK: The file
+
+  private func checkIsWhole(_ kind: any StoreKind, _ options: StoreOptions) throws {
+    guard
+      let damage = try (kind as? any FileChecking)?.damage(
+        at: url, options: options, within: Self.patience)
+    else { return }
+    throw SyncError(
+      .storeDamaged,
+      "\(url.path) is damaged: \(damage). Restore a copy of it, or give the path of another file; a new one "
+        + "is filled from here", recovery: .person)
+  }
 
   private func checkIsNotMissing() throws {
     guard expectedIdentifier != nil else { return }

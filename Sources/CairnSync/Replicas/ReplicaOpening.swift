@@ -42,12 +42,16 @@ struct ReplicaOpening: Sendable {
 
   /// Whether what lies there can be the replica; see ``ReplicaInspection``.
   ///
-  /// - Parameter refusesOpenStore: Whether a file that is open already is an error.
+  /// - Parameters:
+  ///   - refusesOpenStore: Whether a file that is open already is an error.
+  ///   - looksForDamage: Whether to look through all of the file.
   @discardableResult
-  func inspect(refusesOpenStore: Bool = false) async throws -> ManagedObjectModel? {
+  func inspect(
+    refusesOpenStore: Bool = false, looksForDamage: Bool = false
+  ) async throws -> ManagedObjectModel? {
     let inspection = ReplicaInspection(
       coordinator: coordinator, configuration: configuration, neighbours: neighbours,
-      expectedIdentifier: expectedIdentifier)
+      expectedIdentifier: expectedIdentifier, looksForDamage: looksForDamage)
     let url = configuration.url
     // A queue of its own: a mount that hangs must not take a thread from other replicas.
     let queue = DispatchQueue(label: "cairn.sync.opening.\(configuration.name)")

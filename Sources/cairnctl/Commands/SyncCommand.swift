@@ -18,10 +18,7 @@ struct SyncCommand: ParsableCommand {
     let client = try shared.connect()
     let reply = try client.call(SyncNow.self, SyncNow.Parameters(name: name))
     if wait {
-      let patience = shared.timeout ?? 60
-      _ = try client.call(
-        WaitForSync.self, WaitForSync.Parameters(name: name, timeout: patience),
-        timeout: .seconds(patience + 10))
+      _ = try WaitCommand.wait(for: name.map { [$0] }, by: client, shared.timeout ?? 60)
     }
     if shared.json { return try Output.json(reply) }
     let names = reply.started.joined(separator: ", ")

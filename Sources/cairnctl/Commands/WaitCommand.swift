@@ -1,6 +1,7 @@
 // cairnctl wait
 import ArgumentParser
 import CairnControl
+import Foundation
 
 struct WaitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,19 +16,41 @@ struct WaitCommand: ParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("One replica, or all.", valueName: "name"),
+    name: .customLong("for"),
+    help: ArgumentHelp("One replica, or all; may be given for several.", valueName: "name"),
     completion: .replicasOrAll)
-  var replica = "all"
+  var replicas: [String] = []
 
   func run() throws {
-    let patience = shared.timeout ?? 60
-    let reply = try shared.connect().call(
-      WaitForSync.self,
-      WaitForSync.Parameters(name: replica == "all" ? nil : replica, timeout: patience),
-      timeout: .seconds(patience + 30))
+    let names = replicas.isEmpty || replicas.contains("all") ? nil : replicas
+    let reply = try Self.wait(for: names, by: shared.connect(), shared.timeout ?? 60)
     if shared.json { return try Output.json(reply) }
     Output.line(
       reply.reached.isEmpty
         ? "no replica to wait for" : "in step: \(reply.reached.joined(separator: ", "))")
+  }
+
+  /// Waits for some replicas, also while the daemon starts; nil for all of them.
+  ///
+  /// - Parameter patience: Seconds.
+  static func wait(
+    for names: [String]?, by client: ControlClient, _ patience: Double
+  ) throws -> WaitForSync.Reply {
+    let end = ContinuousClock.now + .seconds(patience)
+    let unique = names.map { Set($0).sorted() }
+    let one = unique?.count == 1 ? unique?.first : nil
+    let several = one == nil ? unique : nil
+    var left = patience
+    while true {
+      do {
+        return try client.call(
+          WaitForSync.self, WaitForSync.Parameters(name: one, names: several, timeout: left),
+          timeout: .seconds(left + 30))
+      } catch let error as ControlError {
+        guard case .notReady("starting", _) = error, ContinuousClock.now < end else { throw error }
+      }
+      Thread.sleep(forTimeInterval: 0.2)
+      left = max(0, (end - ContinuousClock.now) / .seconds(1))
+    }
   }
 }

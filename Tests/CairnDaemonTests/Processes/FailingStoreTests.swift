@@ -167,4 +167,26 @@ import Testing
     let notes = daemon.logText.split(separator: "\n").count { !$0.contains("level=debug") }
     #expect(notes < 8, "\(daemon.logText)")
   }
+
+  @Test func aReplicaThatComesAndGoesFillsNoLog() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try daemon(in: folder)
+    try await daemon.start()
+    let near = try #require(try daemon.replica("near")?.location)
+    for round in 0..<4 {
+      try FileManager.default.moveItem(atPath: near, toPath: near + ".away")
+      #expect(try await daemon.ctl("insert", "Item", "name=nut\(round)").code == 0)
+      #expect(try await eventually { try daemon.replica("near")?.state == .unavailable })
+      try FileManager.default.moveItem(atPath: near + ".away", toPath: near)
+      #expect(try await daemon.ctl("sync", "near", "--wait", "--timeout", "60").code == 0)
+    }
+    #expect(await daemon.stop() == 0)
+    func lines(_ event: String) -> [Substring] {
+      daemon.logText.split(separator: "\n").filter { $0.contains("event=\(event) ") }
+    }
+    // Once that the file was moved, and once that there is none.
+    #expect(lines("storeUnavailable").count <= 2, "\(lines("storeUnavailable"))")
+    #expect(lines("storeAvailable").count == 1, "\(lines("storeAvailable"))")
+    #expect(!daemon.logText.contains("event=degraded"))
+  }
 }

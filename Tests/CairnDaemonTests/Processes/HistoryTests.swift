@@ -1,5 +1,6 @@
 // The history of stores as callers read it, with the real daemon.
 import CairnControl
+import CairnSync
 import CairnTesting
 import Foundation
 import Synchronization
@@ -224,5 +225,24 @@ import Testing
     #expect(expired.code == 1 && expired.errors.contains("history --file \(daemon.localPath)"))
     #expect(try await daemon.ctl("history", "--file", daemon.localPath, "--follow").code == 64)
     #expect(try Data(contentsOf: URL(fileURLWithPath: daemon.localPath)) == before)
+  }
+
+  /// Who reads the history knows by them what sync itself has written.
+  @Test(arguments: SyncConfiguration.ownAuthors.sorted())
+  func noProgramSavesUnderAnAuthorNameOfSync(_ author: String) async throws {
+    let daemon = try await daemon()
+    let imported = try await daemon.ctl(
+      "import", "-", "--entity", "Item", "--author", author, input: "{\"name\":\"nut\"}\n")
+    #expect(imported.code == 1 && imported.errors.contains("author"), "\(imported.errors)")
+    let saved = await #expect(throws: ControlError.self) {
+      try await offPool {
+        _ = try daemon.client().call(
+          SaveRecords.self,
+          .init(inserts: [.init(entity: "Item", values: ["name": "nut"])], author: author))
+      }
+    }
+    #expect(saved == .invalidParameter("author"))
+    #expect(try await history(daemon).transactions.isEmpty)
+    #expect(await daemon.stop() == 0)
   }
 }

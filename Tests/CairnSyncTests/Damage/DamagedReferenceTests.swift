@@ -74,4 +74,28 @@ struct DamagedReferenceTests {
     #expect(try there.site.picture().contains("label of i1 new"))
     try await there.close()
   }
+
+  /// The delete takes the reference along by its rule, and there is nothing at its end.
+  @Test(
+    arguments: [true, false],
+    [
+      "UPDATE ZITEM SET ZLABEL = 9999 WHERE ZKEY = 'i1'",
+      "UPDATE ZTAG SET ZLABELLED = 9999 WHERE ZNAME = 't1'",
+    ])
+  func aDeleteOfARowWithADamagedReferenceArrives(isLocal: Bool, sql: String) async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    try await daemon.engine.rest()
+    try await damage(isLocal ? scratch.url.appendingPathComponent("local.sqlite") : url, sql)
+    try daemon.site.write { context in
+      for (entity, key) in [("Item", "i1"), ("Tag", "t1")] {
+        try daemon.site.find(entity, key, in: context).map(context.delete)
+      }
+    }
+    try daemon.engine.resume()
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 4, "\(report)")
+    try await daemon.close()
+  }
 }

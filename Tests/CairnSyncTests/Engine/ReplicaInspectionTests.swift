@@ -102,6 +102,15 @@ struct ReplicaInspectionTests {
     await #expect(throws: SyncError.self) {
       try await daemon.engine.wait(for: ["thing"], timeout: .patience)
     }
+    if [.hardLinkToLocal, .hardLinkToReplica].contains(thing) {
+      // With a second name the file itself is left alone, until that is gone.
+      let stopped = await #expect(throws: SyncError.self) {
+        try await daemon.engine.verify(name: "nas", timeout: .patience)
+      }
+      #expect(stopped?.message.contains("has 2 names") == true, "\(stopped?.message ?? "")")
+      try FileManager.default.removeItem(at: place)
+      try daemon.engine.syncNow(names: ["nas"])
+    }
     try await daemon.engine.wait(for: ["nas"], timeout: .patience)
     try await daemon.engine.removeReplica(named: "thing")
     // The local store and the replica are written meanwhile.
@@ -135,6 +144,38 @@ struct ReplicaInspectionTests {
     let unmounted = url("mount").appendingPathComponent("nas.sqlite")
     try await daemon.engine.check(ReplicaConfiguration(name: "nas", url: unmounted))
     try await daemon.engine.check(ReplicaConfiguration(name: "new", url: url("new.sqlite")))
+    try await daemon.close()
+  }
+
+  @Test(arguments: ["cut short", "a page overwritten", "all but the start overwritten"])
+  func aDamagedFileIsRefusedAndNothingIsWrittenBesideIt(_ what: String) async throws {
+    let other = try Daemon("other", in: scratch)
+    try other.insert((0..<500).map { "k\($0)" })
+    try await other.close()
+    var bytes = try Data(contentsOf: url("other.sqlite"))
+    try #require(bytes.count > 65_536)
+    let noise = Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })
+    switch what {
+    case "cut short": bytes = bytes.prefix(bytes.count / 8192 * 4096)
+    case "a page overwritten": bytes.replaceSubrange(40_960..<45_056, with: noise)
+    default:
+      for start in stride(from: 8192, to: bytes.count - 4095, by: 4096) {
+        bytes.replaceSubrange(start..<start + 4096, with: noise)
+      }
+    }
+    let folder = url("damaged")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let place = folder.appendingPathComponent("nas.sqlite")
+    try bytes.write(to: place)
+    let daemon = try Daemon("local", in: scratch)
+    let refusal = await #expect(throws: SyncError.self) {
+      try await daemon.engine.check(ReplicaConfiguration(name: "nas", url: place))
+    }
+    let message = refusal?.message ?? ""
+    #expect(refusal?.code == .storeDamaged, "\(message)")
+    #expect(message.contains(place.path) && message.contains("damaged"), "\(message)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["nas.sqlite"])
+    #expect(try Data(contentsOf: place) == bytes)
     try await daemon.close()
   }
 }

@@ -219,4 +219,28 @@ extension SyncEngineTests.Daemon {
     context.persistentStoreCoordinator = site.coordinator
     _ = try context.performAndWait { try context.execute(request) }
   }
+
+  /// Another program keeps the file locked: that is said, and not waited out.
+  @Test func verifyOfAReplicaThatDoesNotGetOnEnds() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url, timeout: 0.2))
+    try daemon.insert(["k"])
+    try await daemon.engine.wait(timeout: .patience)
+    let program = try DatabaseQueue(path: url.path)
+    try await program.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    try daemon.insert(["late"])
+    let began = ContinuousClock.now
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.verify(name: "nas", timeout: .seconds(600))
+    }
+    #expect(error?.code == .storeLocked, "\(error?.message ?? "")")
+    #expect(ContinuousClock.now - began < .seconds(120))
+    try await program.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    try program.close()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    await daemon.engine.stop()
+  }
 }

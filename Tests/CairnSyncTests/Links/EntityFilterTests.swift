@@ -119,6 +119,41 @@ struct EntityFilterTests {
     await daemon.engine.stop()
   }
 
+  /// An order of records that are not exchanged waits for nothing, and is no difference.
+  @Test(arguments: [["Item"], ["Part"], ["Tag"]])
+  func orderedRelationshipsThatLeadOutKeepNothingFromBeingInStep(_ entities: [String]) async throws
+  {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try daemon.site.write { context in
+      let item = try daemon.site.insert("Item", ["key": "i"], in: context)
+      let parts = try ["p", "q", "r"].map {
+        try daemon.site.insert("Part", ["key": $0], in: context)
+      }
+      let tags = try ["t", "u"].map { try daemon.site.insert("Tag", ["name": $0], in: context) }
+      item.setValue(NSOrderedSet(array: parts), forKey: "parts")
+      item.setValue(NSOrderedSet(array: tags), forKey: "picks")
+    }
+    try daemon.engine.addReplica(replica(scratch, Set(entities)))
+    for isTurned in [false, true] {
+      if isTurned {
+        try daemon.site.write { context in
+          let item = try #require(try daemon.site.find("Item", "i", in: context))
+          for name in ["parts", "picks"] {
+            let members = try #require(item.value(forKey: name) as? NSOrderedSet)
+            item.setValue(members.reversed, forKey: name)
+          }
+        }
+      }
+      try await daemon.engine.wait(timeout: .patience)
+      for level in VerifyLevel.allCases {
+        let report = try await daemon.engine.verify(name: "nas", level: level, timeout: .patience)
+        #expect(report.isEqual, "\(report)")
+      }
+    }
+    await daemon.engine.stop()
+  }
+
   @Test func verifyTellsOfWhatDiffersAmongTheEntitiesAlone() async throws {
     let scratch = try Scratch()
     let daemon = try daemon(scratch)

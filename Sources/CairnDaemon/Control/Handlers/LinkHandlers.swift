@@ -15,7 +15,8 @@ extension HandlerTable {
       let timeout = parameters.timeout ?? 60
       guard timeout >= 0, timeout <= 86400 else { throw ControlError.invalidParameter("timeout") }
       let group = try await engine.current()
-      let names = try group.names(parameters.name)
+      let asked = try parameters.names?.map { try group.replica(named: $0) }
+      let names = try asked.map { Array(Set($0)).sorted() } ?? group.names(parameters.name)
       let start = ContinuousClock.now
       try await Self.wait(for: names, in: group, timeout: .seconds(timeout))
       return .init(reached: names, waited: (ContinuousClock.now - start) / .seconds(1))
