@@ -102,13 +102,12 @@ extension ControlError {
     case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged,
       .notAStore,
       .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
-      .contention, .clockSkew, .invalidRecord,
-      .recordsHeld, .notSyncing,
+      .contention, .clockSkew, .recordsHeld, .notSyncing,
       .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,
-      .valueTaken, .planChanged, .nothingToApprove, .leftOut:
+      .invalidRecord, .valueTaken, .planChanged, .nothingToApprove, .leftOut:
       self = .notPossible(code: error.code.rawValue, reason: error.message)
     }
   }
