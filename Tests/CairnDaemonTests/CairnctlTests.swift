@@ -164,11 +164,14 @@ import Testing
 
   @Test(arguments: [2, Int.max])
   func aWaitGoesOnWhileTheDaemonStarts(_ refusals: Int) async throws {
-    let calls = Mutex(0)
+    final class Calls: Sendable {
+      let count = Mutex(0)
+    }
+    let calls = Calls()
     let handler = ControlHandler(WaitForSync.self) { _, _ in
-      let number = calls.withLock { calls in
-        calls += 1
-        return calls
+      let number = calls.count.withLock { count -> Int in
+        count += 1
+        return count
       }
       if number <= refusals {
         throw ControlError.notReady(state: "starting", reason: "the local store is not open yet")
@@ -179,6 +182,6 @@ import Testing
       ["wait", "--timeout", refusals == 2 ? "60" : "0.5"], handlers: [handler])
     // Not yet is no refusal.
     #expect(outcome.code == (refusals == 2 ? 0 : 75), "\(outcome.errors)")
-    #expect(calls.withLock { $0 } > 2)
+    #expect(calls.count.withLock { $0 } > 2)
   }
 }

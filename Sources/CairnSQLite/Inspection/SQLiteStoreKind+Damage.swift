@@ -1,5 +1,6 @@
 import CairnStore
 import Foundation
+import GRDB
 import GRDBSQLite
 
 extension SQLiteStoreKind: FileChecking {

@@ -1,3 +1,4 @@
+import CairnModel
 import CairnStore
 
 /// Finds the values in a store's rows that are none of their attributes' types.

@@ -238,7 +238,7 @@ import Testing
       try await offPool {
         _ = try daemon.client().call(
           SaveRecords.self,
-          .init(inserts: [.init(entity: "Item", values: ["name": "nut"])], author: author))
+          .init(inserts: [.init(entity: "Item", values: ["name": .string("nut")])], author: author))
       }
     }
     #expect(saved == .invalidParameter("author"))

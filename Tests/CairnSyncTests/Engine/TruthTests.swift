@@ -228,7 +228,9 @@ extension SyncEngineTests.Daemon {
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url, timeout: 0.2))
     try daemon.insert(["k"])
     try await daemon.engine.wait(timeout: .patience)
-    let program = try DatabaseQueue(path: url.path)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let program = try DatabaseQueue(path: url.path, configuration: configuration)
     try await program.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     try daemon.insert(["late"])
     let began = ContinuousClock.now
