@@ -76,9 +76,9 @@ final class Link: Sendable {
 
   /// Takes what the direction leaves out, to be looked at; what is not put back is counted anew.
   func takeLeftOut() -> LeftOut {
-    state.withLock {
-      defer { $0.leftOut = LeftOut() }
-      return $0.leftOut
+    state.withLock { state in
+      defer { state.leftOut = LeftOut() }
+      return state.leftOut
     }
   }
 
