@@ -241,10 +241,11 @@ struct EngineEventLog {
       let code = memory.troubles[replica]
       var metadata: Logger.Metadata = ["replica": .string(replica)]
       metadata["errorCode"] = code.map { .string($0.rawValue) }
+      let state = code.map { "away now (\($0.rawValue))" } ?? "available now"
       logger.event(
         code == nil ? .storeAvailable : .storeUnavailable,
-        "\(replica) came back \(times) times within five minutes, and is "
-          + (code.map { "away now (\($0.rawValue))" } ?? "available now"), metadata: metadata)
+        "\(replica) came back \(times) times within five minutes, and is \(state)",
+        metadata: metadata)
     }
     memory.returns = [:]
     memory.silent = []

@@ -206,19 +206,6 @@ struct TruthTests {
     #expect(nas?.lagTransactions == 0)
     await daemon.engine.stop()
   }
-}
-
-extension SyncEngineTests.Daemon {
-  /// Writes a value to the item `k` of the local store, whatever the model's rules say.
-  func breakRule(value: String) throws {
-    let request = BatchUpdateRequest(entityName: "Item")
-    request.predicate = ObjectPredicate(format: "key == 'k'")
-    request.propertiesToUpdate = ["value": value]
-    request.affectedStores = [site.store]
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = site.coordinator
-    _ = try context.performAndWait { try context.execute(request) }
-  }
 
   /// Another program keeps the file locked: that is said, and not waited out.
   @Test func verifyOfAReplicaThatDoesNotGetOnEnds() async throws {
@@ -244,5 +231,18 @@ extension SyncEngineTests.Daemon {
     try await daemon.engine.wait(timeout: .patience)
     #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
     await daemon.engine.stop()
+  }
+}
+
+extension SyncEngineTests.Daemon {
+  /// Writes a value to the item `k` of the local store, whatever the model's rules say.
+  func breakRule(value: String) throws {
+    let request = BatchUpdateRequest(entityName: "Item")
+    request.predicate = ObjectPredicate(format: "key == 'k'")
+    request.propertiesToUpdate = ["value": value]
+    request.affectedStores = [site.store]
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = site.coordinator
+    _ = try context.performAndWait { try context.execute(request) }
   }
 }
