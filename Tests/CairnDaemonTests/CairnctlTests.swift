@@ -182,6 +182,7 @@ import Testing
       ["wait", "--timeout", refusals == 2 ? "60" : "0.5"], handlers: [handler])
     // Not yet is no refusal.
     #expect(outcome.code == (refusals == 2 ? 0 : 75), "\(outcome.errors)")
-    #expect(calls.count.withLock { $0 } > 2)
+    // On a busy machine the time of the other may be over with the first call.
+    #expect(calls.count.withLock { $0 } >= (refusals == 2 ? 3 : 1))
   }
 }

@@ -56,7 +56,10 @@ import Testing
     let shape = try WireShape(of: WaitForSync.Parameters.self)
     func text(_ name: String, _ timeout: String) -> WireShape {
       .object(
-        reader.fields([.init(name: "name", type: name), .init(name: "timeout", type: timeout)]))
+        reader.fields([
+          .init(name: "name", type: name), .init(name: "names", type: "?[]string"),
+          .init(name: "timeout", type: timeout),
+        ]))
     }
     #expect(shape == text("?string", "?float"))
     #expect(shape != text("string", "?float"))

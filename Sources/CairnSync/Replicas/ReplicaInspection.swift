@@ -38,10 +38,11 @@ struct ReplicaInspection: Sendable {
       try check(place)
     }
     let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
+    // First: to read the metadata leaves a log beside the file where that is damaged.
+    if looksForDamage { try checkIsWhole(kind, options) }
     let metadata = try kind.metadata(at: url, options: options)
     guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
     try checkIdentity(identifier)
-    if looksForDamage { try checkIsWhole(kind, options) }
     return try newerModel(kind, metadata, options)
   }
 

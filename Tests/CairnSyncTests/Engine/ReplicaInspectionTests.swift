@@ -174,7 +174,8 @@ struct ReplicaInspectionTests {
     let message = refusal?.message ?? ""
     #expect(refusal?.code == .storeDamaged, "\(message)")
     #expect(message.contains(place.path) && message.contains("damaged"), "\(message)")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["nas.sqlite"])
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(files == ["nas.sqlite"])
     #expect(try Data(contentsOf: place) == bytes)
     try await daemon.close()
   }
