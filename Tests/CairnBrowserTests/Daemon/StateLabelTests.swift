@@ -31,7 +31,8 @@ import Testing
       #expect(words(replica(), local: local).hasPrefix("unknown"), "\(local as Any)")
     }
     #expect(words(replica(lag: 3)) == "behind")
-    for kind in StatusWait.Kind.allCases {
+    #expect(words(replica(waits: [.init(kind: .leftOut, reason: "")])) == "in sync one way")
+    for kind in StatusWait.Kind.allCases where kind != .leftOut {
       #expect(words(replica(waits: [.init(kind: kind, reason: "")])) == "behind", "\(kind)")
     }
     for state in ReplicaStatus.State.allCases where state != .inSync {
