@@ -20,6 +20,7 @@ final class SimulatedMachine {
   /// The replicas that have no leaves from here.
   var withoutLeaves: Set<String> = []
   private let retention: Int
+  private let deletions: DeletionLimit
   var version = SampleModel.Version.current
   private(set) var engine: SyncEngine?
   private var coordinator: PersistentStoreCoordinator?
@@ -28,8 +29,9 @@ final class SimulatedMachine {
   init(
     _ name: String, local: SimulatedStore, replicas: [SimulatedStore], scheduler: Scheduler,
     policy: DeleteConflictPolicy, denies: Bool, directions: [String: SyncDirection],
-    batchSize: Int, retention: Int
+    batchSize: Int, retention: Int, deletions: DeletionLimit
   ) {
+    self.deletions = deletions
     self.retention = retention
     self.denies = denies
     self.batchSize = batchSize
@@ -50,6 +52,7 @@ final class SimulatedMachine {
     configuration.gatheringLimit = .zero
     configuration.retention = .milliseconds(retention)
     configuration.deleteConflicts = policy
+    configuration.deletionLimit = deletions
     configuration.pollInterval = .milliseconds(Int64(Self.pollInterval))
     configuration.backoff = Backoff(first: .milliseconds(200), longest: .seconds(10))
     return configuration
@@ -146,6 +149,26 @@ final class SimulatedMachine {
     guard let engine else { return }
     for replica in replicas { scheduler.note(callTo: "\(name)/\(replica.name)") }
     try engine.syncNow()
+    await scheduler.settle()
+  }
+
+  /// Decides about what a link waits to be approved, if it does.
+  func decide(_ plan: DeletionPlan, isApproved: Bool) async throws {
+    guard let engine else { return }
+    scheduler.note(callTo: "\(name)/\(plan.replica)")
+    do {
+      try await Scheduler.$actor.withValue("\(name)/engine") {
+        _ =
+          isApproved
+          ? try await engine.approve(plan.replica, plan: plan.id)
+          : try await engine.reject(plan.replica, plan: plan.id)
+      }
+    } catch {
+      // Where the link was not called, it is now: the scheduler expects it.
+      try engine.syncNow(names: [plan.replica])
+      await scheduler.settle()
+      throw error
+    }
     await scheduler.settle()
   }
 

@@ -246,6 +246,16 @@ final class SimulatedStore {
     }
   }
 
+  /// Changes an item's value behind history, as a tool does that knows nothing of Cairn.
+  func setValue(_ value: String, ofItem key: String) throws {
+    try probe().write { database in
+      let isRenamed = try database.columns(in: "ZITEM").contains { $0.name == "ZTEXT" }
+      try database.execute(
+        sql: "UPDATE ZITEM SET \(isRenamed ? "ZTEXT" : "ZVALUE") = ? WHERE ZKEY = ?",
+        arguments: [value, key])
+    }
+  }
+
   /// The conflicts that sync has written down in the store.
   func journal() throws -> [JournalEntry] {
     try probe().read { database in

@@ -38,6 +38,10 @@ extension SimulationRun {
       for machine in machines { try await machine.exchangeBothWays() }
       guard await calmDown(&generator) else { return }
     }
+    if SimulationStep.hasOperators(seed: seed) {
+      await lookOnceMore(&generator)
+      guard await calmDown(&generator) else { return }
+    }
     for store in stores { store.close() }
     try compare()
     for machine in machines {
@@ -63,7 +67,8 @@ extension SimulationRun {
       await scheduler.advance(end > scheduler.now ? end - scheduler.now : 0)
       if round % 4 == 3 {
         await accept()
-        try? await attend()
+        // Nothing has come of it yet.
+        if await attend() { last = "" }
       }
       let state = machines.map { work(of: $0) }.joined(separator: " ")
       calm = state == last ? calm + 1 : 0
@@ -78,7 +83,8 @@ extension SimulationRun {
     let phases = machines.flatMap { machine in
       ((try? machine.engine?.status().replicas) ?? []).map { status in
         "\(machine.name)/\(status.name) \(status.phase.word) \(status.held.text) "
-          + "\(status.lastError.map { "\($0)" } ?? "")"
+          + "\(status.lastError.map { "\($0)" } ?? ""), behind \(status.lagTransactions ?? 0), "
+          + "moved \(work(of: machine))"
       }
     }
     fault("no rest: \(phases)")
@@ -107,6 +113,17 @@ extension SimulationRun {
     }
   }
 
+  /// What operators do when nothing else goes on: where all is in step, more of it can be taken back.
+  private func lookOnceMore(_ generator: inout SeededGenerator) async {
+    for machine in machines {
+      for kind in [SimulationStep.Kind.discard, .takeBack, .revert] where generator.chance(50) {
+        await operate(kind, machine, &generator)
+      }
+      if !isTampered { continue }
+      for replica in machine.replicas { await repair(machine, replica, &generator) }
+    }
+  }
+
   private func work(of machine: SimulatedMachine) -> String {
     let replicas = (try? machine.engine?.status().replicas) ?? []
     return replicas.map { status in
@@ -129,40 +146,50 @@ extension SimulationRun {
 
   /// What waits because of a clock that was wrong is believed.
   private func accept() async {
-    for machine in machines {
-      guard let engine = machine.engine else { continue }
-      let isHeld = ((try? engine.status().replicas) ?? []).contains { $0.held.ahead > 0 }
-      guard isHeld else { continue }
-      let accepted =
-        (try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
-          try await engine.acceptHeld()
-        }) ?? 0
-      await scheduler.settle()
-      count("accepted", accepted)
-      note("\(machine.name) accepts \(accepted) that were held")
-    }
+    for machine in machines { await accept(machine) }
   }
 
   /// What a person does about links that nothing else can help.
-  private func attend() async throws {
+  ///
+  /// - Returns: Whether there was anything to do.
+  private func attend() async -> Bool {
+    var isAttended = false
     for machine in machines {
-      for status in (try? machine.engine?.status().replicas) ?? [] {
-        if let error = status.lastError, error.message.contains(machine.local.url.path) {
-          // Its own store takes no more writes until it is opened again.
-          count("restarted for the local store")
-          note("\(machine.name) is started again: \(error)")
-          await machine.stop()
-          try await machine.start()
-          break
+      do {
+        if try await mend(machine) { isAttended = true }
+        for plan in try machine.engine?.awaitingApproval() ?? [] {
+          isAttended = true
+          count("approved")
+          note("\(machine.name) approves \(plan.message)")
+          try await machine.decide(plan, isApproved: true)
         }
-        guard case .failed(let error) = status.phase, error.code == .anotherStore,
-          let replica = machine.replicas.first(where: { $0.name == status.name })
-        else { continue }
-        count("added anew")
-        note("\(machine.name)/\(replica.name) is removed and added anew: \(error)")
-        try await machine.addAnew(replica)
+      } catch {
+        note("\(machine.name) cannot be attended to: \(error)")
       }
     }
+    return isAttended
+  }
+
+  private func mend(_ machine: SimulatedMachine) async throws -> Bool {
+    var isMended = false
+    for status in try machine.engine?.status().replicas ?? [] {
+      if let error = status.lastError, error.message.contains(machine.local.url.path) {
+        // Its own store takes no more writes until it is opened again.
+        count("restarted for the local store")
+        note("\(machine.name) is started again: \(error)")
+        await machine.stop()
+        try await machine.start()
+        return true
+      }
+      guard case .failed(let error) = status.phase, error.code == .anotherStore,
+        let replica = machine.replicas.first(where: { $0.name == status.name })
+      else { continue }
+      isMended = true
+      count("added anew")
+      note("\(machine.name)/\(replica.name) is removed and added anew: \(error)")
+      try await machine.addAnew(replica)
+    }
+    return isMended
   }
 
   private func compare() throws {

@@ -48,6 +48,10 @@ struct SimulationOracle {
   /// By place, all that programs ever gave it.
   private var given: [String: Set<String>] = [:]
   private var uncertainPlaces: Set<String> = []
+  /// The values that an operator's act has taken away, which nothing has to replace.
+  private var takenBack: Set<String> = []
+  /// The values of places that were changed past history, of which sync cannot say which was first.
+  private var loose: Set<String> = []
   private var counter = 0
 
   mutating func fresh(_ prefix: String) -> String {
@@ -134,7 +138,9 @@ struct SimulationOracle {
   func isKnown(_ value: String, present: Set<String>, journal: Set<String>) -> Bool {
     var seen: Set<String> = []
     func known(_ value: String) -> Bool {
-      if present.contains(value) || journal.contains(value) { return true }
+      if present.contains(value) || journal.contains(value) || takenBack.contains(value) {
+        return true
+      }
       guard seen.insert(value).inserted else { return false }
       return (successors[value] ?? []).contains { next in
         writes[next]?.isCertain == true || known(next)
@@ -202,7 +208,8 @@ struct SimulationOracle {
     present.sorted().compactMap { value in
       guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }
       guard let next = successors[value]?.first(where: { writes[$0]?.isCertain == true }),
-        !isBlurred(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true
+        !isBlurred(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true,
+        !loose.contains(value)
       else { return nil }
       return "stale: \(value) is there although \(next) replaced it"
     }
@@ -232,6 +239,79 @@ struct SimulationOracle {
       }
       if values.contains(found) { return nil }
       return "invented: \(place) is \(found), but was set last to \(values.sorted())"
+    }
+  }
+}
+
+// MARK: Operators
+
+extension SimulationOracle {
+  /// An operator's act has made one picture of a store into another, as a program's save does whose writer has
+  /// seen the former.
+  ///
+  /// - Returns: The records whose values it has changed.
+  mutating func acknowledgeAct(
+    at store: String, from before: StorePicture, to after: StorePicture, time: Int
+  ) -> Set<String> {
+    let (old, new) = (before.written, after.written)
+    var changed: Set<String> = []
+    for place in Set(old.keys).union(new.keys).sorted() where old[place] != new[place] {
+      let record = String(place.split(separator: " ")[1])
+      changed.insert(record)
+      touches[record, default: []].insert(store)
+      if let value = new[place] {
+        writeAnew(value)
+        if let replaced = old[place] { successors[replaced, default: []].insert(value) }
+      } else if let value = old[place], after.named.contains(record) {
+        takenBack.insert(value)
+      }
+    }
+    for record in before.named.subtracting(after.named).sorted() {
+      let seen = Set(old.filter { $0.key.split(separator: " ")[1] == record }.values)
+      deletes[record, default: []].append(
+        Delete(record: record, store: store, time: time, seen: seen))
+    }
+    for record in after.named.subtracting(before.named) { withdrawDeletes(of: record) }
+    let (from, to) = (before.references, after.references)
+    for place in Set(from.keys).union(to.keys) where from[place] != to[place] {
+      let value = to[place] ?? (place.hasPrefix("link") ? "no" : "-")
+      last[place, default: [:]][store] = value
+      given[place, default: []].insert(value)
+    }
+    return changed
+  }
+
+  /// An operator keeps a record as a store has it, against what others wrote of it or that they deleted it.
+  mutating func keep(_ record: String, in picture: StorePicture) {
+    withdrawDeletes(of: record)
+    for (place, value) in picture.written where place.split(separator: " ")[1] == record {
+      writeAnew(value)
+    }
+  }
+
+  /// A value was changed in a file behind sync and history: either of the two may be taken for it.
+  mutating func tamper(with record: String, from old: String, to new: String, in store: String) {
+    writes[new] = Write(
+      value: new, place: "item \(record) value", record: record, store: store, time: 0,
+      isCertain: false)
+    writes[old]?.isCertain = false
+    successors[old, default: []].insert(new)
+    loose.formUnion([old, new])
+    touches[record, default: []].insert(store)
+  }
+
+  /// What replaced the value before has been replaced by it, and what replaces it elsewhere was written without
+  /// having seen that.
+  private mutating func writeAnew(_ value: String) {
+    successors[value] = nil
+    takenBack.remove(value)
+  }
+
+  private mutating func withdrawDeletes(of record: String) {
+    deletes[record] = deletes[record]?.map { delete in
+      var delete = delete
+      delete.isCertain = false
+      return delete
     }
   }
 }

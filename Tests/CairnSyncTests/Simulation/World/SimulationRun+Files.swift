@@ -58,7 +58,8 @@ extension SimulationRun {
       note("\(store.name) is lost and made anew")
     case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .clock, .clockRight,
       .purge,
-      .purgeBySync, .redirect, .wait, .verify, .pause, .resume:
+      .purgeBySync, .redirect, .wait, .verify, .pause, .resume,
+      .accept, .approve, .discard, .repair, .revert, .takeBack:
       break
     }
   }

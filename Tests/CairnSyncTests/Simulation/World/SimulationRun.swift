@@ -58,6 +58,8 @@ final class SimulationRun {
   private(set) var number = 0
   /// How many saves of programs there were.
   var saves = 0
+  /// Whether a file was changed behind sync, so that its stores differ until they are repaired.
+  var isTampered = false
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
@@ -78,6 +80,10 @@ final class SimulationRun {
     let batchSize = setting.chance(60) ? 7 : 40
     // What is silent for so long is expired, if sync purges.
     let retention = setting.pick([3000, 3000, 30_000]) ?? 3000
+    // So that links ask now and then; of less than four records none does.
+    let limit =
+      SimulationStep.hasOperators(seed: seed) && seed % 3 != 0
+      ? DeletionLimit(count: 2, share: nil, smallest: 4) : DeletionLimit()
     self.denies = denies
     deletes = generator.chance(85)
     let names = ["a", "b", "c"].prefix(Int.random(in: 2...3, using: &generator))
@@ -102,7 +108,7 @@ final class SimulationRun {
       return SimulatedMachine(
         name, local: try SimulatedStore(name, in: folder, denies: denies), replicas: replicas,
         scheduler: scheduler, policy: policy, denies: denies, directions: directions,
-        batchSize: batchSize, retention: retention)
+        batchSize: batchSize, retention: retention, deletions: limit)
     }
     var used = machines.map(\.local)
     for hub in hubs where machines.contains(where: { $0.replicas.contains { $0 === hub } }) {
@@ -187,6 +193,8 @@ final class SimulationRun {
     case .resume: try await resume(machine)
     case .trouble, .heal, .backUp, .restore, .exchange, .takeAway, .bringBack, .lose:
       try await file(step.kind, store, &generator)
+    case .accept, .approve, .discard, .repair, .revert, .takeBack:
+      await operate(step.kind, machine, &generator)
     }
   }
 
@@ -223,7 +231,10 @@ final class SimulationRun {
     let year: Int64 = 365 * 24 * 3_600_000
     // Jumps beyond the allowed skew only where they are asked for: see README, open.
     let wild = [-year, -400_000, 600_000, 3_600_000, year]
-    let offset = generator.pick([-200_000, -60_000, 60_000, 250_000] + (isWild ? wild : [])) ?? 0
+    // What was written further ahead waits for somebody to accept it.
+    let held: [Int64] = SimulationStep.hasOperators(seed: seed) ? [400_000] : []
+    let offset =
+      generator.pick([-200_000, -60_000, 60_000, 250_000] + held + (isWild ? wild : [])) ?? 0
     scheduler.setClock(of: machine.name, to: offset)
     if offset < -300_000 { oracle.forgetSight(from: 0) }
     count(offset < 0 ? "clock back" : "clock ahead")

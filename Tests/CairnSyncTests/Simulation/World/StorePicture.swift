@@ -51,6 +51,36 @@ struct StorePicture: Equatable, Sendable {
     return found
   }
 
+  /// By place, the string or number that one write alone has brought there.
+  var written: [String: String] {
+    var found: [String: String] = [:]
+    for (key, item) in items {
+      found["item \(key) value"] = item.value
+      found["item \(key) other"] = item.other.map { "\($0)" }
+      found["item \(key) extra"] = item.extra
+    }
+    for (name, notes) in tags { found["tag \(name) note"] = notes.first ?? nil }
+    for (key, leaf) in leaves {
+      found["leaf \(key) value"] = leaf.value
+      found["leaf \(key) other"] = leaf.other.map { "\($0)" }
+      found["leaf \(key) extra"] = leaf.extra
+      found["leaf \(key) petal"] = leaf.petal
+    }
+    return found
+  }
+
+  /// By place, the references and links that the oracle looks at.
+  var references: [String: String] {
+    var found: [String: String] = [:]
+    for (key, item) in items { found["parent \(key)"] = item.parent }
+    for (key, leaf) in leaves { found["stem \(key)"] = leaf.stem }
+    for link in links { found["link \(link)"] = "yes" }
+    return found
+  }
+
+  /// The keys of items and leaves, and the names of tags.
+  var named: Set<String> { records.union(tags.keys) }
+
   /// The keys of items and leaves.
   var records: Set<String> { Set(items.keys).union(leaves.keys) }
 

@@ -1,0 +1,245 @@
+import CairnStore
+import Foundation
+
+@testable import CairnSync
+
+// What operators decide in a simulation: about what waits, what loses and what differs. The oracle takes what an
+// act has changed in the local store for written there by one who had seen all that the store had.
+
+extension SimulationRun {
+  func operate(
+    _ kind: SimulationStep.Kind, _ machine: SimulatedMachine,
+    _ generator: inout SeededGenerator
+  ) async {
+    switch kind {
+    case .accept: await accept(machine)
+    case .approve: await approve(machine, &generator)
+    case .discard: await discard(machine, &generator)
+    case .repair:
+      guard let replica = generator.pick(machine.replicas) else { return }
+      if generator.chance(70) {
+        tamper(with: generator.chance(50) ? machine.local : replica, &generator)
+      }
+      // The one who looks may come much later, or somewhere else.
+      if generator.chance(70) { await repair(machine, replica, &generator) }
+    case .revert: await revert(machine, &generator)
+    case .takeBack: await takeBack(machine, &generator)
+    default: break
+    }
+    await endIfDead(machine)
+  }
+
+  private func endIfDead(_ machine: SimulatedMachine) async {
+    guard let failpoint = scheduler.whereDied(machine.name) else { return }
+    await machine.stop()
+    count("death \(failpoint.rawValue)")
+    note("\(machine.name) died at \(failpoint.rawValue)")
+  }
+
+  // MARK: What waits
+
+  /// What waits because of a clock that was wrong is believed.
+  func accept(_ machine: SimulatedMachine) async {
+    guard let engine = machine.engine else { return }
+    let isHeld = ((try? engine.status().replicas) ?? []).contains { $0.held.ahead > 0 }
+    guard isHeld else { return }
+    let accepted =
+      (try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
+        try await engine.acceptHeld()
+      }) ?? 0
+    await scheduler.settle()
+    count("accepted", accepted)
+    note("\(machine.name) accepts \(accepted) that were held")
+  }
+
+  private func approve(
+    _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+  ) async {
+    let plans = (try? machine.engine?.awaitingApproval()) ?? []
+    guard let plan = generator.pick(plans) else { return }
+    let isApproved = generator.chance(60)
+    do {
+      try await machine.decide(plan, isApproved: isApproved)
+      count(isApproved ? "approved" : "rejected")
+      note("\(machine.name) \(isApproved ? "approves" : "rejects") \(plan.message)")
+    } catch {
+      count("act refused")
+      note("\(machine.name) cannot decide about \(plan.message): \(error)")
+    }
+  }
+
+  /// Gives up what a store does not take: it keeps its state, against that of the others.
+  private func discard(
+    _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+  ) async {
+    guard let engine = machine.engine, let page = try? await engine.quarantine(),
+      let item = generator.pick(page.items.filter { $0.record != nil }), let id = item.record
+    else { return }
+    let isLocal = item.id.store == "local"
+    guard
+      let store = isLocal
+        ? machine.local : machine.replicas.first(where: { $0.name == item.id.store }),
+      let access = isLocal ? engine.local : try? engine.link(item.id.store).replica,
+      let before = try? store.picture()
+    else { return }
+    let key = (try? key(of: id, in: access)) ?? item.entry.state.flatMap(Self.key)
+    do {
+      try await Scheduler.$actor.withValue("\(machine.name)/engine") {
+        _ = try await engine.discard(item.id, revision: item.revision)
+      }
+      count("discarded")
+      note("\(machine.name) discards \(key ?? "?") at \(store.name): \(item.discardEffect)")
+    } catch {
+      count("act refused")
+      note("\(machine.name) cannot discard \(key ?? "?") at \(store.name): \(error)")
+    }
+    await scheduler.settle()
+    guard let after = try? store.picture() else { return }
+    // Also where it came to nothing because the machine died after the commit.
+    if let key, before.named.contains(key) { oracle.keep(key, in: before) }
+    _ = oracle.acknowledgeAct(at: store.name, from: before, to: after, time: number)
+    tell(of: store, &generator)
+  }
+
+  private func key(of id: RecordID, in access: StoreAccess) throws -> String? {
+    let ledger = try access.ledger()
+    guard let entry = try ledger.record(id) else { return nil }
+    let object = ledger.objectID(for: entry)
+    let row = try object.flatMap { try access.store.snapshots(for: [$0]).first ?? nil }
+    return Self.key(
+      entry.state(id: id, row: try row.map { try RowReading(ledger: ledger).values(of: $0) }))
+  }
+
+  private static func key(_ state: RecordState) -> String? {
+    guard case .string(let key)? = (state.registers["key"] ?? state.registers["name"])?.value else {
+      return nil
+    }
+    return key
+  }
+
+  // MARK: Taking back
+
+  /// Lets an operator write to a machine's local store.
+  ///
+  /// - Parameters:
+  ///   - records: Those whose values may be changed, as they are called.
+  ///   - work: Returns the same for records that are there by then.
+  private func act(
+    _ what: String, _ machine: SimulatedMachine, on records: Set<String>,
+    _ generator: inout SeededGenerator, _ work: (SyncEngine) async throws -> [RecordID]
+  ) async {
+    guard let engine = machine.engine, let before = try? machine.local.picture(),
+      let last = try? machine.local.lastTransaction()
+    else { return }
+    var allowed = records
+    let interruptions = outcome.counts["write in the middle of a step", default: 0]
+    do {
+      let done = try await Scheduler.$actor.withValue("\(machine.name)/engine") {
+        try await work(engine)
+      }
+      allowed.formUnion(done.compactMap { try? key(of: $0, in: engine.local) })
+      count(what, done.isEmpty ? 0 : 1)
+      note("\(machine.name): \(what) of \(allowed.sorted())")
+    } catch {
+      count("act refused")
+      note("\(machine.name): no \(what) of \(allowed.sorted()): \(error)")
+    }
+    saves += 1
+    try? machine.local.setDate(
+      scheduler.now(of: machine.name), and: saves % 1000, ofTransactionsAfter: last)
+    await scheduler.settle()
+    guard let after = try? machine.local.picture() else { return }
+    let changed = oracle.acknowledgeAct(
+      at: machine.name, from: before, to: after, time: number)
+    // What goes along with a deleted record is not named.
+    let others = changed.subtracting(allowed).intersection(after.named)
+    let isAlone = interruptions == outcome.counts["write in the middle of a step", default: 0]
+    if !others.isEmpty, isAlone { fault("operator: \(what) changed \(others.sorted()), too") }
+    tell(of: machine.local, &generator)
+  }
+
+  /// Takes back what an author has written lately.
+  private func revert(
+    _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+  ) async {
+    guard let engine = machine.engine else { return }
+    let author = generator.chance(70) ? "importer" : "app"
+    let now = scheduler.now(of: machine.name)
+    let since = now - min(now, UInt64.random(in: 0...20_000, using: &generator))
+    let request = RevertRequest(.author(author), since: since)
+    guard let plan = try? await engine.planRevert(request) else { return }
+    let local = engine.local
+    let keys = Set(plan.steps.compactMap { try? key(of: $0.record, in: local) })
+    await act("revert", machine, on: keys, &generator) { engine in
+      try await engine.revert(request).done.map(\.record)
+    }
+  }
+
+  /// What else a leaf has that goes with its number: by itself none of it is brought back.
+  private static let numbers: Set<String> = ["other", "count", "moment", "data", "ident", "flag"]
+
+  /// Writes back a value that has lost.
+  private func takeBack(
+    _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+  ) async {
+    guard let engine = machine.engine, let page = try? await engine.conflicts() else { return }
+    let conflicts = page.conflicts.filter { item in
+      let isLeaf = ["Leaf", "Bloom"].contains(item.conflict.entity)
+      return !isLeaf || !Self.numbers.contains(item.conflict.property ?? "")
+    }
+    guard let chosen = generator.pick(conflicts) else { return }
+    let key = try? key(of: engine.local.ledger().resolve(chosen.conflict.record), in: engine.local)
+    note("\(machine.name) takes back \(chosen.conflict)")
+    await act("restore", machine, on: Set([key].compactMap { $0 }), &generator) { engine in
+      let outcome = try await engine.restore(chosen.id)
+      return outcome.isChanged ? [outcome.record] : []
+    }
+  }
+
+  // MARK: What differs
+
+  private func tamper(with store: SimulatedStore, _ generator: inout SeededGenerator) {
+    guard let picture = try? store.picture(),
+      let key = generator.pick(picture.items.filter { $0.value.value != nil }.keys.sorted()),
+      let old = picture.items[key]?.value
+    else { return }
+    let value = oracle.fresh("v")
+    guard (try? store.setValue(value, ofItem: key)) != nil else { return }
+    isTampered = true
+    oracle.tamper(with: key, from: old, to: value, in: store.name)
+    count("changed past history")
+    note("\(key).value = \(value) (was \(old)) behind history at \(store.name)")
+  }
+
+  /// Brings the stores of a link together.
+  ///
+  /// They need not be in step: programs write between the comparison and the repair at any time.
+  func repair(
+    _ machine: SimulatedMachine, _ replica: SimulatedStore,
+    _ generator: inout SeededGenerator
+  ) async {
+    let preference: RepairPreference = generator.chance(50) ? .local : .replica
+    guard let link = try? machine.engine?.link(replica.name), let pass = link.steps else { return }
+    do {
+      let repair = StoreRepair(
+        pass: pass, direction: link.configuration.direction, preference: preference)
+      let name = replica.name
+      let actions = try await Scheduler.$actor.withValue("\(machine.name)/engine") {
+        try await link.perform {
+          for access in [pass.local, pass.replica] { try HistoryCapture(access: access).run() }
+          let report = try StoreComparison(local: pass.local, replica: pass.replica).run(name: name)
+          let actions = try repair.plan(report.differences)
+          try repair.perform(actions)
+          return actions
+        }
+      }
+      count("repaired, \(preference) preferred", actions.count)
+      note("\(machine.name)/\(name) is repaired, \(preference) preferred: \(actions)")
+    } catch {
+      count("act refused")
+      note("\(machine.name)/\(replica.name) cannot be repaired: \(error)")
+    }
+    await scheduler.settle()
+    for store in [machine.local, replica] { tell(of: store, &generator) }
+  }
+}
