@@ -8,16 +8,19 @@ struct RolePolicy: Sendable, Hashable {
   let daemonUser: UInt32
   let statusGroup: UInt32?
   let adminGroup: UInt32?
-  /// The process that drives this one, an owner whoever its user is; nil for a daemon that serves people.
+  /// The process that started this daemon and drives it through a self-test: an owner, if it has the daemon's own
+  /// user; nil for a daemon that serves people.
   ///
-  /// A self-test of the user `nobody` has no other way to be known.
+  /// The policy knows a self-test that the user `nobody` runs by this alone, since that user has no role.
   var driver: Int32?
 
   /// The kernel's stand-in for users that this user namespace does not know.
   static let overflowUser: UInt32 = 65534
 
   func role(of caller: PeerCredentials) -> ControlRole {
-    if let driver, driver > 1, caller.process == driver { return .owner }
+    if let driver, driver > 1, caller.process == driver, caller.user == daemonUser {
+      return .owner
+    }
     if caller.user == Self.overflowUser { return .none }
     if caller.user == 0 || caller.user == daemonUser { return .owner }
     if let adminGroup, caller.groups.contains(adminGroup) { return .control }

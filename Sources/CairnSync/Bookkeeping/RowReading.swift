@@ -6,7 +6,7 @@ import Foundation
 struct RowReading {
   let ledger: Ledger
   /// The slots with values that are none of their attributes' types, by object, of the rows that were prepared:
-  /// nobody wrote what reading makes of them.
+  /// what the store makes of them when it reads a row is no writer's value.
   private var strays: [ManagedObjectID: Set<Int>] = [:]
 
   init(ledger: Ledger) { self.ledger = ledger }

@@ -8,6 +8,12 @@ struct SchemaTranslation {
   /// By new entity, the properties that continue nothing.
   private(set) var added: [String: [String]] = [:]
 
+  /// From the names of one store to those of another; nil where both are at one version of the model.
+  static func between(_ source: StoreAccess, and destination: StoreAccess) -> SchemaTranslation? {
+    source.schema === destination.schema
+      ? nil : SchemaTranslation(from: source.schema.names, to: destination.schema)
+  }
+
   /// Whether anything has another name.
   var renames: Bool { !entities.isEmpty || !properties.isEmpty || !links.isEmpty }
 

@@ -12,6 +12,8 @@ struct DirectedComparison {
   /// Whether the local store is the one that gives nothing.
   private let isLocalKept: Bool
   private let standing: StandingComparison
+  /// From the replica's names to those of the local store; nil for one version.
+  private let translation: SchemaTranslation?
   /// The filter in the names of the store that gives nothing.
   private let filter: EntityFilter?
 
@@ -28,6 +30,7 @@ struct DirectedComparison {
     self.local = local
     self.replica = replica
     isLocalKept = direction == .pull
+    translation = .between(replica, and: local)
     let source = isLocalKept ? local : replica
     self.filter = filter?.translated(from: local.schema, to: source.schema)
     standing = StandingComparison(
@@ -75,8 +78,8 @@ struct DirectedComparison {
       guard let id, let name = difference.property, let entry = try mine.record(id),
         let other = try theirs.record(id)
       else { return false }
-      let own = local.schema === replica.schema ? entry : inLocalNames(entry, of: source)
-      let far = local.schema === replica.schema ? other : inLocalNames(other, of: destination)
+      let own = inLocalNames(entry, of: source)
+      let far = inLocalNames(other, of: destination)
       guard let write = own.write(of: name) else { return false }
       return far.write(of: name).map { $0.stamp < write.stamp } ?? true
     case .members:
@@ -94,8 +97,8 @@ struct DirectedComparison {
   }
 
   private func inLocalNames(_ entry: RecordEntry, of access: StoreAccess) -> RecordEntry {
-    access.schema === local.schema
-      ? entry : SchemaTranslation(from: access.schema.names, to: local.schema).entry(entry)
+    guard let translation, access.schema !== local.schema else { return entry }
+    return translation.entry(entry)
   }
 
   // MARK: Members
@@ -131,8 +134,9 @@ struct DirectedComparison {
   private func relationship(
     _ name: String, of entity: EntityDescription, in access: StoreAccess
   ) -> RelationshipDescription? {
-    if access.schema === local.schema { return entity.relationshipsByName[name] }
-    let translation = SchemaTranslation(from: access.schema.names, to: local.schema)
+    guard let translation, access.schema !== local.schema else {
+      return entity.relationshipsByName[name]
+    }
     return entity.relationshipsByName.values.first {
       translation.property($0.name, of: entity.name ?? "") == name
     }

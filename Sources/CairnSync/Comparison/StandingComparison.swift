@@ -16,9 +16,7 @@ struct StandingComparison {
     self.source = source
     self.destination = destination
     self.filter = filter
-    translation =
-      source.schema === destination.schema
-      ? nil : SchemaTranslation(from: source.schema.names, to: destination.schema)
+    translation = .between(source, and: destination)
   }
 
   /// Those of some records and links that the source has something newer of, in the names of the source.

@@ -21,9 +21,7 @@ struct StoreComparison {
     self.filter = filter
     self.local = local
     self.replica = replica
-    translation =
-      local.schema === replica.schema
-      ? nil : SchemaTranslation(from: replica.schema.names, to: local.schema)
+    translation = .between(replica, and: local)
   }
 
   /// A live record with what its row holds.

@@ -62,13 +62,10 @@ struct GroupStores: Sendable {
         continue
       }
       do {
-        let translation =
-          access.schema === local.schema
-          ? nil : SchemaTranslation(from: access.schema.names, to: local.schema)
         members.append(
           Member(
             name: name, id: try access.ledger().storeID, access: access, link: link,
-            translation: translation))
+            translation: .between(access, and: local)))
       } catch {
         leaveOut(name, error)
       }

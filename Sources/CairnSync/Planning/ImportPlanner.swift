@@ -42,7 +42,7 @@ struct ImportPlanner {
   var links: [LinkKey: PlannedLink] = [:]
   /// The keys of `links` by either end.
   var linksByEnd: [LinkEnd: Set<LinkKey>] = [:]
-  /// The links of records that others stand for now; theirs are in `links`.
+  /// The links that a union takes from a record whose survivor has them now, in `links`: the ledger forgets them.
   var moved: Set<LinkKey> = []
   var conflicts: [Conflict] = []
   /// Of deleted records, what is lost all the same should they be kept.

@@ -16,21 +16,21 @@ struct TombstonePurge {
 
   /// Whether a store that was read from takes nothing from this one now, and goes on with records that
   /// others stand for here: its link does not serve it, or it is expired.
-  private let hasDeafSources: Bool
+  private let hasUnservedSources: Bool
 
   init(access: StoreAccess, ledger: Ledger, limit: UInt64) throws {
     self.access = access
     self.ledger = ledger
     self.limit = limit
     let readers = try access.readers()
-    var hasDeafSources = false
+    var hasUnservedSources = false
     try (access.store as? any SidecarKeeping)?.visitEntries(of: .cursors) { key, _ in
       // An expired one may be there all the same, and push.
       if readers[try SyncKey.identity(StoreID.self, in: key)]?.isExpired ?? true {
-        hasDeafSources = true
+        hasUnservedSources = true
       }
     }
-    self.hasDeafSources = hasDeafSources
+    self.hasUnservedSources = hasUnservedSources
   }
 
   /// - Parameter keys: Of `sync_changes`.
@@ -63,7 +63,7 @@ struct TombstonePurge {
     guard let entry = try ledger.record(id) else { return true }
     guard RetentionRule.isOver(entry, id: id, plan(of: entry)?.policy) else { return true }
     // What comes for it from there belongs to the other, also when that store is served one day.
-    if entry.survivor != nil, hasDeafSources { return true }
+    if entry.survivor != nil, hasUnservedSources { return true }
     let stamp = entry.survivor == nil ? entry.deletion?.stamp : nil
     guard let group = try collect(id, entry, goneAt: stamp) else { return false }
     for (id, entry) in group.sorted(by: { $0.key < $1.key }) {
