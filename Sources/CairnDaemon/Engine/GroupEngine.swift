@@ -7,6 +7,7 @@ import CairnModel
 import CairnPlatform
 import CairnStore
 import CairnSync
+import Dispatch
 import Foundation
 import Logging
 import Synchronization
@@ -43,6 +44,7 @@ actor GroupEngine {
   /// Why replicas could not be migrated without being asked.
   var failedMigrations: [String: String] = [:]
   private var tasks: [Task<Void, Never>] = []
+  private var lookTimer: (any DispatchSourceTimer)?
   private var eventLog: Task<Void, Never>?
 
   /// What becomes of a local store that is of another version of the model.
@@ -121,10 +123,11 @@ actor GroupEngine {
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
-    running = OpenGroup(
+    let group = OpenGroup(
       coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
       health: health, readings: LocalReadings(path: configuration.local.path),
       decisions: decisions, figures: figures)
+    running = group
     if following != nil { return }
     // Listening begins before the first replica, so that no event is missed.
     let events = EngineEventLog(
@@ -132,7 +135,9 @@ actor GroupEngine {
       decisions: decisions, figures: figures, reporter: reporter, feed: feed, logger: logger
     ) { [weak self] name in await self?.decide(name) }
     eventLog = Task { await events.run() }
-    tasks.append(lookSchedule(engine, reporter))
+    let look = StoreLook(group: group) { reporter.reopening() }
+    lookTimer = look.timer(every: configuration.sync.pollInterval)
+    lookTimer?.activate()
     let memory = try remembered.load()
     paused = memory.paused
     do {
@@ -202,37 +207,11 @@ actor GroupEngine {
     }
   }
 
-  /// Whether the local store is written no more since its disk failed, and the disk takes writing again.
-  ///
-  /// Damage is another matter: a store that is read can be worth more than one that does not open.
+  /// Whether opening the local store anew would help it.
   var needsReopening: Bool {
     get async {
-      guard let local = running?.local, let failure = (local as? any FailureReporting)?.failure,
-        failure.storeTrouble == .diskFailed
-      else { return false }
-      let path = configuration.local.path
-      return (try? await Blocking.run { LocalHealth.canWrite(beside: path) }) == true
-    }
-  }
-
-  /// The one timer for all stores: whether their files are still there.
-  private func lookSchedule(_ engine: SyncEngine, _ reporter: EngineReporter) -> Task<Void, Never> {
-    let interval = configuration.sync.pollInterval
-    return Task {
-      // What starting took is over by the first look.
-      var isFirst = true
-      while (try? await Task.sleep(for: interval, tolerance: interval / 10)) != nil {
-        // A file that hangs delays the next look by nothing.
-        Task { [isFirst] in
-          let released = (try? await Blocking.run { engine.lookAtStores() }) ?? .nothing
-          if await needsReopening { reporter.reopening() }
-          // What threads free stays with the part of the heap that each uses: without this, work without an end
-          // takes as much for each of them as it has ever needed there.
-          if released != .nothing || isFirst { ProcessConduct.returnFreeMemory() }
-          if released == .atRest || isFirst { ProcessConduct.releaseProgramPages() }
-        }
-        isFirst = false
-      }
+      guard let running else { return false }
+      return (try? await Blocking.run { running.needsReopening }) == true
     }
   }
 
@@ -285,6 +264,8 @@ actor GroupEngine {
   func stop() async -> Bool {
     health.stop()
     following = nil
+    lookTimer?.cancel()
+    lookTimer = nil
     for task in tasks { task.cancel() }
     tasks = []
     guard let running else { return true }

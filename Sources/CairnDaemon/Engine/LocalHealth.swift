@@ -126,7 +126,7 @@ final class LocalHealth: Sendable {
 
   /// Returns whether to look once more.
   private func lookAgain() -> Bool {
-    let isWritable = Self.canWrite(beside: path)
+    let isWritable = canWrite
     var goesOn = false
     change { state in
       if isWritable { for trouble in Self.passing { state.troubles[trouble] = nil } }
@@ -137,7 +137,7 @@ final class LocalHealth: Sendable {
   }
 
   /// Whether the file is there and its disk takes a megabyte, which is tried.
-  static func canWrite(beside path: String) -> Bool {
+  var canWrite: Bool {
     let manager = FileManager.default
     guard manager.isWritableFile(atPath: path) else { return false }
     let trial = path + ".trial-of-room"

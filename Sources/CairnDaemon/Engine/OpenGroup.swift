@@ -34,6 +34,17 @@ struct OpenGroup: Sendable {
     return context
   }
 
+  /// Whether the local store is written no more since its disk failed, and the disk takes writing again, which is
+  /// tried.
+  ///
+  /// Damage is another matter: a store that is read can be worth more than one that does not open.
+  var needsReopening: Bool {
+    guard let failure = (local as? any FailureReporting)?.failure,
+      failure.storeTrouble == .diskFailed
+    else { return false }
+    return health.canWrite
+  }
+
   /// The replica of that name, or all of them for nil and `all`.
   ///
   /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
