@@ -93,8 +93,9 @@ struct ChangeImporter {
       case .failed: throw failure ?? StoreAccess.contention(access.store)
       case .attempt(let refused):
         let batch = ImportBatch(
-          source: set.source, records: set.records, links: set.links, refused: refused,
-          isPart: source != nil, reconsidered: reconsidered, journalsDeletes: journalsDeletes)
+          source: set.source, records: set.records, links: set.links, isSent: cursor != nil,
+          refused: refused, isPart: source != nil, reconsidered: reconsidered,
+          journalsDeletes: journalsDeletes)
         switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
           outcome.metWriters = metWriters

@@ -10,7 +10,8 @@ struct GapComparisons: Hashable, Sendable {
   /// it has served and all that it has read from.
   ///
   /// Also with those that are expired or removed: should one come back, it has the value as it was, under the same
-  /// stamp. A gap that stays open for good costs nothing but to look at these lists in each pass.
+  /// stamp. A gap that stays open for good costs a look at these lists in each pass, and one at the rows for which
+  /// something comes in.
   func isEnough(for readers: Set<StoreID>, and sources: Set<StoreID>) -> Bool {
     !stores.isEmpty && sources.union(readers).isSubset(of: stores)
   }

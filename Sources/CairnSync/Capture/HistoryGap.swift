@@ -5,9 +5,9 @@ import Foundation
 /// Makes up for history that was gone before it was captured: purged by a program while no daemon
 /// ran, or lost with a part of the file.
 ///
-/// Rows that are new are found by ``BootstrapScan``. What is found here counts as written now. Each store that
-/// is served from here, or was read from, is compared with: what one of them does not have yet, another may have
-/// as it was.
+/// Rows that are new are found by ``BootstrapScan``. What is gone, and links, count as written now; a value counts
+/// as written right after the one that it replaced. Each store that is served from here, or was read from, is
+/// compared with: what one of them does not have yet, another may have as it was.
 struct HistoryGap {
   let access: StoreAccess
 
@@ -77,33 +77,123 @@ struct HistoryGap {
     }
   }
 
-  /// Takes values that differ from another store's, although nobody wrote either since they were
-  /// equal, for written here.
+  /// Compares two stores where the history of one or of both was lost, and takes values that differ although nobody
+  /// wrote them since they were equal for written in that store.
   ///
-  /// A value that a program has just written in the other store is written by somebody; only what has
-  /// been captured there tells. While programs write faster than that, the gap stays for the next pass.
+  /// Where both have lost theirs, which of the two values is the new one is not known: both count as written, and
+  /// the one that loses is in the journal.
   ///
-  /// - Returns: Whether there was a gap that was not compared with any store before.
-  func compare(with other: StoreAccess) throws -> Bool {
+  /// A value that a program has just written in a store that kept its history is written by that program; only
+  /// what has been captured there tells. While programs write faster than that, the gap stays for the next pass.
+  ///
+  /// - Returns: Those of the two whose gap was not compared with any store before.
+  static func compare(_ a: StoreAccess, _ b: StoreAccess) throws -> [StoreAccess] {
+    let pairs = [(a, b), (b, a)]
+    func findOpen() throws -> [(StoreAccess, StoreAccess)] {
+      try pairs.filter { try HistoryGap(access: $0).isOpen(to: $1) }
+    }
+    if try findOpen().isEmpty { return [] }
+    for _ in 0..<StoreAccess.attempts {
+      for store in [a, b] { try HistoryCapture(access: store).run() }
+      let open = try findOpen()
+      let whole = open.count == 1 ? open.map(\.1) : []
+      let before = try whole.map { try $0.ledger().head }
+      let found = try open.map {
+        try StoreComparison(local: $0, replica: $1).differencesWithoutWrites()
+      }
+      let isQuiet = try zip(whole, before).allSatisfy { store, head in
+        let later = try store.uncaptured(after: head.captured, limit: 1, includesChanges: false)
+        return try head == store.ledger().head && later.isAll && later.transactions.isEmpty
+      }
+      if !isQuiet { continue }
+      return try zip(open, found).filter { pair, unwritten in
+        try HistoryGap(access: pair.0).close(to: pair.1, taking: unwritten)
+      }.map(\.0.0)
+    }
+    return []
+  }
+
+  /// Whether there is a gap that was not compared with another store.
+  private func isOpen(to other: StoreAccess) throws -> Bool {
     let ledger = try access.ledger()
     guard ledger.head.gap == .values else { return false }
-    let before = try ledger.gapComparisons()
-    let id = try other.ledger().storeID
-    if before.stores.contains(id) { return try close(before) }
-    guard let unwritten = try unwritten(against: other) else { return false }
+    let comparisons = try ledger.gapComparisons()
+    if try !comparisons.stores.contains(other.ledger().storeID) { return true }
+    if try isEnough(comparisons) {
+      ledger.head.gap = .none
+      ledger.setGapComparisons(GapComparisons())
+      _ = try access.commit(ledger)
+    }
+    return false
+  }
+
+  /// - Returns: Whether the gap was not compared with any store before.
+  private func close(
+    to other: StoreAccess, taking unwritten: [RecordID: Set<String>]
+  ) throws -> Bool {
+    let before = try access.ledger().gapComparisons()
     var comparisons = before
-    comparisons.stores.insert(id)
+    comparisons.stores.insert(try other.ledger().storeID)
     let isClosed = try isEnough(comparisons)
     try capture(next: isClosed ? .none : .values, isClosed ? GapComparisons() : comparisons) {
       work, stamp in
-      for (id, properties) in unwritten.sorted(by: { $0.key < $1.key }) {
-        guard let entry = try work.ledger.record(id),
-          let object = work.ledger.objectID(for: entry)
-        else { continue }
-        try work.update(object, properties, stamp)
-      }
+      try take(unwritten, stamp, in: &work)
     }
     return before.stores.isEmpty
+  }
+
+  /// Takes values for written right after those that they replaced: when they were is not known, and what another
+  /// store is known to have written later was.
+  ///
+  /// Earlier than what the store has written since, they are of a writer of their own: see ``StoreID/writer(_:)``.
+  private func take(
+    _ unwritten: [RecordID: Set<String>], _ stamp: Stamp, in work: inout CaptureWork
+  ) throws {
+    if unwritten.isEmpty { return }
+    work.ledger.head.epoch += 1
+    let earliest = Stamp(clock: .beforeSync, store: work.ledger.writer)
+    for (id, properties) in unwritten.sorted(by: { $0.key < $1.key }) {
+      guard let entry = try work.ledger.record(id),
+        let object = work.ledger.objectID(for: entry)
+      else { continue }
+      let columns = work.plan(of: object)?.names
+      let values = properties.filter { columns?.place(of: $0) != nil }
+      try work.update(object, values, earliest)
+      // Members are compared with what the store itself knows of them, too.
+      let others = properties.subtracting(values)
+      if !others.isEmpty { try work.update(object, others, stamp) }
+    }
+    work.ledger.head.epoch += 1
+  }
+
+  /// Takes values that come from another store under the write that is known of them here, and differ, for written
+  /// here: it has them as they were, and got them after it was compared with.
+  func compare(with incoming: [RecordState]) throws {
+    let ledger = try access.ledger()
+    try ledger.prefetch(records: incoming.map(\.id))
+    let found = try incoming.compactMap { state in
+      try ledger.record(state.id).flatMap { entry in
+        ledger.objectID(for: entry).map { (state: state, entry: entry, object: $0) }
+      }
+    }
+    let rows = try access.store.snapshots(for: found.map(\.object))
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
+    var unwritten: [RecordID: Set<String>] = [:]
+    for (item, row) in zip(found, rows) {
+      guard let row else { continue }
+      let mine = item.entry.state(id: item.state.id, row: try reading.values(of: row))
+      let names = try mine.registers.filter { name, register in
+        guard let theirs = item.state.registers[name], theirs.write.stamp == register.write.stamp
+        else { return false }
+        return try !ledger.resolved(theirs.value).isSame(as: ledger.resolved(register.value))
+      }.map(\.key)
+      if !names.isEmpty { unwritten[item.state.id] = Set(names) }
+    }
+    if unwritten.isEmpty { return }
+    try capture(next: .values, try ledger.gapComparisons()) { work, stamp in
+      try take(unwritten, stamp, in: &work)
+    }
   }
 
   private func isEnough(_ comparisons: GapComparisons) throws -> Bool {
@@ -113,29 +203,6 @@ struct HistoryGap {
       sources.insert(try SyncKey.identity(StoreID.self, in: key))
     }
     return try comparisons.isEnough(for: Set(access.readers().keys), and: sources)
-  }
-
-  /// Closes the gap where there is no store any more that was not compared with.
-  private func close(_ comparisons: GapComparisons) throws -> Bool {
-    guard try isEnough(comparisons) else { return false }
-    let ledger = try access.ledger()
-    ledger.head.gap = .none
-    ledger.setGapComparisons(GapComparisons())
-    _ = try access.commit(ledger)
-    return false
-  }
-
-  /// Nil when the other store is written all the time.
-  private func unwritten(against other: StoreAccess) throws -> [RecordID: Set<String>]? {
-    for _ in 0..<StoreAccess.attempts {
-      try HistoryCapture(access: other).run()
-      let before = try other.ledger().head
-      let found = try StoreComparison(local: access, replica: other).differencesWithoutWrites()
-      let after = try other.ledger().head
-      let later = try other.uncaptured(after: after.captured, limit: 1, includesChanges: false)
-      if before == after, later.isAll, later.transactions.isEmpty { return found }
-    }
-    return nil
   }
 
   private func capture(
@@ -155,5 +222,12 @@ struct HistoryGap {
       if try access.commit(ledger) { return }
     }
     throw StoreAccess.contention(access.store)
+  }
+}
+
+extension Ledger {
+  /// A value as it is compared: a reference to a record that another stands for leads to that one.
+  fileprivate func resolved(_ value: WireValue) throws -> WireValue {
+    try value.reference.map { .reference(try resolve($0)) } ?? value
   }
 }

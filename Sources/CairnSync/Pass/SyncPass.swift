@@ -98,10 +98,7 @@ struct SyncPass: @unchecked Sendable {
       return Report(event: .captured, captured: try capture(local))
     case .captureReplica:
       var report = Report(event: .captured, captured: try capture(replica))
-      for (store, other) in [(local, replica), (replica, local)]
-      where try HistoryGap(access: store).compare(with: other) {
-        report.gaps.append(Self.place(of: store))
-      }
+      report.gaps = try HistoryGap.compare(local, replica).map(Self.place)
       // A store that takes nothing from the other does not take its deletes either.
       for (store, source, isTaking) in [
         (local, replica, direction.pulls), (replica, local, direction.pushes),
@@ -244,6 +241,9 @@ struct SyncPass: @unchecked Sendable {
     let isFull = set.records.count + set.links.count >= exporter.batchSize / 2
     let finishReading = isFull ? ahead.begin(after: next, by: exporter) : {}
     defer { finishReading() }
+    if served.head.gap == .values {
+      try HistoryGap(access: destination).compare(with: wanted.records)
+    }
     let outcome = try importing(to: destination, partOf: isPart ? source : nil) {
       try $0.apply(wanted, cursor: next)
     }
@@ -328,8 +328,9 @@ struct SyncPass: @unchecked Sendable {
     return arrived + refused
   }
 
-  /// Records whose reference waits although its target is here: another record has the target for
-  /// itself, and may have let go of it by an application's hand, which sees nothing of who waits.
+  /// Records whose reference waits although its target is here: another record has the target for itself, and may
+  /// have let go of it by an application's hand, which sees nothing of who waits; or an operator brought the
+  /// target back.
   private func claimants(
     _ access: StoreAccess, _ sidecar: any SidecarKeeping
   ) throws -> Set<RecordID> {
@@ -337,13 +338,15 @@ struct SyncPass: @unchecked Sendable {
     var ledger = try access.ledger()
     try sidecar.visitEntries(of: .parked) { key, _ in
       let (target, reference) = try SyncKey.parked(from: key)
-      let owner = reference.owner
-      guard let claimant = try ledger.record(owner), claimant.key != nil,
-        let plan = access.schema.entities[claimant.entity],
-        let column = plan.names.place(of: reference.property), plan.columns[column].isExclusive,
-        try ledger.record(try ledger.resolve(target))?.key != nil
+      guard try ledger.record(try ledger.resolve(target))?.key != nil,
+        let claimant = try ledger.record(reference.owner), claimant.survivor == nil,
+        let plan = access.schema.entities[claimant.entity]
       else { return }
-      found.insert(owner)
+      // Without an object it goes along with the target, or is deleted itself.
+      let isAlive =
+        claimant.key != nil
+        || claimant.state(id: reference.owner, row: nil).isAlive(under: plan.policy)
+      if isAlive { found.insert(reference.owner) }
     } afterPage: {
       ledger = try access.ledger()
     }

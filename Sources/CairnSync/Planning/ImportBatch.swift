@@ -4,6 +4,8 @@ struct ImportBatch: Sendable {
   let source: StoreID
   var records: [RecordState] = []
   var links: [LinkChange] = []
+  /// Whether the source has sent this now; false for what waited here, or is looked at once more.
+  var isSent = true
   /// Records that an attempt was refused for, with the reason: they go into quarantine.
   var refused: [RecordID: String] = [:]
   /// Whether more of what the source has done is still to come: then a record that did not come may be another

@@ -21,8 +21,12 @@ struct ImportPlanner {
     var after: RecordState
     /// Whether the state equals the one the source sent.
     var equalsIncoming = false
-    /// Whether the state itself changed, not only what the row can show of it.
-    var isNews: Bool { before != after }
+    /// Whether the source knows less of a record that is deleted here, and sent nothing new: it has not heard of the
+    /// delete or of what was deleted, or has forgotten it.
+    var isSourceBehind = false
+    /// Whether others have to learn of it: the state itself changed, not only what the row can show of it, or
+    /// the source has to be told again.
+    var isNews: Bool { before != after || isSourceBehind }
   }
 
   struct PlannedLink {
@@ -95,7 +99,7 @@ struct ImportPlanner {
     for link in sorting.links where known.links[link.key] == nil { needs.insert(.link(link.key)) }
     for id in batch.reconsidered { load(id) }
     if !needs.isEmpty { return }
-    for record in sorting.records { merge(record) }
+    for record in sorting.records { merge(record, wasLess: sorting.sentLess.contains(record.id)) }
     _ = settleUniqueness()
     for link in sorting.links { merge(link) }
     for id in batch.reconsidered.sorted() {
@@ -177,7 +181,8 @@ struct ImportPlanner {
 
   // MARK: Merging
 
-  private mutating func merge(_ incoming: RecordState) {
+  /// - Parameter wasLess: Whether the source sent less, and the rest waited here.
+  private mutating func merge(_ incoming: RecordState, wasLess: Bool) {
     let mine = load(incoming.id)
     let decision = RecordDecision.decide(
       mine: mine, theirs: incoming, policy: setting.policy(of: incoming))
@@ -204,6 +209,11 @@ struct ImportPlanner {
     }
     items[incoming.id]?.after = merged
     items[incoming.id]?.equalsIncoming = equalsIncoming
+    // Told once: what the source sends after that has all of this in it. Also of two that are deleted, since a
+    // delete may be denied.
+    if batch.isSent, mine == merged, merged != incoming || wasLess, !setting.isAlive(merged) {
+      items[incoming.id]?.isSourceBehind = true
+    }
   }
 
   /// Gives a survivor the values of a record it stands for.

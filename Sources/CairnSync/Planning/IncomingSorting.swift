@@ -6,6 +6,8 @@ struct IncomingSorting {
   private(set) var held: [(key: HeldKey, entry: QuarantineEntry)] = []
   /// What is not to be held any more.
   private(set) var released: [HeldKey] = []
+  /// The records of which what waited here says more than what was sent.
+  private(set) var sentLess: Set<RecordID> = []
 
   init(source: StoreID) { self.source = source }
 
@@ -35,7 +37,9 @@ struct IncomingSorting {
         state.registers = state.registers.arranged(by: plan.names)
       }
       records.append(state)
-      if waiting != nil { released.append(key) }
+      if waiting == nil { return }
+      released.append(key)
+      if state != incoming { sentLess.insert(state.id) }
     }
   }
 

@@ -28,7 +28,10 @@ extension ImportPlanner {
       noteConflicts(key, mine, state)
       if batch.journalsDeletes, mine.isMember, !merged.isMember { noteRemoval(key, mine, merged) }
     }
-    let isNews = merged != mine || (links[key]?.isNews ?? false)
+    // As with a record: the source has not heard that it was removed, or has forgotten it.
+    let isSourceBehind =
+      isIncoming && batch.isSent && mine == merged && !merged.isMember && state.isMember
+    let isNews = merged != mine || isSourceBehind || (links[key]?.isNews ?? false)
     put(
       key,
       PlannedLink(state: merged, isNews: isNews, equalsIncoming: isIncoming && merged == state))

@@ -76,6 +76,53 @@ struct GapComparisonTests {
     }
   }
 
+  /// Which of two values is the new one nothing tells: a third one, which is known to have replaced the former, is
+  /// not lost to either of them.
+  @Test func aValueIsNotTakenForANewOneBecauseBothStoresHaveLostTheirHistory() throws {
+    let fleet = Fleet(seed: 100)
+    let (a, b, c) = (try fleet.add("a"), try fleet.add("b"), try fleet.add("c"))
+    try a.write { _ = try a.insert("Item", ["key": "k", "value": "first"], in: $0) }
+    _ = try fleet.settle([(a, b), (a, c)])
+    fleet.advance(10)
+    try c.write { try c.find("Item", "k", in: $0)?.setValue("known", forKey: "value") }
+    try HistoryCapture(access: c.access).run()
+    fleet.advance(10)
+    try b.write { try b.find("Item", "k", in: $0)?.setValue("lost", forKey: "value") }
+    try a.write { _ = try a.insert("Item", ["key": "other"], in: $0) }
+    for site in [a, b] {
+      let history = try site.access.history()
+      #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+    }
+    _ = try fleet.settle([(a, b)])
+    _ = try fleet.settle([(a, c), (a, b)])
+    for site in [a, b, c] {
+      #expect(try site.picture().contains("item k known nil ^- []"), "\(site.name)")
+    }
+    // Neither "first", which nobody wrote again, nor "lost" has replaced it, and both are told of.
+    let lost = try [a, b, c].flatMap { try ReplicationTests().journal($0) }
+      .filter { $0.property == "value" }
+    #expect(Set(lost.map(\.losingValue)).isSuperset(of: [.string("lost")]))
+  }
+
+  /// The value as it was comes by way of a store that was compared with before, from one that is unknown here.
+  @Test func aValueWhoseHistoryIsLostIsNotOverwrittenByTheOneThatItReplaced() throws {
+    let fleet = Fleet(seed: 101)
+    let (a, b, c, hub) = (
+      try fleet.add("a"), try fleet.add("b"), try fleet.add("c"), try fleet.add("hub")
+    )
+    // Of two values under one stamp, the greater stays.
+    try a.write { _ = try a.insert("Item", ["key": "k", "value": "z"], in: $0) }
+    _ = try fleet.settle([(a, c), (b, c)])
+    try a.write { try a.find("Item", "k", in: $0)?.setValue("a", forKey: "value") }
+    #expect(try a.access.history().purgeHistory(before: .max, date: nil) > 0)
+    _ = try fleet.settle([(a, hub)])
+    #expect(try a.access.ledger().head.gap == .values)
+    _ = try fleet.settle([(b, hub), (a, hub)])
+    for site in [a, b, hub] {
+      #expect(try site.picture() == ["item k a nil ^- []"], "\(site.name)")
+    }
+  }
+
   /// A comparison with a store that does not have the records tells nothing.
   @Test func linksAndOrdersWhoseHistoryIsLostAreFoundInTheRows() throws {
     let fleet = Fleet(seed: 97)

@@ -54,6 +54,35 @@ struct RestoreTests {
     try await duet.close()
   }
 
+  /// What refers to the record, or went along with it, unseen by the one who deleted it, waits for it.
+  @Test func whatWaitedForARecordIsThereAgainWithIt() async throws {
+    let duet = try await Duet.make()
+    try duet.here.insert(["child"])
+    try await duet.concurrently(
+      here: { context in
+        let item = try #require(try duet.here.site.find("Item", "k", in: context))
+        try duet.here.set("child", "parent", item, in: context)
+        try duet.here.set("k", "value", "mine", in: context)
+        _ = try duet.here.site.insert("Part", ["key": "p", "item": item], in: context)
+      },
+      there: { context in
+        context.delete(try #require(try duet.there.site.find("Item", "k", in: context)))
+      })
+    #expect(try duet.here.site.picture() == ["item child child nil ^- []", "tag t n"])
+    let filter = ConflictFilter(property: "value", rules: [.deleteWon])
+    let conflict = try await only(duet, filter)
+    #expect(try await duet.here.engine.restore(conflict.id).isRevived)
+    try await duet.settle()
+    for daemon in [duet.here, duet.there] {
+      #expect(
+        try daemon.site.picture() == [
+          "item child child nil ^k []", "item k mine 1.0 ^- []", "tag t n", "part p of k at 0",
+        ])
+      #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    }
+    try await duet.close()
+  }
+
   @Test func whereDeletesWinADeletedRecordDoesNotComeBack() async throws {
     let duet = try await Duet.make(policy: .deleteWins)
     try await duet.concurrently(

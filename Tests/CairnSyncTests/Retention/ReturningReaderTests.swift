@@ -233,6 +233,38 @@ struct ReturningReaderTests {
     try expect(["stays=by b"], [(a, disk), (b, disk), (b, far)])
   }
 
+  /// Specification: sync.md 2.1: where one store has forgotten a delete and another has not, a record that a
+  /// third brings back does not live in the one and not in the other.
+  @Test func aStoreThatHasNotForgottenADeleteTellsTheOneThatHas() throws {
+    let (c, d) = (try fleet.addRetaining("c"), try fleet.addRetaining("d"))
+    try a.write { context in
+      let tag = try a.insert("Tag", ["name": "red"], in: context)
+      for key in ["goes", "stays"] {
+        let item = try a.insert("Item", ["key": key, "value": key], in: context)
+        item.setValue(Set([tag]), forKey: "tags")
+      }
+    }
+    _ = try fleet.settle([(a, disk), (c, disk)])
+    try delete(["goes"], a)
+    try a.write { context in
+      try a.find("Item", "stays", in: context)?.setValue(Set<ManagedObject>(), forKey: "tags")
+    }
+    for _ in 0..<4 {
+      // Each time: what is old is told by when purges looked.
+      try disk.purge()
+      fleet.advance(PurgeTests.retention + 1)
+      _ = try fleet.settle([(a, disk)])
+    }
+    try disk.purge()
+    #expect(try disk.entries(.records) == 2 && a.entries(.records) == 3)
+    // d has never met those, and does not know that c was away.
+    _ = try fleet.settle([(c, d)])
+    try expect(["stays=stays"], [(d, disk), (a, disk), (c, d)])
+    for site in [a, disk, d, c] {
+      #expect(try site.picture().contains("item stays stays nil ^- []"), "\(site.name)")
+    }
+  }
+
   @Test func removedMembersDoNotComeBackAndNewOnesStay() throws {
     try a.write { context in
       let tags = try ["old", "kept"].map { try a.insert("Tag", ["name": $0], in: context) }

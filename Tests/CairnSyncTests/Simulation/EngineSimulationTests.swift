@@ -30,6 +30,8 @@ struct EngineSimulationTests {
     "store gone": 3, "exchanged for a copy": 5, "local restored": 3, "replica restored": 3,
     "replica lost": 3, "purge": 5, "clock ahead": 5, "clock back": 3,
     "upgrade": 5, "pause": 5, "stop": 5, "save refused": 5,
+    "accepted": 5, "approved": 3, "revert": 5, "restore": 10, "changed past history": 10,
+    "repaired, local preferred": 20, "repaired, replica preferred": 20,
   ]
   /// At how many of the failpoints a machine must have died.
   private static let placesToDie = 7
@@ -73,7 +75,7 @@ struct EngineSimulationTests {
       Issue.record("\(failed.count) of \(seeds) failed: \(failed.sorted())\n\(report)")
     }
     guard seeds >= 50 else { return }
-    // Only clocks that jump beyond the allowed skew leave something to accept.
+    // Clocks that jump beyond the allowed skew leave more to accept.
     let content = Self.content.merging(Simulation.isWild ? ["accepted": 10] : [:]) { $1 }
     for (what, times) in content.sorted(by: { $0.key < $1.key }) {
       #expect(total[what, default: 0] >= times, "too little happened: \(what)")

@@ -273,6 +273,18 @@ final class SimulatedStore {
     }
   }
 
+  /// The last transaction that sync has captured; 0 where it has not begun.
+  func captured() throws -> Int64 {
+    try probe().read { database in
+      let table = "CAIRN_\(SyncMap.meta.rawValue)"
+      guard try database.tableExists(table),
+        let head = try Data.fetchOne(
+          database, sql: "SELECT V FROM \(table) WHERE K = ?", arguments: [SyncKey.head.key])
+      else { return 0 }
+      return try SyncHead(decoding: head).captured
+    }
+  }
+
   /// What the tables hold.
   func picture() throws -> StorePicture {
     try probe().read { try StorePicture($0) }

@@ -123,6 +123,22 @@ struct SimulationOracle {
   mutating func forgetSight(of values: Set<String>) { seenByNobody.formUnion(values) }
   private var seenByNobody: Set<String> = []
 
+  /// A program purged what another had written to a store before sync had read it.
+  mutating func forget(_ draft: Draft, in store: String) {
+    forgetful.insert(store)
+    forgotten.formUnion(draft.writes.map(\.write.value))
+    forgotten.formUnion(draft.set.keys)
+  }
+  /// The values and places that sync cannot tell from former ones where two stores have lost their history.
+  ///
+  /// It knows no write of them, and compares two stores of which either may have the new one. Both count as
+  /// written then, and the greater stamp wins.
+  private var forgotten: Set<String> = []
+  private var forgetful: Set<String> = []
+  private func isForgotten(_ valueOrPlace: String) -> Bool {
+    forgetful.count > 1 && forgotten.contains(valueOrPlace)
+  }
+
   /// From a step on a clock runs so far behind that stores which others have stamped begin theirs anew;
   /// which of two writes was seen by whom is not told by their stamps then (README, open).
   mutating func forgetSight(from time: Int) { sightEnds = min(sightEnds, time) }
@@ -208,7 +224,7 @@ struct SimulationOracle {
     present.sorted().compactMap { value in
       guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }
       guard let next = successors[value]?.first(where: { writes[$0]?.isCertain == true }),
-        !isBlurred(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true,
+        !isBlurred(next), !isForgotten(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true,
         !loose.contains(value)
       else { return nil }
       return "stale: \(value) is there although \(next) replaced it"
@@ -218,7 +234,7 @@ struct SimulationOracle {
   /// Links and references that are not what any store's programs set last.
   private func places(_ picture: StorePicture) -> [String] {
     last.sorted { $0.key < $1.key }.compactMap { place, byStore in
-      if uncertainPlaces.contains(place) { return nil }
+      if uncertainPlaces.contains(place) || isForgotten(place) { return nil }
       let words = place.split(separator: " ").map(String.init)
       // With a delete goes what was linked since the last capture, also where the record comes back.
       guard picture.records.contains(words[1]), deletes[words[1]] == nil else { return nil }

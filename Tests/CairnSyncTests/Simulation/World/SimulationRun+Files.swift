@@ -92,6 +92,7 @@ extension SimulationRun {
     }
     values.formUnion(journal(except: store))
     oracle.lose(store.name, since: since, elsewhere: values, records: records)
+    logged.removeAll { $0.store == store.name && $0.time > since }
     forgetClaims(on: store)
   }
 

@@ -92,6 +92,8 @@ extension SimulationRun {
     } catch {
       count("act refused")
       note("\(machine.name) cannot discard \(key ?? "?") at \(store.name): \(error)")
+      let code = (error as? SyncError)?.code
+      if code == .notAllowed || code == .planChanged { return }
     }
     await scheduler.settle()
     guard let after = try? store.picture() else { return }

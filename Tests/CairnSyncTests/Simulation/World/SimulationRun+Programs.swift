@@ -48,6 +48,9 @@ extension SimulationRun {
           scheduler.now(of: machine.name), and: saves % 1000, ofTransactionsAfter: before)
       }
       oracle.acknowledge(program.draft, in: store.name, at: number)
+      if let last = try? store.lastTransaction() {
+        logged.append((store.name, number, last, program.draft))
+      }
       for (what, times) in program.done { count(what, times) }
     } else {
       count("save refused")

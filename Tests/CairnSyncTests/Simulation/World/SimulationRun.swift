@@ -58,6 +58,8 @@ final class SimulationRun {
   private(set) var number = 0
   /// How many saves of programs there were.
   var saves = 0
+  /// What each of them did, when and where, and its last transaction.
+  var logged: [(store: String, time: Int, transaction: Int64, draft: SimulationOracle.Draft)] = []
   /// Whether a file was changed behind sync, so that its stores differ until they are repaired.
   var isTampered = false
   /// By store, the latest model version that a daemon has brought it to.
@@ -249,6 +251,10 @@ final class SimulationRun {
     else { return }
     count("purge")
     oracle.forgetSight(of: picture.values)
+    let captured = (try? store.captured()) ?? 0
+    for save in logged where save.store == store.name && save.transaction > captured {
+      oracle.forget(save.draft, in: store.name)
+    }
     note("a program purges the history of \(store.name): \(purged)")
   }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import CairnSync
 
 /// One thing that happens in a simulation.
@@ -57,15 +55,9 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
   ///
   /// That is drawn apart from all else: what goes on without them does not depend on it.
   static func hasOperators(seed: UInt64) -> Bool {
-    if !mayHaveOperators { return false }
     var generator = SeededGenerator(seed: seed &* 5 &+ 4)
     return generator.chance(50)
   }
-
-  /// Only where CAIRN_SIMULATION_OPERATORS=1 asks for them: seed 7000020 does not end equal with them, and why
-  /// is not known yet.
-  private static let mayHaveOperators =
-    ProcessInfo.processInfo.environment["CAIRN_SIMULATION_OPERATORS"] == "1"
 
   private static let acts: [Kind] = [.accept, .approve, .discard, .repair, .revert, .takeBack]
 
