@@ -55,17 +55,25 @@ import Testing
   @Test func aDaemonAtRestGivesTheCodeBackThatItDoesNotNeed() async throws {
     let daemon = try daemon(replicas: 2, pollInterval: "3s")
     try await daemon.start()
-    for round in 0..<2 {
-      #expect(try await daemon.ctl("insert", "Section", "name=s\(round)").code == 0)
-      #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
-      let atWork = try mappedFiles(of: daemon.pid)
-      let isGivenBack = await eventually {
-        (try? mappedFiles(of: daemon.pid)).map { $0 * 4 < atWork * 3 } == true
+    var written: [String] = []
+    for _ in 0..<2 {
+      var isGivenBack = false
+      var figures: [String] = []
+      // The look that gives back can come before what was at work is counted; then there is nothing to see.
+      for _ in 0..<10 where !isGivenBack {
+        let name = "s\(written.count)"
+        written.append(name)
+        #expect(try await daemon.ctl("insert", "Section", "name=\(name)").code == 0)
+        #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+        let atWork = try mappedFiles(of: daemon.pid)
+        isGivenBack = await eventually(within: .seconds(20)) {
+          (try? mappedFiles(of: daemon.pid)).map { $0 * 4 < atWork * 3 } == true
+        }
+        figures.append("\(atWork) kB at work, \(try mappedFiles(of: daemon.pid)) kB at rest")
       }
-      let atRest = try mappedFiles(of: daemon.pid)
-      #expect(isGivenBack, "\(atWork) kB at work, \(atRest) kB at rest")
+      #expect(isGivenBack, "\(figures)")
     }
-    #expect(try await daemon.values("Section", "name", store: "r1").sorted() == ["s0", "s1"])
+    #expect(try await daemon.values("Section", "name", store: "r1").sorted() == written.sorted())
   }
 
   @Test func commitsOfOtherProgramsAreNoticedWithoutLooks() async throws {
