@@ -32,7 +32,7 @@ import Testing
     .timeLimit(.minutes(10)),
     arguments: [
       ("unit.sh", 105), ("drop-ins.sh", 43), ("security.sh", 92), ("long-work.sh", 20),
-      ("page.sh", 23), ("handover.sh", 65), ("guide.sh", 105), ("bars.sh", 20), ("watchdog.sh", 21),
+      ("page.sh", 23), ("handover.sh", 65), ("guide.sh", 105), ("bars.sh", 20), ("watchdog.sh", 27),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {
     let products = try #require(Project.products, "build the products first")

@@ -7,16 +7,15 @@ import Testing
   private typealias Look = WorkWatch.Look
   private static let idle = Look(isPending: false, signs: 0)
 
-  /// A watch of 30 s that was fed at 0 with these queues.
-  private func fed(_ looks: [WorkWatch.Queue: WorkWatch.Look]) -> WorkWatch {
+  /// A watch of 30 s that began a round at 0 with these queues.
+  private func begun(_ looks: [WorkWatch.Queue: WorkWatch.Look]) -> WorkWatch {
     var watch = WorkWatch(interval: .seconds(30))
-    watch.take(looks, at: .zero)
-    watch.fed()
+    watch.begin(looks, at: .zero)
     return watch
   }
 
   @Test func queuesWithoutWorkFeed() {
-    var watch = fed([
+    var watch = begun([
       .control: Self.idle, .reads: Self.idle, .writes: Self.idle, .link("r"): Self.idle,
     ])
     watch.take(
@@ -31,7 +30,7 @@ import Testing
       .control: Look(isPending: true, signs: 1), .reads: Look(isPending: true, signs: 1),
       .writes: Look(isPending: true, signs: 1), .link("r"): Look(isPending: true, signs: 1),
     ]
-    var watch = fed(looks)
+    var watch = begun(looks)
     for second in 1...100 {
       for other in looks.keys where other != queue { looks[other]?.signs += 1 }
       watch.take(looks, at: .seconds(second))
@@ -43,34 +42,36 @@ import Testing
   }
 
   @Test func workOfMinutesThatGetsOnFeeds() {
-    var watch = fed([.writes: Look(isPending: true, signs: 0)])
+    var watch = begun([.writes: Look(isPending: true, signs: 0)])
     for round in 1...60 {
       let now = Duration.seconds(round * 10)
-      watch.take([.writes: Look(isPending: true, signs: round)], at: now)
+      watch.take([.writes: Look(isPending: true, signs: round * 2)], at: now)
       #expect(watch.stuck(at: now) == [])
-      watch.fed()
+      watch.begin([.writes: Look(isPending: true, signs: round * 2 + 1)], at: now + .seconds(5))
     }
   }
 
-  @Test func aSignFromBeforeTheLastFeedIsNone() {
-    var watch = fed([.writes: Look(isPending: true, signs: 1)])
-    watch.take([.writes: Look(isPending: true, signs: 2)], at: .seconds(9))
-    watch.take([.writes: Look(isPending: true, signs: 2)], at: .seconds(10))
-    #expect(watch.stuck(at: .seconds(10)) == [])
-    watch.fed()
-    watch.take([.writes: Look(isPending: true, signs: 2)], at: .seconds(11))
-    #expect(watch.stuck(at: .seconds(11)) == [.writes])
+  @Test func aSignFromBeforeTheRoundIsNone() {
+    var watch = begun([.writes: Look(isPending: true, signs: 1)])
+    watch.take([.writes: Look(isPending: true, signs: 2)], at: .seconds(1))
+    #expect(watch.stuck(at: .seconds(1)) == [])
+    // A write whose turn comes between two rounds gives a sign, and hangs in its disk.
+    watch.begin([.writes: Look(isPending: true, signs: 3)], at: .seconds(6))
+    watch.take([.writes: Look(isPending: true, signs: 3)], at: .seconds(7))
+    #expect(watch.stuck(at: .seconds(7)) == [.writes])
+    watch.take([.writes: Look(isPending: true, signs: 4)], at: .seconds(8))
+    #expect(watch.stuck(at: .seconds(8)) == [])
   }
 
   @Test func aLinkIsStuckAfterTenIntervalsIfItsReplicaAnswers() {
     let link = WorkWatch.Queue.link("r")
-    var watch = fed([link: Look(isPending: true, signs: 4)])
+    var watch = begun([link: Look(isPending: true, signs: 4)])
     for (second, isStuck) in [(29, false), (31, false), (299, false), (301, true)] {
       let now = Duration.seconds(second)
       watch.take([link: Look(isPending: true, signs: 4)], at: now)
       #expect(watch.stuck(at: now) == (isStuck ? [link] : []))
       #expect(watch.silentLinks(at: now) == (second < 30 ? [] : ["r"]))
-      watch.fed()
+      watch.begin([link: Look(isPending: true, signs: 4)], at: now)
     }
     watch.take([link: Look(isPending: true, signs: 5)], at: .seconds(302))
     #expect(watch.stuck(at: .seconds(302)) == [])
@@ -78,7 +79,7 @@ import Testing
 
   @Test func aReplicaThatHangsIsNoReasonToKillTheDaemon() {
     let link = WorkWatch.Queue.link("r")
-    var watch = fed([link: Look(isPending: true, signs: 4)])
+    var watch = begun([link: Look(isPending: true, signs: 4)])
     watch.take([link: Look(isPending: true, signs: 4, isAnswered: false)], at: .seconds(10_000))
     #expect(watch.stuck(at: .seconds(10_000)) == [])
     // It answers again, and the link does not notice.
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test func aQueueThatIsGoneIsForgotten() {
-    var watch = fed([
+    var watch = begun([
       .writes: Look(isPending: true, signs: 1), .link("r"): Look(isPending: true, signs: 1),
     ])
     watch.take([.control: Self.idle], at: .seconds(1000))

@@ -53,6 +53,8 @@ final class WatchdogService: Service {
     await cancelWhenGracefulShutdown {
       var watch = WorkWatch(interval: self.interval)
       while !Task.isCancelled {
+        // What happened before it asks is no evidence that anything works now.
+        watch.begin(self.looks(), at: Self.now)
         self.ask()
         await self.wait(&watch)
         try? await Task.sleep(for: watch.pause)
@@ -91,20 +93,20 @@ final class WatchdogService: Service {
     var step = min(Duration.milliseconds(20), interval / 30)
     while !Task.isCancelled {
       try? await Task.sleep(for: step)
-      step = interval / 30
+      // Answers are to be seen soon after they came: systemd counts from the feed.
+      step = min(step * 2, interval / 30)
       let now = Self.now
       watch.take(looks(), at: now)
       for name in watch.silentLinks(at: now) { askReplica(name) }
       let stuck = watch.stuck(at: now)
       if stuck.isEmpty { break }
-      guard !isOverdue, now - begun > watch.pause else { continue }
+      guard !isOverdue, now - begun > watch.patience else { continue }
       isOverdue = true
       let names = stuck.map(\.description).joined(separator: ", ")
       logger.event(.probeOverdue, "the watchdog is not fed; what does not get on: \(names)")
       await conductor.handle(.probeOverdue)
     }
     if Task.isCancelled { return }
-    watch.fed()
     notifier(.watchdog)
     figures.fed()
     await conductor.handle(.probeAnswered)

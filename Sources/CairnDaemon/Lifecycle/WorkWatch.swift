@@ -5,6 +5,10 @@
 /// A queue gets on when nothing waits for it, or when it has given a sign since the look before: so one that
 /// works for minutes is fed for, as is one that waits for a lock which another program holds. One that is
 /// stuck gives none, whatever the other queues do.
+///
+/// A round begins with a look, right before a piece of work is asked of each queue, and ends when all of them
+/// have got on since. systemd counts the time from the feed at the end of a round: a sign of an earlier moment,
+/// when a queue that is stuck now still worked, would put its end off by as long as it is old.
 struct WorkWatch: Sendable {
   enum Queue: Hashable, Sendable, Comparable, CustomStringConvertible {
     case control
@@ -51,8 +55,13 @@ struct WorkWatch: Sendable {
 
   init(interval: Duration) { self.interval = interval }
 
-  /// How often to feed.
-  var pause: Duration { interval / 3 }
+  /// How long to rest between two rounds.
+  ///
+  /// A queue may be silent for the rest of the interval before systemd ends the daemon.
+  var pause: Duration { interval / 6 }
+
+  /// How long a round may take before it is said what it waits for.
+  var patience: Duration { interval / 3 }
 
   /// Takes a look at all queues that there are.
   ///
@@ -88,6 +97,9 @@ struct WorkWatch: Sendable {
 
   private func silence(of seen: Seen, at now: Duration) -> Duration { now - seen.last }
 
-  /// The watchdog was fed: each queue has to get on again before the next time.
-  mutating func fed() { for queue in queues.keys { queues[queue]?.hasGotOn = false } }
+  /// Begins a round: each queue has to get on after this look.
+  mutating func begin(_ looks: [Queue: Look], at now: Duration) {
+    take(looks, at: now)
+    for queue in queues.keys { queues[queue]?.hasGotOn = false }
+  }
 }
