@@ -16,6 +16,8 @@ struct RecordColumn {
 
   let name: String
   let source: Source
+  /// Whether a SQL store sorts rows by it without reading them all first.
+  let isSortedBySQL: Bool
 
   /// The columns of every stored property of an entity, in the layout's order.
   static func all(of entity: EntityDescription) -> [RecordColumn] {
@@ -23,10 +25,12 @@ struct RecordColumn {
     let slots = layout.slots.enumerated().compactMap { index, slot -> RecordColumn? in
       if slot.isTransient { return nil }
       return RecordColumn(
-        name: slot.name, source: slot.relationship == nil ? .slot(index) : .toOne(index))
+        name: slot.name, source: slot.relationship == nil ? .slot(index) : .toOne(index),
+        isSortedBySQL: slot.isSortedBySQL)
     }
     let toManys = layout.toManys.filter { !$0.isTransient }
-    return slots + toManys.map { RecordColumn(name: $0.name, source: .toMany($0)) }
+    return slots
+      + toManys.map { RecordColumn(name: $0.name, source: .toMany($0), isSortedBySQL: false) }
   }
 
   /// The column of one property or key path.
@@ -38,10 +42,12 @@ struct RecordColumn {
     let unknown = ControlError.unknownProperty(path, of: entity)
     if let slot = entity.layout.slotByName[path] {
       source = entity.layout.slots[slot].relationship == nil ? .slot(slot) : .toOne(slot)
+      isSortedBySQL = entity.layout.slots[slot].isSortedBySQL
       return
     }
     if let index = entity.layout.toManyByName[path] {
       source = .toMany(entity.layout.toManys[index])
+      isSortedBySQL = false
       return
     }
     var steps: [RelationshipDescription] = []
@@ -52,6 +58,7 @@ struct RecordColumn {
           Self.isAggregate(parts[position...], of: current)
         else { throw unknown }
         source = .aggregate(ObjectExpression(forKeyPath: path))
+        isSortedBySQL = false
         return
       }
       let rest = parts[position...].joined(separator: ".")
@@ -59,6 +66,7 @@ struct RecordColumn {
         current.layout.slots[slot].relationship == nil
       {
         source = .path(steps: steps, slot: slot)
+        isSortedBySQL = current.layout.slots[slot].isSortedBySQL
         return
       }
       guard let relationship = current.relationshipsByName[part],
@@ -92,9 +100,29 @@ struct RecordColumn {
     }
   }
 
-  private init(name: String, source: Source) {
+  private init(name: String, source: Source, isSortedBySQL: Bool) {
     self.name = name
     self.source = source
+    self.isSortedBySQL = isSortedBySQL
+  }
+
+  /// What a SQL store sorts a row by; only where it does.
+  func sortValue(of object: ManagedObject) -> AttributeValue {
+    switch source {
+    case .slot(let slot): return object.storedValue(at: slot)
+    case .toOne:
+      return references(of: object).first?.rowKey.map { .integer($0) } ?? .null
+    case .path(let steps, let slot):
+      return Self.end(of: steps, from: object)?.storedValue(at: slot) ?? .null
+    case .toMany, .aggregate: return .null
+    }
+  }
+
+  /// Where to-one relationships lead.
+  private static func end(
+    of steps: [RelationshipDescription], from object: ManagedObject
+  ) -> ManagedObject? {
+    steps.reduce(object) { $0?.value(forKey: $1.name) as? ManagedObject }
   }
 
   /// The objects that the column's value refers to.
@@ -119,12 +147,8 @@ struct RecordColumn {
       // A set has no order of its own; the same rows must look the same each time.
       return .array((relationship.isOrdered ? members : members.sorted()).map { .string($0) })
     case .path(let steps, let slot):
-      var current = object
-      for step in steps {
-        guard let next = current.value(forKey: step.name) as? ManagedObject else { return .null }
-        current = next
-      }
-      return RecordCoding.json(current.storedValue(at: slot))
+      return Self.end(of: steps, from: object).map { RecordCoding.json($0.storedValue(at: slot)) }
+        ?? .null
     case .aggregate(let expression):
       // What has no value, such as the sum of a column that overflows, is null.
       return Self.json(try? expression.value(for: object))
@@ -141,6 +165,21 @@ struct RecordColumn {
     case let text as String: return .string(text)
     case let date as Date: return RecordCoding.json(.date(date))
     default: return .null
+    }
+  }
+}
+
+extension EntityLayout.Slot {
+  fileprivate var isSortedBySQL: Bool {
+    guard !isTransient else { return false }
+    switch attribute?.attributeType {
+    // A to-one relationship: its key.
+    case nil: return true
+    case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date,
+      .uuid,
+      .uri:
+      return true
+    case .binaryData, .transformable, .objectID, .composite, .undefined: return false
     }
   }
 }

@@ -6,8 +6,9 @@ import Foundation
 
 /// The result of a fetch, read batch by batch.
 ///
-/// Which records there are is found at once, or page by page; a batch has their values as they are when it is read, in the state
-/// that the context is pinned to, if it is. Records that were deleted meanwhile are left out.
+/// Which records there are is found page by page where the store can go on behind a row, else at once; a batch has
+/// their values as they are when it is read, in the state that the context is pinned to, if it is. Records that
+/// were deleted meanwhile are left out.
 // Unchecked: what changes is only touched inside `performAndWait` of the context.
 public final class RecordCursor: @unchecked Sendable {
   private struct Row {
@@ -18,31 +19,38 @@ public final class RecordCursor: @unchecked Sendable {
 
   /// What a batch may grow to, unless one row has more.
   static let byteLimit = 1 << 20
-  /// How many rows are found at once where that is done page by page: each page is found by passing over those
-  /// before it, so few pages are better, and each row takes about 500 bytes.
-  static let pageSize = 20_000
+  /// How many rows are found at once where that is done page by page: without an index for its order each page is
+  /// found by sorting all rows behind the last one, so few pages are better, and each ID takes about 150 bytes.
+  public static let pageSize = 20_000
 
   private let fetch: RecordFetch
   private let context: ManagedObjectContext
   private(set) var found: [ManagedObjectID]
   private let isNumbered: Bool
   private let pageSize: Int?
+  private let limit: Duration?
+  /// How many rows are still wanted; nil for all.
+  private var wanted: Int?
+  /// Whether rows may be behind those that were found last.
+  private(set) var mayFindMore = false
   private var position = 0
   /// Read, and not handed out yet.
   private var ahead: [Row] = []
-  /// How many are read next: fewer where rows are long.
-  private var step = 16
+  /// How many are read next: fewer where rows are long, which the first one tells.
+  private var step = 1
   private var hasStarted = false
 
   init(
-    fetch: RecordFetch, context: ManagedObjectContext, found: [ManagedObjectID], isNumbered: Bool,
-    pageSize: Int?
+    fetch: RecordFetch, context: ManagedObjectContext, isNumbered: Bool, pageSize: Int?,
+    limit: Duration?
   ) {
     self.isNumbered = isNumbered
     self.pageSize = pageSize
     self.fetch = fetch
     self.context = context
-    self.found = found
+    self.limit = limit
+    found = []
+    wanted = fetch.parameters.limit.flatMap { $0 > 0 ? $0 : nil }
   }
 
   /// The next batch, nil after the last.
@@ -78,14 +86,32 @@ public final class RecordCursor: @unchecked Sendable {
     return Array(ahead.prefix(count))
   }
 
+  /// Finds the first page, or all rows.
+  func findFirst() throws {
+    let size = min(pageSize ?? .max, wanted ?? .max)
+    fetch.request.fetchLimit = size == .max ? 0 : size
+    found = try fetch.find(in: context, within: limit)
+    position = 0
+    wanted = wanted.map { $0 - found.count }
+    mayFindMore = pageSize != nil && found.count == size && wanted != 0
+  }
+
   /// Finds the next page.
   ///
   /// - Returns: Whether there is another row.
   private func findOn() throws -> Bool {
-    guard let pageSize, found.count == pageSize else { return false }
-    fetch.request.fetchOffset += found.count
-    found = try context.fetch(fetch.request)
-    position = 0
+    guard mayFindMore else { return false }
+    let reader = try makeReader()
+    let place = reader.performAndWait {
+      // The last of those that are still there.
+      found.lazy.reversed().compactMap { self.fetch.place(of: $0, in: reader) }.first
+    }
+    guard let place else {
+      throw ControlError.busy(reason: "all rows that were found last are gone; read them anew")
+    }
+    fetch.request.fetchOffset = 0
+    fetch.request.place = place
+    try findFirst()
     return !found.isEmpty
   }
 
@@ -99,16 +125,23 @@ public final class RecordCursor: @unchecked Sendable {
     step = min(RecordFetch.batchSize, step * 2, max(1, Self.byteLimit / max(1, average)))
   }
 
-  /// Reads rows with a context of its own, so that none of their objects stays.
-  private func read(_ ids: ArraySlice<ManagedObjectID>) throws -> [Row] {
+  /// A context of its own in the same state, so that nothing that it reads stays.
+  private func makeReader() throws -> ManagedObjectContext {
     let reader = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     reader.persistentStoreCoordinator = context.persistentStoreCoordinator
     reader.undoManager = nil
     reader.stalenessInterval = context.stalenessInterval
-    let token = context.queryGenerationToken
+    if let token = context.queryGenerationToken {
+      try reader.performAndWait { try reader.setQueryGenerationFrom(token) }
+    }
+    return reader
+  }
+
+  /// Reads rows, none of whose objects stays.
+  private func read(_ ids: ArraySlice<ManagedObjectID>) throws -> [Row] {
+    let reader = try makeReader()
     return try reader.performAndWait {
       defer { reader.reset() }
-      if let token { try reader.setQueryGenerationFrom(token) }
       let request = FetchRequest<ManagedObject>(entityName: fetch.parameters.entity)
       request.predicate = ObjectPredicate(format: "SELF IN %@", Array(ids))
       request.returnsObjectsAsFaults = false

@@ -12,6 +12,7 @@ public struct RecordFetch {
   let parameters: FetchRecords.Parameters
   let entity: EntityDescription
   let columns: [RecordColumn]
+  private let sortColumns: [RecordColumn]
   /// Finds the records; their values are read batch by batch, so that a long result needs little memory.
   let request: FetchRequest<ManagedObjectID>
   let naming: any RecordNaming
@@ -38,9 +39,10 @@ public struct RecordFetch {
       ObjectSortDescriptor(
         key: key.hasPrefix("-") ? String(key.dropFirst()) : key, ascending: !key.hasPrefix("-"))
     }
-    for key in parameters.sort ?? [] {
-      _ = try RecordColumn(
-        path: key.hasPrefix("-") ? String(key.dropFirst()) : key, entity: entity)
+    // IDs are all that is wanted: with their values rows would be read whole, all of them at once.
+    request.includesPropertyValues = false
+    sortColumns = try (parameters.sort ?? []).map { key in
+      try RecordColumn(path: key.hasPrefix("-") ? String(key.dropFirst()) : key, entity: entity)
     }
     guard (parameters.limit ?? 0) >= 0, (parameters.offset ?? 0) >= 0 else {
       throw ControlError.invalidParameter(parameters.limit ?? 0 < 0 ? "limit" : "offset")
@@ -50,8 +52,6 @@ public struct RecordFetch {
     {
       throw ControlError.invalidParameter("after")
     }
-    // With a place to go on from, the rows behind it are counted.
-    request.fetchLimit = parameters.after == nil ? parameters.limit ?? 0 : 0
     request.fetchOffset = parameters.offset ?? 0
   }
 
@@ -66,70 +66,87 @@ public struct RecordFetch {
 
   /// Runs the fetch on the context's queue, in the given stores.
   ///
+  /// A SQL store finds the rows page by page, as they are read, so that no more of them are held, unless it cannot
+  /// sort by what is asked for. With an order of their own the pages are of one state, to which the context
+  /// is pinned if there is more than one.
+  ///
   /// - Parameters:
-  ///   - limit: How long finding the rows may take; nil for as long as it takes.
-  ///   - pageSize: How many rows are found at once, as they are read, so that no more of them are held: only for a
-  ///     context in which nothing changes meanwhile. Nil for all of them.
+  ///   - limit: How long finding a page may take; nil for as long as it takes.
+  ///   - pageSize: How many rows are found at once.
   /// - Returns: a cursor over the batches of the result.
   /// - Throws: a ``ControlError``, `LimitExceeded` when the time is over.
   public func start(
     in context: ManagedObjectContext, stores: [PersistentStore]?, within limit: Duration? = nil,
-    pageSize: Int? = nil
+    pageSize: Int = RecordCursor.pageSize
   ) throws -> RecordCursor {
     try context.performAndWait {
       request.affectedStores = stores
-      let isSQLite = (stores ?? context.persistentStoreCoordinator?.persistentStores ?? [])
-        .allSatisfy { $0.type == StoreTypeName.sqlite }
+      let read = stores ?? context.persistentStoreCoordinator?.persistentStores ?? []
+      let isSQLite = read.allSatisfy { $0.type == StoreTypeName.sqlite }
       // Rows come by their numbers, as tables have them, where the fetch asks for no other order.
-      let isNumbered = isSQLite && parameters.sort?.isEmpty ?? true
-      // Other stores promise no order in which one page follows another.
-      let size = isSQLite ? pageSize : nil
+      let isNumbered = isSQLite && sortColumns.isEmpty
+      let isPaged =
+        isSQLite && read.count == 1 && sortColumns.count <= Self.longestOrder
+        && sortColumns.allSatisfy(\.isSortedBySQL)
       if isNumbered {
         request.sortDescriptors = [ObjectSortDescriptor(key: nil, ascending: true)]
       } else if parameters.after != nil {
         throw ControlError.invalidParameter("after")
       }
-      if let size { request.fetchLimit = size }
-      do {
-        let found = remaining(of: try find(in: context, within: limit))
-        return RecordCursor(
-          fetch: self, context: context, found: found, isNumbered: isNumbered, pageSize: size)
-      } catch let error as PredicateEvaluationError {
-        throw ControlError.invalidPredicate(
-          text: parameters.predicate ?? "", position: 0, reason: error.reason)
-      } catch let error as CoreDataError {
-        // The model lacks a key path, or a value is none that the operator takes.
-        if error.code == .coreData
-          || error.underlyingError is PredicateEvaluationError
-        {
-          throw ControlError.invalidPredicate(
-            text: parameters.predicate ?? "", position: 0, reason: error.message)
+      if let after = parameters.after.map(Int64.init) {
+        request.place = .init(values: [.integer(after)], key: after)
+      }
+      let cursor = RecordCursor(
+        fetch: self, context: context, isNumbered: isNumbered, pageSize: isPaged ? pageSize : nil,
+        limit: limit)
+      // Meanwhile values may change, and rows change places with them.
+      let isPinned = isPaged && !isNumbered && context.queryGenerationToken == nil
+      if isPinned { try context.setQueryGenerationFrom(.current) }
+      try cursor.findFirst()
+      if isPinned, !cursor.mayFindMore { try context.setQueryGenerationFrom(nil) }
+      return cursor
+    }
+  }
+
+  /// More sort keys than this make conditions that are too deep for SQLite's parser.
+  private static let longestOrder = 8
+
+  /// Finds a page, of the context's queue.
+  ///
+  /// - Throws: a ``ControlError``.
+  func find(in context: ManagedObjectContext, within limit: Duration?) throws -> [ManagedObjectID] {
+    do {
+      return try ReadLimit.holding(limit) {
+        do {
+          return try context.fetch(request)
+        } catch {
+          guard let limit, ReadLimit.isOver else { throw error }
+          let seconds = limit.components.seconds
+          throw ControlError.limitExceeded(
+            limit: Int(seconds), reason: "finding the rows was ended after \(seconds) s")
         }
-        throw ControlError(error, store: stores == nil ? "" : parameters.store ?? "local") ?? error
       }
+    } catch let error as PredicateEvaluationError {
+      throw ControlError.invalidPredicate(
+        text: parameters.predicate ?? "", position: 0, reason: error.reason)
+    } catch let error as CoreDataError {
+      // The model lacks a key path, or a value is none that the operator takes.
+      if error.code == .coreData || error.underlyingError is PredicateEvaluationError {
+        throw ControlError.invalidPredicate(
+          text: parameters.predicate ?? "", position: 0, reason: error.message)
+      }
+      let name = request.affectedStores == nil ? "" : parameters.store ?? "local"
+      throw ControlError(error, store: name) ?? error
     }
   }
 
-  private func find(
-    in context: ManagedObjectContext, within limit: Duration?
-  ) throws -> [ManagedObjectID] {
-    try ReadLimit.holding(limit) {
-      do {
-        return try context.fetch(request)
-      } catch {
-        guard let limit, ReadLimit.isOver else { throw error }
-        let seconds = limit.components.seconds
-        throw ControlError.limitExceeded(
-          limit: Int(seconds), reason: "finding the rows was ended after \(seconds) s")
-      }
-    }
-  }
-
-  /// What is behind the place to go on from.
-  private func remaining(of found: [ManagedObjectID]) -> [ManagedObjectID] {
-    guard let after = parameters.after else { return found }
-    let behind = found.filter { ($0.rowKey ?? 0) > Int64(after) }
-    return Array(behind.prefix(parameters.limit.flatMap { $0 > 0 ? $0 : nil } ?? .max))
+  /// The place of a row in the order of the fetch; nil where the row has none any more.
+  func place(of row: ManagedObjectID, in context: ManagedObjectContext) -> StoreFetchRequest.Place?
+  {
+    guard let key = row.rowKey else { return nil }
+    if sortColumns.isEmpty { return .init(values: [.integer(key)], key: key) }
+    guard let object = try? context.existingObject(with: row) else { return nil }
+    return .init(values: sortColumns.map { $0.sortValue(of: object) }, key: key)
   }
 
   func rows(_ objects: [ManagedObject]) throws -> [[String: JSONValue]] {

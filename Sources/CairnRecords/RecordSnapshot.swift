@@ -38,17 +38,10 @@ public struct RecordSnapshot: Sendable {
 
   /// Runs a fetch, whose rows and references are named by object URIs, and hands them over batch by batch.
   ///
-  /// - Parameter limit: How long finding the rows may take; nil for as long as it takes.
+  /// - Parameter limit: How long finding a page of rows may take; nil for as long as it takes.
   public func cursor(
-    _ fetch: ExportRecords.Fetch, within limit: Duration? = nil
-  ) throws -> RecordCursor {
-    // A condition would be looked at anew for all rows before a page.
-    try cursor(
-      fetch, within: limit, pageSize: fetch.predicate == nil ? RecordCursor.pageSize : nil)
-  }
-
-  func cursor(
-    _ fetch: ExportRecords.Fetch, within limit: Duration?, pageSize: Int?
+    _ fetch: ExportRecords.Fetch, within limit: Duration? = nil,
+    pageSize: Int = RecordCursor.pageSize
   ) throws -> RecordCursor {
     try RecordFetch(
       FetchRecords.Parameters(

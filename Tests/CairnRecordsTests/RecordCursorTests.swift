@@ -22,6 +22,9 @@ import Testing
       properties: [
         AttributeDescription(name: "number", type: .integer32),
         AttributeDescription(name: "text", type: .string),
+        AttributeDescription(name: "cost", type: .decimal),
+        AttributeDescription(name: "day", type: .date),
+        AttributeDescription(name: "mark", type: .uuid),
       ])
     let partner = RelationshipDescription()
     (partner.name, partner.destinationEntity, partner.maxCount) = ("partner", item, 1)
@@ -40,6 +43,13 @@ import Testing
       for number in 0..<Self.count {
         let object = ManagedObject(entity: item, insertInto: context)
         object.setValue(number, forKey: "number")
+        // Few values, so that many rows have the same, and some have none.
+        let few = number % 7
+        if few < 6 { object.setValue(NSDecimalNumber(string: "\(few).1"), forKey: "cost") }
+        if few % 2 == 0 {
+          object.setValue(Date(timeIntervalSinceReferenceDate: Double(few) / 3), forKey: "day")
+        }
+        if number % 3 == 0 { object.setValue(UUID(), forKey: "mark") }
         if number % 2 == 1 { object.setValue(last, forKey: "partner") }
         last = object
       }
@@ -48,10 +58,12 @@ import Testing
     }
   }
 
-  private func cursor(_ parameters: FetchRecords.Parameters) throws -> RecordCursor {
+  private func cursor(
+    _ parameters: FetchRecords.Parameters, pageSize: Int = RecordCursor.pageSize
+  ) throws -> RecordCursor {
     try RecordFetch(
       parameters, model: coordinator.managedObjectModel, naming: URINaming(coordinator: coordinator)
-    ).start(in: context, stores: nil)
+    ).start(in: context, stores: nil, pageSize: pageSize)
   }
 
   private func numbers(_ replies: [FetchRecords.Reply]) -> [Int64] {
@@ -131,25 +143,87 @@ import Testing
     #expect(numbers([first] + rest) == wanted.map(Int64.init))
   }
 
-  @Test(arguments: [nil, ["-number"], ["text"]] as [[String]?], [1, 7, 50, 349, 350, 351])
-  func anExportHoldsOnePageOfItsRowsAndLeavesNoneOut(_ sort: [String]?, _ size: Int) throws {
+  private static let orders: [[String]?] = [
+    nil, ["-number"], ["text"], ["cost"], ["-cost"], ["cost", "-day", "mark"], ["-mark", "number"],
+    ["partner"], ["-partner.cost", "day"], ["-day", "-cost"],
+  ]
+
+  @Test(arguments: orders, [nil, "number > 20 AND (cost > 2 OR cost = nil)"] as [String?])
+  func aFetchHoldsOnePageOfItsRowsAndLeavesNoneOut(_ sort: [String]?, _ predicate: String?) throws {
+    let parameters = FetchRecords.Parameters(
+      entity: "Item", predicate: predicate, sort: sort, properties: ["number"])
+    let all = numbers(try rest(of: cursor(parameters)))
+    #expect(predicate == nil ? all.count == Self.count : all.count > 90)
     let path = try #require(coordinator.persistentStores.first?.url?.path)
     let snapshot = try RecordSnapshot(sqlite: path, model: coordinator.managedObjectModel)
     defer { snapshot.close() }
-    let cursor = try snapshot.cursor(
-      .init(entity: "Item", sort: sort, properties: ["number"]), within: nil, pageSize: size)
-    var found: [Int64] = []
-    while let reply = try cursor.next() {
-      #expect(cursor.found.count <= size)
-      found += numbers([reply])
+    for size in [1, 7, 50, all.count - 1, all.count, all.count + 1] {
+      let exported = try snapshot.cursor(
+        .init(entity: "Item", predicate: predicate, sort: sort, properties: ["number"]),
+        pageSize: size)
+      for cursor in [try cursor(parameters, pageSize: size), exported] {
+        var found: [Int64] = []
+        while let reply = try cursor.next() {
+          #expect(cursor.found.count <= size)
+          found += numbers([reply])
+        }
+        #expect(found == all, "\(size)")
+      }
     }
-    let all = Array(0..<Int64(Self.count))
-    #expect(found == (sort == ["-number"] ? all.reversed() : all))
+  }
+
+  @Test(arguments: [(0, 0), (5, 0), (120, 0), (0, 3), (120, 17), (1000, 340), (10, 350)])
+  func aPartOfTheRowsIsTheSameByPages(_ limit: Int, _ offset: Int) throws {
+    for sort in [nil, ["-cost"]] as [[String]?] {
+      let all = numbers(try rest(of: cursor(.init(entity: "Item", sort: sort))))
+      let parameters = FetchRecords.Parameters(
+        entity: "Item", sort: sort, limit: limit, offset: offset)
+      for size in [1, 40, 120, 500] {
+        let part = numbers(try rest(of: cursor(parameters, pageSize: size)))
+        #expect(part == Array(all.dropFirst(offset).prefix(limit == 0 ? .max : limit)), "\(size)")
+      }
+    }
+  }
+
+  @Test func pagesInAnOrderAreOfOneMoment() throws {
+    let cursor = try cursor(.init(entity: "Item", sort: ["number"]), pageSize: 60)
+    var found = numbers([try #require(try cursor.next())])
+    // What was read goes behind the rest, and what was not before it.
+    let other = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = coordinator
+    try other.performAndWait {
+      for object in try other.fetch(FetchRequest<ManagedObject>(entityName: "Item")) {
+        let number = object.value(forKey: "number") as? Int ?? 0
+        object.setValue(1000 - number, forKey: "number")
+        if number % 10 == 0 { other.delete(object) }
+      }
+      try other.save()
+    }
+    found += numbers(try rest(of: cursor))
+    #expect(found == Array(0..<Int64(Self.count)))
+  }
+
+  @Test func pagesGoOnBehindRowsThatAreGone() throws {
+    let cursor = try cursor(.init(entity: "Item"), pageSize: 150)
+    let first = try #require(try cursor.next())
+    let other = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    other.persistentStoreCoordinator = coordinator
+    try other.performAndWait {
+      for object in try other.fetch(FetchRequest<ManagedObject>(entityName: "Item")) {
+        let number = object.value(forKey: "number") as? Int ?? 0
+        if (120..<320).contains(number) { other.delete(object) }
+      }
+      try other.save()
+    }
+    let found = numbers([first] + (try rest(of: cursor)))
+    // Two batches were read ahead at most.
+    #expect(found.starts(with: Array(0..<120)) && found.suffix(30) == Array(320..<350))
   }
 
   @Test func aResultWithoutRowsNamesItsPropertiesOnce() throws {
     let replies = try rest(of: cursor(.init(entity: "Item", predicate: "number < 0")))
     #expect(replies.count == 1 && replies[0].rows.isEmpty)
-    #expect(Set(replies[0].properties ?? []) == ["number", "text", "partner"])
+    #expect(
+      Set(replies[0].properties ?? []) == ["number", "text", "cost", "day", "mark", "partner"])
   }
 }

@@ -10,6 +10,7 @@ struct FetchPlan {
   let sortDescriptors: [ObjectSortDescriptor]
   let limit: Int
   let offset: Int
+  let place: StoreFetchRequest.Place?
   let stores: [PersistentStore]?
   var includesPendingChanges: Bool
   let returnsFaults: Bool
@@ -31,6 +32,7 @@ struct FetchPlan {
     sortDescriptors = request.sortDescriptors ?? []
     limit = max(request.fetchLimit, 0)
     offset = max(request.fetchOffset, 0)
+    place = request.place
     stores = request.affectedStores
     includesPendingChanges = request.includesPendingChanges
     returnsFaults = request.returnsObjectsAsFaults
@@ -50,6 +52,7 @@ struct FetchPlan {
     sortDescriptors = request.sortDescriptors
     limit = request.limit
     offset = request.offset
+    place = request.place
     self.stores = stores
     includesPendingChanges = true
     returnsFaults = true
@@ -65,6 +68,7 @@ struct FetchPlan {
       entity: entity, includesSubentities: includesSubentities,
       predicate: predicate?.resolvingObjects(), sortDescriptors: sortDescriptors, limit: limit,
       offset: offset, result: result)
+    request.place = place
     request.monitor = monitor
     return request
   }

@@ -116,6 +116,8 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var fetchLimit = 0
   /// How many results to leave out at the beginning.
   open var fetchOffset = 0
+  /// Only the results behind this row; see `StoreFetchRequest.place`.
+  package var place: StoreFetchRequest.Place?
   /// How many rows are read at a time, 0 for all at once.
   ///
   /// With a batch size the fetch reads object IDs only. The results are faults; the first use of
@@ -173,6 +175,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
     sortDescriptors = other.sortDescriptors
     fetchLimit = other.fetchLimit
     fetchOffset = other.fetchOffset
+    place = other.place
     fetchBatchSize = other.fetchBatchSize
     resultType = other.resultType
     includesSubentities = other.includesSubentities

@@ -9,25 +9,58 @@ extension SQLCompiler {
   /// - Throws: ``SQLUnsupported`` when memory must sort, ``CoreDataError`` for what nothing sorts.
   func ordering(_ descriptors: [ObjectSortDescriptor]) throws -> [SQLFragment] {
     try descriptors.map { descriptor in
-      guard !descriptor.hasCustomComparator, let selector = descriptor.selector,
-        let collation = SQLCollation.name(for: selector)
-      else { throw SQLQueryError.unsupportedSort(descriptor) }
-      let term: SQLTerm
-      if let key = descriptor.key {
-        term = try self.term(.keyPath(key))
-      } else {
-        term = object(root.alias, root.entity)
-      }
-      let direction = descriptor.ascending ? " ASC" : " DESC"
-      if term.kind == .string, let text = collation.text {
-        return term.fragment + " COLLATE \(text)\(direction)"
-      }
-      switch term.kind {
-      case .integer, .boolean, .double, .decimal, .string, .date, .object, .uuid, .url, .null:
-        return term.fragment + direction
-      case .data, .opaqueData, .entity: throw SQLUnsupported()
-      }
+      try sortTerm(descriptor) + (descriptor.ascending ? " ASC" : " DESC")
     }
+  }
+
+  /// What a descriptor sorts by.
+  private func sortTerm(_ descriptor: ObjectSortDescriptor) throws -> SQLFragment {
+    guard !descriptor.hasCustomComparator, let selector = descriptor.selector,
+      let collation = SQLCollation.name(for: selector)
+    else { throw SQLQueryError.unsupportedSort(descriptor) }
+    let term: SQLTerm
+    if let key = descriptor.key {
+      term = try self.term(.keyPath(key))
+    } else {
+      term = object(root.alias, root.entity)
+    }
+    if term.kind == .string, let text = collation.text {
+      return term.fragment + " COLLATE \(text)"
+    }
+    switch term.kind {
+    case .integer, .boolean, .double, .decimal, .string, .date, .object, .uuid, .url, .null:
+      return term.fragment
+    case .data, .opaqueData, .entity: throw SQLUnsupported()
+    }
+  }
+
+  /// That a row comes behind a place in the order that ``ordering(_:)`` and then the keys make.
+  func condition(
+    behind place: StoreFetchRequest.Place, in descriptors: [ObjectSortDescriptor]
+  ) throws -> SQLFragment {
+    var rest = SQLFragment("\(root.alias).Z_PK > ?", [.integer(place.key)])
+    for (descriptor, value) in zip(descriptors, place.values).reversed() {
+      let term = try sortTerm(descriptor)
+      rest = Self.condition(term, behind: value, isAscending: descriptor.ascending, else: rest)
+    }
+    return rest
+  }
+
+  /// - Parameter rest: What decides between rows with the same value.
+  private static func condition(
+    _ term: SQLFragment, behind value: AttributeValue, isAscending: Bool, else rest: SQLFragment
+  ) -> SQLFragment {
+    // NULL is less than everything else, in both directions.
+    if value.isNull {
+      return "(" + term + (isAscending ? " IS NOT NULL OR " : " IS NULL AND ") + rest + ")"
+    }
+    let sign = isAscending ? ">" : "<"
+    let parameter = SQLFragment("?", [value])
+    // The first comparison says nothing more; it is the one by which an index is entered.
+    let behind =
+      "(" + term + " \(sign)= " + parameter + " AND (" + term + " \(sign) " + parameter
+      + " OR " + rest + "))"
+    return isAscending ? behind : "(" + term + " IS NULL OR " + behind + ")"
   }
 }
 

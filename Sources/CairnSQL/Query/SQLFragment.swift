@@ -150,6 +150,9 @@ package enum SQLQueryError {
   static var severalToManyKeys: CoreDataError {
     CoreDataError(.coreData, "multiple to-many keys not allowed here")
   }
+  static var placeInMemory: CoreDataError {
+    CoreDataError(.coreData, "A fetch that memory sorts has no places to go on from.")
+  }
   static func unsupportedSort(_ descriptor: ObjectSortDescriptor) -> CoreDataError {
     CoreDataError(
       .coreData,

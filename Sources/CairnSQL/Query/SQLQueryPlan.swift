@@ -37,14 +37,19 @@ package struct SQLQueryPlan: Sendable {
     _ request: StoreFetchRequest, schema: SQLSchema, store: StoreIdentity? = nil
   ) throws {
     let entity = schema.entity(request.entity)
-    if let known = schema.plans.find(request, of: entity, schema: schema, store: store) {
+    // A place is seldom asked for, and a shape of its own.
+    if request.place == nil,
+      let known = schema.plans.find(request, of: entity, schema: schema, store: store)
+    {
       self.init(known.form, known.bindings, request)
       return
     }
     let compiler = SQLCompiler(schema: schema, entity: entity, store: store)
     let (form, bindings) = try Self.compile(request, entity, compiler)
     self.init(form, bindings, request)
-    if let template = SQLRequestTemplate(request, form, bindings, compiler) {
+    if request.place == nil,
+      let template = SQLRequestTemplate(request, form, bindings, compiler)
+    {
       schema.plans.keep(form, of: template)
     }
   }
@@ -112,6 +117,10 @@ package struct SQLQueryPlan: Sendable {
         sort = request.sortDescriptors
       }
       if !order.isEmpty { order.append(SQLFragment("\(alias).Z_PK")) }
+      if let place = request.place {
+        guard sort.isEmpty else { throw SQLQueryError.placeInMemory }
+        conditions.append(try compiler.condition(behind: place, in: request.sortDescriptors))
+      }
     }
     let filter =
       conditions.isEmpty ? SQLFragment("") : " WHERE " + .grouped(conditions, by: " AND ")

@@ -39,6 +39,19 @@ public struct StoreFetchRequest: Sendable {
     }
   }
 
+  /// A row's place in the order of a fetch, to go on behind it: an offset would pass over all rows before it.
+  package struct Place: Sendable {
+    /// The row's value for each sort descriptor; the key for the order of objects themselves.
+    package var values: [AttributeValue]
+    /// The row's key, by which rows with equal values come.
+    package var key: Int64
+
+    package init(values: [AttributeValue], key: Int64) {
+      self.values = values
+      self.key = key
+    }
+  }
+
   public var entity: EntityDescription
   public var includesSubentities: Bool
   public var predicate: ObjectPredicate?
@@ -47,6 +60,8 @@ public struct StoreFetchRequest: Sendable {
   public var limit: Int
   public var offset: Int
   public var result: Result
+  /// Only the rows behind this one: of a SQL store, in an order that it makes itself.
+  package var place: Place?
   /// Told of each row, and asked whether to go on.
   public var monitor: FetchMonitor?
 
