@@ -8,6 +8,17 @@ public enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
+  /// Puts something in the place of the streams that this process was started without.
+  ///
+  /// What is opened next would get their numbers: results would go to the daemon's socket, or log lines into a store.
+  /// Called before anything is opened.
+  public static func fillClosed() {
+    for stream in [input, output, error] where fcntl(stream.rawValue, F_GETFD) < 0 {
+      // The wrong way round, so that it is noticed where something is read or written.
+      _ = open("/dev/null", stream == .input ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// Whether a person is looking at it.
   public var isTerminal: Bool { isatty(rawValue) == 1 }
 
@@ -33,7 +44,10 @@ public enum StandardStream: Int32, Sendable {
 
   /// Writes all bytes; false when the other side is gone or the disk is full.
   @discardableResult
-  public func write(_ bytes: [UInt8]) -> Bool {
+  public func write(_ bytes: [UInt8]) -> Bool { failure(writing: bytes) == nil }
+
+  /// Writes all bytes, or tells why not.
+  public func failure(writing bytes: [UInt8]) -> ErrnoCode? {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes { buffer in
@@ -46,9 +60,10 @@ public enum StandardStream: Int32, Sendable {
         var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
         _ = poll(&entry, 1, 1000)
       } else {
-        return false
+        // A call that writes nothing of something has no reason to give.
+        return count < 0 ? .current : .ioFailure
       }
     }
-    return true
+    return nil
   }
 }

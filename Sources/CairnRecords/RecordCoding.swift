@@ -89,7 +89,11 @@ public enum RecordCoding {
   private static func integer(
     _ json: JSONValue, _ range: ClosedRange<Int64>
   ) throws -> AttributeValue {
-    guard let number = json.exactInteger else { throw wrong(json, "a whole number") }
+    guard let number = json.exactInteger else {
+      guard case .number = json else { throw wrong(json, "a whole number") }
+      throw RecordCodingError(
+        reason: "\(json.text) is no whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
     guard range.contains(number) else {
       throw RecordCodingError(
         reason: "\(number) is out of range; \(range.lowerBound) to \(range.upperBound) fits")

@@ -151,6 +151,8 @@ struct RecordFinder {
   mutating func findOrCreate(
     _ entity: EntityDescription, members: [String: JSONValue]
   ) throws -> ManagedObject {
+    let writing = writing(for: entity)
+    try writing.checkNames(members)
     let key = Self.identifyingKey(of: entity, in: members)
     guard !key.isEmpty else {
       throw ControlError.invalidValue(
@@ -162,7 +164,6 @@ struct RecordFinder {
       let text = key.map { "\($0)=\(members[$0]?.stringValue ?? "…")" }.joined(separator: ", ")
       throw ControlError.recordNotFound(entity: entity.name ?? "", id: text)
     }
-    let writing = writing(for: entity)
     try writing.checkIsInsertable()
     let object = insert(entity)
     try writing.apply(members, to: object) { json, relationship in

@@ -19,6 +19,7 @@ struct RecordWriting {
   let entity: EntityDescription
   /// In the order of their names, so that the same rows have the same effects and the same errors.
   private let properties: [(name: String, property: Property)]
+  private let names: Set<String>
 
   init(entityNamed name: String, in model: ManagedObjectModel) throws {
     guard let entity = model.entitiesByName[name] else {
@@ -40,6 +41,7 @@ struct RecordWriting {
     }
     properties += layout.toManys.map { (name: $0.name, property: .toMany($0)) }
     self.properties = properties.sorted { $0.name < $1.name }
+    names = Set(properties.map(\.name)).union(["id", "entity"])
   }
 
   /// Refuses entities that have no objects of their own.
@@ -74,9 +76,9 @@ struct RecordWriting {
     if known < values.count { try checkNames(values) }
   }
 
-  private func checkNames(_ values: [String: JSONValue]) throws {
-    let known = Set(properties.map(\.name)).union(["id", "entity"])
-    guard let unknown = values.keys.filter({ !known.contains($0) }).min() else { return }
+  /// - Throws: `unknownProperty` for the first member that the entity does not have.
+  func checkNames(_ values: [String: JSONValue]) throws {
+    guard let unknown = values.keys.filter({ !names.contains($0) }).min() else { return }
     throw ControlError.unknownProperty(unknown, of: entity)
   }
 

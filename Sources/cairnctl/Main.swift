@@ -30,6 +30,7 @@ struct CairnctlCommand: ParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   static func main() {
+    StandardStream.fillClosed()
     ProcessConduct.ignoreBrokenPipes()
     do {
       var command = try parseAsRoot()

@@ -21,6 +21,7 @@ struct SharedOptions: ParsableArguments {
   var timeout: Double?
 
   func validate() throws {
+    if socket == "" { throw ValidationError("--socket names the daemon's socket.") }
     if let timeout, !(timeout >= 0 && timeout <= 86400) {
       throw ValidationError("--timeout is a number of seconds from 0 to 86400.")
     }
@@ -29,7 +30,7 @@ struct SharedOptions: ParsableArguments {
   /// A connection to the daemon.
   func connect() throws -> ControlClient {
     let environment = ProcessInfo.processInfo.environment["CAIRN_SOCKET"]
-    let path = socket ?? environment ?? Self.usualSocket
+    let path = socket ?? environment.flatMap { $0.isEmpty ? nil : $0 } ?? Self.usualSocket
     return try ControlClient(socket: path, timeout: .seconds(timeout ?? 60))
   }
 }

@@ -109,17 +109,38 @@ import Testing
     #expect(silent.errors == "")
   }
 
-  @Test func aRowMayFillAMessageAlone() async throws {
+  @Test func aRowMayFillAMessageAloneAndALongerOneComesInParts() async throws {
+    // Characters of four bytes, so that some stand where parts end.
     func row(_ count: Int) -> String {
-      "{\"name\":\"\(String(repeating: "x", count: count))\"}\n"
+      "{\"name\":\"a\(String(repeating: "\u{1F600}", count: count / 4))\"}\n"
     }
     let recorder = ImportRecorder()
     let outcome = try await cairnctl(
-      ["import", "-", "--entity", "Item"], input: row(5) + row(950_000) + row(5) + row(990_000),
+      ["import", "-", "--entity", "Item", "--key", "name"],
+      input: row(4) + row(950_000) + row(4) + row(1_500_000) + row(4) + row(17 << 20),
       handlers: recorder.handlers)
-    #expect(outcome.errors.contains("standard input:4: the row has 966 KiB as JSON"))
-    #expect(outcome.errors.contains("takes 960 KiB; a program that opens the store itself"))
-    #expect(recorder.batches.withLock { $0.map(\.lines) } == [[1], [2]])
+    #expect(outcome.errors.contains("standard input:6: the line is longer than 16 MiB"))
+    let calls = recorder.batches.withLock { $0 }
+    let parts = calls.compactMap(\.part)
+    #expect(parts.count == 6 && parts.allSatisfy { $0.utf8.count <= 256 << 10 })
+    #expect(parts.joined() + "\n" == row(1_500_000))
+    #expect(calls.map(\.lines) == [[1], [2], [3]] + parts.map { _ in [] } + [[4]])
+    #expect(calls.filter { $0.lines == [4] }.map(\.key) == [["name"]])
+  }
+
+  @Test func anOlderDaemonIsNamedForARowThatItCannotTake() async throws {
+    let handler = ControlHandler(ImportRecords.self) { parameters, _ in
+      if parameters.part != nil { throw ControlError.invalidParameter("part") }
+      return .init(inserted: parameters.rows.count, updated: 0, unchanged: 0, created: 0)
+    }
+    let text = String(repeating: "x", count: 1_000_000)
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item"], input: "{}\n{\"name\":\"\(text)\"}\n",
+      handlers: [handler])
+    #expect(outcome.code == 1)
+    #expect(
+      outcome.errors.contains("standard input:2: the row has 976 KiB as JSON, and this daemon"))
+    #expect(outcome.errors.contains("1 row of earlier batches"), "\(outcome.errors)")
   }
 
   @Test func csvValuesGetTheTypesOfTheModel() async throws {
@@ -136,6 +157,66 @@ import Testing
         ["name": "nut, \"big\"\n", "count": 12, "price": 1.5],
         ["name": "bolt", "count": nil, "price": nil],
       ])
+  }
+
+  @Test(arguments: [
+    ("\u{FEFF}\"name\",\"count\"\na,1\n", "", [2]),
+    ("\u{FEFF}name,count\na,1\n", "", [2]), ("name\r\"a\r\nb\"\r", "", [2]),
+    ("\u{FEFF}a\"name\"\n", "standard input:1: a quote inside a field", []),
+    (
+      "name,nope\na,1\n", "standard input:1: the entity \"Item\" has no property called \"nope\"",
+      []
+    ),
+    ("name;count\na;1\n", "columns are separated by commas", []),
+    ("name,\na,1\n", "standard input:1: column 2 has no name", []),
+    ("name,count,name\n", "standard input:1: the column \"name\" comes twice", []),
+  ])
+  func csvIsTakenAsSpreadsheetsWriteItAndAWrongHeaderIsNamed(
+    _ input: String, _ words: String, _ lines: [Int]
+  ) async throws {
+    let recorder = ImportRecorder()
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item", "--format", "csv"], input: input,
+      handlers: recorder.handlers)
+    #expect(outcome.errors.contains(words) || words.isEmpty && outcome.errors.isEmpty, "\(outcome)")
+    #expect(outcome.code == (words.isEmpty ? 0 : 1))
+    let batches = recorder.batches.withLock { $0 }
+    #expect(batches.flatMap(\.lines) == lines)
+    #expect(batches.flatMap(\.rows).allSatisfy { $0["name"]?.stringValue?.hasPrefix("a") == true })
+  }
+
+  @Test(arguments: [
+    ["--socket", "", "status"], ["import", "-", "--entity", "Item", "--key", ""],
+    ["import", "-", "--entity", "Item", "--key", "name,"],
+    ["fetch", "Item", "--sort", "name", "--after", "3"], ["fetch", "Item", "--after", "-1"],
+  ])
+  func whatCannotBeMeantIsAWrongCommandLine(_ arguments: [String]) async throws {
+    let outcome = try await cairnctl(arguments, handlers: FakeHandlers().all)
+    #expect(outcome.code == 64 && outcome.output == "", "\(outcome)")
+  }
+
+  /// A pipe that is closed is no trouble; a file that lacks its end is.
+  @Test(arguments: [
+    ("fetch Item --format jsonl > /dev/full", 1, "the output is not complete: No space left"),
+    ("status > /dev/full", 1, "hint: free some space"),
+    ("model graph shop > /dev/full", 1, "the output is not complete"),
+    ("status >&-", 1, "the output is not complete: Bad file descriptor"),
+    ("stores 2>&- >/dev/full", 1, ""), ("status < /dev/null", 0, ""), ("status <&-", 0, ""),
+    ("status | head -1 > /dev/null; exit ${PIPESTATUS[0]}", 0, ""),
+    (
+      "fetch Item --where endless --format jsonl | head -1 > /dev/null; exit ${PIPESTATUS[0]}", 0,
+      ""
+    ),
+  ])
+  func outputThatIsLostIsSaid(_ command: String, _ code: Int32, _ words: String) async throws {
+    let server = try await RunningServer(handlers: FakeHandlers().all)
+    let program = try #require(Project.program("cairnctl"), "build the products first")
+    let model = Project.file("Config/demo/DebianPackages.xcdatamodeld")
+    let outcome = try await run(
+      "/bin/bash", ["-c", "'\(program)' \(command.replacingOccurrences(of: "shop", with: model))"],
+      environment: ["CAIRN_SOCKET": server.socket])
+    let isSaid = words.isEmpty ? outcome.errors.isEmpty : outcome.errors.contains(words)
+    #expect(outcome.code == code && isSaid, "\(outcome)")
   }
 
   @Test(arguments: [

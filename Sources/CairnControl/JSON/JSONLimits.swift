@@ -8,9 +8,14 @@ public struct JSONLimits: Sendable, Hashable {
   public var depth: Int
   /// Members of one object.
   public var memberCount: Int
+  /// Values in all, those inside others included: each takes more memory than its text may have.
+  public var valueCount: Int
 
   /// Sets limits.
-  public init(byteCount: Int, depth: Int = 64, memberCount: Int = 100_000) {
+  public init(
+    byteCount: Int, depth: Int = 64, memberCount: Int = 100_000, valueCount: Int = .max
+  ) {
+    self.valueCount = valueCount
     self.byteCount = byteCount
     self.depth = depth
     self.memberCount = memberCount
@@ -20,6 +25,9 @@ public struct JSONLimits: Sendable, Hashable {
   public static let message = JSONLimits(byteCount: 1 << 20)
   /// What one answer may hold, since rows travel in answers: 16 MiB, as for systemd's clients.
   public static let answer = JSONLimits(byteCount: 16 << 20)
+  /// What one row of an import may have, which comes in parts where it is longer than a call: as much as an answer
+  /// that holds it, and no more values than a call has room for.
+  public static let row = JSONLimits(byteCount: 16 << 20, valueCount: 1 << 19)
 }
 
 /// Why a text is not acceptable JSON.

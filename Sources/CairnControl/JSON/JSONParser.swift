@@ -7,6 +7,7 @@ public struct JSONParser {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: JSONLimits
   private var position = 0
+  private var valueCount = 0
   /// Members of the last object: rows that follow one another are alike.
   private var likelyMemberCount = 0
 
@@ -59,6 +60,8 @@ public struct JSONParser {
 
   private mutating func value(depth: Int) throws -> JSONValue {
     guard depth <= limits.depth else { throw problem("nested deeper than \(limits.depth)") }
+    valueCount += 1
+    guard valueCount <= limits.valueCount else { throw problem("too many values") }
     skipSpace()
     guard let byte = current else { throw problem("the document ends too early") }
     switch byte {

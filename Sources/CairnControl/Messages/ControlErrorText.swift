@@ -45,7 +45,7 @@ extension ControlError: CustomStringConvertible {
     case .unknownProperty(let entity, let property, let nearest):
       "the entity \"\(entity)\" has no property called \"\(property)\"" + Self.guess(nearest)
     case .invalidValue(let entity, let property, let reason):
-      "\(entity).\(property) cannot have that value: \(reason)"
+      (property.isEmpty ? "\(entity): " : "\(entity).\(property) cannot have that value: ") + reason
     case .recordNotFound(let entity, let id): "there is no \(entity) with the ID \(id)"
     case .validationFailed(let problems):
       "validation failed:\n" + problems.map { "  \($0.line)" }.joined(separator: "\n")

@@ -13,6 +13,7 @@ struct ControlConnection: Sendable {
   let role: @Sendable () -> ControlRole
   let dispatcher: ControlDispatcher
   let table: ConnectionTable
+  let parts: RowParts
   let logger: Logger
 
   private var caller: ControlCaller {
@@ -57,8 +58,16 @@ struct ControlConnection: Sendable {
       try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
     }
-    let reply = await dispatcher.dispatch(call, caller: caller) { interim in
-      if !call.oneway { try await outbound.write(interim.buffer) }
+    let reply = await RowParts.$current.withValue(parts) {
+      await dispatcher.dispatch(call, caller: caller) { interim in
+        if call.oneway { return }
+        do {
+          try await outbound.write(interim.buffer)
+        } catch {
+          // No failure of the call: the client has seen enough, and takes it with it.
+          throw CancellationError()
+        }
+      }
     }
     if !call.oneway { try await outbound.write(reply.buffer) }
     return table.endCall(caller.connection)

@@ -40,6 +40,8 @@ final class ControlServer: Service {
   private let kept: KeptSocket?
   private let onListening: @Sendable () async -> Void
   private let endings: StreamEndings
+  /// For rows that come in parts.
+  private let room = RowParts.Room()
 
   /// - Parameters:
   ///   - passed: The sockets of a socket unit.
@@ -163,7 +165,7 @@ final class ControlServer: Service {
     let connection = ControlConnection(
       channel: asyncChannel, client: caller,
       role: { [roles] in roles.role(of: credentials) }, dispatcher: dispatcher, table: table,
-      logger: logger)
+      parts: RowParts(room), logger: logger)
     let table = table
     let task = Task(executorPreference: LoopTaskExecutor(channel.eventLoop)) {
       await connection.run()

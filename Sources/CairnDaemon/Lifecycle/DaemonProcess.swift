@@ -23,6 +23,8 @@ public struct DaemonProcess: Sendable {
     environment: [String: String] = ProcessInfo.processInfo.environment,
     pausesAtSteps: Bool = false
   ) {
+    // Before anything is opened.
+    StandardStream.fillClosed()
     self.loader = loader
     self.notifier = notifier
     self.environment = environment

@@ -51,6 +51,9 @@ struct FetchCommand: ParsableCommand {
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit cannot be negative.") }
     if let offset, offset < 0 { throw ValidationError("--offset cannot be negative.") }
+    if let after, after < 0 || sort != nil || (offset ?? 0) > 0 {
+      throw ValidationError("--after is a number from 0, and goes without --sort and --offset.")
+    }
   }
 
   func run() throws {

@@ -13,7 +13,7 @@ struct ImportCommand: ParsableCommand {
     discussion: """
       JSON Lines (one object a line) or CSV (with a header). Each batch of rows is saved as one \
       transaction; a bad row is named by its line, and nothing of its batch is saved. A batch ends \
-      at 512 KiB of JSON, whatever --batch says.
+      at 512 KiB of JSON, whatever --batch says; a longer row goes alone, and may have 16 MiB.
 
       A relationship's value is a record ID, an array of them, or an object of attribute values \
       that names the other record: {"name": "bash", "section": {"name": "shells"}}.
@@ -57,6 +57,10 @@ struct ImportCommand: ParsableCommand {
   func validate() throws {
     guard (1...100_000).contains(batch ?? 1) else {
       throw ValidationError("--batch is a number from 1 to 100000.")
+    }
+    let keys = key?.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed) ?? []
+    guard !keys.contains("") else {
+      throw ValidationError("--key names properties, with commas between.")
     }
     guard entity == nil else { return }
     if isCSV { throw ValidationError("CSV does not say its entity: name it with --entity.") }

@@ -2,7 +2,6 @@
 import ArgumentParser
 import CairnControl
 import CairnDiagrams
-import CairnPlatform
 import CairnRecords
 
 struct ModelGraphCommand: ParsableCommand {
@@ -47,7 +46,7 @@ struct ModelGraphCommand: ParsableCommand {
       case .mermaid: diagram.mermaid()
       }
     if shared.json { return try Output.json(["format": format.rawValue, "text": text]) }
-    StandardStream.output.write(Array(text.utf8))
+    Output.write(text)
   }
 
   private func summary() throws -> ModelSummary {

@@ -16,6 +16,8 @@ struct CSVReader: RowReader {
   private var rowBytes = 0
   private var isAfterReturn = false
 
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   init(types: TypedValues) { self.types = types }
 
   mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws {
@@ -23,8 +25,9 @@ struct CSVReader: RowReader {
       let wasReturn = isAfterReturn
       isAfterReturn = false
       rowBytes += 1
-      guard rowBytes <= JSONLimits.message.byteCount else {
-        throw InputProblem(line: rowLine, reason: "the row is longer than 1 MiB")
+      guard rowBytes <= JSONLimits.row.byteCount else {
+        throw InputProblem(
+          line: rowLine, reason: "the row is longer than \(JSONLimits.row.byteCount >> 20) MiB")
       }
       if state == .quoted {
         if byte == UInt8(ascii: "\"") {
@@ -43,12 +46,15 @@ struct CSVReader: RowReader {
       case 0x0D:
         isAfterReturn = true
         if let row = try endRow() { try each(row) }
+        line += 1
+        rowLine = line
       case 0x0A:
+        // The second half of one line end.
         if wasReturn {
           rowBytes = 0
-        } else if let row = try endRow() {
-          try each(row)
+          continue
         }
+        if let row = try endRow() { try each(row) }
         line += 1
         rowLine = line
       default:
@@ -71,6 +77,10 @@ struct CSVReader: RowReader {
   private mutating func quote() throws {
     switch state {
     case .fieldStart: state = .quoted
+    // Spreadsheets write both: a byte order mark, and quotes around names.
+    case .plain where header == nil && fields.isEmpty && field == Self.byteOrderMark:
+      field = []
+      state = .quoted
     case .quoteInQuoted:
       field.append(UInt8(ascii: "\""))
       state = .quoted
@@ -81,8 +91,8 @@ struct CSVReader: RowReader {
 
   private mutating func endField() throws {
     var bytes = field[...]
-    if line == 1, header == nil, fields.isEmpty, bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-      bytes = bytes.dropFirst(3)
+    if header == nil, fields.isEmpty, bytes.starts(with: Self.byteOrderMark) {
+      bytes = bytes.dropFirst(Self.byteOrderMark.count)
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw InputProblem(line: line, reason: "the text is not UTF-8")
@@ -92,6 +102,26 @@ struct CSVReader: RowReader {
     state = .fieldStart
   }
 
+  private func check(_ names: [String]) throws {
+    var known: Set<String> = []
+    for (index, name) in names.enumerated() {
+      guard !name.isEmpty else {
+        throw InputProblem(line: rowLine, reason: "column \(index + 1) has no name")
+      }
+      guard known.insert(name).inserted else {
+        throw InputProblem(line: rowLine, reason: "the column \"\(name)\" comes twice")
+      }
+      do {
+        try types.check(name)
+      } catch let error as ControlError {
+        let hint =
+          names.count == 1 && name.contains(where: { ";\t".contains($0) })
+          ? "; columns are separated by commas" : ""
+        throw InputProblem(line: rowLine, reason: error.description + hint)
+      }
+    }
+  }
+
   private mutating func endRow() throws -> InputRow? {
     rowBytes = 0
     if fields.isEmpty, field.isEmpty, state == .fieldStart { return nil }
@@ -99,9 +129,7 @@ struct CSVReader: RowReader {
     defer { fields.removeAll(keepingCapacity: true) }
     guard let header else {
       let names = fields.map { Substring($0.text).trimmed }
-      guard Set(names).count == names.count else {
-        throw InputProblem(line: rowLine, reason: "a column's name comes twice")
-      }
+      try check(names)
       self.header = names
       return nil
     }

@@ -20,8 +20,10 @@ struct ImportUpload {
   private let rowLimit: Int
   /// What a batch may grow to: well below the size of a message.
   private static let byteLimit = JSONLimits.message.byteCount / 2
-  /// What one row may have: then it goes alone.
+  /// What one row of a call may have: then it goes alone.
   private static let rowByteLimit = JSONLimits.message.byteCount - 64 * 1024
+  /// What a part of a longer row has: as text inside of a message it takes at most twice as much.
+  private static let partByteLimit = 256 * 1024
   private var isUnderWay = false
   /// Rows taken from the file.
   private(set) var rowCount = 0
@@ -52,7 +54,7 @@ struct ImportUpload {
 
   /// Begins another batch when the row is of another entity than the last.
   private mutating func take(kindOf row: InputRow, _ plan: ExportPlan) throws {
-    let members = try JSONParser.parse(row.json).objectValue ?? [:]
+    let members = try JSONParser.parse(row.json, limits: .row).objectValue ?? [:]
     guard let entity = members["entity"]?.stringValue else {
       throw InputProblem(
         line: row.line,
@@ -67,14 +69,15 @@ struct ImportUpload {
   }
 
   mutating func add(_ row: InputRow) throws {
-    guard row.json.count <= Self.rowByteLimit else {
+    guard row.json.count <= JSONLimits.row.byteCount else {
       throw InputProblem(
         line: row.line,
-        reason: "the row has \(row.json.count >> 10) KiB as JSON, and a call to the daemon takes "
-          + "\(Self.rowByteLimit >> 10) KiB; a program that opens the store itself can write it, or this one "
-          + "without the long value")
+        reason: "the row has \(row.json.count >> 10) KiB as JSON, and the daemon takes "
+          + "\(JSONLimits.row.byteCount >> 10) KiB; a program that opens the store itself can write it, or "
+          + "this one without the long value")
     }
     if let plan { try take(kindOf: row, plan) }
+    if row.json.count > Self.rowByteLimit { return try addInParts(row) }
     if batch.rowCount > 0, batch.byteCount + row.json.count > Self.byteLimit {
       isCutBySize = true
       try flush()
@@ -82,6 +85,38 @@ struct ImportUpload {
     batch.append(row.json, line: row.line)
     rowCount += 1
     if batch.rowCount >= rowLimit { try flush() }
+  }
+
+  /// Sends a row that no call holds, which is a transaction of its own.
+  private mutating func addInParts(_ row: InputRow) throws {
+    if batch.rowCount > 0 {
+      isCutBySize = true
+      try flush()
+    }
+    try takeAnswer()
+    var rest = row.json
+    while !rest.isEmpty {
+      let piece = rest.wholeCharacters(within: Self.partByteLimit)
+      rest = rest[piece.endIndex...]
+      let part = ImportRecords.Parameters(
+        entity: kind.entity, rows: [], lines: [], part: String(decoding: piece, as: UTF8.self))
+      do {
+        _ = try client.call(ImportRecords.self, part)
+      } catch ControlError.invalidParameter("part") {
+        throw InputProblem(
+          line: row.line,
+          reason:
+            "the row has \(row.json.count >> 10) KiB as JSON, and this daemon, which is older than this "
+            + "program, takes \(Self.rowByteLimit >> 10) KiB")
+      }
+    }
+    try client.send(
+      ImportRecords.self,
+      ImportRecords.Parameters(
+        entity: kind.entity, rows: [], lines: [row.line], key: kind.key,
+        createMissing: command.createMissing, author: command.author))
+    isUnderWay = true
+    rowCount += 1
   }
 
   /// Sends what is left and waits for all answers.
@@ -108,5 +143,15 @@ struct ImportUpload {
     total.updated += reply.updated
     total.unchanged += reply.unchanged
     total.created += reply.created
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The longest beginning of UTF-8 text that ends with a character.
+  fileprivate func wholeCharacters(within limit: Int) -> ArraySlice<UInt8> {
+    guard count > limit else { return self }
+    var end = startIndex + limit
+    while end > startIndex, self[end] & 0xC0 == 0x80 { end -= 1 }
+    return self[..<end]
   }
 }

@@ -13,8 +13,9 @@ struct JSONLinesReader: RowReader {
       line += 1
     }
     pending.append(contentsOf: rest)
-    guard pending.count <= JSONLimits.message.byteCount else {
-      throw InputProblem(line: line, reason: "the line is longer than 1 MiB")
+    guard pending.count <= JSONLimits.row.byteCount else {
+      throw InputProblem(
+        line: line, reason: "the line is longer than \(JSONLimits.row.byteCount >> 20) MiB")
     }
   }
 
@@ -33,7 +34,7 @@ struct JSONLinesReader: RowReader {
     if line == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
     do {
-      let value = try JSONParser.parse(bytes)
+      let value = try JSONParser.parse(bytes, limits: .row)
       guard case .object = value else {
         throw InputProblem(line: line, reason: "\(value.kindName) stands where an object is wanted")
       }

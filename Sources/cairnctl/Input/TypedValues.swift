@@ -24,8 +24,20 @@ struct TypedValues {
       guard relationship.isToMany else { return .string(text) }
       return .array(text.split(separator: ",").map { .string($0.trimmed) })
     }
+    throw unknown(property)
+  }
+
+  /// - Throws: ``CairnControl/ControlError/unknownProperty(entity:property:nearest:)``.
+  func check(_ property: String) throws {
+    let isKnown =
+      entity.attributes.contains { $0.name == property }
+      || entity.relationships.contains { $0.name == property }
+    if !isKnown { throw unknown(property) }
+  }
+
+  private func unknown(_ property: String) -> ControlError {
     let known = entity.attributes.map(\.name) + entity.relationships.map(\.name)
-    throw ControlError.unknownProperty(
+    return .unknownProperty(
       entity: entity.name, property: property, nearest: NearestName.find(property, among: known))
   }
 
@@ -48,7 +60,10 @@ struct TypedValues {
           message: "\"\(assignment)\" is not key=value", hint: "key= alone means no value")
       }
       let key = String(assignment[..<equals])
-      values[key] = try value(String(assignment[assignment.index(after: equals)...]), property: key)
+      let value = try value(String(assignment[assignment.index(after: equals)...]), property: key)
+      guard values.updateValue(value, forKey: key) == nil else {
+        throw CommandFailure(message: "\(key) is given twice")
+      }
     }
     return values
   }

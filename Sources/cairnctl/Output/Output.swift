@@ -4,9 +4,17 @@ import CairnPlatform
 import Foundation
 
 enum Output {
-  /// Writes a line; ends the program quietly when nobody reads any more.
-  static func line(_ text: String) {
-    if !StandardStream.output.write(Array((text + "\n").utf8)) { Foundation.exit(0) }
+  /// Writes a line.
+  static func line(_ text: String) { write(text + "\n") }
+
+  /// Writes a text; where it cannot be written, the program ends: quietly where the reader of a pipe has seen
+  /// enough, else with the reason, since a file that lacks its end looks like a whole one.
+  static func write(_ text: String) {
+    guard let failure = StandardStream.output.failure(writing: Array(text.utf8)) else { return }
+    if failure == .brokenPipe { Foundation.exit(0) }
+    let error = CommandFailure(
+      message: "the output is not complete: \(failure.explanation)", hint: failure.advice)
+    FailureReport.exit(for: error, command: CairnctlCommand.self)
   }
 
   /// Writes a value as one line of JSON.

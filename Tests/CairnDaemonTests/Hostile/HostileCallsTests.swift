@@ -242,6 +242,10 @@ private struct HostileCalls {
           "createMissing": true, "author": "me",
         ], 400
       ),
+      (
+        ImportRecords.name,
+        ["entity": "Item", "rows": [], "lines": [], "part": .string(row.text)], 100
+      ),
     ]
   }
 }

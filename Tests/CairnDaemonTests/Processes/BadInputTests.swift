@@ -107,6 +107,7 @@ import Testing
       (["insert", "Packag", "name=x"], "no entity called \"Packag\""),
       (["insert", "Package", "name=x", "installedSize=big"], "not a whole number"),
       (["insert", "Package", "version=1"], "name"),
+      (["insert", "Package", "name=x", "name=y"], "name is given twice"),
       (["insert", "Package", "name=x", "section=nobody"], "nobody"),
       (["update", "Package", "nobody", "name=x"], "nobody"),
       (["delete", "Package", "nobody"], "nobody"),
@@ -124,6 +125,11 @@ import Testing
     ("jsonl", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n{\"name\":\"c\"}\n{\"name\":\"d\",\n", 4),
     ("jsonl", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n{\"name\":\"c\"}\n{\"nme\":\"d\"}\n", 4),
     ("jsonl", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n{\"name\":\"c\"}\n{\"version\":\"1\"}\n", 4),
+    ("jsonl", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n{\"name\":\"c\",\"installedSize\":1e19}\n", 3),
+    (
+      "jsonl", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n{\"name\":\"c\",\"section\":{\"nme\":\"s\"}}\n",
+      3
+    ),
     ("csv", "name,installedSize\na,1\nb,2\nc,3\nd,many\n", 5),
     ("csv", "name,installedSize\na,1\nb,2\nc,3\nd,4,5\n", 5),
     ("csv", "name,installedSize\na,1\nb,2\nc,3\n,4\n", 5),

@@ -118,6 +118,26 @@ import Testing
         deletes: [.init(entity: "Section", id: try #require(found))]))
   }
 
+  @Test func aReaderThatHasSeenEnoughIsNoFailure() async throws {
+    let daemon = try Daemon(in: try TemporaryFolder())
+    try await daemon.start()
+    let rows = (0..<3000).map { "{\"name\":\"s\($0)\"}" }
+    _ = try await succeed(
+      daemon, "import", "-", "--entity", "Section", input: rows.joined(separator: "\n"))
+    try await offPool {
+      let client = try daemon.client()
+      let fetch = ExportRecords.Fetch(entity: "Section", properties: ["name"])
+      // So much that the daemon waits for its reader.
+      try client.send(
+        ExportRecords.self, .init(fetches: Array(repeating: fetch, count: 100)))
+      _ = try client.receive(ExportRecords.self)
+      client.close()
+    }
+    #expect(await daemon.logs("a connection ended"))
+    #expect(!daemon.logText.contains("event=callFailed"), "\(daemon.log(last: 5))")
+    #expect(await daemon.stop() == 0)
+  }
+
   /// Writers that commit a package and its section together: no exported package lacks its section.
   @Test func whatIsCommittedTogetherIsExportedTogether() async throws {
     let (source, target) = try await daemons()

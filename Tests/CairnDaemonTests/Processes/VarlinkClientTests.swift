@@ -55,6 +55,8 @@ import Testing
           "entity": "Item", "key": ["name"], "createMissing": true, "rows": [["name": "bolt"]],
           "lines": [1],
         ]),
+      Call(
+        ImportRecords.name, ["entity": "Item", "rows": [], "lines": [], "part": "{\"name\":"]),
       Call(WaitForSync.name, ["name": "near", "timeout": 60]),
       Call(ListStores.name), Call(DescribeStore.name, near),
       Call(

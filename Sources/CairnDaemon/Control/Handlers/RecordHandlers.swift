@@ -49,26 +49,30 @@ extension HandlerTable {
     }
 
     serve(ImportRecords.self) { parameters, engine in
-      guard parameters.lines.count == parameters.rows.count else {
-        throw ControlError.invalidParameter("lines")
-      }
-      try check(author: parameters.author)
-      let group = try await engine.current()
-      let batch = try RecordImport(
-        parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
-      // Another program may write the same records meanwhile; then the batch is looked up anew.
-      for _ in 0..<4 {
-        do {
-          return try await Self.importOnce(batch, author: parameters.author, in: group)
-        } catch ControlError.saveConflict {
-          continue
+      let current = RowParts.current
+      if let part = parameters.part {
+        guard let parts = current, parameters.rows.isEmpty, parameters.lines.isEmpty else {
+          throw ControlError.invalidParameter("part")
         }
+        try parts.add(part)
+        return .init(inserted: 0, updated: 0, unchanged: 0, created: 0)
       }
-      return try await Self.importOnce(batch, author: parameters.author, in: group)
+      guard let parts = current, parts.hasBegun else {
+        return try await Self.importBatch(parameters, in: engine.current())
+      }
+      guard parameters.rows.isEmpty, parameters.lines.count == 1 else {
+        parts.drop()
+        throw ControlError.invalidParameter("rows")
+      }
+      return try await parts.takeRow(line: parameters.lines[0]) { row in
+        var whole = parameters
+        whole.rows = [row]
+        return try await Self.importBatch(whole, in: engine.current())
+      }
     }
   }
 
-  /// How long finding rows may take, whatever the condition.
+  /// How long finding a page of rows may take, whatever the condition.
   private static let readLimit = Duration.seconds(30)
 
   private static func fetch(
@@ -153,6 +157,26 @@ extension HandlerTable {
     for (place, name) in zip(known, try naming.names(of: known.map(\.object))) {
       rows[place.index]["record"] = .string(name)
     }
+  }
+
+  private static func importBatch(
+    _ parameters: ImportRecords.Parameters, in group: OpenGroup
+  ) async throws -> ImportRecords.Reply {
+    guard parameters.lines.count == parameters.rows.count else {
+      throw ControlError.invalidParameter("lines")
+    }
+    try check(author: parameters.author)
+    let batch = try RecordImport(
+      parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
+    // Another program may write the same records meanwhile; then the batch is looked up anew.
+    for _ in 0..<4 {
+      do {
+        return try await importOnce(batch, author: parameters.author, in: group)
+      } catch ControlError.saveConflict {
+        continue
+      }
+    }
+    return try await importOnce(batch, author: parameters.author, in: group)
   }
 
   private static func importOnce(
