@@ -157,6 +157,9 @@ public final class SyncEngine: Sendable {
     for listener in listeners { listener.finish() }
   }
 
+  /// Whether it has been told to stop; its links end then as links of removed replicas do.
+  package var isStopped: Bool { state.withLock { $0.isStopped } }
+
   func link(_ name: String) throws -> Link {
     guard let link = state.withLock({ $0.links[name] }) else {
       let known = state.withLock { $0.links.keys.sorted() }.joined(separator: ", ")

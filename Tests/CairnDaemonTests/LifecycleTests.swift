@@ -10,17 +10,17 @@ import Testing
   private func serving() -> DaemonLifecycle {
     var life = DaemonLifecycle()
     _ = life.handle(.controlListening)
-    _ = life.handle(.engineStarted)
+    _ = life.handle(.engineStarted())
     return life
   }
 
   @Test func readyComesOnceWhenSocketAndEngineAreThereInEitherOrder() {
     var life = DaemonLifecycle()
     #expect(life.handle(.controlListening) == [])
-    #expect(life.handle(.engineStarted) == [.notifyReady, .notifyStatus("Serving")])
-    #expect(life.handle(.engineStarted) == [.notifyStatus("Serving")])
+    #expect(life.handle(.engineStarted()) == [.notifyReady, .notifyStatus("Serving")])
+    #expect(life.handle(.engineStarted()) == [.notifyStatus("Serving")])
     var other = DaemonLifecycle()
-    #expect(other.handle(.engineStarted) == [])
+    #expect(other.handle(.engineStarted()) == [])
     #expect(other.handle(.controlListening) == [.notifyReady, .notifyStatus("Serving")])
     #expect(other.state == .serving)
   }
@@ -35,8 +35,32 @@ import Testing
       ])
     #expect(
       life.handle(.engineFailed(locked, isTransient: true)) == [.retryEngine(after: .seconds(2))])
-    #expect(life.handle(.engineStarted) == [.logRecovered, .notifyStatus("Serving")])
+    #expect(life.handle(.engineStarted()) == [.logRecovered, .notifyStatus("Serving")])
     #expect(life.problems.isEmpty)
+  }
+
+  @Test func anEngineThatStartsWithAProblemIsNotWorkingAgain() {
+    let bad = StatusProblem(code: "not-a-store", message: "nas: no store")
+    var life = DaemonLifecycle()
+    _ = life.handle(.controlListening)
+    _ = life.handle(.engineFailed(locked, isTransient: true))
+    #expect(life.handle(.summary("1 replica", problems: [])) == [], "of an engine that has failed")
+    #expect(
+      life.handle(.engineStarted(problems: [bad])) == [
+        .logDegraded([bad]), .notifyStatus("Degraded: nas: no store"),
+      ])
+    // Another engine, in its place.
+    #expect(
+      life.handle(.engineStarted(problems: [bad])) == [.notifyStatus("Degraded: nas: no store")])
+    #expect(life.handle(.engineStarted()) == [.logRecovered, .notifyStatus("Serving")])
+    var other = DaemonLifecycle()
+    _ = other.handle(.summary("1 replica", problems: [bad]))
+    #expect(
+      other.handle(.engineStarted(problems: [bad])) == [.logDegraded([bad])], "said once, and said")
+    #expect(
+      other.handle(.controlListening) == [
+        .notifyReady, .notifyStatus("Degraded, 1 replica: nas: no store"),
+      ])
   }
 
   @Test func retriesSlowDownToALimit() {

@@ -11,8 +11,7 @@ import Logging
 /// most.
 struct EngineEventLog {
   let engine: SyncEngine
-  let local: LocalProblems
-  let decisions: ModelDecisions
+  let problems: EngineProblems
   let figures: GroupFigures
   let reporter: EngineReporter
   /// For callers that look on.
@@ -26,8 +25,6 @@ struct EngineEventLog {
 
   /// What is known from one event to the next.
   private struct Memory {
-    /// What is wrong with which replica.
-    var troubles: [String: SyncError.Code] = [:]
     /// How often a replica has come back in this interval.
     var returns: [String: Int] = [:]
     /// The replicas that have gone away again since, which the end of the interval tells of.
@@ -54,7 +51,7 @@ struct EngineEventLog {
     var memory = Memory()
     let (happenings, continuation) = AsyncStream.makeStream(
       of: Happening.self, bufferingPolicy: .bufferingNewest(1024))
-    let (events, changes) = (engine.events(), local.health.changes)
+    let (events, changes) = (engine.events(), problems.local.health.changes)
     let sources = [
       Task {
         for await event in events { continuation.yield(.link(event)) }
@@ -93,6 +90,9 @@ struct EngineEventLog {
     memory.timer?.cancel()
     for source in sources { source.cancel() }
     logPasses(&memory)
+    // The last word about a replica is not that it was there.
+    memory.returns = memory.returns.filter { memory.silent.contains($0.key) }
+    logComingsAndGoings(&memory)
   }
 
   /// Whether no other event is sure to follow soon that says more: a summary reads the local store.
@@ -114,8 +114,9 @@ struct EngineEventLog {
   private func noteLocal(_ event: SyncEvent) {
     switch event {
     case .passFailed(_, let error), .phaseChanged(_, .waiting(_, let error)):
-      local.health.note(error)
-    case .passCompleted(_, let pulled, _, _, _) where pulled > 0: local.health.noteWritten()
+      problems.local.health.note(error)
+    case .passCompleted(_, let pulled, _, _, _) where pulled > 0:
+      problems.local.health.noteWritten()
     default: break
     }
   }
@@ -138,7 +139,7 @@ struct EngineEventLog {
   private func noteVersion(_ event: SyncEvent) async {
     guard case .phaseChanged(let replica, let phase) = event else { return }
     guard case .failed(let error) = phase, error.code == .incompatibleModel else {
-      return decisions.forget(replica)
+      return problems.decisions.forget(replica)
     }
     let decide = decide
     await Blocking.wait(atMost: Self.lookPatience) { await decide(replica) }
@@ -152,7 +153,7 @@ struct EngineEventLog {
         replica: replica, pulled: pulled, pushed: pushed, conflicts: conflicts,
         now: MonotonicClock.nanoseconds / 1_000_000)
       // Not when it is open: then the same trouble would come and go with each attempt.
-      if memory.troubles.removeValue(forKey: replica) != nil {
+      if problems.troubles.end(of: replica) {
         memory.returns[replica, default: 0] += 1
         if memory.silent.remove(replica) != nil { return }
         logger.event(
@@ -205,7 +206,7 @@ struct EngineEventLog {
   private func log(_ phase: ReplicaPhase, of replica: String, _ memory: inout Memory) {
     func log(_ event: DaemonEvent, _ code: SyncError.Code, _ text: String) {
       // The same trouble, or question, again is not news.
-      guard memory.troubles.updateValue(code, forKey: replica) != code else { return }
+      guard problems.troubles.note(code, of: replica) else { return }
       // What comes and goes is summed up; what needs a person is not.
       if case .waiting = phase, memory.returns[replica] != nil {
         memory.silent.insert(replica)
@@ -222,13 +223,17 @@ struct EngineEventLog {
         reason.code == .clockSkew ? .clockSkew : .storeUnavailable, reason.code,
         "is not available: \(reason.message)")
     case .failed(let error):
-      let reason = decisions.problem(of: replica)?.message ?? error.message
+      let reason = problems.decisions.problem(of: replica)?.message ?? error.message
       log(.linkStopped, error.code, "is stopped and needs a person: \(reason)")
     case .awaitingApproval(let plan):
       log(.approvalNeeded, .awaitingApproval, "is stopped, \(plan.message)")
     case .migrating(let progress):
       reporter.progress("Migrating \(replica), \(Int(progress * 100)) %")
-    case .removed: memory.troubles[replica] = nil
+    case .removed where !engine.isStopped:
+      problems.troubles.forget(replica)
+      memory.returns[replica] = nil
+      memory.silent.remove(replica)
+    case .removed: break
     case .opening, .ready, .syncing, .paused:
       logger.debug("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
     }
@@ -238,7 +243,7 @@ struct EngineEventLog {
   private func logComingsAndGoings(_ memory: inout Memory) {
     for (replica, times) in memory.returns.sorted(by: { $0.key < $1.key })
     where times > 1 || memory.silent.contains(replica) {
-      let code = memory.troubles[replica]
+      let code = problems.troubles.code(of: replica)
       var metadata: Logger.Metadata = ["replica": .string(replica)]
       metadata["errorCode"] = code.map { .string($0.rawValue) }
       let state = code.map { "away now (\($0.rawValue))" } ?? "available now"
@@ -280,7 +285,8 @@ struct EngineEventLog {
   }
 
   private func summarise(_ memory: inout Memory) {
-    guard let status = try? engine.status() else { return }
+    // One that has stopped knows of no replica, and of no trouble of any.
+    guard let status = try? engine.status(), !engine.isStopped else { return }
     for replica in status.replicas where replica.lastPass != nil {
       let old = memory.held[replica.name] ?? HeldRecords()
       let isMore = replica.held.invalid > old.invalid || replica.held.ahead > old.ahead
@@ -301,29 +307,6 @@ struct EngineEventLog {
     var text = "\(count) replica\(count == 1 ? "" : "s")"
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
-    let problems =
-      local.all
-      + status.replicas.compactMap { replica -> StatusProblem? in
-        let error: SyncError
-        switch replica.phase {
-        case .failed(let failure):
-          if failure.code == .incompatibleModel,
-            let decision = decisions.problem(of: replica.name)
-          {
-            return StatusProblem(
-              code: decision.code, message: "\(replica.name): \(decision.message)")
-          }
-          error = failure
-        case .awaitingApproval(let plan): error = plan.error
-        // It is being tried again, and nothing is over until that has succeeded.
-        case .opening, .ready, .syncing:
-          guard let last = replica.lastError, last.recovery == .person else { return nil }
-          error = last
-        case .migrating, .waiting, .paused, .removed: return nil
-        }
-        return StatusProblem(
-          code: error.code.rawValue, message: "\(replica.name): \(error.message)")
-      }
-    reporter.summary(text, problems: problems)
+    reporter.summary(text, problems: problems.all(of: status))
   }
 }

@@ -31,6 +31,8 @@ actor GroupEngine {
   /// What is counted of the stores.
   nonisolated let figures = GroupFigures()
   private let versions: VersionPolicy
+  private let troubles: ReplicaTroubles
+  private var found: EngineProblems?
   /// What the local store is migrated by, while it is only read.
   private(set) var following: StoreModelChange?
   /// How far that is.
@@ -59,8 +61,10 @@ actor GroupEngine {
 
   init(
     configuration: DaemonConfiguration, ownership: StoreOwnership, feed: EventFeed, logger: Logger,
-    environment: SyncEnvironment = .live, versions: VersionPolicy = .follow
+    environment: SyncEnvironment = .live, versions: VersionPolicy = .follow,
+    troubles: ReplicaTroubles = ReplicaTroubles()
   ) {
+    self.troubles = troubles
     self.versions = versions
     self.configuration = configuration
     self.feed = feed
@@ -130,9 +134,13 @@ actor GroupEngine {
     running = group
     if following != nil { return }
     // Listening begins before the first replica, so that no event is missed.
+    let problems = EngineProblems(
+      local: LocalProblems(store: local, health: health, decisions: decisions),
+      decisions: decisions, troubles: troubles)
+    found = problems
     let events = EngineEventLog(
-      engine: engine, local: LocalProblems(store: local, health: health, decisions: decisions),
-      decisions: decisions, figures: figures, reporter: reporter, feed: feed, logger: logger
+      engine: engine, problems: problems, figures: figures, reporter: reporter, feed: feed,
+      logger: logger
     ) { [weak self] name in await self?.decide(name) }
     eventLog = Task { await events.run() }
     let look = StoreLook(group: group) { reporter.reopening() }
@@ -145,6 +153,7 @@ actor GroupEngine {
       for section in memory.replicas where replicas[section.name] == nil {
         try add(section, origin: .command)
       }
+      troubles.keep(only: Set(replicas.keys))
       // On a full disk they are forgotten the next time.
       try? engine.forgetRemovedReplicas()
     } catch let error as SyncError {
@@ -291,6 +300,23 @@ actor GroupEngine {
   var watched: WatchedGroup? { running.map(WatchedGroup.init) }
 
   // MARK: Status
+
+  /// Returns when each replica has been tried once; one that hangs is not waited for any longer than `limit`.
+  func tryReplicas(atMost limit: Duration) async {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end, let status = try? running?.engine.status(),
+      status.replicas.contains(where: { $0.phase == .opening && $0.lastError == nil })
+    {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// What is wrong although it runs.
+  var problems: [StatusProblem] {
+    if let following { return [following.progressProblem] }
+    guard let found, let status = try? running?.engine.status() else { return [] }
+    return found.all(of: status)
+  }
 
   /// The model's name, the local store and the replicas.
   ///

@@ -35,6 +35,9 @@ actor DaemonConductor {
   /// Where engine restarts are asked for.
   func connect(retry: @escaping @Sendable (Duration) -> Void) { self.retry = retry }
 
+  /// Whether it is up, and something does not work.
+  var isDegraded: Bool { lifecycle.isUp && !lifecycle.problems.isEmpty }
+
   func handle(_ event: DaemonLifecycle.Event) async {
     let before = lifecycle.statusState
     let actions = lifecycle.handle(event)

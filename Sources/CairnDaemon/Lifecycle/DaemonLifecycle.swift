@@ -17,7 +17,8 @@ struct DaemonLifecycle: Sendable, Equatable {
 
   enum Event: Sendable, Equatable {
     case controlListening
-    case engineStarted
+    /// With what is wrong although it runs, as far as that is known.
+    case engineStarted(problems: [StatusProblem] = [])
     case engineFailed(StatusProblem, isTransient: Bool)
     /// A long piece of work got on, or one begins that tells nothing until it ends, for which it buys as
     /// much time as it may take.
@@ -79,7 +80,7 @@ struct DaemonLifecycle: Sendable, Equatable {
     case .controlListening:
       isListening = true
       return becomeReady()
-    case .engineStarted: return engineStarted()
+    case .engineStarted(let problems): return engineStarted(problems)
     case .engineFailed(let problem, let isTransient):
       return engineFailed(problem, isTransient: isTransient)
     case .progress(let text, let time): return progress(text, buying: time)
@@ -145,15 +146,23 @@ struct DaemonLifecycle: Sendable, Equatable {
     return [.notifyReady, .notifyStatus(statusLine)]
   }
 
-  private mutating func engineStarted() -> [Action] {
+  private mutating func engineStarted(_ problems: [StatusProblem]) -> [Action] {
     guard !isEnding else { return [] }
-    let wasDegraded = failedStarts > 0
     isEngineDecided = true
     failedStarts = 0
-    problems = []
-    guard isUp else { return becomeReady() }
-    state = .serving
-    return (wasDegraded ? [.logRecovered] : []) + [.notifyStatus(statusLine)]
+    let changes = take(problems)
+    guard isUp else { return changes + becomeReady() }
+    return changes + [.notifyStatus(statusLine)]
+  }
+
+  /// Takes over what is wrong while an engine runs, and says what is new: that all is well again, or what is wrong
+  /// besides what was.
+  private mutating func take(_ problems: [StatusProblem]) -> [Action] {
+    let (old, new) = (self.problems, problems.filter { !self.problems.contains($0) })
+    self.problems = problems
+    if isUp { state = problems.isEmpty ? .serving : .degraded(hasEngine: true) }
+    if !new.isEmpty { return [.logDegraded(new)] }
+    return isUp && !old.isEmpty && problems.isEmpty ? [.logRecovered] : []
   }
 
   private mutating func engineFailed(_ problem: StatusProblem, isTransient: Bool) -> [Action] {
@@ -188,16 +197,11 @@ struct DaemonLifecycle: Sendable, Equatable {
 
   private mutating func summary(_ text: String, _ problems: [StatusProblem]) -> [Action] {
     guard !isEnding, failedStarts == 0 else { return [] }
-    let wasDegraded = !self.problems.isEmpty
-    let new = problems.filter { !self.problems.contains($0) }
     let lineBefore = statusLine
     summary = text
-    self.problems = problems
+    // The start of the engine brings them.
     guard isUp else { return [] }
-    state = problems.isEmpty ? .serving : .degraded(hasEngine: true)
-    var actions: [Action] = []
-    if !new.isEmpty { actions.append(.logDegraded(new)) }
-    if wasDegraded, problems.isEmpty { actions.append(.logRecovered) }
+    var actions = take(problems)
     if statusLine != lineBefore { actions.append(.notifyStatus(statusLine)) }
     return actions
   }

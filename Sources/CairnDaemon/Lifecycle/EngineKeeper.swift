@@ -18,6 +18,8 @@ actor EngineKeeper {
   let turns = OneAtATime()
   private(set) var isStopped = false
   private var pace = ReopeningPace()
+  /// What was wrong with replicas, from one engine to the next.
+  private let troubles = ReplicaTroubles()
   /// What a drain has answered.
   private var drained: DrainDaemon.Reply?
 
@@ -208,11 +210,13 @@ actor EngineKeeper {
     // A new engine for each attempt.
     let engine = GroupEngine(
       configuration: configuration, ownership: ownership, feed: feed, logger: logger,
-      environment: environment, versions: versions)
+      environment: environment, versions: versions, troubles: troubles)
     do {
       try await engine.start(reporter: reporter())
       await host.install(engine)
-      await conductor.handle(.engineStarted)
+      // All is well again when replicas are, too.
+      if await conductor.isDegraded { await engine.tryReplicas(atMost: .seconds(2)) }
+      await conductor.handle(.engineStarted(problems: engine.problems))
       if let change = await engine.following {
         await conductor.handle(.summary("migrating", problems: [change.progressProblem]))
         if versions == .follow { Task { await self.follow() } }
