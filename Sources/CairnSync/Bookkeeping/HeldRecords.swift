@@ -52,7 +52,11 @@ extension StoreAccess {
   /// - Parameters:
   ///   - source: Only what came from there; nil for all.
   ///   - filter: What is exchanged: references to other records wait for nothing.
-  func held(from source: StoreID? = nil, filter: EntityFilter? = nil) throws -> HeldRecords {
+  ///   - hasArrived: Whether a record that is unknown here has arrived before.
+  func held(
+    from source: StoreID? = nil, filter: EntityFilter? = nil,
+    hasArrived: (RecordID) throws -> Bool = { _ in false }
+  ) throws -> HeldRecords {
     var result = HeldRecords()
     guard let sidecar = store as? any SidecarKeeping else { return result }
     try sidecar.visitEntries(of: .quarantine) { _, value in
@@ -66,9 +70,10 @@ extension StoreAccess {
     }
     var ledger = try self.ledger()
     try sidecar.visitEntries(of: .parked) { key, _ in
-      // What is known here and has no object was deleted: that is not going to arrive.
+      // What is known here and has no object was deleted, as was what has arrived and is unknown again: that is not
+      // going to arrive.
       let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      guard try ledger.record(target) == nil else { return }
+      guard try ledger.record(target) == nil, try !hasArrived(target) else { return }
       if let filter {
         let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
         let property = String(decoding: key.dropFirst(32), as: UTF8.self)

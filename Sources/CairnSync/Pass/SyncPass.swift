@@ -181,9 +181,18 @@ struct SyncPass: @unchecked Sendable {
   func held() throws -> HeldRecords {
     try checkFiles()
     var result = HeldRecords()
-    if direction.pushes { result = result + (try replica.held(filter: filter(in: replica))) }
+    if direction.pushes {
+      let targets = ForgottenTargets(access: replica, source: local)
+      result =
+        result
+        + (try replica.held(filter: filter(in: replica), hasArrived: targets.haveArrived()))
+    }
     if direction.pulls {
-      result = result + (try local.held(from: try replica.ledger().storeID, filter: filter))
+      let targets = ForgottenTargets(access: local, source: replica)
+      result =
+        result
+        + (try local.held(
+          from: try replica.ledger().storeID, filter: filter, hasArrived: targets.haveArrived()))
     }
     return result
   }
@@ -290,6 +299,12 @@ struct SyncPass: @unchecked Sendable {
         source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
         links: entries.compactMap(\.link))
       report.take(try importing(to: access) { try $0.apply(set, cursor: nil) })
+    }
+    let other = access.store === local.store ? replica : local
+    let targets = ForgottenTargets(access: access, source: other)
+    let deleted = wanted(try targets.deleted(), from: other, to: access)
+    if !deleted.isEmpty {
+      report.take(try importing(to: access) { try $0.apply(deleted, cursor: nil) })
     }
     let waiting = try claimants(access, sidecar)
     if !waiting.isEmpty {

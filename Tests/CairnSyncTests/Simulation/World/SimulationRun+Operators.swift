@@ -29,6 +29,22 @@ extension SimulationRun {
     await endIfDead(machine)
   }
 
+  /// Lets an operator come by where a link asks, or a store refuses something: one who comes at any time finds that
+  /// seldom.
+  func decide() async {
+    guard SimulationStep.hasOperators(seed: seed) else { return }
+    var generator = SeededGenerator(seed: seed &* 11 &+ UInt64(number))
+    for machine in machines where generator.chance(15) {
+      guard let engine = machine.engine else { continue }
+      if let plans = try? engine.awaitingApproval(), !plans.isEmpty {
+        await operate(.approve, machine, &generator)
+      }
+      if (try? engine.status().replicas)?.contains(where: { $0.held.invalid > 0 }) == true {
+        await operate(.discard, machine, &generator)
+      }
+    }
+  }
+
   private func endIfDead(_ machine: SimulatedMachine) async {
     guard let failpoint = scheduler.whereDied(machine.name) else { return }
     await machine.stop()
@@ -72,8 +88,10 @@ extension SimulationRun {
   private func discard(
     _ machine: SimulatedMachine, _ generator: inout SeededGenerator
   ) async {
-    guard let engine = machine.engine, let page = try? await engine.quarantine(),
-      let item = generator.pick(page.items.filter { $0.record != nil }), let id = item.record
+    guard let engine = machine.engine, let page = try? await engine.quarantine() else { return }
+    let records = page.items.filter { $0.record != nil }
+    let refused = records.filter { $0.entry.reason == .validation }
+    guard let item = generator.pick(refused.isEmpty ? records : refused), let id = item.record
     else { return }
     let isLocal = item.id.store == "local"
     guard

@@ -339,6 +339,7 @@ final class SimulationRun {
   private func afterStep() async {
     await deliver()
     await collectClaims(nil)
+    await decide()
   }
 
   // MARK: Claims

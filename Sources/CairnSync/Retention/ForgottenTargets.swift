@@ -1,0 +1,41 @@
+import CairnStore
+
+/// Tells references that wait for records which are not going to arrive, because they were deleted and the store has
+/// forgotten that, from those that do.
+///
+/// A store that forgets a delete knows of no reference to the record, but others may: a store that had not heard
+/// of the delete wrote one, or one that is only read from never hears of it.
+struct ForgottenTargets {
+  /// The store in which references wait.
+  let access: StoreAccess
+  /// A store that it reads from.
+  let source: StoreAccess
+
+  /// The records that references wait for and that the source knows to be deleted.
+  func deleted() throws -> ChangeSet {
+    let (mine, theirs) = (try access.ledger(), try source.ledger())
+    var targets: Set<RecordID> = []
+    try (access.store as? any SidecarKeeping)?.visitEntries(of: .parked) { key, _ in
+      let (target, _) = try SyncKey.parked(from: key)
+      if try mine.record(target) == nil { targets.insert(target) }
+    }
+    var set = ChangeSet(source: theirs.storeID, after: 0, upTo: 0)
+    for id in targets.sorted() {
+      guard let entry = try theirs.record(id),
+        RetentionRule.isOver(entry, id: id, source.schema.entities[entry.entity]?.policy)
+      else { continue }
+      set.records.append(entry.state(id: id, row: nil))
+    }
+    return set
+  }
+
+  /// Whether an unknown record has arrived from the source before: it was deleted here since.
+  func haveArrived() throws -> (RecordID) throws -> Bool {
+    let (mine, theirs) = (try access.ledger(), try source.ledger())
+    let position = try mine.cursor(for: theirs.storeID).position
+    return { id in
+      guard let entry = try theirs.record(id), entry.sequence <= position else { return false }
+      return try mine.value(SyncKey.quarantine(id)) == nil
+    }
+  }
+}
