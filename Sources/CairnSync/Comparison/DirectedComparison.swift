@@ -110,7 +110,10 @@ struct DirectedComparison {
     )
     let apart = Set(mine).symmetricDifference(theirs)
     let candidates = apart.isEmpty ? Set(mine) : apart
-    let keys = try links(of: owner, name).filter {
+    // What the source has removed and forgotten, only the destination knows.
+    let known = try Set(links(of: owner, name, in: source)).union(
+      links(of: owner, name, in: destination).map { standing.back?.link($0) ?? $0 })
+    let keys = known.filter {
       candidates.contains($0.owner == owner ? $0.member : $0.owner)
     }
     let ahead = try standing.ahead(candidates, keys)
@@ -142,11 +145,13 @@ struct DirectedComparison {
     }
   }
 
-  /// The links of a record in one relationship, as the store that gives nothing knows them.
-  private func links(of owner: RecordID, _ name: String) throws -> [LinkKey] {
-    let ledger = try source.ledger()
-    guard let entry = try ledger.record(owner), let plan = source.schema.entities[entry.entity],
-      let relationship = relationship(name, of: plan.entity, in: source),
+  /// The links of a record in one relationship, as a store knows and names them.
+  private func links(
+    of owner: RecordID, _ name: String, in access: StoreAccess
+  ) throws -> [LinkKey] {
+    let ledger = try access.ledger()
+    guard let entry = try ledger.record(owner), let plan = access.schema.entities[entry.entity],
+      let relationship = relationship(name, of: plan.entity, in: access),
       let side = plan.linkSides.first(where: { $0.relationship.name == relationship.name })
     else { return [] }
     return try ledger.links(of: owner, side)

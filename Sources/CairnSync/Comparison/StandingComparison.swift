@@ -11,15 +11,19 @@ struct StandingComparison {
   /// What is exchanged, in the names of the source; nil for all.
   let filter: EntityFilter?
   private let translation: SchemaTranslation?
+  /// From the names of the destination to those of the source; nil for one version.
+  let back: SchemaTranslation?
 
   init(source: StoreAccess, destination: StoreAccess, filter: EntityFilter? = nil) {
     self.source = source
     self.destination = destination
     self.filter = filter
     translation = .between(source, and: destination)
+    back = .between(destination, and: source)
   }
 
-  /// Those of some records and links that the source has something newer of, in the names of the source.
+  /// Those of some records and links that the source has something newer of, in the names of the source: also a
+  /// delete that it has forgotten.
   func ahead(
     _ ids: some Collection<RecordID>, _ keys: some Collection<LinkKey> = []
   ) throws -> (records: Set<RecordID>, links: Set<LinkKey>) {
@@ -35,9 +39,8 @@ struct StandingComparison {
   }
 
   private func isAhead(_ id: RecordID, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
-    guard let entry = try mine.record(id), filter?.names.contains(entry.entity) ?? true else {
-      return false
-    }
+    guard let entry = try mine.record(id) else { return try isForgotten(id, mine, theirs) }
+    guard filter?.names.contains(entry.entity) ?? true else { return false }
     guard let other = try theirs.record(id) else { return entry.isPresent(in: source.schema) }
     let isHere = entry.isPresent(in: source.schema)
     let isThere = other.isPresent(in: destination.schema)
@@ -60,9 +63,10 @@ struct StandingComparison {
   }
 
   private func isAhead(_ key: LinkKey, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
-    guard let link = try mine.link(key)?.state, filter?.exchanges(key) ?? true else { return false }
+    guard filter?.exchanges(key) ?? true else { return false }
     // A link of a record that is gone shows nowhere.
     for end in [key.owner, key.member] where try mine.record(end)?.key == nil { return false }
+    guard let link = try mine.link(key)?.state else { return try isForgotten(key, mine, theirs) }
     let (other, own) = translation?.link(key, link) ?? (key, link)
     guard let theirs = try theirs.link(other)?.state else { return own.isMember }
     func isNewer(_ mine: Register?, _ theirs: Register?) -> Bool {
@@ -73,6 +77,79 @@ struct StandingComparison {
       || own.isMember
         && (isNewer(own.memberPosition, theirs.memberPosition)
           || isNewer(own.ownerPosition, theirs.ownerPosition))
+  }
+}
+
+// What the source has deleted, and no longer knows that it did: its tombstones are purged when they are older
+// than the retention.
+extension StandingComparison {
+  /// Whether the destination has a record that the source has read and has not.
+  private func isForgotten(_ id: RecordID, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
+    guard let other = try theirs.record(id), other.isPresent(in: destination.schema),
+      filter?.names.contains(back?.entity(other.entity) ?? other.entity) ?? true,
+      // One that arrived and waits was not deleted.
+      try mine.value(SyncKey.quarantine(id)) == nil
+    else { return false }
+    return try other.sequence <= mine.cursor(for: theirs.storeID).position
+  }
+
+  private func isForgotten(_ key: LinkKey, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
+    guard let other = try theirs.link(translation?.link(key) ?? key), other.state.isMember,
+      try mine.value(SyncKey.quarantine(key)) == nil
+    else { return false }
+    return try other.sequence <= mine.cursor(for: theirs.storeID).position
+  }
+
+  /// Visits the records and links of the destination that the source has no entry of, in the names of the
+  /// source, a page at a time.
+  func visitUnknown(
+    _ body: ([RecordID], [LinkKey]) throws -> Void, afterPage: () throws -> Void
+  ) throws {
+    guard let sidecar = destination.store as? any SidecarKeeping else { return }
+    let everything: [(map: SyncMap, from: Data, to: Data?)] = [
+      (.records, Data(), nil), (.links, Data(), nil),
+    ]
+    for range in try bucketsApart()?.map(\.range) ?? everything {
+      var next = range.from
+      while true {
+        let page = try sidecar.sidecarEntries(
+          of: range.map.rawValue, from: next, to: range.to, limit: StoreComparison.page)
+        let mine = try source.ledger()
+        if range.map == .records {
+          let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
+          let known = try mine.stored(ids.map(SyncKey.record))
+          try body(zip(ids, known).compactMap { $1 == nil ? $0 : nil }, [])
+        } else {
+          let keys = try page.map { item in
+            let key = try SyncKey.linkKey(from: item.key)
+            return back?.link(key) ?? key
+          }
+          let known = try mine.stored(keys.map(SyncKey.link))
+          try body([], zip(keys, known).compactMap { $1 == nil ? $0 : nil })
+        }
+        try afterPage()
+        guard page.count == StoreComparison.page, let last = page.last else { break }
+        next = last.key + Data([0])
+      }
+    }
+  }
+
+  /// Where the two differ, by their digests; nil where these do not tell.
+  private func bucketsApart() throws -> [DigestBucket]? {
+    guard source.schema.namesDigest == destination.schema.namesDigest else { return nil }
+    var sums: [[DigestBucket: DigestSum]] = []
+    for access in [source, destination] {
+      let ledger = try access.ledger()
+      guard let stored = try ledger.value(SyncKey.digests),
+        let state = try? DigestState(decoding: stored),
+        state.names == ledger.head.names, state.extent == .all,
+        let kept = try? DigestComparison.digests(of: access)
+      else { return nil }
+      sums.append(kept)
+    }
+    return Set(sums[0].keys).union(sums[1].keys).filter { bucket in
+      !(sums[0][bucket] ?? DigestSum()).matches(sums[1][bucket] ?? DigestSum())
+    }.sorted()
   }
 }
 

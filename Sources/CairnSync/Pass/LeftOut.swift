@@ -4,8 +4,8 @@ import Foundation
 /// What a link of one direction leaves in the store that it takes nothing from: records and links of
 /// which the other store does not have what this one has.
 ///
-/// Counted once when the link is opened, then from the change order alone. What reaches the other store
-/// over another link is left out no more.
+/// Counted once when the link is opened, and again when a purge has removed what was not looked at yet; else from
+/// the change order alone. What reaches the other store over another link is left out no more.
 struct LeftOut: Sendable {
   private(set) var records: Set<RecordID> = []
   private(set) var links: Set<LinkKey> = []
@@ -32,9 +32,12 @@ struct LeftOut: Sendable {
   ) throws {
     let comparison = StandingComparison(source: source, destination: destination, filter: filter)
     let (ledger, other) = (try source.ledger(), try destination.ledger())
-    if self.source != ledger.storeID || self.destination != other.storeID
-      || ledger.head.sequence < sourcePosition
-    {
+    // So far a purge has gone through the change order: of the deletes up to there nothing tells any more.
+    let purged = try ledger.retention().scanned
+    let isNew =
+      self.source != ledger.storeID || self.destination != other.storeID
+      || ledger.head.sequence < sourcePosition || purged > sourcePosition
+    if isNew {
       self = LeftOut()
       (self.source, self.destination) = (ledger.storeID, other.storeID)
     }
@@ -51,6 +54,11 @@ struct LeftOut: Sendable {
     try visit(source, after: sourcePosition, except: other.storeID) { ids, keys in
       try judge(ids, keys, comparison)
       try afterPage()
+    }
+    // After the change order: what is purged from it meanwhile is found here.
+    if isNew, try source.ledger().retention().scanned > 0 {
+      try comparison.visitUnknown(
+        { ids, keys in try judge(ids, keys, comparison) }, afterPage: afterPage)
     }
     (sourcePosition, destinationPosition) = (end, read)
   }

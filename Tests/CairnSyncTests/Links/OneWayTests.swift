@@ -143,6 +143,63 @@ struct OneWayTests {
     await daemon.engine.stop()
   }
 
+  @Test(arguments: [SyncDirection.push, .pull])
+  func deletesCountWhenNothingTellsOfThemAnyMore(_ direction: SyncDirection) async throws {
+    func write(
+      _ isGiving: Bool, _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
+    ) async throws {
+      if isGiving == (direction == .pull) { return try await there(work) }
+      try daemon.site.write { try work(daemon.site, $0) }
+    }
+    try await write(true) { site, context in
+      let tag = try site.insert("Tag", ["name": "t"], in: context)
+      for key in ["gone", "untagged", "same"] {
+        let item = try site.insert("Item", ["key": key], in: context)
+        if key == "untagged" { item.setValue(Set([tag]), forKey: "tags") }
+      }
+    }
+    try link(direction)
+    try await expectLeftOut(0, "")
+    try await write(false) { site, context in
+      if let item = try site.find("Item", "gone", in: context) { context.delete(item) }
+      try site.find("Item", "untagged", in: context)?.setValue(Set<ManagedObject>(), forKey: "tags")
+    }
+    try await expectLeftOut(2, "2 records stay")
+    let reports = try await daemon.engine.purge(olderThan: .zero)
+    #expect(reports.map(\.records).max() == 1 && reports.map(\.links).max() == 1, "\(reports)")
+    try await expectLeftOut(2, "2 records stay")
+    // As much is known after a restart.
+    try await relink(direction)
+    try await expectLeftOut(2, "2 records stay")
+    // Until it is gone there, too.
+    try await write(true) { site, context in
+      if let item = try site.find("Item", "gone", in: context) { context.delete(item) }
+    }
+    try await expectLeftOut(1, "1 record stays")
+    await daemon.engine.stop()
+  }
+
+  @Test func aDeleteThatIsPurgedBeforeItIsCountedIsLeftOutAllTheSame() throws {
+    let fleet = Fleet(seed: 3)
+    let (local, nas) = (try fleet.addRetaining("local"), try fleet.addRetaining("nas"))
+    try nas.write { _ = try nas.insert("Item", ["key": "k"], in: $0) }
+    for _ in 0..<2 { try fleet.pass(local, nas, direction: .pull) }
+    var leftOut = LeftOut()
+    func count() throws -> Int {
+      try leftOut.update(from: local.access, missingIn: nas.access, filter: nil)
+      return leftOut.count
+    }
+    #expect(try count() == 0)
+    try local.write { context in
+      for item in try local.all("Item", in: context) { context.delete(item) }
+    }
+    try HistoryCapture(access: local.access).run()
+    let report = try local.purge(age: 0)
+    #expect(report.records == 1)
+    #expect(try count() == 1)
+    #expect(try count() == 1)
+  }
+
   @Test func anOrderThatStaysHereIsLeftOut() async throws {
     try daemon.site.write { context in
       let item = try daemon.site.insert("Item", ["key": "i"], in: context)
