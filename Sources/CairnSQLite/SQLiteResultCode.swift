@@ -146,8 +146,13 @@ enum SQLiteResultCode {
     case SQLITE_IOERR where readFailures.contains(failure.code):
       return (.persistentStoreOperation, "Reading failed. Check the disk.")
     case SQLITE_IOERR: return (.persistentStoreSave, "Writing failed. Check the disk.")
-    case SQLITE_CONSTRAINT:
+    case SQLITE_CONSTRAINT where isUniqueViolation(failure) || isPrimaryKeyViolation(failure):
       return (.managedObjectConstraintMerge, "Two rows may not share these values.")
+    case SQLITE_CONSTRAINT:
+      return (
+        .managedObjectValidation,
+        "The file has a rule of its own that refuses it: a trigger or a check that another program made."
+      )
     default: return (.sqlite, "SQLite result code \(code).")
     }
   }

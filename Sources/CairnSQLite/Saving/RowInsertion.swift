@@ -67,6 +67,7 @@ final class RowInsertion {
     let isExact = try bind(snapshot, to: single, from: &next, addFile: addFile)
     single.bind(version, at: 1)
     try single.run()
+    try checkInserted(1)
     return isExact
   }
 
@@ -99,10 +100,19 @@ final class RowInsertion {
     } catch let failure as SQLiteFailure where failure.code & 0xFF == SQLITE_CONSTRAINT {
       return false
     }
+    try checkInserted(blockCount)
     for (place, row) in rows.enumerated() {
       note(row.snapshot, inexact & (1 << UInt64(place)) == 0)
     }
     return true
+  }
+
+  /// A trigger that another program made can leave rows out in silence (`RAISE(IGNORE)`): a save would claim what
+  /// is not there.
+  private func checkInserted(_ count: Int) throws {
+    if lookup.connection.changes == count { return }
+    throw SQLiteFailure(
+      code: SQLITE_CONSTRAINT | (7 << 8), message: "a trigger leaves a row of \(entity.table) out")
   }
 
   /// Binds key and values of a row; says whether all of them will be read back as they are.

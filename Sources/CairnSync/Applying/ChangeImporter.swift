@@ -186,8 +186,13 @@ struct ChangeImporter {
     guard try isUntouched(plan, rows.objects, ledger, along: rows.touched) else {
       return .failed(.overtaken, StoreAccess.contention(access.store))
     }
-    if let failure = try rows.save(ledger) {
-      return .failed(failure, StoreAccess.contention(access.store))
+    do {
+      if let failure = try rows.save(ledger) {
+        return .failed(failure, StoreAccess.contention(access.store))
+      }
+    } catch let error as CoreDataError {
+      guard let refusal = FailedSave.refusal(error) else { throw error }
+      return .failed(refusal, error)
     }
     let byRun = rows.newRecords.reduce(0) { $0 + $1.members.count }
     if byRun > 0 { access.environment.noteRun(.written, byRun) }

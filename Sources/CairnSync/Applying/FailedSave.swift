@@ -10,8 +10,8 @@ struct FailedSave {
 
   /// - Throws: The error, when neither planning again nor leaving records out can help.
   func judge(_ error: CoreDataError) throws -> ImportAttempt.Failure {
+    if let refusal = Self.refusal(error) { return refusal }
     switch error.code {
-    case .managedObjectConstraintMerge: return .collision(error.message)
     case .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity:
       return .overtaken
     default: break
@@ -31,6 +31,15 @@ struct FailedSave {
     }
     // What is wrong with the store is no record's fault.
     if !isAboutObjects { throw error }
+    return .unknown(error.message)
+  }
+
+  /// What rows that were written without objects are refused for; nil for what is not their fault.
+  static func refusal(_ error: CoreDataError) -> ImportAttempt.Failure? {
+    if error.code == .managedObjectConstraintMerge { return .collision(error.message) }
+    guard isAboutObjects(error), error.userInfo[CoreDataErrorKey.object] == nil,
+      error.userInfo[CoreDataErrorKey.detailedErrors] == nil
+    else { return nil }
     return .unknown(error.message)
   }
 
