@@ -35,8 +35,11 @@ struct ReturningReader {
     if floor == 0 { return false }
     let cursor = try mine.cursor(for: theirs.storeID)
     // The other has begun a new life: it is read from the beginning, but not all it has read from here
-    // it still has.
-    if cursor == SyncCursor() { return try theirs.cursor(for: mine.storeID).position > 0 }
+    // it still has. Nor has it all it has sent, where more entities are exchanged than before.
+    if cursor == SyncCursor() {
+      return try theirs.cursor(for: mine.storeID).position > 0
+        || theirs.value(SyncKey.reader(mine.storeID)) != nil
+    }
     // During the first copy nothing is needed that was forgotten before it began, nor what has been read
     // before when all is read once more.
     return max(cursor.position, cursor.streamingUntil) < floor

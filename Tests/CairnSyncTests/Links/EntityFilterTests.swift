@@ -119,6 +119,33 @@ struct EntityFilterTests {
     await daemon.engine.stop()
   }
 
+  /// The delete is passed over while it is none of the link's business, and purged like any other.
+  @Test func aDeleteOfWhatIsNotExchangedForAWhileArrivesLater() async throws {
+    let scratch = try Scratch()
+    let daemon = try daemon(scratch)
+    try fill(daemon)
+    try daemon.insert(["goes", "stays"])
+    for entities in [nil, ["Tag"], nil] as [Set<String>?] {
+      try daemon.engine.addReplica(replica(scratch, entities))
+      try await daemon.engine.wait(timeout: .patience)
+      if entities != nil {
+        try daemon.site.write { context in
+          if let item = try daemon.site.find("Item", "goes", in: context) { context.delete(item) }
+        }
+        try await daemon.engine.wait(timeout: .patience)
+        let purged = try await daemon.engine.purge(olderThan: .zero)
+        #expect(purged.first?.records == 1, "\(purged)")
+        #expect(try await picture(scratch).contains { $0.contains("item goes") })
+      } else {
+        #expect(try await picture(scratch) == daemon.site.picture())
+        #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+      }
+      try await daemon.engine.removeReplica(named: "nas")
+    }
+    #expect(try !daemon.site.picture().contains { $0.contains("item goes") })
+    await daemon.engine.stop()
+  }
+
   /// An order of records that are not exchanged waits for nothing, and is no difference.
   @Test(arguments: [["Item"], ["Part"], ["Tag"]])
   func orderedRelationshipsThatLeadOutKeepNothingFromBeingInStep(_ entities: [String]) async throws
