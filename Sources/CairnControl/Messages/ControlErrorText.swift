@@ -74,6 +74,8 @@ extension ControlError: CustomStringConvertible {
     case .restartNeeded: "take it over with a restart: systemctl restart cairnd"
     case .storeNotFound: "`cairnctl stores` lists them"
     case .storeExists: "choose another name, or remove the store first"
+    case .storeUnavailable(let name, "store-damaged", _) where name != "local":
+      "stop cairnd and move its file away with all that is beside it: a new one is filled from here"
     case .storeUnavailable(_, let code, _):
       TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
     case .historyNotThere(let name, _, let oldest):

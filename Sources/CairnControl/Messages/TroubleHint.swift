@@ -21,6 +21,7 @@ public enum TroubleHint {
     case "store-locked": "another program keeps it locked: `fuser` names it"
     case "commits-missing":
       "`cairnctl verify` says what was lost here; what replicas have comes back from them"
+    case "duplicate-replica", "another-store": "when that is mended: cairnctl sync NAME"
     case "store-closed": "`cairnctl status` shows when it is open again"
     default: nil
     }

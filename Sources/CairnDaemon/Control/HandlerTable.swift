@@ -73,7 +73,7 @@ struct HandlerTable: Sendable {
           return try await answer(parameters, engine, send)
         } catch {
           engine.health.note(error)
-          throw error
+          throw await engine.named(error)
         }
       })
   }

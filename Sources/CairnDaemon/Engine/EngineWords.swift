@@ -95,12 +95,11 @@ extension ControlError {
     let replica = error.replicas.isEmpty ? replica : error.replicas.joined(separator: ", ")
     switch error.code {
     case .noSuchReplica: self = .storeNotFound(name: replica)
-    case .duplicateReplica: self = .storeExists(name: replica, reason: error.message)
     case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
     case .timedOut: self = .waitTimedOut(behind: [replica])
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
-    case .unsupportedStore, .sameStore, .storeUnavailable, .fileMoved, .anotherStore, .modelChanged,
-      .notAStore,
+    case .unsupportedStore, .sameStore, .duplicateReplica, .storeUnavailable, .fileMoved,
+      .anotherStore, .modelChanged, .notAStore,
       .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
       .contention, .clockSkew, .recordsHeld, .notSyncing,
       .awaitingApproval, .invalidConfiguration, .failed:

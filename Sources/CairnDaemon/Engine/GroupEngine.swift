@@ -299,6 +299,14 @@ actor GroupEngine {
   /// What the watchdog looks at; nil while no store is open.
   var watched: WatchedGroup? { running.map(WatchedGroup.init) }
 
+  /// An error with the name of the replica whose file it tells of; any other as it is.
+  func named(_ error: any Error) -> any Error {
+    guard let error = error as? CoreDataError, let path = error.storePath,
+      let name = replicas.first(where: { $0.value.section.path == path })?.key
+    else { return error }
+    return ControlError(error, store: name) ?? error
+  }
+
   // MARK: Status
 
   /// Returns when each replica has been tried once; one that hangs is not waited for any longer than `limit`.

@@ -88,11 +88,14 @@ struct Verification: Sendable {
         store: replica, records: found.records, differences: found.differences.count,
         leftOut: found.leftOut > 0 ? found.leftOut : nil,
         level: found.level == .quick ? .quick : .full)
-    case .failure(let error as SyncError):
+    case .failure(let error as CoreDataError) where error.storePath == group.local.url?.path:
+      throw error
+    case .failure(let error as CancellationError): throw error
+    case .failure(let error):
+      let error = SyncError(describing: error, at: nil)
       return VerifyStores.StoreSummary(
         store: replica, records: 0, differences: 0,
         problem: StatusProblem(code: error.code.rawValue, message: error.message))
-    case .failure(let error): throw error
     }
   }
 

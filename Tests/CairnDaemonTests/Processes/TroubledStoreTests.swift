@@ -1,5 +1,6 @@
 // Store files that are not what the daemon wants: it says why, stays up, and changes nothing.
 import CairnControl
+import CairnPlatform
 import CairnTesting
 import Foundation
 import Testing
@@ -112,5 +113,84 @@ import Testing
       #expect(try await daemon.values("Item", "name") == ["bolt", "nut"])
       #expect(await daemon.stop() == 0)
     }
+  }
+
+  @Test func aVerificationNamesTheReplicaWhoseFileWasCutShort() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("near.sqlite")
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(replicas: [("near", path), ("good", folder.file("good.sqlite"))]))
+    try await daemon.start()
+    try await daemon.ctl("insert", "Package", "name=bolt")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.ctl("checkpoint", "near").code == 0)
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    try file.truncate(atOffset: 0)
+    try file.close()
+    let verified = try await daemon.ctl("verify")
+    #expect(verified.code == 1 && verified.output.contains("good  equal"), "\(verified)")
+    #expect(verified.output.contains("near  not compared"), "\(verified)")
+    #expect(!verified.errors.contains("\"local\""), "\(verified.errors)")
+    let repaired = try await daemon.ctl("repair", "near")
+    #expect(repaired.code != 0 && !repaired.errors.contains("\"local\""), "\(repaired)")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aWaitForAReplicaUnderTwoNamesSaysWhatIsWrong() async throws {
+    let folder = try TemporaryFolder()
+    let (one, two) = (folder.file("one.sqlite"), folder.file("two.sqlite"))
+    let daemon = try Daemon(in: folder, Daemon.Setup(replicas: [("one", one)]))
+    try await daemon.start()
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    try FileManager.default.linkItem(atPath: one, toPath: two)
+    let waited = try await daemon.ctl("wait", "--timeout", "60")
+    #expect(waited.code == 1 && waited.errors.contains("has 2 names"), "\(waited.errors)")
+    #expect(waited.errors.contains("cairnctl sync NAME"), "\(waited.errors)")
+    #expect(!waited.errors.contains("exists already"), "\(waited.errors)")
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// Two daemons that have a file by two names do not see each other's log: what one writes destroys the other's.
+  @Test(
+    .enabled(if: HostIdentity.effectiveUser == 0, "only root can mount"), arguments: [true, false])
+  func aFileThatIsAMountPointByItselfIsNotOpened(isLocal: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let first = try Daemon(in: folder, Daemon.Setup(name: "first"))
+    try await first.start()
+    try await first.ctl("insert", "Package", "name=nut")
+    let mounted = folder.file("mounted.sqlite")
+    try Data().write(to: URL(fileURLWithPath: mounted))
+    let second = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        name: "second", replicas: isLocal ? [] : [("near", mounted)], local: isLocal ? mounted : nil
+      ))
+    let (daemon, client) = (
+      try #require(Project.program("cairnd")), try #require(Project.program("cairnctl"))
+    )
+    let script = """
+      mount --bind "$1" "$2" || exit 9
+      "$3" --config "$4" 2>/dev/null & pid=$!
+      for attempt in $(seq 600); do
+        found=$("$5" --socket "$6" --json status 2>&1)
+        case "$found" in *"mount point by itself"*) break;; esac
+        sleep 0.1
+      done
+      kill $pid; wait $pid; echo "$found"
+      """
+    let outcome = try await run(
+      "/usr/bin/unshare",
+      [
+        "--mount", "--propagation", "private", "/bin/sh", "-c", script, "sh", first.localPath,
+        mounted,
+        daemon, second.configPath, client, second.socket,
+      ])
+    #expect(outcome.output.contains("\(mounted) is a mount point by itself"), "\(outcome)")
+    for suffix in ["-wal", "-shm"] {
+      #expect(!FileManager.default.fileExists(atPath: mounted + suffix))
+    }
+    #expect(try await first.ctl("verify").code == 0)
+    #expect(await first.stop() == 0)
   }
 }
