@@ -18,21 +18,30 @@ public enum FileSystemKind {
   ///
   /// - Parameter path: Absolute, and without links.
   public static func name(at path: String) -> String {
-    let table = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
     var found = (length: -1, kind: "unknown")
-    for line in table.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      guard words.count > 4, let dash = words.firstIndex(of: "-"), dash + 1 < words.count else {
-        continue
-      }
-      let place = unescaped(words[4])
+    for (place, kind) in mounts() {
       let isAbove = place == "/" || path == place || path.hasPrefix(place + "/")
       // Of two mounts on one place the later one shows.
-      if isAbove, place.utf8.count >= found.length {
-        found = (place.utf8.count, String(words[dash + 1]))
-      }
+      if isAbove, place.utf8.count >= found.length { found = (place.utf8.count, kind) }
     }
     return found.kind
+  }
+
+  /// Whether a path is a mount point by itself: of a file, one that has another name elsewhere.
+  ///
+  /// - Parameter path: Absolute, and without links.
+  public static func isMountPoint(_ path: String) -> Bool { mounts().contains { $0.place == path } }
+
+  /// The mounts that this process sees, in their order.
+  private static func mounts() -> [(place: String, kind: String)] {
+    let table = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
+    return table.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count > 4, let dash = words.firstIndex(of: "-"), dash + 1 < words.count else {
+        return nil
+      }
+      return (unescaped(words[4]), String(words[dash + 1]))
+    }
   }
 
   /// The kernel writes blanks, line ends and backslashes as three octal digits.

@@ -101,8 +101,11 @@ public final class SyncEngine: Sendable {
       coordinator: coordinator, configuration: replica, neighbours: neighbours(of: replica.name),
       expectedIdentifier: nil, progress: { _ in })
     do {
-      try await opening.inspect(looksForDamage: true)
-    } catch let error as SyncError where error.recovery != .person && error.code != .storeDamaged {
+      // As long as a person waits for an answer.
+      try await opening.inspect(patience: .seconds(4))
+    } catch let error as SyncError
+      where error.recovery != .person && ![.storeDamaged, .notAStore].contains(error.code)
+    {
       return
     }
   }
@@ -122,20 +125,30 @@ public final class SyncEngine: Sendable {
 
   /// Ends a link after the step that is running, and closes the replica's store.
   ///
-  /// Its file stays. A replica that is added under the name from now on is new, whatever store it is.
-  public func removeReplica(named name: String) async throws {
+  /// Its file stays. A replica that is added under the name from now on is new, whatever store it is, unless it
+  /// is the one that replaces this.
+  ///
+  /// - Parameter next: The replica that is added in its place at once, with other settings: at the same place it
+  ///   is the same store, and a file that is missing there is missed.
+  public func removeReplica(
+    named name: String, replacedBy next: ReplicaConfiguration? = nil
+  ) async throws {
     let link = try self.link(name)
+    let isSamePlace = next.map { $0.name == name && $0.url == link.configuration.url } ?? false
     state.withLock { $0.links[name] = nil }
     let wasInOrder = link.life.lastError == nil && link.life.phase == .ready
     link.change { $0.remove() }
     do {
-      try local.setReplicaIdentity(nil, named: name)
+      if !isSamePlace { try local.setReplicaIdentity(nil, named: name) }
     } catch {
       // A full disk keeps no replica from being removed: `forgetRemovedReplicas()` tries again at the next start.
       state.withLock { _ = $0.forgotten.insert(name) }
     }
     await link.stop()
-    await release(link, isInOrder: wasInOrder)
+    // What the other direction needed is needed no more.
+    if !isSamePlace || next?.direction != link.configuration.direction {
+      await release(link, isInOrder: wasInOrder)
+    }
     link.close()
   }
 

@@ -99,6 +99,8 @@ public enum SyncEvent: Sendable, Hashable {
   /// The stamps of one of the two stores, at the path, were that far in the future: the machine's clock
   /// had been wrong, or is now.
   case clockFellBack(replica: String, path: String, milliseconds: UInt64)
+  /// The file of a replica that was there before was missing when the engine began, and was made anew.
+  case madeAnew(replica: String, path: String)
   /// One of the two stores, at the path, had gone back in time: everything is compared once more.
   case restored(replica: String, path: String)
   /// One of the two stores, at the path, had lost history before it was read: both were compared.

@@ -16,7 +16,7 @@ public enum MonitorDaemon: ControlMethod {
       type Event (
         date: string,
         kind: (state, phase, pass, passFailed, firstSync, quarantined, restored, historyLost, expired,
-          returned, clockFellBack),
+          returned, clockFellBack, madeAnew),
         replica: ?string,
         state: ?string,
         pulled: ?int,
@@ -59,7 +59,7 @@ public enum MonitorDaemon: ControlMethod {
   public struct Event: Codable, Sendable, Hashable {
     public enum Kind: String, Codable, Sendable, Hashable, CaseIterable {
       case state, phase, pass, passFailed, firstSync, quarantined, restored, historyLost, expired,
-        returned, clockFellBack
+        returned, clockFellBack, madeAnew
     }
     public var date: WireDate
     public var kind: Kind

@@ -105,7 +105,8 @@ struct EngineEventLog {
       case .opening, .waiting, .failed, .awaitingApproval, .paused, .removed: return true
       }
     case .passCompleted, .expired: return true
-    case .passFailed, .firstSync, .restored, .historyLost, .returned, .clockFellBack, .quarantined:
+    case .passFailed, .firstSync, .restored, .historyLost, .returned, .clockFellBack, .quarantined,
+      .madeAnew:
       return false
     }
   }
@@ -167,6 +168,11 @@ struct EngineEventLog {
     case .firstSync(let replica, let progress):
       logger.debug(
         "first copy, \(Int(progress * 100)) %", metadata: ["replica": .string(replica)])
+    case .madeAnew(let replica, let path):
+      logger.event(
+        .replicaMadeAnew,
+        "\(path), the file of \(replica), was gone and is made anew; what only the old one had is not in it",
+        metadata: ["replica": .string(replica), "path": .string(path)])
     case .restored(let replica, let path):
       logger.event(
         .storeRestored,

@@ -70,7 +70,7 @@ extension GroupEngine {
       throw ControlError.busy(reason: "\(change.store) is being migrated")
     }
     defer { migrating.withLock { $0[change.store] = nil } }
-    try await end(change.store)
+    try await end(change.store, replacedBy: replica.section)
     guard try !current().engine.status().replicas.contains(where: { $0.name == change.store })
     else {
       throw ControlError.notPossible(

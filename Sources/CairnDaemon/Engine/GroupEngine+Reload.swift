@@ -23,7 +23,9 @@ extension GroupEngine {
     try await check(added, beside: staying.values.map(\.section), instead: removed)
     let named = Set(new.replicas.map(\.name))
     try forget(named, and: Set(removed.map(\.name)))
-    for section in removed { try await remove(section.name) }
+    for section in removed {
+      try await remove(section.name, replacedBy: added.first { $0.name == section.name })
+    }
     for section in added { try add(section, origin: .configuration) }
     for name in named { replicas[name]?.origin = .configuration }
     configuration = new

@@ -85,9 +85,11 @@ extension GroupEngine {
   }
 
   /// Takes a replica out of the group.
-  func remove(_ name: String) async throws {
+  ///
+  /// - Parameter next: The one of that name that is added at once, with other settings.
+  func remove(_ name: String, replacedBy next: ReplicaSection? = nil) async throws {
     replicas[name] = nil
-    try await end(name)
+    try await end(name, replacedBy: next)
   }
 
   /// Writes down that names belong to the configuration from now on, and that others are gone.
@@ -99,9 +101,11 @@ extension GroupEngine {
   }
 
   /// Ends a link; one whose file hangs ends when the file answers, and its caller does not wait for it.
-  func end(_ name: String) async throws {
+  func end(_ name: String, replacedBy next: ReplicaSection? = nil) async throws {
     let engine = try current().engine
-    await Blocking.wait(atMost: .seconds(10)) { try? await engine.removeReplica(named: name) }
+    await Blocking.wait(atMost: .seconds(10)) {
+      try? await engine.removeReplica(named: name, replacedBy: next?.replicaConfiguration)
+    }
   }
 
   /// Pauses or resumes links and keeps that over restarts.

@@ -184,6 +184,11 @@ struct LocalStoreOpening {
   /// under the name by which a file was opened, and two who open it under two names destroy it.
   private func checkNames(of url: URL) throws {
     let path = url.resolvingSymlinksInPath().path
+    if FileSystemKind.isMountPoint(path) {
+      throw EngineFailure(
+        code: SyncError.Code.sameStore.rawValue,
+        reason: "\(url.path) \(ReplicaInspection.textOfMountPoint)", isTransient: false)
+    }
     let facts = try? FileManager.default.attributesOfItem(atPath: path)
     guard let names = (facts?[.referenceCount] as? NSNumber)?.intValue, names > 1 else { return }
     throw EngineFailure(

@@ -31,6 +31,8 @@ extension MonitorDaemon.Event {
         date: date, kind: .clockFellBack, replica: replica,
         milliseconds: Int(clamping: milliseconds),
         text: path)
+    case .madeAnew(let replica, let path):
+      self.init(date: date, kind: .madeAnew, replica: replica, text: path)
     case .restored(let replica, let path):
       self.init(date: date, kind: .restored, replica: replica, text: path)
     case .historyLost(let replica, let path):

@@ -37,6 +37,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case historyLost
   case replicaExpired
   case replicaReturned
+  case replicaMadeAnew
   case recordQuarantined
   case recordsHeld
   case approvalNeeded

@@ -5,52 +5,6 @@ import Logging
 ///
 /// In the texts `@CAIRN_REPLICA@` stands for the field's value, as in journald's catalogues.
 struct EventEntry: Sendable, Hashable {
-  /// A field beside the message.
-  enum Field: String, Sendable, Hashable, CaseIterable {
-    case address, bytes, clientPid, clientUid, conflicts, count, errorCode, errorType, keys, method,
-      model, owner, path, pid
-    case pulled
-    case passes, pushed, reader, records, replica, requestId, seconds, socket, state, store,
-      transactions
-    case version
-
-    /// Its name in the journal.
-    var journalName: String { JournalEntry.metadataFieldName(rawValue).uppercased() }
-
-    /// What it holds.
-    var meaning: String {
-      switch self {
-      case .address: "the address or socket file that was wanted"
-      case .bytes: "bytes given back to the disk"
-      case .clientPid: "the process that called"
-      case .clientUid: "the user that called"
-      case .conflicts: "concurrent values that lost"
-      case .count: "how many there are now"
-      case .errorCode: "what is wrong, as a word: `disk-full`, `store-damaged`, …"
-      case .errorType: "the type of an error that is a fault of the program"
-      case .keys: "the keys of the configuration that have changed"
-      case .method: "the method that was called"
-      case .model: "the version of the model"
-      case .owner: "the process that has the store, and its unit"
-      case .path: "the file that it is about"
-      case .pid: "the daemon's process"
-      case .pulled: "changes taken from the replica"
-      case .passes: "passes that moved something"
-      case .pushed: "changes brought to the replica"
-      case .reader: "the name or UUID of the store that was silent"
-      case .records: "records"
-      case .replica: "the name of the replica"
-      case .requestId: "a number that the caller was shown"
-      case .seconds: "the time that it covers"
-      case .socket: "the name of the socket"
-      case .state: "the state, as in `cairnctl status`"
-      case .store: "`local`, or the name of the replica"
-      case .transactions: "transactions of history"
-      case .version: "the version of the program"
-      }
-    }
-  }
-
   let id: String
   let level: Logger.Level
   /// One line.
@@ -83,7 +37,7 @@ extension DaemonEvent {
       .metricsUnavailable:
       ofDaemon
     case .storeUnavailable, .storeAvailable, .storeAdded, .storeRemoved, .linkStopped,
-      .replicaExpired, .replicaReturned, .passesCompleted, .purged:
+      .replicaExpired, .replicaReturned, .replicaMadeAnew, .passesCompleted, .purged:
       ofReplicas
     case .storesDiffer, .storeRestored, .historyLost, .recordQuarantined, .recordsHeld,
       .approvalNeeded, .clockSkew:
@@ -296,6 +250,15 @@ extension DaemonEvent {
         """
         @CAIRN_PATH@ was compared with the other store of the link to @CAIRN_REPLICA@. @CAIRN_COUNT@ \
         records and links that had been deleted meanwhile were deleted in it.
+        """)
+    case .replicaMadeAnew:
+      EventEntry(
+        "08966afdddc14c7aa5a6c0a5028569a0", .warning,
+        "A replica's file was gone and is made anew", [.replica, .path],
+        """
+        @CAIRN_PATH@ was not in its folder when the daemon began, and is filled from this machine. Where it was \
+        moved away by mistake, it may have changes that had not come here: stop the daemon, move what is at \
+        @CAIRN_PATH@ aside with all that is beside it, and put the old files back.
         """)
     case .passesCompleted:
       EventEntry(

@@ -1,3 +1,4 @@
+import CairnPlatform
 import CairnStore
 import Foundation
 import GRDB
@@ -24,5 +25,9 @@ extension SQLiteStoreKind: FileChecking {
       // A large file: the link finds what it comes by.
       return nil
     }
+  }
+
+  public func isMountPoint(_ url: URL) -> Bool {
+    FileSystemKind.isMountPoint(url.resolvingSymlinksInPath().path)
   }
 }

@@ -6,4 +6,8 @@ public protocol FileChecking: Sendable {
   ///
   /// - Throws: What reading the file throws otherwise.
   func damage(at url: URL, options: StoreOptions, within limit: Duration) throws -> String?
+
+  /// Whether the path is a mount point by itself: what belongs to the file lies beside its other name, and
+  /// programs that use it under both destroy it.
+  func isMountPoint(_ url: URL) -> Bool
 }

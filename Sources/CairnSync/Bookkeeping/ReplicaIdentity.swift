@@ -22,11 +22,14 @@ struct ReplicaIdentity: Hashable, Sendable {
   private static func folder(of url: URL) -> String {
     guard url.isFileURL else { return "" }
     let path = url.resolvingSymlinksInPath().deletingLastPathComponent().path
-    guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return "" }
-    let numbers = [facts[.systemNumber], facts[.systemFileNumber]].map {
-      ($0 as? NSNumber)?.stringValue
-    }
-    return numbers.map { $0 ?? "" }.joined(separator: ":")
+    let manager = FileManager.default
+    guard let facts = try? manager.attributesOfItem(atPath: path) else { return "" }
+    func number(_ value: Any?) -> UInt64 { (value as? NSNumber)?.uint64Value ?? 0 }
+    // The file system's own number, where it has one: that of its device goes to the next disk that is plugged in,
+    // and is another after a restart of the machine.
+    let ownNumber = number(try? manager.attributesOfFileSystem(forPath: path)[.systemNumber])
+    let disk = ownNumber == 0 ? number(facts[.systemNumber]) : ownNumber
+    return "\(disk):\(number(facts[.systemFileNumber]))"
   }
 
   func isAt(_ url: URL) -> Bool { place == Self.place(of: url) }

@@ -89,10 +89,10 @@ extension Link {
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.
   func remember(_ store: PersistentStore) {
     guard let identifier = store.identifier, !life.isRemoved else { return }
-    let identity = ReplicaIdentity(identifier: identifier, at: configuration.url)
-    guard (try? local.setReplicaIdentity(identity, named: configuration.name)) != nil else {
-      return
+    if let former = knownIdentifier, former != identifier {
+      report(.madeAnew(replica: configuration.name, path: configuration.url.path))
     }
-    isNew = false
+    let identity = ReplicaIdentity(identifier: identifier, at: configuration.url)
+    if (try? local.setReplicaIdentity(identity, named: configuration.name)) != nil { isNew = false }
   }
 }

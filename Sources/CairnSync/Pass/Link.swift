@@ -23,7 +23,7 @@ final class Link: Sendable {
   let work = QueueWork()
   private let wakeup = Wakeup()
   private let waiters = PassWaiters()
-  private let report: @Sendable (SyncEvent) -> Void
+  let report: @Sendable (SyncEvent) -> Void
 
   /// The link whose step runs on this thread.
   @TaskLocal static var current: Link?

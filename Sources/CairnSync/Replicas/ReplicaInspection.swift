@@ -5,7 +5,7 @@ import Foundation
 
 /// Looks at what lies where a replica is to be, before anything opens it: only what can be one is
 /// opened, so that nothing else hangs the link or is written to.
-struct ReplicaInspection: Sendable {
+package struct ReplicaInspection: Sendable {
   /// Another store of the group, whose file is no replica again.
   struct Neighbour: Sendable {
     let name: String
@@ -20,9 +20,8 @@ struct ReplicaInspection: Sendable {
   let neighbours: [Neighbour]
   /// The UUID that the replica had when it was open before, also before a restart; nil for one that never was.
   let expectedIdentifier: String?
-  /// Whether also to look for damage that only reading all of the file shows, in the time that a person waits.
-  var looksForDamage = false
-  private static let patience = Duration.seconds(4)
+  /// How long to look for damage that only reading all of the file shows.
+  var patience: Duration
   private var url: URL { configuration.url }
 
   /// - Returns: The store's model, if that has all of the group's and more; nil otherwise, and where
@@ -36,10 +35,14 @@ struct ReplicaInspection: Sendable {
         return nil
       }
       try check(place)
+      if (kind as? any FileChecking)?.isMountPoint(url) == true {
+        throw SyncError(
+          .duplicateReplica, "\(url.path) \(Self.textOfMountPoint)", recovery: .person)
+      }
     }
     let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
     // First: to read the metadata leaves a log beside the file where that is damaged.
-    if looksForDamage { try checkIsWhole(kind, options) }
+    try checkIsWhole(kind, options)
     let metadata = try kind.metadata(at: url, options: options)
     guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
     try checkIdentity(identifier)
@@ -51,12 +54,13 @@ struct ReplicaInspection: Sendable {
   private func checkIsWhole(_ kind: any StoreKind, _ options: StoreOptions) throws {
     guard
       let damage = try (kind as? any FileChecking)?.damage(
-        at: url, options: options, within: Self.patience)
+        at: url, options: options, within: patience)
     else { return }
+    let finding =
+      damage.contains(url.path) ? damage : "\(url.path) is damaged: \(damage). Restore a copy of it."
     throw SyncError(
-      .storeDamaged,
-      "\(url.path) is damaged: \(damage). Restore a copy of it, or give the path of another file; a new one "
-        + "is filled from here", recovery: .person)
+      .storeDamaged, "\(finding) Or give the path of another file: a new one is filled from here",
+      recovery: .wait)
   }
 
   private func checkIsNotMissing() throws {
@@ -68,6 +72,12 @@ struct ReplicaInspection: Sendable {
   }
 
   private func check(_ place: Place) throws {
+    if place.type == .typeSymbolicLink {
+      throw SyncError(
+        .notAStore,
+        "\(url.path) is a link that leads nowhere; mount the disk that it leads to, or give the path of a "
+          + "file, which may be a new one", recovery: .wait)
+    }
     guard place.type == .typeRegular else {
       throw SyncError(
         .notAStore,
@@ -94,6 +104,11 @@ struct ReplicaInspection: Sendable {
       + "others (find -samefile), or copy the file"
   }
 
+  /// What is wrong with a file that is a mount point, in words that follow its path.
+  package static let textOfMountPoint =
+    "is a mount point by itself, a second name of a file whose other files lie elsewhere: programs that use it "
+    + "under both names destroy it; mount its folder instead"
+
   /// What lies under a name, links followed.
   private struct Place: Equatable {
     let type: FileAttributeType?
@@ -106,7 +121,6 @@ struct ReplicaInspection: Sendable {
     var words: String {
       switch type {
       case .typeDirectory: "a folder"
-      case .typeSymbolicLink: "a link that leads nowhere"
       default: "a device, a pipe or a socket"
       }
     }

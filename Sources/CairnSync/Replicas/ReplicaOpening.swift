@@ -21,7 +21,7 @@ struct ReplicaOpening: Sendable {
   ///
   /// - Throws: ``SyncError``, with who has to do something.
   func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
-    let newer = try await inspect(refusesOpenStore: true)
+    let newer = try await inspect(refusesOpenStore: true, patience: .seconds(1))
     let coordinator = newer.map { self.coordinator.sibling(for: $0) } ?? self.coordinator
     let url = configuration.url
     try await Abandonable.run { (end: @escaping @Sendable (Result<Void, any Error>) -> Bool) in
@@ -44,14 +44,14 @@ struct ReplicaOpening: Sendable {
   ///
   /// - Parameters:
   ///   - refusesOpenStore: Whether a file that is open already is an error.
-  ///   - looksForDamage: Whether to look through all of the file.
+  ///   - patience: How long to look through the file for damage.
   @discardableResult
   func inspect(
-    refusesOpenStore: Bool = false, looksForDamage: Bool = false
+    refusesOpenStore: Bool = false, patience: Duration
   ) async throws -> ManagedObjectModel? {
     let inspection = ReplicaInspection(
       coordinator: coordinator, configuration: configuration, neighbours: neighbours,
-      expectedIdentifier: expectedIdentifier, looksForDamage: looksForDamage)
+      expectedIdentifier: expectedIdentifier, patience: patience)
     let url = configuration.url
     // A queue of its own: a mount that hangs must not take a thread from other replicas.
     let queue = DispatchQueue(label: "cairn.sync.opening.\(configuration.name)")

@@ -27,7 +27,7 @@ import Testing
   ]
 
   @Test func theGuideHasAPageForEachSymptomAndEachEndsInACommand() throws {
-    #expect(DocumentedPage.guide.count == 10)
+    #expect(DocumentedPage.guide.count == 11)
     let index = try String(
       contentsOfFile: Project.file("Sources/Cairn/Cairn.docc/Operating/OperatorsGuide.md"),
       encoding: .utf8)

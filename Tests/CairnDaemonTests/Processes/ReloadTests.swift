@@ -67,6 +67,35 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func otherSettingsDoNotMakeAReplicaAnewWhoseDiskIsNotMounted() async throws {
+    let folder = try TemporaryFolder()
+    let (mount, away) = (folder.file("mount"), folder.file("away"))
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: mount, withIntermediateDirectories: false)
+    let path = "\(mount)/one.sqlite"
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        replicas: [("one", path)], extra: "sync: {maxRetryDelay: 1s, pollInterval: 1s}"))
+    try await daemon.start()
+    try await daemon.ctl("insert", "Package", "name=nut")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    try manager.moveItem(atPath: mount, toPath: away)
+    try manager.createDirectory(atPath: mount, withIntermediateDirectories: false)
+    try configure(
+      daemon, [("one", "path: \(path), direction: push")],
+      extra: "sync: {maxRetryDelay: 1s, pollInterval: 1s}")
+    #expect(try await daemon.ctl("reload").code == 0)
+    #expect(try await eventually { try daemon.replica("one")?.state == .unavailable })
+    #expect(try await daemon.ctl("status").output.contains("disk is not mounted"))
+    #expect(try manager.contentsOfDirectory(atPath: mount) == [])
+    try manager.removeItem(atPath: mount)
+    try manager.moveItem(atPath: away, toPath: mount)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.values("Package", "name", store: "one") == ["nut"])
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func theLogLevelChangesAtOnce() async throws {
     let daemon = try Daemon(in: TemporaryFolder())
     try await daemon.start()

@@ -142,16 +142,80 @@ struct FilePlaceTests {
     try await next.close()
   }
 
+  /// A reload with other settings makes a link of its own for them.
+  @Test func aReplicaThatGetsOtherSettingsIsNotMadeAnewWhereItsDiskIsNotMounted() async throws {
+    let scratch = try Scratch()
+    let mount = scratch.url.appendingPathComponent("mount")
+    let away = scratch.url.appendingPathComponent("unmounted")
+    let manager = FileManager.default
+    try manager.createDirectory(at: mount, withIntermediateDirectories: false)
+    var replica = ReplicaConfiguration(name: "nas", url: mount.appendingPathComponent("nas.sqlite"))
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    try daemon.insert(["a"])
+    try daemon.engine.addReplica(replica)
+    try await daemon.engine.wait(timeout: .patience)
+    try manager.moveItem(at: mount, to: away)
+    try manager.createDirectory(at: mount, withIntermediateDirectories: false)
+    replica.timeout = 7
+    try await daemon.engine.removeReplica(named: "nas", replacedBy: replica)
+    try daemon.engine.addReplica(replica)
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.verify(name: "nas", timeout: .patience)
+    }
+    #expect(error?.code == .storeUnavailable && error?.recovery == .wait)
+    #expect(try manager.contentsOfDirectory(atPath: mount.path) == [])
+    #expect(try daemon.site.access.readers().values.contains { !$0.isExpired })
+    // It goes on by itself when the disk is there.
+    try manager.removeItem(at: mount)
+    try manager.moveItem(at: away, to: mount)
+    try daemon.insert(["b"])
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).records == 2)
+    try await daemon.close()
+  }
+
+  @Test func aLinkToADiskThatIsMountedLaterIsFollowedThen() async throws {
+    let scratch = try Scratch()
+    let mount = scratch.url.appendingPathComponent("mount")
+    let manager = FileManager.default
+    let link = scratch.url.appendingPathComponent("nas.sqlite")
+    try manager.createSymbolicLink(
+      at: link, withDestinationURL: mount.appendingPathComponent("nas.sqlite"))
+    let replica = ReplicaConfiguration(name: "nas", url: link)
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    try daemon.insert(["a"])
+    try daemon.engine.addReplica(replica)
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.verify(name: "nas", timeout: .patience)
+    }
+    #expect(error?.message.contains("leads nowhere") == true, "\(error?.message ?? "")")
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try await other.close()
+    try manager.createDirectory(at: mount, withIntermediateDirectories: false)
+    try manager.moveItem(
+      at: scratch.url.appendingPathComponent("other.sqlite"),
+      to: mount.appendingPathComponent("nas.sqlite"))
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.close()
+  }
+
   @Test func aFileThatAPersonMovedAwayWhileNoEngineRanIsMadeAnew() async throws {
     let scratch = try Scratch()
     let (daemon, url) = try await pair(in: scratch)
     try await daemon.close()
     for file in files(url) { try FileManager.default.removeItem(atPath: file) }
     let next = try SyncEngineTests.Daemon("local", in: scratch)
+    let events = next.engine.events()
     try next.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
     try await next.engine.wait(timeout: .patience)
     #expect(try await next.engine.verify(name: "nas", timeout: .patience).isEqual)
     try await next.close()
+    // Who moved it by mistake is told.
+    var paths: [String] = []
+    for await event in events {
+      if case .madeAnew("nas", let path) = event { paths.append(path) }
+    }
+    #expect(paths == [url.path])
   }
 
   @Test func aReplicaThatWasRemovedWhileNoEngineRanOrIsAtAnotherPlaceIsNew() async throws {
