@@ -13,6 +13,8 @@ struct StandingComparison {
   private let translation: SchemaTranslation?
   /// From the names of the destination to those of the source; nil for one version.
   let back: SchemaTranslation?
+  /// How far the source has read the destination for certain, where its cursor does not say so.
+  var limit: UInt64?
 
   init(source: StoreAccess, destination: StoreAccess, filter: EntityFilter? = nil) {
     self.source = source
@@ -32,7 +34,7 @@ struct StandingComparison {
     try mine.prefetch(records: Array(ids) + ends)
     try theirs.prefetch(records: ids)
     try mine.prefetch(keys.map(SyncKey.link))
-    try theirs.prefetch(keys.map { SyncKey.link(translation?.link($0) ?? $0) })
+    try theirs.prefetch(keys.map { SyncKey.link(there($0)) })
     let records = try ids.filter { try isAhead($0, mine, theirs) }
     let links = try keys.filter { try isAhead($0, mine, theirs) }
     return (Set(records), Set(links))
@@ -90,14 +92,22 @@ extension StandingComparison {
       // One that arrived and waits was not deleted.
       try mine.value(SyncKey.quarantine(id)) == nil
     else { return false }
-    return try other.sequence <= mine.cursor(for: theirs.storeID).position
+    return try hasRead(other.sequence, mine, theirs)
   }
 
+  private func hasRead(_ sequence: UInt64, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
+    let position = try mine.cursor(for: theirs.storeID).position
+    return sequence <= min(limit ?? position, position)
+  }
+
+  /// A link in the names of the destination.
+  func there(_ key: LinkKey) -> LinkKey { translation?.link(key) ?? key }
+
   private func isForgotten(_ key: LinkKey, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
-    guard let other = try theirs.link(translation?.link(key) ?? key), other.state.isMember,
+    guard let other = try theirs.link(there(key)), other.state.isMember,
       try mine.value(SyncKey.quarantine(key)) == nil
     else { return false }
-    return try other.sequence <= mine.cursor(for: theirs.storeID).position
+    return try hasRead(other.sequence, mine, theirs)
   }
 
   /// Visits the records and links of the destination that the source has no entry of, in the names of the

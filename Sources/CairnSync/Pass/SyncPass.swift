@@ -126,6 +126,11 @@ struct SyncPass: @unchecked Sendable {
       (local, replica, direction.pulls), (replica, local, direction.pushes),
     ] {
       let isRestored = try store.renewIfRestored(asSeenBy: reader) {
+        let isRead = store.store === local.store ? direction.pushes : direction.pulls
+        // What it had told of when it was copied is what the reader had of it for certain.
+        if isRead, !isTaking, let note = try store.readers()[reader.ledger().storeID] {
+          try rememberDeletes(of: reader, stillIn: store, upTo: note.position)
+        }
         // Under a new identity nothing would tell what the other had of it.
         if isTaking, let count = try comeBack(store, to: reader, isRestored: true) {
           report.returned[Self.place(of: store)] = count
@@ -133,8 +138,8 @@ struct SyncPass: @unchecked Sendable {
       }
       if isRestored { report.restored.append(Self.place(of: store)) }
     }
-    if direction.pulls { try local.take(filter, from: try replica.ledger().storeID) }
-    if direction.pushes { try replica.take(filter, from: try local.ledger().storeID) }
+    if direction.pulls { try take(from: replica, to: local) }
+    if direction.pushes { try take(from: local, to: replica) }
     for store in [local, replica] {
       if let ahead = try ClockRestart(access: store).runIfNeeded() {
         report.fallenBack[Self.place(of: store)] = ahead

@@ -63,6 +63,14 @@ struct EntityFilter: Hashable, Sendable {
     self.leadingOut = leadingOut
   }
 
+  /// The filter that a store remembers; nil where the model has its entities no more.
+  init?(_ remembered: Data, _ schema: SyncSchema) {
+    let replica = ReplicaConfiguration(
+      name: "", url: URL(fileURLWithPath: "/"), entities: Self.names(remembered))
+    guard let filter = try? Self(replica, schema) else { return nil }
+    self = filter
+  }
+
   /// What of a change set is exchanged.
   func changes(_ set: ChangeSet) -> ChangeSet {
     var set = set

@@ -57,7 +57,8 @@ package struct ReplicaInspection: Sendable {
         at: url, options: options, within: patience)
     else { return }
     let finding =
-      damage.contains(url.path) ? damage : "\(url.path) is damaged: \(damage). Restore a copy of it."
+      damage.contains(url.path)
+      ? damage : "\(url.path) is damaged: \(damage). Restore a copy of it."
     throw SyncError(
       .storeDamaged, "\(finding) Or give the path of another file: a new one is filled from here",
       recovery: .wait)

@@ -214,7 +214,7 @@ extension RecordEntry {
   ///
   /// When it was deleted is not known any more. The earliest time that is possible loses no write that
   /// some store made and the deleter did not know.
-  fileprivate func forgotten(id: RecordID, by store: StoreID) -> RecordState {
+  func forgotten(id: RecordID, by store: StoreID) -> RecordState {
     let writes = [base].compactMap { $0 } + Array(self.writes.values)
     var seen = deletion?.seen ?? SeenWrites()
     if let old = deletion?.stamp { seen.insert(old) }
@@ -233,7 +233,7 @@ extension RecordEntry {
 
 extension LinkState {
   /// The state of a link that another store has removed and forgotten.
-  fileprivate func forgotten(by store: StoreID) -> LinkState {
+  func forgotten(by store: StoreID) -> LinkState {
     LinkState(
       write: write.overwritten(at: Stamp(clock: write.stamp.clock.next, store: store)),
       isMember: false, memberPosition: memberPosition, ownerPosition: ownerPosition)

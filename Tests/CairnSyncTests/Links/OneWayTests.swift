@@ -179,6 +179,39 @@ struct OneWayTests {
     await daemon.engine.stop()
   }
 
+  /// With more entities than before a store is read from the beginning.
+  @Test func deletesStandWhenNothingTellsOfThemAndMoreIsRead() async throws {
+    try await there { site, context in
+      for key in ["gone", "untagged", "same"] {
+        let item = try site.insert("Item", ["key": key], in: context)
+        let tag = try site.insert("Tag", ["name": key], in: context)
+        if key == "untagged" { item.setValue(Set([tag]), forKey: "tags") }
+        _ = try site.insert("Part", ["key": key], in: context)
+      }
+    }
+    try link(.pull, ["Item", "Tag"])
+    try await expectLeftOut(0, "")
+    try daemon.site.write { context in
+      try daemon.site.find("Item", "gone", in: context).map(context.delete)
+      try daemon.site.find("Item", "untagged", in: context)?
+        .setValue(Set<ManagedObject>(), forKey: "tags")
+    }
+    try await expectLeftOut(2, "2 records stay")
+    let purged = try await daemon.engine.purge(olderThan: .zero).first
+    #expect(purged?.records == 1 && purged?.links == 1, "\(String(describing: purged))")
+    try await relink(.pull)
+    try await expectLeftOut(2, "2 records stay")
+    let picture = try daemon.site.picture()
+    #expect(picture.filter { $0.hasPrefix("part") }.count == 3, "\(picture)")
+    #expect(picture.filter { $0.hasPrefix("item") }.count == 2, "\(picture)")
+    #expect(!picture.contains { $0.contains("[\"untagged\"]") }, "\(picture)")
+    // Once the link goes both ways, they travel.
+    try await relink(.both)
+    try await expectLeftOut(0, "")
+    #expect(try daemon.site.picture() == picture)
+    await daemon.engine.stop()
+  }
+
   @Test func aDeleteThatIsPurgedBeforeItIsCountedIsLeftOutAllTheSame() throws {
     let fleet = Fleet(seed: 3)
     let (local, nas) = (try fleet.addRetaining("local"), try fleet.addRetaining("nas"))
