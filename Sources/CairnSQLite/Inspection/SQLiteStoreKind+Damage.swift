@@ -8,7 +8,8 @@ extension SQLiteStoreKind: FileChecking {
   public func damage(
     at url: URL, options: StoreOptions, within limit: Duration
   ) throws -> String? {
-    let file = try UntouchedFile(path: url.path, timeout: options.timeout)
+    var file = try UntouchedFile(path: url.path, timeout: options.timeout)
+    file.copies = false
     do {
       return try file.read { connection -> String? in
         try Deadline.holding(limit, on: connection.database.sqliteConnection) { () -> String? in
@@ -19,6 +20,9 @@ extension SQLiteStoreKind: FileChecking {
           return finding == "ok" ? nil : finding
         }
       }
+    } catch is UntouchedFile.NeedsCopy {
+      // It was not closed: who opens it plays its log back, and leaves no more beside it than there is.
+      return nil
     } catch let error as CoreDataError where error.storeTrouble == .damaged {
       return error.message
     } catch let error where SQLiteResultCode.failure(in: error)?.primaryCode == SQLITE_INTERRUPT {

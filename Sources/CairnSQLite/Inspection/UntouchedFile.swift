@@ -19,6 +19,11 @@ import GRDBSQLite
 struct UntouchedFile {
   let path: String
   let timeout: TimeInterval
+  /// Whether a copy may be opened, which takes as long as the file is large, and room.
+  var copies = true
+
+  /// The file can be read from a copy only.
+  struct NeedsCopy: Error {}
 
   /// - Throws: ``CoreDataError`` (134080) when there is no file or it may not be read.
   init(path: String, timeout: TimeInterval) throws {
@@ -178,6 +183,7 @@ struct UntouchedFile {
   private func copied<T>(
     _ before: State, _ body: (SQLiteConnection) throws -> T
   ) throws -> T? {
+    guard copies else { throw NeedsCopy() }
     let manager = FileManager.default
     let folder = manager.temporaryDirectory
       .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)

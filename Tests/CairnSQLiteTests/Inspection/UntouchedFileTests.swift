@@ -71,6 +71,24 @@ import Testing
     #expect(log > 0)
   }
 
+  /// Copies take as long as the file is large, and room that there may not be.
+  @Test(arguments: [["", "-wal", "-shm"], ["", "-wal"]])
+  func aLookForDamageAtALogIsAtTheFileItselfAndNotAtACopy(_ suffixes: [String]) throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project")])
+    let url = try copy(fixture, suffixes)
+    let before = try traces(url.deletingLastPathComponent())
+    #expect(
+      try SQLiteStoreKind().damage(at: url, options: StoreOptions([:]), within: .seconds(10)) == nil
+    )
+    #expect(try traces(url.deletingLastPathComponent()) == before)
+    var file = try UntouchedFile(path: url.path, timeout: 1)
+    file.copies = false
+    if suffixes.count == 2 {
+      #expect(throws: UntouchedFile.NeedsCopy.self) { try file.read { _ in true } }
+    }
+  }
+
   @Test func aLogWhoseIndexAnotherKeepsUnfinishedIsReadWithoutATrace() throws {
     let fixture = try StoreFixture()
     try fixture.insert([try fixture.row("Project"), try fixture.row("Project")])
