@@ -20,13 +20,11 @@ extension SQLiteStoreKind: FileChecking {
           return finding == "ok" ? nil : finding
         }
       }
-    } catch is UntouchedFile.NeedsCopy {
-      // It was not closed: who opens it plays its log back, and leaves no more beside it than there is.
-      return nil
     } catch let error as CoreDataError where error.storeTrouble == .damaged {
       return error.message
-    } catch let error where SQLiteResultCode.failure(in: error)?.primaryCode == SQLITE_INTERRUPT {
-      // A large file: the link finds what it comes by.
+    } catch {
+      // Opening it says what else is wrong. So far there is no finding: the time was over, another program has just
+      // begun to make the file or does not let it be read, or its log was left, which opening plays back.
       return nil
     }
   }

@@ -62,9 +62,9 @@ import Testing
         """)
   }
 
-  /// As text, 10 MB of bytes take 13 MB.
+  /// As text, 2 MB of bytes take 2.7 MB, three times what one call may have.
   @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-  func anImportOfExportedBlobsOfTenMegabytesMakesAnEqualStoreAndReplica(_ isExternal: Bool)
+  func anImportOfExportedBlobsOfMegabytesMakesAnEqualStoreAndReplica(_ isExternal: Bool)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -83,7 +83,7 @@ import Testing
     try await target.start()
     func blob(_ seed: UInt64) -> String {
       var numbers = SeededNumbers(seed: seed)
-      let words = (0..<(10_000_000 / 8)).map { _ in numbers.next() }
+      let words = (0..<(2_000_000 / 8)).map { _ in numbers.next() }
       return words.withUnsafeBytes { Data($0) }.base64EncodedString()
     }
     let text = String(repeating: "é\\\"\\n\\u0001", count: 200_000)
@@ -97,7 +97,7 @@ import Testing
     #expect(first.code == 0, "\(first.errors.prefix(500))")
     #expect(first.output.hasPrefix("5 rows: 5 inserted"), "\(first.output)")
     let exported = try await source.ctl("export")
-    #expect(exported.code == 0 && exported.output.utf8.count > 26_000_000, "\(exported.errors)")
+    #expect(exported.code == 0 && exported.output.utf8.count > 5_200_000, "\(exported.errors)")
     let second = try await target.ctl("import", "-", input: exported.output)
     #expect(second.code == 0, "\(second.errors.prefix(500))")
     let again = try await target.ctl("export")
