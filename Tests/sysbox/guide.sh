@@ -46,11 +46,14 @@ for socket in /run/cairnd/control /run/cairnd-other/control; do
 done
 check "which is a conflict" test -n "$conflict"
 
+check "a replica is added by command" cairnctl store add spare sqlite /mnt/nas/spare.sqlite --wait
+
 # What makes these needs a record that a rule refuses, or a clock that is ahead: tests of the daemon run them.
 left_out='quarantine show ID|quarantine discard ID|held accept --record ID'
 # typed PAGE: its blocks, a command a line, with names and values for what is written in capitals.
 typed() {
   awk '/^```/ { inside = !inside; next } inside' "$1" | sed -E "s/ ENTITY ID PROPERTY/ Package $record name/
+    s/store remove NAME/store remove spare/; s/store add NAME sqlite .*/store add spare sqlite \/mnt\/nas\/spare.sqlite/
     s/conflicts restore ID/conflicts restore $conflict/; s/AUTHOR/cairnctl/; s/LABEL/one/g; s/ NAME$/ stranger/
     s/ FILE --to MODEL/ \/tmp\/copy.sqlite --to \/etc\/cairn\/Model.xcdatamodeld/; s/--minutes 10/--minutes 0/"
 }
