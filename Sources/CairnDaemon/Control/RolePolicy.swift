@@ -11,7 +11,7 @@ struct RolePolicy: Sendable, Hashable {
   /// The process that started this daemon and drives it through a self-test: an owner, if it has the daemon's own
   /// user; nil for a daemon that serves people.
   ///
-  /// The policy knows a self-test that the user `nobody` runs by this alone, since that user has no role.
+  /// The policy gives the user `nobody` no role, and recognises that user's self-test by this process alone.
   var driver: Int32?
 
   /// The kernel's stand-in for users that this user namespace does not know.

@@ -77,8 +77,8 @@ struct HistoryGap {
     }
   }
 
-  /// Compares two stores where the history of one or of both was lost, and takes values that differ although nobody
-  /// wrote them since they were equal for written in that store.
+  /// Compares two stores of which one or both lost history, and takes a value that differs under the same stamp for
+  /// one that a program wrote in the store without its history.
   ///
   /// Where both have lost theirs, which of the two values is the new one is not known: both count as written, and
   /// the one that loses is in the journal.
@@ -113,7 +113,9 @@ struct HistoryGap {
     return []
   }
 
-  /// Whether there is a gap that was not compared with another store.
+  /// Closes a gap for which no comparison is missing any more.
+  ///
+  /// - Returns: Whether there is a gap that was not compared with another store.
   private func isOpen(to other: StoreAccess) throws -> Bool {
     let ledger = try access.ledger()
     guard ledger.head.gap == .values else { return false }

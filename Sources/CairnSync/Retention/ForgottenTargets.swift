@@ -3,8 +3,8 @@ import CairnStore
 /// Tells references that wait for records which are not going to arrive, because they were deleted and the store has
 /// forgotten that, from those that do.
 ///
-/// A store that forgets a delete knows of no reference to the record, but others may: a store that had not heard
-/// of the delete wrote one, or one that is only read from never hears of it.
+/// A store that forgets a delete has no reference to the record left, but another store may: it wrote one before the
+/// delete arrived there, or sync only reads from it and never sends it the delete.
 struct ForgottenTargets {
   /// The store in which references wait.
   let access: StoreAccess
