@@ -76,6 +76,9 @@ enum SQLiteResultCode {
   /// `SQLITE_IOERR_SHMSIZE`: no room for the write-ahead log's index.
   private static let indexCannotGrow = SQLITE_IOERR | (19 << 8)
 
+  /// `SQLITE_CONSTRAINT_TRIGGER`.
+  static let refusalByTrigger = SQLITE_CONSTRAINT | (7 << 8)
+
   static func isUniqueViolation(_ failure: SQLiteFailure) -> Bool {
     failure.code == SQLITE_CONSTRAINT | (8 << 8)
   }

@@ -112,7 +112,8 @@ final class RowInsertion {
   private func checkInserted(_ count: Int) throws {
     if lookup.connection.changes == count { return }
     throw SQLiteFailure(
-      code: SQLITE_CONSTRAINT | (7 << 8), message: "a trigger leaves a row of \(entity.table) out")
+      code: SQLiteResultCode.refusalByTrigger,
+      message: "a trigger leaves a row of \(entity.table) out")
   }
 
   /// Binds key and values of a row; says whether all of them will be read back as they are.

@@ -186,10 +186,7 @@ struct DigestTests {
   @Test func rowsThatSqlMovedAreFoundQuickly() async throws {
     let scratch = try Scratch()
     let daemon = try SyncEngineTests.Daemon("local", in: scratch)
-    let url = scratch.url.appendingPathComponent("nas.sqlite")
-    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
-    try daemon.insert(["k", "l"])
-    try await daemon.engine.wait(timeout: .patience)
+    let url = try await daemon.addReplica(in: scratch, with: ["k", "l"])
     let report = try await daemon.engine.verify(name: "nas", level: .quick, timeout: .patience)
     #expect(report.isEqual && report.level == .quick && report.records == 2)
     let file = try DatabaseQueue(path: url.path)

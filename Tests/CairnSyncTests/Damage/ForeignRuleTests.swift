@@ -32,10 +32,7 @@ struct ForeignRuleTests {
   func theRecordWaitsAndTheOthersArrive(_ rule: Rule) async throws {
     let scratch = try Scratch()
     let daemon = try SyncEngineTests.Daemon("local", in: scratch)
-    let url = scratch.url.appendingPathComponent("nas.sqlite")
-    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
-    try daemon.insert(["k", "l"])
-    try await daemon.engine.wait(timeout: .patience)
+    let url = try await daemon.addReplica(in: scratch, with: ["k", "l"])
     func there(_ statement: String) async throws {
       let file = try DatabaseQueue(path: url.path)
       try await file.write { try $0.execute(sql: statement) }

@@ -65,6 +65,17 @@ struct SyncEngineTests {
       }
     }
 
+    /// Adds a new file as the replica `nas` and brings these records to it.
+    ///
+    /// - Returns: The file.
+    func addReplica(in scratch: Scratch, with keys: [String]) async throws -> URL {
+      let url = scratch.url.appendingPathComponent("nas.sqlite")
+      try engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+      try insert(keys)
+      try await engine.wait(timeout: .patience)
+      return url
+    }
+
     /// Gives an item the tag with a name, made if there is none.
     ///
     /// When the engine unites tags of that name meanwhile, the save is a conflict, and a program
