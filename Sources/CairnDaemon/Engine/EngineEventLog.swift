@@ -47,11 +47,14 @@ struct EngineEventLog {
   }
 
   /// Runs until the engine ends or the task is cancelled.
-  func run() async {
+  ///
+  /// - Parameter events: What has happened since before the first replica was added. It begins when all have been:
+  ///   an engine that lacks a troubled one looks as if all were well.
+  func run(_ events: AsyncStream<SyncEvent>) async {
     var memory = Memory()
     let (happenings, continuation) = AsyncStream.makeStream(
       of: Happening.self, bufferingPolicy: .bufferingNewest(1024))
-    let (events, changes) = (engine.events(), problems.local.health.changes)
+    let changes = problems.local.health.changes
     let sources = [
       Task {
         for await event in events { continuation.yield(.link(event)) }

@@ -133,7 +133,8 @@ actor GroupEngine {
       decisions: decisions, figures: figures)
     running = group
     if following != nil { return }
-    // Listening begins before the first replica, so that no event is missed.
+    // Before the first replica, so that no event is missed.
+    let happenings = engine.events()
     let problems = EngineProblems(
       local: LocalProblems(store: local, health: health, decisions: decisions),
       decisions: decisions, troubles: troubles)
@@ -142,7 +143,6 @@ actor GroupEngine {
       engine: engine, problems: problems, figures: figures, reporter: reporter, feed: feed,
       logger: logger
     ) { [weak self] name in await self?.decide(name) }
-    eventLog = Task { await events.run() }
     let look = StoreLook(group: group) { reporter.reopening() }
     lookTimer = look.timer(every: configuration.sync.pollInterval)
     lookTimer?.activate()
@@ -160,6 +160,7 @@ actor GroupEngine {
       throw EngineFailure(
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
+    eventLog = Task { await events.run(happenings) }
     try await waitForRequired(engine)
     tasks.append(upkeep(engine))
   }

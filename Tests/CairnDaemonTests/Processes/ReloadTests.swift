@@ -87,7 +87,9 @@ import Testing
       extra: "sync: {maxRetryDelay: 1s, pollInterval: 1s}")
     #expect(try await daemon.ctl("reload").code == 0)
     #expect(try await eventually { try daemon.replica("one")?.state == .unavailable })
-    #expect(try await daemon.ctl("status").output.contains("disk is not mounted"))
+    // What a person reads is broken into lines where the path happens to end.
+    let problem = try #require(try daemon.replica("one")?.problem?.message)
+    #expect(problem.contains("disk is not mounted"), "\(problem)")
     #expect(try manager.contentsOfDirectory(atPath: mount) == [])
     try manager.removeItem(atPath: mount)
     try manager.moveItem(atPath: away, toPath: mount)
