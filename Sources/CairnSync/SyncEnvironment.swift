@@ -13,6 +13,7 @@ public struct SyncEnvironment: Sendable {
     case beforeImport, afterPlan, beforeImportCommit, afterImportCommit
     case beforeBootstrapCommit, afterBootstrapCommit
     case beforePurgeCommit, afterPurgeCommit
+    case afterGapCommit
   }
 
   /// What a link is about to do.

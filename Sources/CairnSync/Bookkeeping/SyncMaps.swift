@@ -13,6 +13,8 @@ import Foundation
 /// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
 /// | | `compared` | the ``GapComparisons`` while history is missing |
+/// | | `gap` | the ``GapExtent`` of the history that is missing |
+/// | | `found/`, another store, record ID | what ``GapFindings`` keep of the record |
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
 /// | | `differences/`, another store | the ``KnownDifferences`` of the two |
@@ -76,6 +78,7 @@ enum SyncKey {
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
   static let gapComparisons = SyncMap.meta.key(Data("compared".utf8))
+  static let gapExtent = SyncMap.meta.key(Data("gap".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
   static let formerIDs = SyncMap.meta.key(Data("former".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
@@ -85,6 +88,13 @@ enum SyncKey {
   }
   static func differences(_ other: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("differences/".utf8) + bytes(other))
+  }
+  static func gapFinding(_ record: RecordID, against other: StoreID) -> SidecarKey {
+    SyncMap.meta.key(gapFindings(against: other) + bytes(record))
+  }
+  /// What the keys of all ``GapFindings`` begin with.
+  static func gapFindings(against other: StoreID?) -> Data {
+    Data("found/".utf8) + (other.map(bytes) ?? Data())
   }
   static func replica(_ name: String) -> SidecarKey {
     SyncMap.meta.key(Data("replica/\(name)".utf8))

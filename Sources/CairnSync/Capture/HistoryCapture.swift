@@ -114,7 +114,7 @@ struct HistoryCapture {
       if try isGone(after: after, history, ledger) { return nil }
       // The file has lost its end, with what was captured of it.
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
-      ledger.head.gap = .rows
+      ledger.beginGap()
       return ([], nil)
     }
   }

@@ -17,7 +17,7 @@ struct HistoryGap {
       let ledger = try access.ledger()
       ledger.head.captured = max(ledger.head.captured, try history.firstTransactionNumber() - 1)
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
-      ledger.head.gap = .rows
+      ledger.beginGap()
       if try access.commit(ledger) { return }
     }
     throw StoreAccess.contention(access.store)
@@ -106,6 +106,10 @@ struct HistoryGap {
         return try head == store.ledger().head && later.isAll && later.transactions.isEmpty
       }
       if !isQuiet { continue }
+      // Each has to find what it takes also after a death between their commits.
+      if let (store, other) = open.dropFirst().first, let unwritten = found.last {
+        try HistoryGap(access: store).keep(unwritten, against: other)
+      }
       return try zip(open, found).filter { pair, unwritten in
         try HistoryGap(access: pair.0).close(to: pair.1, taking: unwritten)
       }.map(\.0.0)
@@ -135,13 +139,32 @@ struct HistoryGap {
   ) throws -> Bool {
     let before = try access.ledger().gapComparisons()
     var comparisons = before
-    comparisons.stores.insert(try other.ledger().storeID)
+    let otherID = try other.ledger().storeID
+    comparisons.stores.insert(otherID)
     let isClosed = try isEnough(comparisons)
     try capture(next: isClosed ? .none : .values, isClosed ? GapComparisons() : comparisons) {
       work, stamp in
+      var unwritten = unwritten
+      for kept in try GapFindings.kept(in: access.store, against: isClosed ? nil : otherID) {
+        unwritten.merge(try kept.unwritten(in: work.ledger)) { $0.union($1) }
+        kept.remove(from: work.ledger)
+      }
       try take(unwritten, stamp, in: &work)
     }
+    try access.environment.reach(.afterGapCommit)
     return before.stores.isEmpty
+  }
+
+  /// Keeps what this store takes later than the other takes its own.
+  private func keep(_ unwritten: [RecordID: Set<String>], against other: StoreAccess) throws {
+    if unwritten.isEmpty { return }
+    let otherID = try other.ledger().storeID
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try access.ledger()
+      try GapFindings(unwritten, against: otherID, in: ledger).keep(in: ledger)
+      if try access.commit(ledger) { return }
+    }
+    throw StoreAccess.contention(access.store)
   }
 
   /// Takes values for written right after those that they replaced: when they were is not known, and what another
@@ -170,18 +193,37 @@ struct HistoryGap {
 
   /// Takes values that come from another store under the write that is known of them here, and differ, for written
   /// here: it has them as they were, and got them after it was compared with.
+  ///
+  /// And what is still to be taken of the records, before later writes replace it.
   func compare(with incoming: [RecordState]) throws {
     let ledger = try access.ledger()
     try ledger.prefetch(records: incoming.map(\.id))
+    let extent = try ledger.gapExtent()
     let found = try incoming.compactMap { state in
       try ledger.record(state.id).flatMap { entry in
-        ledger.objectID(for: entry).map { (state: state, entry: entry, object: $0) }
+        extent.mayHaveLost(entry, as: state)
+          ? ledger.objectID(for: entry).map { (state: state, entry: entry, object: $0) } : nil
       }
     }
-    let rows = try access.store.snapshots(for: found.map(\.object))
+    let rows = found.isEmpty ? [] : try access.store.snapshots(for: found.map(\.object))
     var reading = RowReading(ledger: ledger)
     try reading.prepare(rows.compactMap { $0 })
     var unwritten: [RecordID: Set<String>] = [:]
+    for kept in try GapFindings.kept(in: access.store) {
+      let records = try kept.unwritten(in: ledger)
+      for state in incoming {
+        guard let names = records[state.id], let entry = try ledger.record(state.id) else {
+          continue
+        }
+        unwritten[state.id, default: []].formUnion(
+          names.filter { name in
+            guard let theirs = state.registers[name], let mine = entry.write(of: name) else {
+              return false
+            }
+            return theirs.write.stamp > mine.stamp
+          })
+      }
+    }
     for (item, row) in zip(found, rows) {
       guard let row else { continue }
       let mine = item.entry.state(id: item.state.id, row: try reading.values(of: row))
@@ -190,8 +232,9 @@ struct HistoryGap {
         else { return false }
         return try !ledger.resolved(theirs.value).isSame(as: ledger.resolved(register.value))
       }.map(\.key)
-      if !names.isEmpty { unwritten[item.state.id] = Set(names) }
+      unwritten[item.state.id, default: []].formUnion(names)
     }
+    unwritten = unwritten.filter { !$0.value.isEmpty }
     if unwritten.isEmpty { return }
     try capture(next: .values, try ledger.gapComparisons()) { work, stamp in
       try take(unwritten, stamp, in: &work)

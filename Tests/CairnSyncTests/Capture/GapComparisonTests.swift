@@ -104,6 +104,76 @@ struct GapComparisonTests {
     #expect(Set(lost.map(\.losingValue)).isSuperset(of: [.string("lost")]))
   }
 
+  /// Each takes its value in a commit of its own; the first that is there has then replaced what both knew.
+  @Test func noneOfTwoLostValuesIsLostToADeathBetweenTheCommitsThatTakeThem() throws {
+    let fleet = Fleet(seed: 102)
+    let (a, b) = (try fleet.add("a"), try fleet.add("b"))
+    try a.write { _ = try a.insert("Item", ["key": "k", "value": "first"], in: $0) }
+    _ = try fleet.settle([(a, b)])
+    for site in [a, b] {
+      fleet.advance(10)
+      try site.write { try site.find("Item", "k", in: $0)?.setValue(site.name, forKey: "value") }
+      #expect(try site.access.history().purgeHistory(before: .max, date: nil) > 0)
+    }
+    fleet.interrupt(a, at: .afterGapCommit) { throw Fleet.Stopped() }
+    #expect(try fleet.pass(a, b) == nil)
+    #expect(fleet.wasInterrupted)
+    _ = try fleet.settle([(a, b)])
+    #expect(try a.picture() == b.picture())
+    #expect(try GapFindings.kept(in: b.store).isEmpty)
+    let told = try [a, b].flatMap { try ReplicationTests().journal($0) }
+      .flatMap { [$0.losingValue, $0.winningValue] }
+    #expect(Set(told).isSuperset(of: [.string("a"), .string("b")]), "\(told)")
+  }
+
+  /// A third store's later value comes while one of the two has yet to take its own.
+  @Test func aLostValueIsTakenBeforeALaterOneReplacesIt() throws {
+    let fleet = Fleet(seed: 103)
+    let (a, b, c) = (try fleet.add("a"), try fleet.add("b"), try fleet.add("c"))
+    try a.write { _ = try a.insert("Item", ["key": "k", "value": "first"], in: $0) }
+    _ = try fleet.settle([(a, b), (c, b)])
+    for site in [a, b] {
+      fleet.advance(10)
+      try site.write { try site.find("Item", "k", in: $0)?.setValue(site.name, forKey: "value") }
+      #expect(try site.access.history().purgeHistory(before: .max, date: nil) > 0)
+    }
+    fleet.interrupt(a, at: .afterGapCommit) { throw Fleet.Stopped() }
+    #expect(try fleet.pass(a, b) == nil)
+    fleet.advance(10)
+    try c.write { try c.find("Item", "k", in: $0)?.setValue("c", forKey: "value") }
+    _ = try fleet.settle([(c, b)])
+    _ = try fleet.settle([(a, b), (c, b)])
+    for site in [a, b, c] { #expect(try site.picture() == ["item k c nil ^- []"]) }
+    let lost = try [a, b, c].flatMap { try ReplicationTests().journal($0) }.map(\.losingValue)
+    #expect(Set(lost).isSuperset(of: [.string("a"), .string("b")]), "\(lost)")
+  }
+
+  /// While a gap is open, what comes in costs a look at the rows of records that history was lost of, and no others.
+  @Test func onlyRecordsThatWereThereWhenHistoryWasLostMayHaveAnUnknownValue() throws {
+    let extent = GapExtent(sequence: 10, clock: ClockReading(milliseconds: 1000))
+    #expect(try GapExtent(decoding: extent.encoded) == extent)
+    func mayHaveLost(
+      knownAt milliseconds: UInt64, changedAt sequence: UInt64, sentAs other: UInt64? = nil
+    ) -> Bool {
+      func write(_ milliseconds: UInt64) -> PropertyWrite {
+        PropertyWrite(
+          stamp: Stamp(clock: ClockReading(milliseconds: milliseconds), store: store(1)))
+      }
+      var entry = RecordEntry(entity: "Item", key: .row(1))
+      entry.base = write(milliseconds)
+      entry.sequence = sequence
+      var state = RecordState(id: RecordID(high: 1, low: 1), entity: "Item")
+      state.registers["value"] = Register(value: .string("v"), write: write(other ?? milliseconds))
+      return extent.mayHaveLost(entry, as: state)
+    }
+    #expect(mayHaveLost(knownAt: 1000, changedAt: 10) && mayHaveLost(knownAt: 1000, changedAt: 11))
+    #expect(!mayHaveLost(knownAt: 1001, changedAt: 11))
+    // Known before, from a clock that was ahead.
+    #expect(mayHaveLost(knownAt: 1001, changedAt: 10))
+    // What another write has replaced in the other store tells nothing.
+    #expect(!mayHaveLost(knownAt: 1000, changedAt: 10, sentAs: 1500))
+  }
+
   /// The value as it was comes by way of a store that was compared with before, from one that is unknown here.
   @Test func aValueWhoseHistoryIsLostIsNotOverwrittenByTheOneThatItReplaced() throws {
     let fleet = Fleet(seed: 101)

@@ -119,6 +119,41 @@ struct RestoredStoreTests {
     try await expectAll(3)
   }
 
+  /// A store that takes nothing back is no reader, so that nothing waits for it before a delete is forgotten; in its
+  /// new life it sends all that it has.
+  @Test func whatWasDeletedHereComesNotBackWithAReplicaThatOnlySendsAndIsRestored() async throws {
+    func pull(_ work: (SyncEngineTests.Daemon) throws -> Void = { _ in }) async throws {
+      let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+      try work(daemon)
+      try daemon.engine.addReplica(
+        ReplicaConfiguration(name: "nas", url: replica, direction: .pull))
+      for _ in 0..<2 {
+        do {
+          try await daemon.engine.wait(timeout: .patience)
+        } catch let error as SyncError where error.code == .leftOut {}
+        _ = try await daemon.engine.purge(olderThan: .zero)
+      }
+      try await daemon.close()
+    }
+    try await write(["stays", "goes"], to: "nas")
+    for _ in 0..<2 { try await pull() }
+    try copy("nas", to: "backup")
+    try await write(["lost"], to: "nas")
+    try await pull { daemon in
+      try daemon.site.write { context in
+        try daemon.site.find("Item", "goes", in: context).map(context.delete)
+      }
+    }
+    try await pull()
+    try copy("backup", to: "nas")
+    try await write(["since"], to: "nas")
+    try await pull()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    let keys = try daemon.site.picture().map { $0.split(separator: " ")[1] }
+    #expect(keys == ["lost", "since", "stays"])
+    try await daemon.close()
+  }
+
   /// Two daemons on a hub that is restored: the second meets it under its new identity.
   @Test func aHubFromBeforeAPurgeBringsNothingBackForAnyOfItsDaemons() async throws {
     func sync(_ name: String, _ work: (SyncEngineTests.Daemon) throws -> Void = { _ in })
