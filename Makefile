@@ -10,6 +10,8 @@ BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 .PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
+## With the build of the tests: a newcomer who types both commands compiles once.
+demo: CONFIGURATION = debug
 demo: build
 	@CAIRN_BIN="$(BIN)" sh Config/demo/run.sh
 

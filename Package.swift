@@ -146,6 +146,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnBrowser", "CairnControl", "CairnDiagrams", "CairnRecords", "CairnPlatform",
         "CairnSwiftSource",
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     // The kernel: files, locks, sockets, watches. The only Swift target that imports Glibc.

@@ -110,6 +110,13 @@ public struct ReadOnlyStore: Sendable {
       throw ReadOnlyStoreError(
         message: "\(path) is empty", hint: "a store that was opened once is not")
     }
+    // Apple's is a property list; opening it says so.
+    guard head.starts(with: Data("CairnBinaryStore".utf8)) || head.starts(with: Data("bplist".utf8))
+    else {
+      throw ReadOnlyStoreError(
+        message: "\(path) is no store: it begins neither as SQLite's files do, nor as XML or binary stores",
+        hint: "name the store's file itself")
+    }
     return StoreTypeName.binary
   }
 

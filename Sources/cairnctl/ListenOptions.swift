@@ -4,6 +4,7 @@ import CairnBrowser
 import CairnPlatform
 import Dispatch
 import Foundation
+import NIOCore
 
 /// The address of commands that serve pages to a web browser.
 struct ListenOptions: ParsableArguments {
@@ -34,6 +35,11 @@ struct ListenOptions: ParsableArguments {
     try Self.wait {
       do {
         try await body()
+      } catch let error as IOError {
+        let code = ErrnoCode(rawValue: error.errnoCode)
+        throw CommandFailure(
+          message: "cannot listen on \(address): \(code.explanation)",
+          hint: "\(code.advice.map { "\($0); " } ?? "")name another by --listen")
       } catch {
         throw CommandFailure(
           message: "cannot listen on \(address): \(error)", hint: "name another by --listen")

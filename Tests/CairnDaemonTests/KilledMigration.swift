@@ -4,36 +4,47 @@ import CairnTesting
 import Foundation
 import Testing
 
-/// Migrates one file again and again, and kills that later and later, until it has come to its end a few times,
-/// however fast the machine is.
+/// Migrates one file again and again, and kills that later and later, in parts of the time that it takes.
 struct KilledMigration {
   /// The file; what lies beside it and has its name goes before each attempt.
   let store: String
   /// What follows the file on the command line; no copy is kept.
   let arguments: [String]
-  /// How many milliseconds later the next one is killed at least.
-  var step = 60
 
   /// - Parameters:
-  ///   - times: How often it is to come to its end.
-  ///   - check: Says what the file is then, and checks that it is whole; gets the milliseconds for messages.
+  ///   - parts: Into how many parts the time is divided; after each but the last a migration is killed, and the
+  ///     last one comes to its end.
   ///   - new: What the file is at the end.
+  ///   - check: Says what the file is after a kill, and checks that it is whole; gets the milliseconds for messages.
   /// - Returns: How often the file was what.
   func run(
-    until new: String = "new", times: Int, check: (_ delay: Int) async throws -> String
+    parts: Int = 9, until new: String = "new", check: (_ delay: Int) async throws -> String
   ) async throws -> [String: Int] {
     let whole = try Data(contentsOf: URL(fileURLWithPath: store))
     var ends: [String: Int] = [:]
-    var delay = 15
-    while ends[new, default: 0] < times, delay < 20_000 {
-      defer { delay += step + delay / 10 }
+    func attempt(_ delay: Int) async throws {
       try removeFiles()
       try whole.write(to: URL(fileURLWithPath: store))
       try await kill(after: delay)
       ends[try await check(delay), default: 0] += 1
     }
-    #expect(ends[new, default: 0] == times, "\(ends)")
+    var time = try await undisturbed()
+    for part in 1..<parts { try await attempt(max(1, time * part / parts)) }
+    // The machine may have become slower since.
+    while ends[new] == nil, time < 60_000 {
+      time *= 2
+      try await attempt(time)
+    }
+    #expect(ends[new] != nil && ends.count > 1, "\(ends)")
     return ends
+  }
+
+  /// How long one takes that nothing kills, in milliseconds.
+  private func undisturbed() async throws -> Int {
+    let start = ContinuousClock.now
+    let process = try begin()
+    #expect(await eventually { !process.isRunning } && process.terminationStatus == 0)
+    return Int((ContinuousClock.now - start) / .milliseconds(1))
   }
 
   private var folder: URL { URL(fileURLWithPath: store).deletingLastPathComponent() }
@@ -46,13 +57,18 @@ struct KilledMigration {
     }
   }
 
-  private func kill(after delay: Int) async throws {
+  private func begin() throws -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try #require(Project.program("cairnctl")))
     process.arguments = ["migrate", store] + arguments + ["--no-backup"]
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
+    return process
+  }
+
+  private func kill(after delay: Int) async throws {
+    let process = try begin()
     _ = await eventually(within: .milliseconds(delay)) { false }
     ProcessConduct.send(signal: 9, to: process.processIdentifier)
     process.waitUntilExit()

@@ -187,9 +187,8 @@ import Testing
   @Test(arguments: [(StoreTypeName.sqlite, 4000), (StoreTypeName.xml, 1000)])
   func killedAnywhereTheFileIsOfTheOldVersionOrTheNewOne(type: String, items: Int) async throws {
     try makeStore(items: items, type: type)
-    let migration = KilledMigration(
-      store: store, arguments: ["--to", package, "--allow-drop"], step: 30)
-    _ = try await migration.run(times: 3) { delay in
+    let migration = KilledMigration(store: store, arguments: ["--to", package, "--allow-drop"])
+    _ = try await migration.run { delay in
       let isNew = try await isMigrated(type: type, items: items, after: delay)
       let finished = try await migrate(store, "--to", package, "--allow-drop", "--no-backup")
       #expect(finished.code == 0, "\(finished.errors)")
@@ -249,7 +248,7 @@ import Testing
   func aMigrationByMappingModelThatIsKilledLeavesTheOldStoreOrTheNewOne() async throws {
     let fixtures = try #require(Self.fixtures)
     let moody = "\(fixtures)/models/Moody.xcdatamodeld"
-    let moods = 1200
+    let moods = 400
     try makeMoods(moods, models: moody)
     // As in a project: the mapping model beside the package.
     let (models, name) = (folder.file("models"), "Moody 2-Moody 3.xcmappingmodel")
@@ -260,7 +259,7 @@ import Testing
       atPath: "\(fixtures)/mapping-models/\(name)", toPath: "\(models)/\(name)")
     let arguments = ["--to", package, "--model-version", "Moody 3"]
     let migration = KilledMigration(store: store, arguments: arguments)
-    _ = try await migration.run(times: 2) { delay in
+    _ = try await migration.run { delay in
       let inspection = try StoreInspection(contentsOf: URL(fileURLWithPath: store), checks: true)
       #expect(inspection.damage.isEmpty, "killed after \(delay) ms: \(inspection.damage)")
       #expect(inspection.entities.first { $0.name == "Mood" }?.count == moods)

@@ -88,7 +88,7 @@ import Testing
     let labels = Set((0..<2000).map { "label \($0)" })
     try makeStore(labels.sorted())
     let migration = KilledMigration(store: store, arguments: ["--to", package.path])
-    let ends = try await migration.run(until: "Third", times: 2) { delay in
+    let ends = try await migration.run(until: "Third") { delay in
       let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
         ofType: StoreTypeName.sqlite, at: URL(fileURLWithPath: store))
       let version = try ["First", "Second", "Third"].first {

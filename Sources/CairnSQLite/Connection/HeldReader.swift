@@ -97,6 +97,9 @@ final class HeldReader: @unchecked Sendable {
     return SQLiteStatement(handle: made)
   }
 
+  /// SQLite's connection; asked for inside ``read(_:)`` only.
+  var connection: OpaquePointer? { handle }
+
   private func note(_ sql: String, _ statement: OpaquePointer) {
     earlier = recent
     recent = (sql, statement)

@@ -161,11 +161,22 @@ struct SQLiteConnection {
     return max(counter, try integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0)
   }
 
+  /// Asks what the connection knows of the schema: to look through `sqlite_master`, which has no index, takes
+  /// longer than most of what is read from a table then.
   func hasTable(_ name: String) throws -> Bool {
-    let statement = try statement("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
-    defer { statement.reset() }
-    statement.bind(name, at: 1)
-    return try statement.step()
+    // Makes the connection read the schema again that another one has changed.
+    let first = try statement("SELECT 1 FROM sqlite_master LIMIT 1")
+    _ = try first.step()
+    first.reset()
+    return sqlite3_table_column_metadata(
+      handle, "main", name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
+  }
+
+  private var handle: OpaquePointer? {
+    switch source {
+    case .database(let database): database.sqliteConnection
+    case .held(let reader): reader.connection
+    }
   }
 }
 

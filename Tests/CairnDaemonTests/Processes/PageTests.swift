@@ -169,7 +169,7 @@ import Testing
   @Test(arguments: [
     (["--listen", "0.0.0.0:80"], Int32(64), "is not of this machine alone"),
     (["--refresh", "1"], 64, "--refresh is a number of seconds"),
-    (["--listen", "/no/such/folder/page"], 1, "cannot listen on"),
+    (["--listen", "/no/such/folder/page"], 1, "page: No such file or directory\n"),
     (["--timeout", "-1"], 64, "--timeout"),
   ])
   func badInputIsRefused(arguments: [String], code: Int32, text: String) async throws {

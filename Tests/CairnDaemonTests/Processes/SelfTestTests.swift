@@ -199,18 +199,34 @@ import Testing
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o755, .ownerAccountID: 65534, .groupOwnerAccountID: 65534],
       ofItemAtPath: folder.path)
-    let program = try #require(Project.program("cairnctl"))
-    let outcome = try await run(
-      "/usr/bin/setpriv",
-      [
-        "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "TMPDIR=\(folder.path)",
-        program, "self-test", "--minutes", "0", "--folder", folder.path, "--json",
-      ])
-    #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
-    let report = try decoded(outcome)
-    #expect(report.failure == nil)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+    process.arguments = [
+      "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "TMPDIR=\(folder.path)",
+      try #require(Project.program("cairnctl")), "self-test", "--folder", folder.path, "--json",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    // What was killed first has been compared before the third daemon is started.
+    let hasCompared = await eventually { !process.isRunning || starts(in: folder) > 3 }
+    ProcessConduct.send(signal: 2, to: process.processIdentifier)
+    let hasEnded = await eventually { !process.isRunning }
+    try #require(hasCompared && hasEnded)
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(process.terminationStatus == 0, "\(text)")
+    let report = try decoded(Outcome(code: 0, output: text, errors: ""))
+    #expect(report.failure == nil && report.isInterrupted)
     #expect(report.comparisons > 0 && report.acknowledged > 0)
     #expect(report.notProven.contains { $0.contains("it takes root") }, "\(report.notProven)")
+  }
+
+  /// How often the daemon of a drill in a folder has been started.
+  private func starts(in folder: TemporaryFolder) -> Int {
+    guard let drill = try? entries(folder).first(where: { $0.hasPrefix("cairn-self-test-") }),
+      let log = try? String(contentsOfFile: folder.file("\(drill)/cairnd.log"), encoding: .utf8)
+    else { return 0 }
+    return log.split(separator: "\n").count { $0.contains("event=started") }
   }
 
   /// Starts a drill without end and waits until its daemon runs.
