@@ -114,7 +114,7 @@ public struct ReadOnlyStore: Sendable {
     guard head.starts(with: Data("CairnBinaryStore".utf8)) || head.starts(with: Data("bplist".utf8))
     else {
       throw ReadOnlyStoreError(
-        message: "\(path) is no store: it begins as no file of SQLite, no XML and no binary store does",
+        message: "\(path) is no store: neither a file of SQLite nor XML nor a binary store",
         hint: "name the store's file itself")
     }
     return StoreTypeName.binary
