@@ -14,13 +14,14 @@ program="$("$swift" build --show-bin-path)/cairn-fuzz"
 if [ -z "${TMPDIR:-}" ] && [ -w /dev/shm ]; then export TMPDIR=/dev/shm; fi
 work="$(mktemp -d -t cairn-fuzz.XXXXXX)"
 trap 'rm -rf "$log"; rmdir "$work" 2>/dev/null || true' EXIT
-failed=0
-for target in frames predicates configurations models archives changes stores; do
-  candidate="$work/$target"
-  if ! TMPDIR="${TMPDIR:-/tmp}" "$program" "$target" "Tests/Fuzzing/Corpora/$target" "$candidate" "$seconds" "$seed"
-  then
-    failed=1
-    echo "$target: an input ended its reader (seed $seed); again with: $program $target $candidate"
-  fi
-done
-exit "$failed"
+fuzz() {
+  candidate="$work/$1"
+  TMPDIR="${TMPDIR:-/tmp}" "$program" "$1" "Tests/Fuzzing/Corpora/$1" "$candidate" "$seconds" "$seed" && return
+  echo "$1: an input ended its reader (seed $seed); again with: $program $1 $candidate"
+  return 1
+}
+export -f fuzz
+export program work seconds seed
+# As many at a time as the machine has processors.
+printf '%s\n' frames predicates configurations models archives changes stores \
+  | xargs -P "$(nproc)" -I{} bash -c 'fuzz {}'
