@@ -43,10 +43,22 @@ import Testing
     return found
   }
 
-  private func files(under folder: String, naming word: String) -> [SourceFile] {
-    Self.sources.filter { file in
-      file.path.hasPrefix(folder) && file.code.contains { $0.text.contains(word) }
+  /// The files that name a type as a value, such as `SyncNow.self`, by the type.
+  private static let uses: [String: [SourceFile]] = {
+    var uses: [String: [SourceFile]] = [:]
+    for file in sources {
+      let names = file.code.flatMap { line in
+        line.text.components(separatedBy: ".self").dropLast().map { before in
+          String(String(before.reversed().prefix { $0.isLetter || $0.isNumber }).reversed())
+        }
+      }
+      for name in Set(names) { uses[name, default: []].append(file) }
     }
+    return uses
+  }()
+
+  private func files(under folder: String, naming type: String) -> [SourceFile] {
+    (Self.uses[type] ?? []).filter { $0.path.hasPrefix(folder) }
   }
 
   @Test func theMessagesAreFound() {
@@ -64,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: messages) func aMessageHasOneHandler(_ message: Message) {
-    let handlers = files(under: "Sources/CairnDaemon/", naming: "(\(message.type).self")
+    let handlers = files(under: "Sources/CairnDaemon/", naming: message.type)
     #expect(
       handlers.count == 1 && handlers.allSatisfy { $0.path.contains("/Control/Handlers/") },
       "\(message.type): a handler in one file of Sources/CairnDaemon/Control/Handlers, not \(handlers.map(\.path))"
@@ -73,7 +85,7 @@ import Testing
 
   @Test(arguments: messages.filter { !$0.isForTools })
   func aMessageHasASubcommandThatIsListed(_ message: Message) {
-    let callers = files(under: "Sources/cairnctl/", naming: "\(message.type).self")
+    let callers = files(under: "Sources/cairnctl/", naming: message.type)
     #expect(!callers.isEmpty, "\(message.type): no file of Sources/cairnctl calls it")
     for caller in callers {
       for (_, line) in caller.code {
@@ -81,21 +93,26 @@ import Testing
           continue
         }
         #expect(
-          Self.sources.contains { file in
-            file.path.hasPrefix("Sources/cairnctl/")
-              && file.code.contains { $0.text.contains("\(match.output.1).self") }
-          }, "\(match.output.1) stands in no list of subcommands")
+          !files(under: "Sources/cairnctl/", naming: String(match.output.1)).isEmpty,
+          "\(match.output.1) stands in no list of subcommands")
       }
     }
   }
 
+  private static let goldenFolder = "Tests/CairnDaemonTests/Golden"
+  /// The calls that golden files show, such as `> org.example.Method {`.
+  private static let goldenCalls = Set(
+    SourceTree.files(under: goldenFolder).compactMap { SourceTree.text(of: $0) }.flatMap { text in
+      text.components(separatedBy: "\n> ").dropFirst().map { call in
+        String(call.prefix { $0 != " " })
+      }
+    })
+
   @Test(arguments: messages.filter { !$0.isForTools })
   func aMessageHasAGoldenFile(_ message: Message) {
-    let folder = "Tests/CairnDaemonTests/Golden"
-    let golden = SourceTree.files(under: folder).filter {
-      SourceTree.text(of: $0)?.contains("\n> \(message.name) {") == true
-    }
-    #expect(!golden.isEmpty, "\(message.name): no file of \(folder) shows a command that calls it")
+    #expect(
+      Self.goldenCalls.contains(message.name),
+      "\(message.name): no file of \(Self.goldenFolder) shows a command that calls it")
   }
 
   @Test func thePageCountsThePlaces() throws {
@@ -109,11 +126,10 @@ import Testing
   /// Beside its places a message stands where its rows are read and written, which the daemon and
   /// `cairnctl fetch --file` share, and where the daemon's pages ask.
   @Test(arguments: messages) func nothingElseNamesAMessage(_ message: Message) {
-    let places = Self.sources.filter { file in
+    let places = files(under: "Sources/", naming: message.type).filter { file in
       file.path != message.file.path && !file.path.contains("/Control/Handlers/")
         && !file.path.hasPrefix("Sources/cairnctl/") && file.name != "DaemonSource.swift"
         && file.target != "CairnRecords"
-        && file.code.contains { $0.text.contains("\(message.type).self") }
     }
     #expect(places.isEmpty, "\(message.type) also stands in \(places.map(\.path))")
   }

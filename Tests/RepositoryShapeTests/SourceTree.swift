@@ -7,6 +7,17 @@ struct SourceFile: Sendable {
   /// The path from the repository's root, such as `Sources/CairnModel/Model/EntityDescription.swift`.
   let path: String
   let lines: [String]
+  /// Lines that are code: without comments, with their 1-based numbers.
+  let code: [(number: Int, text: String)]
+
+  init(path: String, lines: [String]) {
+    self.path = path
+    self.lines = lines
+    code = lines.enumerated().compactMap { index, line in
+      let trimmed = line.drop { $0 == " " }
+      return trimmed.hasPrefix("//") || trimmed.isEmpty ? nil : (index + 1, line)
+    }
+  }
 
   /// The target (or test target) that the file belongs to.
   var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
@@ -28,14 +39,6 @@ struct SourceFile: Sendable {
   private static let accessLevels: Set<String> = [
     "public", "package", "internal", "private", "fileprivate",
   ]
-
-  /// Lines that are code: without comments, with their 1-based numbers.
-  var code: [(number: Int, text: String)] {
-    lines.enumerated().compactMap { index, line in
-      let trimmed = line.trimmingCharacters(in: .whitespaces)
-      return trimmed.hasPrefix("//") || trimmed.isEmpty ? nil : (index + 1, line)
-    }
-  }
 
   /// Whether a comment that gives a reason stands directly before the line, or on it.
   func isExplained(line number: Int) -> Bool {

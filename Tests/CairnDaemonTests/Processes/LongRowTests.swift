@@ -26,14 +26,14 @@ import Testing
       try application.insert(
         "Picture", ["name": name, "data": String(repeating: "x", count: bytes)])
     }
-    // 40 MB in all, more than an answer holds.
-    for index in 0..<40 { try insert("p\(index)", 1_000_000) }
+    // 20 MB in all, more than an answer holds.
+    for index in 0..<20 { try insert("p\(index)", 1_000_000) }
     let fetched = try await daemon.ctl("fetch", "Picture", "--format", "jsonl")
     #expect(fetched.code == 0, "\(fetched.errors)")
-    #expect(fetched.output.split(separator: "\n").count == 40)
+    #expect(fetched.output.split(separator: "\n").count == 20)
     let exported = try await daemon.ctl("export")
     #expect(exported.code == 0, "\(exported.errors)")
-    #expect(exported.output.split(separator: "\n").count == 40)
+    #expect(exported.output.split(separator: "\n").count == 20)
     try insert("huge", 17 << 20)
     for arguments in [["fetch", "Picture", "--format", "jsonl"], ["export"]] {
       let refused = try await daemon.ctl(arguments)
@@ -62,7 +62,7 @@ import Testing
         """)
   }
 
-  /// As text, 2 MB of bytes take 2.7 MB, three times what one call may have.
+  /// As text, 1 MB of bytes takes 1.3 MB, more than one call may have.
   @Test(.timeLimit(.minutes(5)), arguments: [false, true])
   func anImportOfExportedBlobsOfMegabytesMakesAnEqualStoreAndReplica(_ isExternal: Bool)
     async throws
@@ -83,10 +83,10 @@ import Testing
     try await target.start()
     func blob(_ seed: UInt64) -> String {
       var numbers = SeededNumbers(seed: seed)
-      let words = (0..<(2_000_000 / 8)).map { _ in numbers.next() }
+      let words = (0..<(1_000_000 / 8)).map { _ in numbers.next() }
       return words.withUnsafeBytes { Data($0) }.base64EncodedString()
     }
-    let text = String(repeating: "é\\\"\\n\\u0001", count: 200_000)
+    let text = String(repeating: "é\\\"\\n\\u0001", count: 150_000)
     let rows = [
       #"{"name":"small","data":"AAEC"}"#, "{\"name\":\"first\",\"data\":\"\(blob(1))\"}",
       #"{"name":"between"}"#, "{\"name\":\"second\",\"data\":\"\(blob(2))\"}",
@@ -97,7 +97,7 @@ import Testing
     #expect(first.code == 0, "\(first.errors.prefix(500))")
     #expect(first.output.hasPrefix("5 rows: 5 inserted"), "\(first.output)")
     let exported = try await source.ctl("export")
-    #expect(exported.code == 0 && exported.output.utf8.count > 5_200_000, "\(exported.errors)")
+    #expect(exported.code == 0 && exported.output.utf8.count > 3_600_000, "\(exported.errors)")
     let second = try await target.ctl("import", "-", input: exported.output)
     #expect(second.code == 0, "\(second.errors.prefix(500))")
     let again = try await target.ctl("export")
