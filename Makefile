@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
+.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 ## With the build of the tests: a newcomer who types both commands compiles once.
@@ -16,14 +16,18 @@ demo: build
 	@CAIRN_BIN="$(BIN)" sh Config/demo/run.sh
 
 ## Runs every test; a few at a time, since a thousand that start at once keep each other's servers waiting.
+## Those of PostgreSQL stores start a server of their own, which takes Debian's package.
 test: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
-test: deps
+test: export CAIRN_POSTGRESQL ?= $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),required)
+test: deps postgresql-server
 	@# What has all tests in it, and no more: building everything compiles the plugin's tool twice.
 	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error
 	@# What failed comes last, too: it is far up in the output otherwise.
 	@rm -f .build/tests*.xml
 	$(SWIFT) test --skip-build --xunit-output .build/tests.xml \
 	  || { grep -hs -B1 '<failure' .build/tests*.xml; exit 1; }
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	  echo "NOT RUN: the tests of PostgreSQL stores, which need a server: apt-get install postgresql" >&2
 
 ## Builds both programs.
 build: deps
@@ -217,6 +221,18 @@ deps:
 	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
 	  echo "Installing libsqlite3-dev and libsystemd-dev"; \
 	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq libsqlite3-dev libsystemd-dev; }
+
+## PostgreSQL's server for the tests, without the cluster that Debian's package makes otherwise.
+postgresql-server:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  settings=/etc/postgresql-common/createcluster.d/cairn-tests.conf; \
+	  echo "Installing PostgreSQL's server, without a cluster"; \
+	  $$SUDO mkdir -p "$${settings%/*}" && \
+	  echo "create_main_cluster = false" | $$SUDO tee "$$settings" >/dev/null && \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq --no-install-recommends postgresql; \
+	  installed=$$?; $$SUDO rm -f "$$settings"; [ "$$installed" = 0 ]; } || \
+	  echo "No PostgreSQL server can be installed here; the tests of PostgreSQL stores will not run." >&2
 
 clean:
 	rm -rf .build Benchmarks/.build

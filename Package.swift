@@ -47,6 +47,11 @@ let package = Package(
     // What SQLite offers to C only.
     .target(name: "CSQLiteConduct"),
     .target(
+      name: "CairnPostgreSQL",
+      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform", "CLibPQ"]),
+    // Declares libpq's functions, which are found when a program runs: nothing is linked.
+    .systemLibrary(name: "CLibPQ"),
+    .target(
       name: "CairnAtomicStores",
       dependencies: [
         "CairnModel", "CairnStore", "CairnPlatform",
@@ -176,6 +181,11 @@ let package = Package(
       dependencies: [
         "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnTesting",
         .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(
+      name: "CairnPostgreSQLTests",
+      dependencies: [
+        "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform", "CairnTesting",
       ]),
     .testTarget(
       name: "CairnContextTests",

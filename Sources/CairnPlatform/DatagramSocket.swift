@@ -72,17 +72,5 @@ public final class DatagramSocket: Sendable {
 /// Blocks until the descriptor can be read or written; false when the time is over.
 func waitUntilReady(_ descriptor: Int32, for events: Int32, timeout: Duration?) throws -> Bool {
   let deadline = timeout.map { MonotonicClock.nanoseconds &+ UInt64(max(0, $0.wholeNanoseconds)) }
-  while true {
-    var wait: Int32 = -1
-    if let deadline {
-      let now = MonotonicClock.nanoseconds
-      // Rounded up, so that a wait never spins through its last millisecond.
-      wait = now >= deadline ? 0 : Int32(clamping: (deadline - now + 999_999) / 1_000_000)
-    }
-    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    let count = poll(&entry, 1, wait)
-    if count > 0 { return true }
-    if count == 0 { return false }
-    if errno != EINTR { throw PlatformError("wait for a socket", code: .current) }
-  }
+  return try !DescriptorReadiness(rawValue: events).wait(on: descriptor, until: deadline).isEmpty
 }

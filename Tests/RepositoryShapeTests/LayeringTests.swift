@@ -11,6 +11,7 @@ import Testing
     "CairnStore": ["CairnModel"],
     "CairnSQL": ["CairnModel", "CairnStore"],
     "CairnSQLite": ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform"],
+    "CairnPostgreSQL": ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform", "CLibPQ"],
     "CairnAtomicStores": ["CairnModel", "CairnStore", "CairnPlatform"],
     "CairnCoordinator": ["CairnModel", "CairnStore"],
     "CairnContext": ["CairnModel", "CairnStore", "CairnCoordinator"],
@@ -53,7 +54,7 @@ import Testing
     "cairn-modelgen": ["CairnModel", "CairnSwiftSource"],
   ]
 
-  static let ownModules = Set(allowed.keys).union(["CPlatform", "CSystemd"])
+  static let ownModules = Set(allowed.keys).union(["CPlatform", "CSystemd", "CLibPQ"])
 
   @Test func everyTargetStandsInThePicture() {
     for target in Set(Self.sources.map(\.target)) {
@@ -86,7 +87,7 @@ import Testing
 
   @Test func theLibraryLinksNeitherNIONorSystemd() {
     let library: Set<String> = [
-      "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnAtomicStores",
+      "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnPostgreSQL", "CairnAtomicStores",
       "CairnCoordinator", "CairnContext", "CairnMigration", "CairnIdentity", "CairnStack", "Cairn",
       "CoreData", "CairnPlatform", "CairnSync",
     ]

@@ -1,0 +1,37 @@
+import Foundation
+
+// Values of a result, read from the binary form.
+
+extension PostgreSQLRows {
+  /// A number of any integer type; nil for NULL.
+  package func integer(_ row: Int, _ column: Int) -> Int64? {
+    guard let bytes = bytes(row, column) else { return nil }
+    switch bytes.count {
+    case 2: return Int64(bytes.number(as: Int16.self))
+    case 4: return Int64(bytes.number(as: Int32.self))
+    case 8: return bytes.number(as: Int64.self)
+    default: return nil
+    }
+  }
+
+  package func flag(_ row: Int, _ column: Int) -> Bool? {
+    bytes(row, column).map { $0.first.map { $0 != 0 } ?? false }
+  }
+
+  package func text(_ row: Int, _ column: Int) -> String? {
+    bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  package func data(_ row: Int, _ column: Int) -> Data? {
+    bytes(row, column).map { Data($0) }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The number in the first bytes.
+  ///
+  /// - Precondition: As many bytes are there.
+  func number<Number: FixedWidthInteger>(as type: Number.Type) -> Number {
+    Number(bigEndian: loadUnaligned(as: type))
+  }
+}

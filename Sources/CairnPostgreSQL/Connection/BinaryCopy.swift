@@ -1,0 +1,123 @@
+import CLibPQ
+import CairnStore
+
+/// Rows on their way into a table with COPY, in the binary form.
+package struct CopyRows {
+  private let connection: PostgreSQLConnection
+  private let deadline: UInt64?
+  private var writer = BinaryWriter()
+  private let columnCount: Int16
+  /// Where the length of the value that is being written goes.
+  private var columnsLeft: Int16 = 0
+
+  /// So many bytes are collected before they go to the server.
+  private static let portion = 64 * 1024
+
+  fileprivate init(_ connection: PostgreSQLConnection, columnCount: Int, deadline: UInt64?) {
+    self.connection = connection
+    self.columnCount = Int16(clamping: columnCount)
+    self.deadline = deadline
+    // The signature, flags, and the length of what follows the header.
+    writer.append(bytes: Array("PGCOPY\n".utf8) + [0xff] + Array("\r\n\0".utf8))
+    writer.append(Int32(0))
+    writer.append(Int32(0))
+  }
+
+  /// Adds a row.
+  ///
+  /// - Precondition: The closure adds as many values as there are columns.
+  package mutating func row(_ write: (inout CopyRows) throws -> Void) throws {
+    writer.append(columnCount)
+    columnsLeft = columnCount
+    try write(&self)
+    precondition(columnsLeft == 0, "a row has a value for each column")
+    if writer.bytes.count >= Self.portion { try send() }
+  }
+
+  /// Adds a value of the row that the closure writes; nil adds NULL.
+  mutating func value(_ write: ((inout BinaryWriter) -> Void)?) {
+    columnsLeft -= 1
+    guard let write else {
+      writer.append(Int32(-1))
+      return
+    }
+    let start = writer.bytes.count
+    writer.append(Int32(0))
+    write(&writer)
+    writer.set(Int32(clamping: writer.bytes.count - start - 4), at: start)
+  }
+
+  package mutating func append(_ number: Int64?) {
+    value(number.map { number in { $0.append(number) } })
+  }
+  package mutating func append(_ text: String?) {
+    value(text.map { text in { $0.append(utf8: text) } })
+  }
+
+  private mutating func send() throws {
+    let bytes = writer.bytes
+    writer.removeAll()
+    while true {
+      let result = bytes.withUnsafeBytes { buffer in
+        connection.libpq.putCopyData(
+          connection.handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
+          Int32(clamping: buffer.count))
+      }
+      if result == 1 { break }
+      guard result == 0 else { throw connection.lost() }
+      try connection.flush(until: deadline)
+    }
+    // The server takes it in while the next rows are made.
+    try connection.flush(until: deadline)
+  }
+
+  fileprivate mutating func finish() throws {
+    writer.append(Int16(-1))
+    try send()
+  }
+}
+
+extension PostgreSQLConnection {
+  /// Copies rows into a table.
+  ///
+  /// - Parameter text: `COPY table (columns) FROM STDIN`, without options.
+  /// - Returns: How many rows went in.
+  /// - Throws: What the closure throws, in which case no row went in.
+  package func copy(
+    _ text: String, columnCount: Int, _ produce: (inout CopyRows) throws -> Void
+  ) throws -> Int {
+    try checkIsUsable()
+    let deadline = answerDeadline()
+    try check(
+      libpq.sendQuery(handle, text + " (FORMAT binary)", 0, nil, nil, nil, nil, 1))
+    let start = try finishStatement(until: deadline)
+    guard start.status == .copyIn else {
+      throw PostgreSQLFailure(.client, "the statement is no COPY from the client")
+    }
+    do {
+      var rows = CopyRows(self, columnCount: columnCount, deadline: deadline)
+      try produce(&rows)
+      try rows.finish()
+    } catch {
+      if end == nil {
+        try endCopy(problem: "the program gave up", until: answerDeadline())
+        // The server says that the copy failed, as it was asked to.
+        _ = try? finishStatement(until: answerDeadline())
+      }
+      throw error
+    }
+    // Making the rows may have taken long.
+    let answer = answerDeadline()
+    try endCopy(problem: nil, until: answer)
+    return try finishStatement(until: answer).affectedRows
+  }
+
+  private func endCopy(problem: String?, until deadline: UInt64?) throws {
+    while true {
+      let result = libpq.putCopyEnd(handle, problem)
+      if result == 1 { return }
+      guard result == 0 else { throw lost() }
+      try flush(until: deadline)
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import CLibPQ
+import CairnPlatform
+import CairnStore
+
+// Statements, one at a time and many in one round trip.
+
+/// A statement and its values.
+package struct Statement: Sendable {
+  package let text: String
+  package let parameters: ParameterList
+  /// Whether the server shall keep the text for the next time.
+  package let isKept: Bool
+
+  /// - Parameter isKept: false for a text that is used once.
+  package init(_ text: String, _ parameters: ParameterList = ParameterList(), isKept: Bool = true) {
+    self.text = text
+    self.parameters = parameters
+    self.isKept = isKept
+  }
+}
+
+extension PostgreSQLConnection {
+  /// Runs one statement.
+  @discardableResult
+  package func run(
+    _ text: String, _ parameters: ParameterList = ParameterList(), isKept: Bool = true
+  ) throws -> PostgreSQLRows {
+    try checkIsUsable()
+    let deadline = answerDeadline()
+    guard isKept else {
+      try check(
+        parameters.withPointers { values, lengths, formats in
+          libpq.sendQuery(
+            handle, text, parameters.count, parameters.types, values, lengths, formats, 1)
+        })
+      return try finishStatement(until: deadline)
+    }
+    let name = try prepared(text, parameters, until: deadline)
+    try check(sendPrepared(name, parameters))
+    do {
+      return try finishStatement(until: deadline)
+    } catch let failure as PostgreSQLFailure {
+      forget(text, after: failure)
+      throw failure
+    }
+  }
+
+  /// Runs statements that need no answer of each other, in one round trip.
+  ///
+  /// Outside of a transaction they are one: all or none happens.
+  ///
+  /// - Returns: One result a statement.
+  /// - Throws: The first failure; the server skips the statements behind it.
+  @discardableResult
+  package func run(_ batch: [Statement]) throws -> [PostgreSQLRows] {
+    if batch.isEmpty { return [] }
+    try checkIsUsable()
+    let deadline = answerDeadline()
+    try check(libpq.enterPipeline(handle))
+    var exchange = PipelineExchange(statements: batch)
+    do {
+      try exchange.send(on: self)
+      try check(libpq.pipelineSync(handle))
+      try exchange.receive(on: self, until: deadline)
+    } catch {
+      // Nothing says what is still under way.
+      let failure = error as? PostgreSQLFailure ?? PostgreSQLFailure(.lost, "\(error)")
+      throw end ?? lose(PostgreSQLFailure(.lost, failure.message))
+    }
+    guard libpq.exitPipeline(handle) == 1 else { throw lost() }
+    for text in exchange.preparedTexts { statements.note(text.text, preparedAs: text.name) }
+    if let (index, failure) = exchange.failure {
+      forget(batch[index].text, after: failure)
+      throw failure
+    }
+    try dropSurplus(until: deadline)
+    return exchange.results
+  }
+
+  /// The name under which the server knows a text, which is prepared where it does not.
+  private func prepared(
+    _ text: String, _ parameters: ParameterList, until deadline: UInt64?
+  ) throws -> String {
+    if let name = statements.name(of: text) { return name }
+    let name = statements.newName()
+    try check(libpq.sendPrepare(handle, name, text, parameters.count, parameters.types))
+    _ = try finishStatement(until: deadline)
+    statements.note(text, preparedAs: name)
+    try dropSurplus(until: deadline)
+    return name
+  }
+
+  private func dropSurplus(until deadline: UInt64?) throws {
+    for name in statements.takeSurplus() {
+      try check(libpq.sendQuery(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 1))
+      _ = try finishStatement(until: deadline)
+    }
+  }
+
+  /// A text that the server knows no more, or whose tables have changed since, is prepared anew next time.
+  private func forget(_ text: String, after failure: PostgreSQLFailure) {
+    if failure.state == .changedPlan || failure.state == .unknownStatement {
+      statements.forget(text)
+    }
+  }
+
+  func sendPrepared(_ name: String, _ parameters: ParameterList) -> Int32 {
+    parameters.withPointers { values, lengths, formats in
+      libpq.sendPrepared(handle, name, parameters.count, values, lengths, formats, 1)
+    }
+  }
+
+  /// - Throws: When libpq did not take what it was given.
+  func check(_ result: Int32) throws {
+    guard result != 1 else { return }
+    if libpq.status(handle) != 0 { throw lost() }
+    throw PostgreSQLFailure(
+      .client,
+      settings.redacted(libpq.errorMessage(handle).map { String(cString: $0).trimmedLine } ?? ""))
+  }
+}
+
+/// One use of pipeline mode: what was sent, and the results as they come.
+private struct PipelineExchange {
+  private enum Sent {
+    case preparation(text: String, name: String, statement: Int)
+    case statement(Int)
+  }
+
+  let statements: [Statement]
+  private var sent: [Sent] = []
+  private var received: [Int: PostgreSQLRows] = [:]
+  /// What the server has prepared on the way.
+  private(set) var preparedTexts: [(text: String, name: String)] = []
+  private(set) var failure: (statement: Int, failure: PostgreSQLFailure)?
+
+  init(statements: [Statement]) { self.statements = statements }
+
+  var results: [PostgreSQLRows] { statements.indices.compactMap { received[$0] } }
+
+  mutating func send(on connection: PostgreSQLConnection) throws {
+    let libpq = connection.libpq
+    var pending: [String: String] = [:]
+    for (index, statement) in statements.enumerated() {
+      let parameters = statement.parameters
+      guard statement.isKept else {
+        try connection.check(
+          parameters.withPointers { values, lengths, formats in
+            libpq.sendQuery(
+              connection.handle, statement.text, parameters.count, parameters.types, values,
+              lengths, formats, 1)
+          })
+        sent.append(.statement(index))
+        continue
+      }
+      var name = connection.statements.name(of: statement.text) ?? pending[statement.text]
+      if name == nil {
+        let new = connection.statements.newName()
+        try connection.check(
+          libpq.sendPrepare(
+            connection.handle, new, statement.text, parameters.count, parameters.types))
+        sent.append(.preparation(text: statement.text, name: new, statement: index))
+        pending[statement.text] = new
+        name = new
+      }
+      try connection.check(connection.sendPrepared(name ?? "", parameters))
+      sent.append(.statement(index))
+    }
+  }
+
+  /// Reads up to the end of the pipeline, which comes after a failure, too.
+  mutating func receive(on connection: PostgreSQLConnection, until deadline: UInt64?) throws {
+    var position = 0
+    var hasEnded = false
+    while true {
+      guard let result = try connection.nextResult(until: deadline) else {
+        // One nil stands between two statements; two mean that the connection is gone.
+        if hasEnded { throw connection.lost() }
+        hasEnded = true
+        position += 1
+        continue
+      }
+      hasEnded = false
+      if result.status == .pipelineSync { return }
+      if let problem = connection.failure(in: result) {
+        if failure == nil { failure = (statement(at: position), problem) }
+        if connection.end != nil { throw problem }
+        continue
+      }
+      guard result.status != .pipelineAborted, position < sent.count else { continue }
+      switch sent[position] {
+      case .preparation(let text, let name, _): preparedTexts.append((text, name))
+      case .statement(let index): received[index] = result
+      }
+    }
+  }
+
+  private func statement(at position: Int) -> Int {
+    guard position < sent.count else { return statements.count - 1 }
+    switch sent[position] {
+    case .preparation(_, _, let index), .statement(let index): return index
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import CLibPQ
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// One session of a PostgreSQL server.
+///
+/// Its methods wait, each until a deadline at the most: a network that is gone costs a thread as long as the
+/// settings say, not for ever. What fails is thrown as ``PostgreSQLFailure``; after one that ends the connection, all
+/// later calls throw the same.
+// Unchecked: a connection is used by one thread at a time, which the pool sees to by lending each to one caller.
+// `cancellation` alone goes to other threads, and has its own proof.
+package final class PostgreSQLConnection: @unchecked Sendable {
+  let libpq: LibPQ
+  let settings: ConnectionSettings
+  let handle: OpaquePointer
+  /// What ended the connection.
+  private(set) var end: PostgreSQLFailure?
+  var statements = StatementCache()
+  package private(set) var server = ServerFacts()
+
+  /// Connects, and makes the session one in which the store's statements mean what they say.
+  ///
+  /// - Throws: `CoreDataError`, since it is known here what was opened.
+  package init(_ settings: ConnectionSettings) throws {
+    let libpq = try LibPQ.functions()
+    self.libpq = libpq
+    self.settings = settings
+    let parameters = settings.parameters
+    let opened = Self.withTerminatedList(parameters.map(\.keyword)) { keywords in
+      Self.withTerminatedList(parameters.map(\.value)) { values in
+        libpq.connect(keywords, values, 0)
+      }
+    }
+    guard let opened else {
+      throw PostgreSQLFailure(.client, "libpq has no memory for a connection")
+        .error("open", settings.description)
+    }
+    handle = opened
+    // They would go to standard error.
+    _ = libpq.setNoticeReceiver(handle, { _, _ in }, nil)
+    do {
+      guard libpq.status(handle) == 0 else {
+        throw PostgreSQLFailure(.connecting, settings.redacted(message))
+      }
+      guard libpq.setNonblocking(handle, 1) == 0 else {
+        throw PostgreSQLFailure(.client, settings.redacted(message))
+      }
+      try checkVersion()
+      server = try SessionSetup(settings: settings).run(on: self)
+    } catch let failure as PostgreSQLFailure {
+      throw failure.error("open", settings.description)
+    }
+  }
+
+  deinit { libpq.finish(handle) }
+
+  /// The version of the oldest server that has what the store's statements use, such as `xid8`.
+  static let oldestServer: Int32 = 13_00_00
+
+  private func checkVersion() throws {
+    let version = libpq.serverVersion(handle)
+    if version >= Self.oldestServer { return }
+    throw CoreDataError(
+      .persistentStoreOpen,
+      "The server of \(settings.description) is PostgreSQL \(version / 10_000); stores need "
+        + "\(Self.oldestServer / 10_000) or newer. Upgrade the server.")
+  }
+
+  // MARK: What is known
+
+  /// libpq's last words about the connection, on one line.
+  private var message: String {
+    libpq.errorMessage(handle).map { String(cString: $0).trimmedLine } ?? "no reason given"
+  }
+
+  /// The number of the process that serves the session at the server.
+  package var backendProcess: Int32 { libpq.backendProcess(handle) }
+
+  var transactionStatus: TransactionStatus {
+    TransactionStatus(rawValue: libpq.transactionStatus(handle)) ?? .unknown
+  }
+
+  /// Whether the connection may serve someone else: it works, and no transaction is open on it.
+  var isReusable: Bool {
+    end == nil && libpq.status(handle) == 0 && transactionStatus == .idle
+  }
+
+  /// Whether the server has not ended the session while it stood idle: its farewell would be there to read.
+  var isAlive: Bool {
+    let socket = libpq.socket(handle)
+    guard isReusable, socket >= 0 else { return false }
+    while true {
+      let ready = try? DescriptorReadiness.reading.wait(
+        on: socket, until: MonotonicClock.nanoseconds)
+      if ready == [] { return true }
+      // Reading it to its end tells a farewell from a notice.
+      guard ready != nil, libpq.consumeInput(handle) == 1, libpq.isBusy(handle) == 0, isReusable
+      else { return false }
+    }
+  }
+
+  /// Where the session is, for messages.
+  package var place: String { settings.description }
+
+  // MARK: Waiting
+
+  /// The moment until which an answer to what is sent now has to be there.
+  func answerDeadline() -> UInt64? {
+    settings.answerTimeout.map {
+      MonotonicClock.nanoseconds &+ UInt64(max(0, $0.wholeNanoseconds))
+    }
+  }
+
+  /// Notes that the connection is of no use any more.
+  func lose(_ failure: PostgreSQLFailure) -> PostgreSQLFailure {
+    if end == nil { end = failure }
+    return failure
+  }
+
+  func checkIsUsable() throws {
+    if let end { throw end }
+  }
+
+  /// The connection failed in libpq's hands.
+  func lost() -> PostgreSQLFailure {
+    lose(PostgreSQLFailure(.lost, settings.redacted(message)))
+  }
+
+  /// Waits for the socket.
+  ///
+  /// - Returns: What it is ready for; never empty.
+  private func wait(
+    for events: DescriptorReadiness, until deadline: UInt64?
+  ) throws -> DescriptorReadiness {
+    let socket = libpq.socket(handle)
+    guard socket >= 0 else { throw lost() }
+    let ready: DescriptorReadiness
+    do {
+      ready = try events.wait(on: socket, until: deadline)
+    } catch {
+      throw lose(PostgreSQLFailure(.lost, "\(error)"))
+    }
+    guard !ready.isEmpty else {
+      throw lose(PostgreSQLFailure(.lost, "the server gave no answer in time"))
+    }
+    return ready
+  }
+
+  /// Takes in what the server has sent.
+  ///
+  /// - Returns: false when the connection ended; the server's last words may be among what it took in.
+  private func takeIn() throws -> Bool {
+    if libpq.consumeInput(handle) == 1 { return true }
+    // Without a socket libpq waits for nothing any more.
+    guard libpq.socket(handle) < 0 else { throw lost() }
+    return false
+  }
+
+  /// Sends what libpq holds back, and takes in what the server sends meanwhile: it may wait for that.
+  func flush(until deadline: UInt64?) throws {
+    while true {
+      switch libpq.flush(handle) {
+      case 0: return
+      case 1:
+        let ready = try wait(for: [.reading, .writing], until: deadline)
+        if ready.contains(.reading), try !takeIn() { return }
+      default:
+        // The server may have said why before it went.
+        return
+      }
+    }
+  }
+
+  /// The next result, nil when there is none left of the statement.
+  func nextResult(until deadline: UInt64?) throws -> PostgreSQLRows? {
+    try flush(until: deadline)
+    while libpq.isBusy(handle) == 1 {
+      _ = try wait(for: .reading, until: deadline)
+      if try !takeIn() { break }
+    }
+    return libpq.nextResult(handle).map { PostgreSQLRows($0, libpq: libpq) }
+  }
+
+  /// Reads the results of one statement to the end.
+  ///
+  /// - Returns: The last one.
+  func finishStatement(until deadline: UInt64?) throws -> PostgreSQLRows {
+    var last: PostgreSQLRows?
+    var failure: PostgreSQLFailure?
+    while let result = try nextResult(until: deadline) {
+      if let problem = self.failure(in: result) {
+        failure = failure ?? problem
+      } else {
+        last = result
+      }
+      // More comes only after the caller has sent data.
+      if result.status == .copyIn || result.status == .copyOut { break }
+    }
+    if let failure { throw failure }
+    guard let last else { throw lost() }
+    return last
+  }
+
+  /// What a result says that failed, nil for one that did not.
+  func failure(in result: PostgreSQLRows) -> PostgreSQLFailure? {
+    switch result.status {
+    case .commandOK, .rows, .singleRow, .copyIn, .copyOut, .copyBoth, .emptyQuery, .notice,
+      .pipelineSync, .pipelineAborted:
+      return nil
+    case .failure, .badResponse, nil:
+      let failure = PostgreSQLFailure(result.handle, libpq: libpq)
+      if failure.endsConnection || libpq.status(handle) != 0 { return lose(failure) }
+      return failure
+    }
+  }
+
+  // MARK: Notifications
+
+  /// Something that another session said with NOTIFY on a channel that this one listens on.
+  package struct Notification: Sendable, Equatable {
+    package let channel: String
+    package let payload: String
+    /// The session's ``PostgreSQLConnection/backendProcess``.
+    package let process: Int32
+  }
+
+  /// The next notification.
+  ///
+  /// - Parameter deadline: A reading of `MonotonicClock.nanoseconds`, until which to wait for one.
+  /// - Returns: nil when none came until then.
+  package func notification(until deadline: UInt64) throws -> Notification? {
+    try checkIsUsable()
+    while true {
+      if let found = libpq.nextNotification(handle) {
+        defer { libpq.freeMemory(found) }
+        return Notification(
+          channel: found.pointee.channel.map { String(cString: $0) } ?? "",
+          payload: found.pointee.payload.map { String(cString: $0) } ?? "",
+          process: found.pointee.process)
+      }
+      let socket = libpq.socket(handle)
+      guard socket >= 0, libpq.status(handle) == 0 else { throw lost() }
+      // Silence is no failure here.
+      let ready = try DescriptorReadiness.reading.wait(on: socket, until: deadline)
+      if ready.isEmpty { return nil }
+      guard try takeIn() else { throw lost() }
+    }
+  }
+
+  /// Ends what the session is doing, from any thread; nil when libpq has no memory for it.
+  package func makeCancellation() -> StatementCancellation? {
+    libpq.makeCancel(handle).map { StatementCancellation($0, libpq: libpq) }
+  }
+
+  /// Lists of C strings with nil at their end, as libpq takes them.
+  private static func withTerminatedList<Result>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+  ) -> Result {
+    let buffers = strings.map { text -> UnsafeMutableBufferPointer<CChar> in
+      let bytes = Array(text.utf8CString)
+      let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
+      _ = buffer.initialize(from: bytes)
+      return buffer
+    }
+    defer {
+      for buffer in buffers {
+        // Passwords are among them.
+        buffer.update(repeating: 0)
+        buffer.deallocate()
+      }
+    }
+    let list = buffers.map { UnsafePointer($0.baseAddress) } + [nil]
+    return list.withUnsafeBufferPointer { body($0.baseAddress) }
+  }
+}

@@ -1,0 +1,128 @@
+import CairnPlatform
+import CairnStore
+import Foundation
+
+/// A transaction, and what became of it where the connection ended at its commit.
+package struct PostgreSQLTransaction {
+  /// What a transaction sees of others.
+  package enum Isolation: String, Sendable, CaseIterable {
+    case readCommitted = "READ COMMITTED"
+    case repeatableRead = "REPEATABLE READ"
+    case serializable = "SERIALIZABLE"
+  }
+
+  /// How a transaction ended whose commit got no answer.
+  package enum Outcome: Sendable, Equatable {
+    case committed
+    case rolledBack
+    /// Another server answers now, which may lack it, or has a different one with its number.
+    case unknown
+  }
+
+  package static let outcomeUnknownKey = "CairnPostgreSQLOutcomeUnknown"
+
+  package let connection: PostgreSQLConnection
+  /// The transaction's ID at the server; nil until it is asked for, and while nothing was written.
+  private var identifier: Int64?
+
+  /// Begins one.
+  package init(
+    on connection: PostgreSQLConnection, _ isolation: Isolation = .readCommitted,
+    readOnly: Bool = false
+  ) throws {
+    self.connection = connection
+    try connection.run(
+      "BEGIN ISOLATION LEVEL \(isolation.rawValue) READ \(readOnly ? "ONLY" : "WRITE")")
+  }
+
+  /// Commits.
+  ///
+  /// The ID is asked for before the commit is sent: without it nothing could be found out afterwards.
+  ///
+  /// - Parameter reconnect: Makes another connection to the same store, to ask for the outcome.
+  /// - Throws: The failure of a commit that did not happen; 134030 with ``outcomeUnknownKey`` where nothing says whether it
+  ///   did.
+  package consuming func commit(reconnect: () throws -> PostgreSQLConnection) throws {
+    let identifier = try connection.run(
+      "SELECT pg_catalog.pg_current_xact_id_if_assigned()"
+    ).integer(0, 0)
+    do {
+      try connection.run("COMMIT")
+    } catch let failure as PostgreSQLFailure where failure.endsConnection {
+      // A transaction that wrote nothing has no ID, and ends either way with nothing done.
+      guard let identifier else { throw failure }
+      let inquiry = OutcomeInquiry(
+        identifier: identifier, process: connection.backendProcess, server: connection.server)
+      switch try inquiry.outcome(reconnect: reconnect) {
+      case .committed: return
+      case .rolledBack: throw failure
+      case .unknown:
+        throw CoreDataError(
+          .persistentStoreSave,
+          "Whether the last save to \(connection.place) was committed is not known: the connection ended "
+            + "while it was (\(failure)), and what answers there now is another server. Look for the "
+            + "changes before you save them again.",
+          userInfo: [Self.outcomeUnknownKey: true])
+      }
+    }
+  }
+
+  /// Takes back what the transaction did; a connection that has ended did so by ending.
+  package consuming func rollBack() {
+    guard connection.end == nil else { return }
+    _ = try? connection.run("ROLLBACK")
+  }
+}
+
+/// Finds out what became of a transaction whose session is gone.
+struct OutcomeInquiry {
+  let identifier: Int64
+  /// The process that served the session.
+  let process: Int32
+  let server: ServerFacts
+  /// How long the server may take to notice that the session is gone.
+  var patience = Duration.seconds(30)
+
+  /// - Throws: What keeps the question from being asked, as long as ``patience`` lasts and longer.
+  func outcome(
+    reconnect: () throws -> PostgreSQLConnection
+  ) throws -> PostgreSQLTransaction.Outcome {
+    let deadline = MonotonicClock.nanoseconds &+ UInt64(max(0, patience.wholeNanoseconds))
+    while true {
+      do {
+        let connection = try reconnect()
+        guard connection.server.sharesTransactions(with: server) else { return .unknown }
+        if let outcome = try ask(on: connection) { return outcome }
+      } catch {
+        // A server that recovers is back in a while.
+        if MonotonicClock.nanoseconds >= deadline { throw error }
+      }
+      if MonotonicClock.nanoseconds >= deadline { return .unknown }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
+  }
+
+  /// - Returns: nil while the transaction is in progress.
+  private func ask(
+    on connection: PostgreSQLConnection
+  ) throws -> PostgreSQLTransaction.Outcome? {
+    var parameters = ParameterList()
+    parameters.append(transactionID: identifier)
+    let status = try connection.run(
+      "SELECT pg_catalog.pg_xact_status($1)", parameters, isKept: false)
+    switch status.text(0, 0) {
+    case "committed": return .committed
+    case "aborted": return .rolledBack
+    // So old that the server has forgotten it.
+    case nil: return .unknown
+    default: break
+    }
+    // The commit never reached the server, which waits for it on a connection that it believes in. Only the session
+    // with this very transaction is ended: the number of its process may have gone to another.
+    parameters.append(Int64(process))
+    try connection.run(
+      "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity "
+        + "WHERE pid = $2 AND backend_xid = pg_catalog.xid($1)", parameters, isKept: false)
+    return nil
+  }
+}

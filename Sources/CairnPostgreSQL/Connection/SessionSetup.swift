@@ -1,0 +1,65 @@
+import CairnStore
+
+/// What is known of the server behind a connection.
+package struct ServerFacts: Sendable, Equatable {
+  /// The number that `initdb` drew, which a standby shares with its primary; nil where the role may not ask for it.
+  package var systemIdentifier: Int64?
+  /// Counts the fail-overs in the server's past; nil at a standby, which has no log of its own.
+  package var timeline: String?
+  /// Whether it takes no writes: a standby.
+  package var isInRecovery = false
+  package var version = 0
+
+  /// Whether transaction IDs of the one mean the same at the other: neither has taken over from the other.
+  func sharesTransactions(with other: ServerFacts) -> Bool {
+    systemIdentifier == other.systemIdentifier && timeline != nil && timeline == other.timeline
+  }
+}
+
+/// Makes a new session one in which the store's statements mean what they say, whatever the server, the database or
+/// the role are set to.
+struct SessionSetup {
+  let settings: ConnectionSettings
+
+  /// The settings of the session.
+  ///
+  /// Statements name the schema of each table and function. A search path without any schema that others may write
+  /// to keeps operators, which have none, from meaning anything else.
+  private var values: [(name: String, value: String)] {
+    [
+      ("search_path", "pg_catalog, pg_temp"),
+      ("TimeZone", "UTC"),
+      ("standard_conforming_strings", "on"),
+      ("statement_timeout", settings.statementTimeout.map { "\($0.milliseconds)ms" } ?? "0"),
+      ("lock_timeout", "\(settings.lockTimeout.milliseconds)ms"),
+      ("idle_in_transaction_session_timeout", "\(settings.idleTransactionTimeout.milliseconds)ms"),
+    ]
+  }
+
+  func run(on connection: PostgreSQLConnection) throws -> ServerFacts {
+    var parameters = ParameterList()
+    for (name, value) in values {
+      parameters.append(name)
+      parameters.append(value)
+    }
+    let calls = values.indices.map { index in
+      "pg_catalog.set_config($\(2 * index + 1), $\(2 * index + 2), false)"
+    }
+    // The name of a file of the log begins with the timeline; a standby has no place to write.
+    let rows = try connection.run(
+      "SELECT pg_catalog.pg_is_in_recovery(), CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
+        + "pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, "
+        + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
+        + calls.joined(separator: ", "), parameters, isKept: false)
+    var facts = ServerFacts()
+    facts.version = Int(connection.libpq.serverVersion(connection.handle))
+    facts.isInRecovery = rows.flag(0, 0) ?? false
+    facts.timeline = rows.text(0, 1)
+    if rows.flag(0, 2) == true {
+      let system = try connection.run(
+        "SELECT system_identifier FROM pg_catalog.pg_control_system()", isKept: false)
+      facts.systemIdentifier = system.integer(0, 0)
+    }
+    return facts
+  }
+}

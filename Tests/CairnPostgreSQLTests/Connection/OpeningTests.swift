@@ -1,0 +1,122 @@
+// What a session is set to, and what every way of not getting one says.
+
+import CairnPlatform
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnPostgreSQL
+
+@Suite(.needsServer) struct OpeningTests {
+  let server: PostgreSQLServer
+  let owner: PostgreSQLConnection
+
+  init() throws {
+    server = try PostgreSQLServer.shared
+    owner = try server.connect()
+  }
+
+  /// The error of an attempt to connect.
+  private func refusal(
+    database: String = "postgres", user: String = "owner", more: String = ""
+  ) throws -> CoreDataError {
+    let server = server
+    let error = #expect(throws: CoreDataError.self) {
+      try server.connect(database: database, user: user, more: more)
+    }
+    return try #require(error)
+  }
+
+  @Test func theSessionMeansWhatStatementsSayWhateverTheRoleIsSetTo() throws {
+    let role = server.newName("shadowed")
+    try owner.run("CREATE SCHEMA \(role)", isKept: false)
+    // Would be found before the server's own function if the search path began with its schema.
+    try owner.run(
+      "CREATE FUNCTION \(role).lower(text) RETURNS text LANGUAGE sql AS $$ SELECT 'shadow' $$",
+      isKept: false)
+    try owner.run("CREATE ROLE \(role) LOGIN", isKept: false)
+    try owner.run("GRANT USAGE ON SCHEMA \(role) TO \(role)", isKept: false)
+    for setting in [
+      "search_path = \(role), pg_catalog", "TimeZone = 'Asia/Kolkata'",
+      "standard_conforming_strings = off", "statement_timeout = 1", "lock_timeout = 0",
+    ] { try owner.run("ALTER ROLE \(role) SET \(setting)", isKept: false) }
+    let connection = try server.connect(user: role)
+    func setting(_ name: String) throws -> String? {
+      try connection.run("SHOW \(name)", isKept: false).text(0, 0)
+    }
+    #expect(try setting("search_path") == "pg_catalog, pg_temp")
+    #expect(try setting("TimeZone") == "UTC")
+    #expect(try setting("standard_conforming_strings") == "on")
+    #expect(try setting("statement_timeout") == "1min")
+    #expect(try setting("lock_timeout") == "10s")
+    #expect(try setting("client_encoding") == "UTF8")
+    #expect(try connection.run("SELECT lower('A')").text(0, 0) == "a")
+  }
+
+  @Test func theServersIdentityIsKnown() throws {
+    #expect(owner.server.systemIdentifier != nil)
+    #expect(owner.server.timeline == "00000001")
+    #expect(!owner.server.isInRecovery && owner.server.version >= 13_00_00)
+    let stranger = server.newName("stranger")
+    try owner.run("CREATE ROLE \(stranger) LOGIN", isKept: false)
+    let facts = try server.connect(user: stranger).server
+    #expect(facts.timeline == "00000001")
+  }
+
+  @Test func aWrongPasswordIsSaidAndNotShown() throws {
+    try owner.run(
+      "DO $$ BEGIN CREATE ROLE with_password LOGIN PASSWORD 'right-one'; "
+        + "EXCEPTION WHEN duplicate_object THEN NULL; END $$", isKept: false)
+    _ = try server.connect(user: "with_password", more: "password=right-one")
+    let wrong = try refusal(user: "with_password", more: "password=canary-q")
+    #expect(wrong.code == .persistentStoreOpen)
+    #expect(wrong.message.contains("Correct the password") && !"\(wrong)".contains("canary-q"))
+    let none = try refusal(user: "with_password", more: "passfile=/nowhere/pgpass")
+    #expect(none.message.contains("LoadCredential="))
+  }
+
+  @Test func whatIsNotThereIsNamedWithItsCure() throws {
+    #expect(try refusal(database: "nowhere_db").message.contains("createdb"))
+    #expect(try refusal(user: "nobody_knows").message.contains("createuser"))
+    #expect(try refusal(user: "rejected").message.contains("pg_hba.conf"))
+    #expect(try refusal(more: "host=/nowhere").message.contains("No server listens there"))
+    #expect(try refusal(more: "host=127.0.0.1 port=1").message.contains("No server listens there"))
+    #expect(try refusal(more: "service=nowhere").message.contains("pg_service.conf"))
+    #expect(
+      try refusal(more: "target_session_attrs=standby").message.contains("target_session_attrs"))
+    let crowded = server.newName("crowded")
+    try owner.run("CREATE ROLE \(crowded) LOGIN CONNECTION LIMIT 0", isKept: false)
+    #expect(try refusal(user: crowded).message.contains("max_connections"))
+  }
+
+  @Test func aCertificateOfAnotherHostIsRefused() throws {
+    try #require(
+      FileManager.default.fileExists(atPath: "\(server.folder)/server.crt"),
+      "openssl makes the certificate")
+    let plain = try refusal(more: "host=127.0.0.1 sslmode=disable")
+    #expect(plain.message.contains("pg_hba.conf"))
+    let error = try refusal(
+      more: "host=127.0.0.1 sslmode=verify-full sslrootcert=\(server.folder)/server.crt")
+    #expect(error.message.contains("another host's"), "\(error)")
+    // The name in it is the only thing that is wrong.
+    _ = try server.connect(
+      more: "host=elsewhere.example hostaddr=127.0.0.1 sslmode=verify-full "
+        + "sslrootcert=\(server.folder)/server.crt")
+  }
+
+  @Test func theNextHostIsTriedWhenOneIsSilent() throws {
+    let folder = NSTemporaryDirectory() + "cairn-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    // Takes connections and says nothing.
+    let silent = try UnixListener(path: "\(folder)/.s.PGSQL.\(server.port)")
+    defer { silent.remove() }
+    let start = ContinuousClock.now
+    let connection = try server.connect(
+      more: "host='\(folder),\(server.folder)' connect_timeout=2")
+    #expect(try connection.run("SELECT 1::bigint").integer(0, 0) == 1)
+    #expect(ContinuousClock.now - start >= .seconds(1), "the silent host was asked")
+    #expect(try refusal(more: "host='\(folder)' connect_timeout=2").message.contains("no answer"))
+  }
+}

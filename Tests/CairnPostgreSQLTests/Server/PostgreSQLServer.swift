@@ -1,0 +1,180 @@
+// A real server, started once a test process, that ends with the process however that ends.
+
+import CairnPlatform
+import CairnStore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CairnPostgreSQL
+
+/// A server in a temporary folder, on a Unix socket and a port of this machine, as a user without rights.
+///
+/// A shell supervises it: the server stops when the shell's input ends, which the kernel sees to when this process
+/// goes, be it killed.
+final class PostgreSQLServer: Sendable {
+  /// The folder with the socket.
+  let folder: String
+  let port: Int
+
+  private static let started = Result { try PostgreSQLServer() }
+  /// The server of this test process.
+  static var shared: PostgreSQLServer { get throws { try started.get() } }
+
+  /// Where the programs of the newest version are, nil where Debian's package is not installed.
+  static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
+      .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
+  }()
+  /// Servers refuse to run as root.
+  private static let user: String? =
+    getuid() != 0
+    ? nil
+    : ["postgres", "nobody"].first { user in
+      (try? String(contentsOfFile: "/etc/passwd", encoding: .utf8))?.contains("\n\(user):") == true
+    }
+
+  static let isAvailable = programs != nil
+  /// What a run of tests says that leaves these out.
+  static let absence: Comment =
+    "NOT RUN: no PostgreSQL server is installed; `make deps` installs Debian's package postgresql"
+
+  private init() throws {
+    let programs = try #require(Self.programs)
+    folder = NSTemporaryDirectory() + "cairn-pg-\(UUID().uuidString.prefix(8))"
+    port = 20_000 + Int(ProcessInfo.processInfo.processIdentifier) % 40_000
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    let settings = [
+      "unix_socket_directories = '\(folder)'", "listen_addresses = '127.0.0.1'", "port = \(port)",
+      "max_connections = 120", "shared_buffers = 32MB", "logging_collector = off",
+      // No test asks what survives a power cut.
+      "fsync = off", "full_page_writes = off", "autovacuum = off",
+      // A session that turns this on waits at its commit for a standby that never comes.
+      "synchronous_commit = off", "synchronous_standby_names = 'nowhere'",
+      "ssl = \(try Self.makeCertificate(in: folder) ? "on" : "off")",
+      "ssl_cert_file = '\(folder)/server.crt'", "ssl_key_file = '\(folder)/server.key'",
+    ]
+    try (settings.joined(separator: "\n") + "\n").write(
+      toFile: "\(folder)/cairn.conf", atomically: false, encoding: .utf8)
+    try Self.accessRules.write(toFile: "\(folder)/cairn.hba", atomically: false, encoding: .utf8)
+    try Self.script.write(toFile: "\(folder)/run.sh", atomically: false, encoding: .utf8)
+    let supervisor = Process()
+    let (input, output) = (Pipe(), Pipe())
+    supervisor.standardInput = input
+    supervisor.standardOutput = output
+    let command = ["/bin/sh", "\(folder)/run.sh", folder, programs]
+    if let user = Self.user {
+      try Self.give(folder, to: user)
+      supervisor.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
+      supervisor.arguments = ["-u", user, "--"] + command
+    } else {
+      supervisor.executableURL = URL(fileURLWithPath: command[0])
+      supervisor.arguments = Array(command.dropFirst())
+    }
+    // Programs that other tests start must not keep the shell's input open.
+    ProcessConduct.closeOnExec(input.fileHandleForWriting.fileDescriptor)
+    try supervisor.run()
+    // The shell says it when the server takes connections.
+    let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard answer.hasPrefix("ready") else {
+      let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
+      throw ServerProblem(description: "the server did not start: \(answer)\n\(log)")
+    }
+    // Held until this process ends.
+    let held = Held(objects: [input, output, supervisor])
+    Self.held.withLock { $0 = held }
+  }
+
+  struct ServerProblem: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// What must not end before this process does.
+  private struct Held: @unchecked Sendable {
+    let objects: [AnyObject]
+  }
+  private static let held = Mutex<Held?>(nil)
+
+  /// Users by how they are let in; the database is any.
+  private static let accessRules = """
+    local all rejected reject
+    local all with_password scram-sha-256
+    local all all trust
+    hostssl all all 127.0.0.1/32 trust
+    hostnossl all all 127.0.0.1/32 reject
+
+    """
+
+  /// Makes a cluster, starts it, and waits for the end of its input.
+  private static let script = """
+    folder=$1; programs=$2; cd "$folder" || exit 1
+    {
+      "$programs/initdb" -D data -U owner -A trust -E UTF8 --locale=C --no-sync &&
+      echo "include '$folder/cairn.conf'" >> data/postgresql.conf &&
+      cp cairn.hba data/pg_hba.conf &&
+      "$programs/pg_ctl" -D data -w -t 120 -l server.log start
+    } > log 2>&1 < /dev/null || { echo failed; cat server.log >> log; exit 1; }
+    echo ready
+    read -r nothing
+    "$programs/pg_ctl" -D data -m immediate stop > /dev/null 2>&1
+    rm -rf "$folder" 2> /dev/null
+
+    """
+
+  /// Makes a certificate for a host of another name than the server's.
+  private static func makeCertificate(in folder: String) throws -> Bool {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") else { return false }
+    return try Self.run(
+      "/usr/bin/openssl",
+      [
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-days", "2", "-subj", "/CN=elsewhere.example", "-keyout", "\(folder)/server.key", "-out",
+        "\(folder)/server.crt",
+      ])
+  }
+
+  private static func give(_ folder: String, to user: String) throws {
+    guard try run("/bin/chown", ["-R", user, folder]) else {
+      throw ServerProblem(description: "\(folder) cannot be given to \(user)")
+    }
+  }
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
+  // MARK: Connecting
+
+  /// Settings of connections to the server as its owner.
+  func settings(
+    database: String = "postgres", user: String = "owner", more: String = ""
+  ) throws -> ConnectionSettings {
+    try ConnectionSettings(
+      "host='\(folder)' port=\(port) dbname=\(database) user=\(user) \(more)", environment: [:])
+  }
+
+  func connect(
+    database: String = "postgres", user: String = "owner", more: String = ""
+  ) throws -> PostgreSQLConnection {
+    try PostgreSQLConnection(settings(database: database, user: user, more: more))
+  }
+
+  private static let names = Mutex(0)
+  /// A name that no other test of the process uses, for a schema, a role or a database.
+  func newName(_ stem: String = "test") -> String {
+    Self.names.withLock { count in
+      count += 1
+      return "\(stem)_\(count)"
+    }
+  }
+}
