@@ -60,6 +60,7 @@ typedef int (*clibpq_of_result)(const struct clibpq_result *result);
 typedef char *(*clibpq_PQresultErrorField)(const struct clibpq_result *result, int field);
 typedef char *(*clibpq_PQresultErrorMessage)(const struct clibpq_result *result);
 typedef char *(*clibpq_PQcmdTuples)(struct clibpq_result *result);
+typedef char *(*clibpq_PQfname)(const struct clibpq_result *result, int column);
 typedef char *(*clibpq_PQgetvalue)(const struct clibpq_result *result, int row, int column);
 typedef int (*clibpq_of_cell)(const struct clibpq_result *result, int row, int column);
 typedef void (*clibpq_PQclear)(struct clibpq_result *result);

@@ -1,37 +1,41 @@
 /// The values of a statement, in the server's binary form.
-package struct ParameterList: Sendable {
+package struct ParameterList: ValueSink, Sendable {
   /// The numbers of the types, of which the server does not have to guess.
   private(set) var types: [UInt32] = []
-  private var writer = BinaryWriter()
+  var writer = BinaryWriter()
   /// Nil for NULL.
   private var ranges: [Range<Int>?] = []
+  private var start = 0
 
   // A value of no bytes needs an address too, or it would be NULL.
   package init() { writer.append(UInt8(0)) }
 
   var count: Int32 { Int32(clamping: types.count) }
 
-  /// Adds a value that the closure writes.
-  mutating func append(_ type: PostgreSQLType, _ write: (inout BinaryWriter) -> Void) {
-    let start = writer.bytes.count
-    write(&writer)
+  mutating func begin(_ type: PostgreSQLType) {
     types.append(type.number)
-    ranges.append(start..<writer.bytes.count)
+    start = writer.bytes.count
   }
 
-  package mutating func append(null type: PostgreSQLType) {
+  mutating func end() { ranges.append(start..<writer.bytes.count) }
+
+  package mutating func appendNull(_ type: PostgreSQLType) {
     types.append(type.number)
     ranges.append(nil)
   }
 
-  package mutating func append(_ number: Int64) { append(.bigint) { $0.append(number) } }
-  package mutating func append(_ text: String) { append(.text) { $0.append(utf8: text) } }
-  package mutating func append(_ flag: Bool) { append(.boolean) { $0.append(flag) } }
   package mutating func append(transactionID: Int64) {
-    append(.transactionID) { $0.append(transactionID) }
+    begin(.transactionID)
+    writer.append(transactionID)
+    end()
   }
-  package mutating func append(data: some Sequence<UInt8>) {
-    append(.bytea) { $0.append(bytes: data) }
+
+  /// Adds many values of one type as an array, which `unnest` makes rows of.
+  mutating func append(_ array: ArrayValue) {
+    types.append(array.type.arrayNumber)
+    start = writer.bytes.count
+    array.append(to: &writer)
+    end()
   }
 
   /// The values as libpq takes them: pointers, lengths, and 1 for the binary form.

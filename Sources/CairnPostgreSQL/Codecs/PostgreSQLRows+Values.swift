@@ -19,7 +19,7 @@ extension PostgreSQLRows {
   }
 
   package func text(_ row: Int, _ column: Int) -> String? {
-    bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
+    bytes(row, column).map { StoredText.text($0) }
   }
 
   package func data(_ row: Int, _ column: Int) -> Data? {

@@ -2,13 +2,14 @@ import CLibPQ
 import CairnStore
 
 /// Rows on their way into a table with COPY, in the binary form.
-package struct CopyRows {
+package struct CopyRows: ValueSink {
   private let connection: PostgreSQLConnection
   private let deadline: UInt64?
-  private var writer = BinaryWriter()
+  var writer = BinaryWriter()
   private let columnCount: Int16
-  /// Where the length of the value that is being written goes.
   private var columnsLeft: Int16 = 0
+  /// Where the length of the value that is being written goes.
+  private var start = 0
 
   /// So many bytes are collected before they go to the server.
   private static let portion = 64 * 1024
@@ -34,24 +35,19 @@ package struct CopyRows {
     if writer.bytes.count >= Self.portion { try send() }
   }
 
-  /// Adds a value of the row that the closure writes; nil adds NULL.
-  mutating func value(_ write: ((inout BinaryWriter) -> Void)?) {
+  mutating func begin(_ type: PostgreSQLType) {
     columnsLeft -= 1
-    guard let write else {
-      writer.append(Int32(-1))
-      return
-    }
-    let start = writer.bytes.count
+    start = writer.bytes.count
     writer.append(Int32(0))
-    write(&writer)
+  }
+
+  mutating func end() {
     writer.set(Int32(clamping: writer.bytes.count - start - 4), at: start)
   }
 
-  package mutating func append(_ number: Int64?) {
-    value(number.map { number in { $0.append(number) } })
-  }
-  package mutating func append(_ text: String?) {
-    value(text.map { text in { $0.append(utf8: text) } })
+  mutating func appendNull(_ type: PostgreSQLType) {
+    columnsLeft -= 1
+    writer.append(Int32(-1))
   }
 
   private mutating func send() throws {

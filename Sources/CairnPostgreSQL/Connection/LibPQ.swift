@@ -52,6 +52,7 @@ struct LibPQ: @unchecked Sendable {
   let errorField: clibpq_PQresultErrorField
   let resultMessage: clibpq_PQresultErrorMessage
   let affectedRows: clibpq_PQcmdTuples
+  let columnName: clibpq_PQfname
   let value: clibpq_PQgetvalue
   let length: clibpq_of_cell
   let isNull: clibpq_of_cell
@@ -129,6 +130,7 @@ struct LibPQ: @unchecked Sendable {
     errorField = try function("PQresultErrorField")
     resultMessage = try function("PQresultErrorMessage")
     affectedRows = try function("PQcmdTuples")
+    columnName = try function("PQfname")
     value = try function("PQgetvalue")
     length = try function("PQgetlength")
     isNull = try function("PQgetisnull")

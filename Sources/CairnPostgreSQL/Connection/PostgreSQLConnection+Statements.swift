@@ -35,12 +35,13 @@ extension PostgreSQLConnection {
         })
       return try finishStatement(until: deadline)
     }
-    let name = try prepared(text, parameters, until: deadline)
+    let key = StatementCache.Key(text, parameters)
+    let name = try prepared(key, parameters, until: deadline)
     try check(sendPrepared(name, parameters))
     do {
       return try finishStatement(until: deadline)
     } catch let failure as PostgreSQLFailure {
-      forget(text, after: failure)
+      forget(key, after: failure)
       throw failure
     }
   }
@@ -68,9 +69,9 @@ extension PostgreSQLConnection {
       throw end ?? lose(PostgreSQLFailure(.lost, failure.message))
     }
     guard libpq.exitPipeline(handle) == 1 else { throw lost() }
-    for text in exchange.preparedTexts { statements.note(text.text, preparedAs: text.name) }
+    for (key, name) in exchange.prepared { statements.note(key, preparedAs: name) }
     if let (index, failure) = exchange.failure {
-      forget(batch[index].text, after: failure)
+      forget(StatementCache.Key(batch[index].text, batch[index].parameters), after: failure)
       throw failure
     }
     try dropSurplus(until: deadline)
@@ -79,13 +80,13 @@ extension PostgreSQLConnection {
 
   /// The name under which the server knows a text, which is prepared where it does not.
   private func prepared(
-    _ text: String, _ parameters: ParameterList, until deadline: UInt64?
+    _ key: StatementCache.Key, _ parameters: ParameterList, until deadline: UInt64?
   ) throws -> String {
-    if let name = statements.name(of: text) { return name }
+    if let name = statements.name(of: key) { return name }
     let name = statements.newName()
-    try check(libpq.sendPrepare(handle, name, text, parameters.count, parameters.types))
+    try check(libpq.sendPrepare(handle, name, key.text, parameters.count, key.types))
     _ = try finishStatement(until: deadline)
-    statements.note(text, preparedAs: name)
+    statements.note(key, preparedAs: name)
     try dropSurplus(until: deadline)
     return name
   }
@@ -98,9 +99,9 @@ extension PostgreSQLConnection {
   }
 
   /// A text that the server knows no more, or whose tables have changed since, is prepared anew next time.
-  private func forget(_ text: String, after failure: PostgreSQLFailure) {
+  private func forget(_ key: StatementCache.Key, after failure: PostgreSQLFailure) {
     if failure.state == .changedPlan || failure.state == .unknownStatement {
-      statements.forget(text)
+      statements.forget(key)
     }
   }
 
@@ -123,7 +124,7 @@ extension PostgreSQLConnection {
 /// One use of pipeline mode: what was sent, and the results as they come.
 private struct PipelineExchange {
   private enum Sent {
-    case preparation(text: String, name: String, statement: Int)
+    case preparation(StatementCache.Key, name: String, statement: Int)
     case statement(Int)
   }
 
@@ -131,7 +132,7 @@ private struct PipelineExchange {
   private var sent: [Sent] = []
   private var received: [Int: PostgreSQLRows] = [:]
   /// What the server has prepared on the way.
-  private(set) var preparedTexts: [(text: String, name: String)] = []
+  private(set) var prepared: [(key: StatementCache.Key, name: String)] = []
   private(set) var failure: (statement: Int, failure: PostgreSQLFailure)?
 
   init(statements: [Statement]) { self.statements = statements }
@@ -140,7 +141,7 @@ private struct PipelineExchange {
 
   mutating func send(on connection: PostgreSQLConnection) throws {
     let libpq = connection.libpq
-    var pending: [String: String] = [:]
+    var pending: [StatementCache.Key: String] = [:]
     for (index, statement) in statements.enumerated() {
       let parameters = statement.parameters
       guard statement.isKept else {
@@ -153,14 +154,15 @@ private struct PipelineExchange {
         sent.append(.statement(index))
         continue
       }
-      var name = connection.statements.name(of: statement.text) ?? pending[statement.text]
+      let key = StatementCache.Key(statement.text, parameters)
+      var name = connection.statements.name(of: key) ?? pending[key]
       if name == nil {
         let new = connection.statements.newName()
         try connection.check(
           libpq.sendPrepare(
             connection.handle, new, statement.text, parameters.count, parameters.types))
-        sent.append(.preparation(text: statement.text, name: new, statement: index))
-        pending[statement.text] = new
+        sent.append(.preparation(key, name: new, statement: index))
+        pending[key] = new
         name = new
       }
       try connection.check(connection.sendPrepared(name ?? "", parameters))
@@ -189,7 +191,7 @@ private struct PipelineExchange {
       }
       guard result.status != .pipelineAborted, position < sent.count else { continue }
       switch sent[position] {
-      case .preparation(let text, let name, _): preparedTexts.append((text, name))
+      case .preparation(let key, let name, _): prepared.append((key, name))
       case .statement(let index): received[index] = result
       }
     }

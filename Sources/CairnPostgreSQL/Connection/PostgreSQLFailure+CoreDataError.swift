@@ -95,6 +95,12 @@ extension PostgreSQLFailure {
       )
     case SQLState.numberOutOfRange, SQLState.invalidBytes:
       return (.managedObjectValidation, "The value does not fit the column.")
+    case SQLState.limitExceeded:
+      return (
+        .managedObjectValidation,
+        "A value is longer than the server allows there: values of indexed and of unique attributes have "
+          + "about 2,700 bytes at most."
+      )
     case SQLState.unknownTable, SQLState.unknownColumn, SQLState.unknownSchema:
       return (
         .persistentStoreIncompatibleSchema,

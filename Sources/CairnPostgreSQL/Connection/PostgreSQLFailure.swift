@@ -96,6 +96,7 @@ struct SQLState: Hashable, Sendable {
   static let diskFull = SQLState("53100")
   static let outOfMemory = SQLState("53200")
   static let tooManyConnections = SQLState("53300")
+  static let limitExceeded = SQLState("54000")
   static let lockTimeout = SQLState("55P03")
   static let cancelled = SQLState("57014")
   static let shuttingDown = SQLState("57P01")
@@ -108,12 +109,13 @@ struct SQLState: Hashable, Sendable {
   static let damagedIndex = SQLState("XX002")
 
   /// Whether the server ends the connection with it.
+  ///
+  /// Class 08 is not among these: a foreign table's server may be what a connection failed to.
   var endsConnection: Bool {
-    code.hasPrefix("08")
-      || [
-        .shuttingDown, .crashed, .startingUp, .databaseDropped, .idleSessionTimeout,
-        .idleTransactionTimeout,
-      ].contains(self)
+    [
+      .shuttingDown, .crashed, .startingUp, .databaseDropped, .idleSessionTimeout,
+      .idleTransactionTimeout,
+    ].contains(self)
   }
 }
 

@@ -24,6 +24,11 @@ package final class PostgreSQLRows: @unchecked Sendable {
     libpq.affectedRows(handle).flatMap { Int(String(cString: $0)) } ?? 0
   }
 
+  /// The name of a column.
+  func columnName(_ column: Int) -> String {
+    libpq.columnName(handle, Int32(column)).map { String(cString: $0) } ?? ""
+  }
+
   /// The bytes of a value, nil for NULL; valid while this result lives.
   ///
   /// - Precondition: Row and column are there.

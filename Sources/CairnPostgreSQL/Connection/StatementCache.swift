@@ -3,21 +3,32 @@ struct StatementCache {
   /// More would be texts that are used once: each costs memory at the server.
   static let limit = 200
 
+  /// A text with parameters of other types is another statement.
+  struct Key: Hashable {
+    let text: String
+    let types: [UInt32]
+
+    init(_ text: String, _ parameters: ParameterList) {
+      self.text = text
+      types = parameters.types
+    }
+  }
+
   private struct Entry {
     let name: String
     var lastUse: Int
   }
-  private var entries: [String: Entry] = [:]
+  private var entries: [Key: Entry] = [:]
   private var uses = 0
   private var names = 0
 
   var count: Int { entries.count }
 
   /// The name of a text that is prepared.
-  mutating func name(of text: String) -> String? {
+  mutating func name(of key: Key) -> String? {
     uses += 1
-    entries[text]?.lastUse = uses
-    return entries[text]?.name
+    entries[key]?.lastUse = uses
+    return entries[key]?.name
   }
 
   /// A name that the session has not used.
@@ -26,12 +37,12 @@ struct StatementCache {
     return "cairn_\(names)"
   }
 
-  mutating func note(_ text: String, preparedAs name: String) {
+  mutating func note(_ key: Key, preparedAs name: String) {
     uses += 1
-    entries[text] = Entry(name: name, lastUse: uses)
+    entries[key] = Entry(name: name, lastUse: uses)
   }
 
-  mutating func forget(_ text: String) { entries[text] = nil }
+  mutating func forget(_ key: Key) { entries[key] = nil }
 
   /// Takes the texts out that were not used for the longest time, where there are too many.
   ///
@@ -40,7 +51,7 @@ struct StatementCache {
     guard entries.count > Self.limit else { return [] }
     let oldest = entries.sorted { $0.value.lastUse < $1.value.lastUse }
       .prefix(entries.count - Self.limit * 3 / 4)
-    for (text, _) in oldest { entries[text] = nil }
+    for (key, _) in oldest { entries[key] = nil }
     return oldest.map(\.value.name)
   }
 }

@@ -29,6 +29,7 @@ import Testing
     (.uniqueViolation, .managedObjectConstraintMerge, "Two rows"),
     (.checkViolation, .managedObjectValidation, "rule of its own"),
     (.foreignKeyViolation, .managedObjectValidation, "rule of its own"),
+    (.limitExceeded, .managedObjectValidation, "2,700 bytes"),
     (.unknownTable, .persistentStoreIncompatibleSchema, "another program"),
     (.unknownColumn, .persistentStoreIncompatibleSchema, "another program"),
     (.damagedData, .fileReadCorruptFile, "backup"),

@@ -39,7 +39,7 @@ import Testing
       parameters.append(text)
       parameters.append(true)
       parameters.append(data: [0, 255, 92])
-      parameters.append(null: .text)
+      parameters.appendNull(.text)
       let rows = try connection.run("SELECT $1, $2, $3, $4, $5", parameters)
       #expect(rows.count == 1 && rows.columnCount == 5)
       #expect(rows.integer(0, 0) == .min && rows.flag(0, 2) == true)
@@ -69,6 +69,16 @@ import Testing
     #expect(try #require(try prepared()) <= StatementCache.limit)
     // One that was dropped is prepared anew.
     #expect(try connection.run("SELECT 0::bigint").integer(0, 0) == 0)
+  }
+
+  @Test func aTextWithValuesOfAnotherTypeIsAnotherStatement() throws {
+    for _ in 0..<2 {
+      var (number, text) = (ParameterList(), ParameterList())
+      number.append(Int64(7))
+      text.append("seven")
+      #expect(try connection.run("SELECT $1", number).integer(0, 0) == 7)
+      #expect(try connection.run([Statement("SELECT $1", text)]).first?.text(0, 0) == "seven")
+    }
   }
 
   @Test func aStatementWhoseTableChangedWorksAgain() throws {
