@@ -1,0 +1,46 @@
+import CairnModel
+import CairnSQL
+
+/// The names that a store has given, which stay when its model changes.
+struct KeptNames: Sendable, Equatable {
+  var tables: [NameOrigin: String] = [:]
+  /// By the table's name.
+  var columns: [String: [NameOrigin: String]] = [:]
+}
+
+/// The tables of a store as PostgreSQL has them: the structure of `CairnSQL`, under names that people can write.
+///
+/// There is one table for each root entity and its subentities, as in Core Data's SQLite stores, so that fetching an
+/// entity with its subentities reads one table and a key is unique in the hierarchy. Pure: made from a model and the names
+/// that a store has given before.
+struct PostgreSQLSchema: Sendable {
+  let name: SchemaName
+  let sql: SQLSchema
+  let tables: [PostgreSQLTable]
+  let references: [PostgreSQLReference]
+  let indexes: [PostgreSQLIndex]
+  /// The uniqueness constraint that an index is for, by the index's name, which the server names when it is violated.
+  let constraints: [String: SQLConstraint]
+
+  /// - Parameter kept: Names that the store has given already, which stay.
+  init(_ sql: SQLSchema, in name: SchemaName, kept: KeptNames = KeptNames()) {
+    self.name = name
+    self.sql = sql
+    var builder = PostgreSQLSchemaBuilder(sql: sql, kept: kept)
+    builder.build()
+    tables = builder.tables
+    references = builder.references
+    indexes = builder.indexes
+    constraints = builder.constraints
+  }
+
+  func table(sqlName: String) -> PostgreSQLTable? { tables.first { $0.sqlName == sqlName } }
+
+  /// All names by what they are for: what a store remembers.
+  var names: [(origin: NameOrigin, table: String, column: String?)] {
+    tables.flatMap { table in
+      [(table.origin, table.name, nil)]
+        + table.columns.map { ($0.origin, table.name, Optional($0.name)) }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// What a schema says of the store in it.
+struct StoreRecord {
+  let identifier: String
+  let metadata: [String: Any]
+  /// The model that the store remembers, in an archive.
+  let model: Data?
+  let names: KeptNames
+}
+
+/// Finds the store of a schema, or makes one there.
+struct StoreSchema {
+  let name: SchemaName
+  let connection: PostgreSQLConnection
+
+  private var place: String { "the schema \(name) of \(connection.place)" }
+
+  /// The store in the schema; nil where the schema is empty or not there.
+  ///
+  /// - Throws: 134000 for a schema with tables of another program, or a store of a later version of Cairn.
+  func record() throws -> StoreRecord? {
+    try failures(in: "open") {
+      switch try content() {
+      case .missing, .empty: return nil
+      case .foreign: throw foreign
+      case .store: return try readRecord()
+      }
+    }
+  }
+
+  /// Makes an empty store, all of it or nothing, unless another program has made one meanwhile.
+  ///
+  /// - Returns: The store that is there in the end, and whether this call made it.
+  func create(
+    _ schema: PostgreSQLSchema, identifier: String, metadata: [String: Any],
+    reconnect: () throws -> PostgreSQLConnection
+  ) throws -> (record: StoreRecord, isNew: Bool) {
+    let list = try Self.data(of: metadata)
+    return try failures(in: "make a store in") {
+      let transaction = try PostgreSQLTransaction(on: connection)
+      do {
+        try lock()
+        let found = try content()
+        if found == .store {
+          let record = try readRecord()
+          transaction.rollBack()
+          return (record, false)
+        }
+        if found == .foreign { throw foreign }
+        // One that is there is its owner's, who may have let this role do no more than make tables.
+        let container =
+          found == .missing
+          ? [
+            "CREATE SCHEMA \(name.quoted)",
+            "COMMENT ON SCHEMA \(name.quoted) IS 'A store of Cairn; its tables are those of its model'",
+          ] : []
+        let statements =
+          container + BookkeepingTables.statements(in: name) + schema.creationStatements
+        try connection.run(
+          statements.map { Statement($0, isKept: false) }
+            + BookkeepingTables.contents(of: schema, identifier: identifier, metadata: list))
+        let record = try readRecord()
+        try transaction.commit(reconnect: reconnect)
+        return (record, true)
+      } catch {
+        if connection.transactionStatus != .idle { _ = try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
+  }
+
+  /// Lets one session at a time change what the schema is; the lock ends with the transaction.
+  private func lock() throws {
+    var parameters = ParameterList()
+    parameters.append("cairn schema \(name.text)")
+    try connection.run(
+      "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0))", parameters)
+  }
+
+  // MARK: Looking
+
+  private enum Content {
+    case missing, empty, foreign, store
+  }
+
+  private func content() throws -> Content {
+    var parameters = ParameterList()
+    parameters.append(name.text)
+    parameters.append(BookkeepingTables.store)
+    let rows = try connection.run(
+      "SELECT count(c.oid), count(c.oid) FILTER (WHERE c.relname = $2 AND c.relkind = 'r') "
+        + "FROM pg_catalog.pg_namespace n LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid "
+        + "WHERE n.nspname = $1 GROUP BY n.oid", parameters)
+    guard rows.count == 1 else { return .missing }
+    if rows.integer(0, 1) == 1 { return .store }
+    return rows.integer(0, 0) == 0 ? .empty : .foreign
+  }
+
+  private var foreign: CoreDataError {
+    CoreDataError(
+      .persistentStoreInvalidType,
+      "Cannot open a store in \(place): it has tables of another program. Name another schema; a store makes "
+        + "its own.")
+  }
+
+  private func readRecord() throws -> StoreRecord {
+    let rows = try connection.run(
+      "SELECT format, identifier, metadata, model FROM "
+        + SQLText.name(name.text, BookkeepingTables.store))
+    guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
+      let data = rows.data(0, 2)
+    else {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The table \(BookkeepingTables.store) in \(place) has no row, so it is not known which store it is; restore "
+          + "a backup.")
+    }
+    guard format <= BookkeepingTables.format else {
+      throw CoreDataError(
+        .persistentStoreInvalidType,
+        "The store in \(place) has format \(format); this version of Cairn knows those up to "
+          + "\(BookkeepingTables.format). Use a newer version.")
+    }
+    guard let metadata = (try? PropertyListReading.value(in: data)) as? [String: Any] else {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The metadata of the store in \(place) are damaged: they are no property list. Restore a backup."
+      )
+    }
+    return StoreRecord(
+      identifier: identifier, metadata: metadata, model: rows.data(0, 3),
+      names: try BookkeepingTables.keptNames(in: name, on: connection))
+  }
+
+  private static func data(of metadata: [String: Any]) throws -> Data {
+    if let data = try? PropertyListSerialization.data(
+      fromPropertyList: metadata, format: .binary, options: 0)
+    {
+      return data
+    }
+    throw CoreDataError(
+      .persistentStoreSave,
+      "The store's metadata holds a value that is no property list value; use strings, numbers, dates, data, "
+        + "arrays and dictionaries only.")
+  }
+
+  /// Says of what the server refuses where it happened.
+  private func failures<Result>(in work: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let failure as PostgreSQLFailure {
+      throw failure.error(work, place)
+    }
+  }
+}
