@@ -42,6 +42,30 @@ import Testing
     return fixture
   }
 
+  @Test func aRowThatIsGoneIsNamedUntilItIsTakenForDeleted() throws {
+    let fixture = try filled()
+    let rows = try fixture.fetch("Employee")
+    let store = fixture.store
+    let number = { (index: Int) -> Int64 in
+      guard case .row(let key) = rows[index].objectID.key else { return 0 }
+      return key
+    }
+    try execute(
+      "DELETE FROM ZEMPLOYEE WHERE Z_PK IN (\(number(2)), \(number(5))); "
+        + "UPDATE ZEMPLOYEE SET ZAGE = ZAGE + 90 WHERE Z_PK = \(number(3))", in: fixture)
+    #expect(try Set(store.lostRows().map(\.key)) == [rows[2].objectID.key, rows[5].objectID.key])
+    // Of one that is there, nothing is accepted.
+    try store.acceptLostRows(of: [rows[2].objectID, rows[3].objectID])
+    #expect(try store.lostRows().map(\.key) == [rows[5].objectID.key])
+    #expect(try store.verifyIntegrity().count == 2)
+    try store.acceptLostRows(of: nil)
+    #expect(try store.lostRows().isEmpty)
+    let left = try store.verifyIntegrity()
+    #expect(left.count == 1 && left[0].contains("is not stored as it was saved"), "\(left)")
+    #expect(try sums(fixture) == 9)
+    try execute("UPDATE ZEMPLOYEE SET ZAGE = ZAGE - 90 WHERE Z_PK = \(number(3))", in: fixture)
+  }
+
   @Test func sumsFollowEveryKindOfWrite() throws {
     let fixture = try filled()
     #expect(try sums(fixture) == 11)

@@ -9,11 +9,11 @@ public enum RepairStores: ControlMethod {
     StatusProblem.declaration, VerifyStores.Difference.declaration,
     """
     # One thing that repair does about a difference: a row that sync did not know is taken up, a
-    # row that is gone without a trace is restored, a value that was changed past history counts as
+    # row that is gone without a trace is restored, or in a repair of local taken for deleted, a value that was changed past history counts as
     # written now, members follow their links, or the merge rules decide (merged). takenFrom is the
     # store whose content is taken.
     type RepairAction (
-      kind: (takenUp, restored, written, members, merged),
+      kind: (takenUp, restored, written, members, merged, deleted),
       takenFrom: ?string,
       difference: Difference
     )
@@ -32,7 +32,8 @@ public enum RepairStores: ControlMethod {
     """
     # Make replicas equal to the local store where they differ although all is in step. prefer says
     # whose value is taken where both have the same write with other values, local when left out;
-    # with dryRun nothing is changed. Needs more: a result for each replica follows its actions
+    # with dryRun nothing is changed. With the name local, rows of the local store that are gone past
+    # history count as deleted, and nothing else is done. Needs more: a result for each replica follows its actions
     # and what remains, and an empty reply is the last. Role: control.
     method Repair(name: ?string, prefer: ?(local, replica), dryRun: ?bool) -> (
       action: ?RepairAction,
@@ -43,7 +44,7 @@ public enum RepairStores: ControlMethod {
   ]
 
   public struct Parameters: Codable, Sendable, Hashable {
-    /// One replica; all of them when nil.
+    /// One replica, or `local`; all replicas when nil.
     public var name: String?
     /// `local` when nil.
     public var prefer: Preference?
@@ -81,7 +82,7 @@ public enum RepairStores: ControlMethod {
   /// One thing that repair does.
   public struct Action: Codable, Sendable, Hashable {
     public enum Kind: String, Codable, Sendable, CaseIterable {
-      case takenUp, restored, written, members, merged
+      case takenUp, restored, written, members, merged, deleted
     }
 
     public var kind: Kind

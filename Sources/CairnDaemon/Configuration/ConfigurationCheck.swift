@@ -2,12 +2,12 @@
 import CairnControl
 import CairnModel
 import CairnPlatform
+import CairnSync
 import Foundation
 import Synchronization
 
-/// Checks a configuration beyond its text: that its model can be used and has the entities that are named, and
-/// that what is called a store
-/// is none of a folder, a pipe or a device.
+/// Checks a configuration beyond its text: that its model can be used and has the entities that are named, that
+/// what is called a store is none of a folder, a pipe or a device, and that no two stores are one file.
 enum ConfigurationCheck {
   /// How long a mount may take to tell what a file is.
   private static let patience = DispatchTimeInterval.seconds(2)
@@ -50,19 +50,40 @@ enum ConfigurationCheck {
       problems.append((["model"], String(describing: error), nil))
     }
     if let local = sections.local {
-      if let problem = problem(ofFile: local.path) {
-        problems.append((["local", "path"], problem, "name a file, which may be a new one"))
-      }
       let folder = URL(fileURLWithPath: local.path, isDirectory: false)
         .deletingLastPathComponent().path
       if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
         problems.append((["local", "path"], problem, nil))
       }
     }
-    for replica in sections.replicas {
-      if let problem = problem(ofFile: replica.path) {
+    return problems + self.problems(ofFiles: sections)
+  }
+
+  private static func problems(ofFiles sections: ConfigurationSections) -> [Problem] {
+    var stores =
+      sections.local.map { [(key: ["local", "path"], name: "local", path: $0.path)] } ?? []
+    stores += sections.replicas.map {
+      (key: ["replicas", $0.name, "path"], name: $0.name, path: $0.path)
+    }
+    var problems: [Problem] = []
+    var owners: [FileIdentity: String] = [:]
+    for store in stores {
+      guard let found = look(at: store.path) else { continue }
+      if let facts = found.facts, !facts.isRegularFile {
+        let what = facts.isFolder ? "a folder" : "a device, a pipe or a socket"
         problems.append(
-          (["replicas", replica.name, "path"], problem, "name a file, which may be a new one"))
+          (store.key, "\(store.path) is \(what)", "name a file, which may be a new one"))
+        continue
+      }
+      guard let identity = found.identity else { continue }
+      if let other = owners[identity] {
+        problems.append(
+          (
+            store.key, FileIdentity.text(store.path, isFileOf: "\"\(other)\""),
+            "give each its own file"
+          ))
+      } else {
+        owners[identity] = store.name
       }
     }
     return problems
@@ -98,23 +119,28 @@ enum ConfigurationCheck {
     }
   }
 
-  /// What keeps a path from being a store's; nil also where nothing answers, which may mend itself.
-  private static func problem(ofFile path: String) -> String? {
+  /// What lies at a path; nil where nothing answers, which may mend itself.
+  private static func look(at path: String) -> Look.Found? {
     let look = Look()
     Thread.detachNewThread { look.take(path) }
     guard look.hasAnswered.wait(timeout: .now() + patience) == .success else { return nil }
-    guard let facts = look.facts.withLock({ $0 }), !facts.isRegularFile else { return nil }
-    return "\(path) is \(facts.isFolder ? "a folder" : "a device, a pipe or a socket")"
+    return look.found.withLock { $0 }
   }
 
   /// Asks for a file's facts on a thread that may never come back.
   private final class Look: Sendable {
-    let facts = Mutex<FileFacts?>(nil)
+    struct Found: Sendable {
+      /// Nil where there is nothing.
+      let facts: FileFacts?
+      let identity: FileIdentity?
+    }
+    let found = Mutex<Found?>(nil)
     let hasAnswered = DispatchSemaphore(value: 0)
 
     func take(_ path: String) {
-      let found = try? FileFacts(path: path)
-      facts.withLock { $0 = found }
+      let answer = Found(
+        facts: try? FileFacts(path: path), identity: FileIdentity(ofFileAt: path))
+      found.withLock { $0 = answer }
       hasAnswered.signal()
     }
   }

@@ -14,6 +14,8 @@ final class ReplicaTroubles: Sendable {
     var code: SyncError.Code?
     /// What a person has to mend.
     var problem: StatusProblem?
+    /// How many links were replaced whose end the log has yet to see.
+    var replacedLinks = 0
   }
   private let troubles = Mutex<[String: Trouble]>([:])
 
@@ -55,7 +57,36 @@ final class ReplicaTroubles: Sendable {
     troubles.withLock { troubles in troubles = troubles.filter { names.contains($0.key) } }
   }
 
-  func forget(_ replica: String) { troubles.withLock { $0[replica] = nil } }
+  /// Notes that a link has ended; of one that another replaces, what was wrong stays known.
+  func forget(_ replica: String) {
+    troubles.withLock { troubles in
+      if let trouble = troubles[replica], trouble.replacedLinks > 0 {
+        troubles[replica]?.replacedLinks -= 1
+      } else {
+        troubles[replica] = nil
+      }
+    }
+  }
+
+  /// Notes that a link is about to be replaced by one with other settings.
+  ///
+  /// - Parameter isSameFile: Whether the log need not name the trouble again, should it last.
+  func replace(_ replica: String, isSameFile: Bool) {
+    troubles.withLock { troubles in
+      var trouble = troubles[replica] ?? Trouble()
+      if !isSameFile { trouble.code = nil }
+      trouble.replacedLinks += 1
+      troubles[replica] = trouble
+    }
+  }
+
+  /// The problems of replicas that have no link just now, and are going to have one.
+  func problems(beside names: Set<String>) -> [StatusProblem] {
+    troubles.withLock { troubles in
+      troubles.filter { !names.contains($0.key) }.sorted { $0.key < $1.key }
+        .compactMap(\.value.problem)
+    }
+  }
 }
 
 /// What makes the daemon a degraded one while its engine runs.
@@ -72,7 +103,7 @@ struct EngineProblems: Sendable {
         let problem = problem(of: replica)
         troubles.note(problem, of: replica.name)
         return problem
-      }
+      } + troubles.problems(beside: Set(status.replicas.map(\.name)))
   }
 
   /// Whether this engine has seen how a replica is that had a problem before.

@@ -139,6 +139,7 @@ extension RepairReport.Action {
       case .restored: .restored
       case .written: .written
       case .members: .members
+      case .deleted: .deleted
       case .merged: .merged
       }
     let source = preferred.map { $0 == .local ? StoreReference.localName : store }
@@ -178,6 +179,10 @@ extension StoreDifference {
     case .unknownLocal:
       (wire, detail) = (
         .missing, "sync does not know the row \(row ?? "") of the local store, so it stays there"
+      )
+    case .vanished:
+      (wire, detail) = (
+        .damage, "the row \(row ?? "") of the local store is gone, and no history tells of it"
       )
     case .damagedLocal:
       (wire, detail) = (

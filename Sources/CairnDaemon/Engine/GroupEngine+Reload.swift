@@ -23,6 +23,11 @@ extension GroupEngine {
     try await check(added, beside: staying.values.map(\.section), instead: removed)
     let named = Set(new.replicas.map(\.name))
     try forget(named, and: Set(removed.map(\.name)))
+    for old in removed {
+      guard let next = added.first(where: { $0.name == old.name }) else { continue }
+      troubles.replace(old.name, isSameFile: next.store == old.store)
+    }
+    defer { troubles.keep(only: Set(replicas.keys)) }
     for section in removed {
       try await remove(section.name, replacedBy: added.first { $0.name == section.name })
     }

@@ -80,6 +80,7 @@ extension GroupEngine {
     try remember(
       commanded.filter { $0.name != name }, paused: paused.subtracting([name]))
     try await remove(name)
+    troubles.forget(name)
     logger.event(
       .storeRemoved, "replica \(name) removed", metadata: ["replica": .string(name)])
   }

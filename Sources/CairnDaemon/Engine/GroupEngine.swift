@@ -31,7 +31,7 @@ actor GroupEngine {
   /// What is counted of the stores.
   nonisolated let figures = GroupFigures()
   private let versions: VersionPolicy
-  private let troubles: ReplicaTroubles
+  let troubles: ReplicaTroubles
   private var found: EngineProblems?
   /// What the local store is migrated by, while it is only read.
   private(set) var following: StoreModelChange?

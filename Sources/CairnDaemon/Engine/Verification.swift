@@ -114,8 +114,14 @@ struct Verification: Sendable {
     }
   }
 
+  /// Looks again at a local store that is known to be damaged: a repair may have ended that.
+  static func checkDamaged(_ group: OpenGroup) async {
+    let isDamaged = group.health.problems.contains { $0.code == StoreTrouble.damaged.rawValue }
+    if isDamaged { await checkLocal(of: group, every: .zero) }
+  }
+
   /// What SQLite finds in the file of the local store.
-  private static func damage(in group: OpenGroup) async throws -> [String] {
+  static func damage(in group: OpenGroup) async throws -> [String] {
     let local = group.local
     let findings = try await Blocking.run {
       try (local as? any IntegrityChecking)?.verifyIntegrity() ?? []

@@ -162,6 +162,27 @@ struct ChecksumCheck {
       "\(uri) \(what).")
   }
 
+  // MARK: What is gone
+
+  /// By table, the keys of rows and links that were saved and are not stored any more.
+  func lostKeys() throws -> [(table: SummedTable, keys: [Int64])] {
+    guard try ChecksumTable.exists(connection) else { return [] }
+    let tables = try ChecksumTable.tables(of: lookup.schema, connection)
+    let news = try ChecksumTable(tables, connection, files: lookup.reader.files).news()
+    if case .untold = news { return [] }
+    var isUpToDate = false
+    if case .none = news { isUpToDate = true }
+    return try tables.filter { isUpToDate || !$0.changesUntold }.map { table in
+      let unknown = try table.root.map { try changedElsewhere($0, news) } ?? []
+      var keys: [Int64] = []
+      _ = try compare(table, columns: []) { key, difference, _ in
+        if difference == .lost, !unknown.contains(key) { keys.append(key) }
+        return true
+      }
+      return (table, keys)
+    }
+  }
+
   // MARK: Links
 
   private func linkFindings(of table: SummedTable) throws -> [StoreFinding] {

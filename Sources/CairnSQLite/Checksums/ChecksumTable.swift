@@ -240,6 +240,22 @@ struct ChecksumTable {
     }
   }
 
+  /// Takes away the sums of rows that are gone; those that are there keep theirs.
+  func forgetLost(_ keys: [Int64], of table: SummedTable) throws {
+    let find = try connection.statement("SELECT 1 FROM \(table.name) WHERE \(table.key) = ?")
+    let gone = try keys.filter { key in
+      defer { find.reset() }
+      find.bind(key, at: 1)
+      return try !find.step()
+    }
+    if gone.isEmpty { return }
+    var blocks = SumBlocks(of: table.number, KeyRuns(gone), connection)
+    try blocks.clear()
+    if !blocks.damaged.isEmpty {
+      try sum(KeyRuns(merging: blocks.damaged), of: table, hasDeletions: true)
+    }
+  }
+
   /// Goes over those rows with some keys that are there, in ascending order.
   private func read(
     _ keys: KeyRuns, of table: SummedTable, _ take: (SQLiteStatement) throws -> Void

@@ -1,3 +1,4 @@
+import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
@@ -60,4 +61,37 @@ extension SQLiteStore {
   }
 
   public var findings: [String] { state.withLock { $0.checksums?.findings ?? [] } }
+}
+
+extension SQLiteStore: LostRowAccepting {
+  public func lostRows() throws -> [ManagedObjectID] {
+    try readConsistently { lookup in
+      try ChecksumCheck(lookup: lookup).lostKeys().flatMap { table, keys in
+        table.root.map { root in keys.map { lookup.reader.objectID(root, key: $0) } } ?? []
+      }
+    }
+  }
+
+  public func acceptLostRows(of objects: [ManagedObjectID]?) throws {
+    if objects?.isEmpty == true || state.withLock({ $0.checksums == nil }) { return }
+    _ = try write(doing: "be told what is gone") { lookup -> Bool? in
+      let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
+      let sums = ChecksumTable(tables, lookup.connection, files: files)
+      guard let objects else {
+        for (table, keys) in try ChecksumCheck(lookup: lookup).lostKeys() {
+          try sums.forgetLost(keys, of: table)
+        }
+        return true
+      }
+      let byRoot = Dictionary(grouping: objects) { $0.entity.rootEntity.name }
+      for table in tables {
+        let keys = (byRoot[table.root?.name] ?? []).compactMap { object -> Int64? in
+          guard table.root != nil, case .row(let key) = object.key else { return nil }
+          return key
+        }
+        try sums.forgetLost(keys, of: table)
+      }
+      return true
+    }
+  }
 }

@@ -29,22 +29,7 @@ struct HistoryGap {
     guard try access.ledger().head.gap == .rows,
       let sidecar = access.store as? any SidecarKeeping
     else { return }
-    var gone: [ManagedObjectID] = []
-    var page: [ManagedObjectID] = []
-    func look() throws {
-      let rows = try access.store.snapshots(for: page)
-      gone += zip(page, rows).filter { $0.1 == nil }.map(\.0)
-      page = []
-    }
-    let ledger = try access.ledger()
-    try sidecar.visitEntries(of: .records) { _, value in
-      if let object = ledger.objectID(for: try ledger.entry(decoding: value)) {
-        page.append(object)
-      }
-    } afterPage: {
-      try look()
-    }
-    try look()
+    let gone = try access.vanishedRows().map(\.object)
     try capture(next: .rows, GapComparisons()) { work, stamp in
       for object in gone { try work.delete(object, stamp) }
     }
@@ -274,5 +259,30 @@ extension Ledger {
   /// A value as it is compared: a reference to a record that another stands for leads to that one.
   fileprivate func resolved(_ value: WireValue) throws -> WireValue {
     try value.reference.map { .reference(try resolve($0)) } ?? value
+  }
+}
+
+extension StoreAccess {
+  /// The records that are known, and whose rows are not there.
+  func vanishedRows() throws -> [(id: RecordID, entity: String, object: ManagedObjectID)] {
+    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    var found: [(id: RecordID, entity: String, object: ManagedObjectID)] = []
+    var page = found
+    func look() throws {
+      let rows = try store.snapshots(for: page.map(\.object))
+      found += zip(page, rows).filter { $0.1 == nil }.map(\.0)
+      page = []
+    }
+    let ledger = try ledger()
+    try sidecar.visitEntries(of: .records) { key, value in
+      let entry = try ledger.entry(decoding: value)
+      if let object = ledger.objectID(for: entry) {
+        page.append((try SyncKey.identity(RecordID.self, in: key), entry.entity, object))
+      }
+    } afterPage: {
+      try look()
+    }
+    try look()
+    return found
   }
 }

@@ -89,6 +89,8 @@ public struct StoreDifference: Sendable, Hashable {
     /// a text in the column of a number: damage that does not travel.
     case damagedLocal = "damaged-local"
     case damagedReplica = "damaged-replica"
+    /// A row of the local store that was saved is gone, with no history that tells of it.
+    case vanished
   }
   public let kind: Kind
   /// Nil for a row that sync does not know.
@@ -96,7 +98,7 @@ public struct StoreDifference: Sendable, Hashable {
   public let entity: String
   /// The property or relationship; nil for whole records.
   public let property: String?
-  /// The object's URI, for a row that sync does not know.
+  /// The object's URI, for a row that sync does not know or that is gone.
   public let row: String?
   /// Of a property: the values in the local store and in the replica; nil where there is none.
   public let values: Values?
@@ -115,7 +117,7 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
-    case .damagedLocal, .damagedReplica: return true
+    case .damagedLocal, .damagedReplica, .vanished: return true
     // What the direction leaves out is no difference.
     case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false

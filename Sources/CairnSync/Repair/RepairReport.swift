@@ -19,6 +19,8 @@ public struct RepairReport: Sendable, Hashable {
       /// The members of a relationship are those of the links, and links that were changed past history
       /// are taken for changed now.
       case members
+      /// A row of the local store that is gone, with no history that tells of it, counts as deleted now.
+      case deleted
       /// Both stores get what the other knows, and the merge rules decide.
       case merged
     }
@@ -28,6 +30,7 @@ public struct RepairReport: Sendable, Hashable {
     public let difference: StoreDifference
   }
 
+  /// `local` for a repair of the local store alone.
   public let replica: String
   /// Whether nothing was changed.
   public let isPlan: Bool
@@ -65,6 +68,7 @@ enum RepairRule {
     case .damagedLocal: return Action(kind: .written, preferred: .replica, difference: difference)
     case .damagedReplica: return Action(kind: .written, preferred: .local, difference: difference)
     case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)
+    case .vanished: return Action(kind: .deleted, preferred: .local, difference: difference)
     case .members: return Action(kind: .members, preferred: nil, difference: difference)
     }
   }

@@ -74,6 +74,12 @@ struct StoreRepair {
   }
 
   private func forget(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
+    let ledger = try access.ledger()
+    let gone = try actions.compactMap(\.difference.record).compactMap { id in
+      try ledger.record(id).flatMap { ledger.objectID(for: $0) }
+    }
+    // They are made again under other keys.
+    try (access.store as? any LostRowAccepting)?.acceptLostRows(of: gone)
     try access.captureNow(isIdle: actions.isEmpty) { work, _ in
       for action in actions {
         guard let id = action.difference.record, let entry = try work.ledger.record(id) else {

@@ -36,4 +36,30 @@ extension SyncEngine {
     (report.remaining, report.leftOut) = (left.differences, left.leftOut)
     return report
   }
+
+  /// Takes rows of the local store that are gone, with no history that tells of it, for deleted now: the deletes
+  /// travel as any other.
+  ///
+  /// A repair with a replica makes such rows again instead.
+  ///
+  /// - Parameters:
+  ///   - isPlan: Whether only to tell what would be done.
+  ///   - timeout: How long the replicas that a comparison has found to differ may take to be compared once more.
+  public func repairLocal(
+    isPlan: Bool = false, timeout: Duration = .seconds(60)
+  ) async throws -> RepairReport {
+    let report = try await operating { [self] in
+      try LocalRepair(access: local).run(isPlan: isPlan)
+    }
+    if isPlan || report.actions.isEmpty { return report }
+    poke()
+    let differing = try status().replicas.filter { $0.differences != nil }.map(\.name)
+    await withTaskGroup(of: Void.self) { tasks in
+      for name in differing {
+        // One that does not answer is known to differ until it is compared.
+        tasks.addTask { _ = try? await self.verify(name: name, level: .full, timeout: timeout) }
+      }
+    }
+    return report
+  }
 }

@@ -30,6 +30,7 @@ package struct ReplicaInspection: Sendable {
   func run() throws -> ManagedObjectModel? {
     guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
     if url.isFileURL {
+      try checkIsFileOfItsOwn()
       guard let place = Place(of: url) else {
         try checkIsNotMissing()
         return nil
@@ -72,6 +73,20 @@ package struct ReplicaInspection: Sendable {
         + "the replica and add it again to have it made anew", recovery: .wait)
   }
 
+  /// Whether the path leads to the file of another store of the group, also to one that is still to be made.
+  private func checkIsFileOfItsOwn() throws {
+    guard let identity = FileIdentity(ofFileAt: url.path) else { return }
+    for neighbour in neighbours {
+      guard let other = neighbour.url, other.isFileURL,
+        FileIdentity(ofFileAt: other.path) == identity
+      else { continue }
+      throw SyncError(
+        neighbour.isLocal ? .sameStore : .duplicateReplica,
+        FileIdentity.text(url.path, isFileOf: Self.words(neighbour))
+          + "; give the path of a file of its own", recovery: .person)
+    }
+  }
+
   private func check(_ place: Place) throws {
     if place.type == .typeSymbolicLink {
       throw SyncError(
@@ -84,13 +99,6 @@ package struct ReplicaInspection: Sendable {
         .notAStore,
         "\(url.path) is \(place.words); give the path of a file, which may be a new one",
         recovery: .person)
-    }
-    for neighbour in neighbours {
-      guard let other = neighbour.url, other.isFileURL, Place(of: other) == place else { continue }
-      throw SyncError(
-        neighbour.isLocal ? .sameStore : .duplicateReplica,
-        "\(url.path) is the file of \(Self.words(neighbour)) under another name (a link); give the "
-          + "path of a file of its own", recovery: .person)
     }
     if let names = place.names, names > 1 {
       throw SyncError(
@@ -111,10 +119,8 @@ package struct ReplicaInspection: Sendable {
     + "under both names destroy it; mount its folder instead"
 
   /// What lies under a name, links followed.
-  private struct Place: Equatable {
+  private struct Place {
     let type: FileAttributeType?
-    let device: Int?
-    let number: UInt64?
     /// How many names the file has.
     let names: Int?
 
@@ -131,8 +137,6 @@ package struct ReplicaInspection: Sendable {
       let path = url.resolvingSymlinksInPath().path
       guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
       type = facts[.type] as? FileAttributeType
-      device = (facts[.systemNumber] as? NSNumber)?.intValue
-      number = (facts[.systemFileNumber] as? NSNumber)?.uint64Value
       names = (facts[.referenceCount] as? NSNumber)?.intValue
     }
   }

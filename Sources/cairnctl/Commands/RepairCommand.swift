@@ -8,12 +8,13 @@ struct RepairCommand: ParsableCommand {
     discussion: """
       For what verify finds in stores that are in step: rows that a program added or took away without \
       history, values that it changed with SQL of its own. Where nothing tells which side is right, the \
-      local store's value is taken, or with --prefer replica the replica's.
+      local store's value is taken, or with --prefer replica the replica's. A row that is gone is made again from \
+      the other store; `cairnctl repair local` takes those that are gone from the local store for deleted instead.
       """)
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One replica; all of them when left out.", completion: .replicas)
+  @Argument(help: "One replica, or local; all replicas when left out.", completion: .replicas)
   var name: String?
 
   @Option(name: .long, help: "Whose value is taken where nothing tells: local or replica.")
@@ -59,7 +60,9 @@ struct RepairCommand: ParsableCommand {
     if !unequal.isEmpty {
       throw CommandFailure(
         message: "still not equal: \(unequal.joined(separator: ", "))",
-        hint: "`cairnctl quarantine` shows what cannot be made visible")
+        hint: unequal == ["local"]
+          ? "`cairnctl verify` shows what is damaged"
+          : "`cairnctl quarantine` shows what cannot be made visible")
     }
   }
 
@@ -70,12 +73,13 @@ struct RepairCommand: ParsableCommand {
       case .restored: "is made again"
       case .written: "is taken for written now"
       case .members: "gets the members of its links"
+      case .deleted: "is taken for deleted now"
       case .merged: "is merged by the rules"
       }
     let difference = action.difference
     let place = [difference.entity, difference.record, difference.property].compactMap { $0 }
       .joined(separator: " ")
-    let source = action.takenFrom.map { ", from \($0)" } ?? ""
+    let source = action.kind == .deleted ? "" : action.takenFrom.map { ", from \($0)" } ?? ""
     return TerminalText.wrapped("\(difference.store): \(place)")
       + TerminalText.wrapped("\(difference.detail): \(what)\(source)", indent: "  ")
   }
@@ -86,6 +90,7 @@ struct RepairCommand: ParsableCommand {
       return [name + "  " + TerminalStyle.output("not compared", .bad)]
         + TerminalText.wrapped("\(problem.message) (\(problem.code))", indent: "  ")
     }
+    if result.store == "local" { return [name + "  " + local(result)] }
     let equal =
       TerminalStyle.output(
         result.leftOut == nil ? "equal" : "in step as far as the link goes", .good)
@@ -102,6 +107,16 @@ struct RepairCommand: ParsableCommand {
       name + "  " + TerminalStyle.output("differs", .bad) + ", \(count) repaired, "
         + "\(result.remaining) left"
     ]
+  }
+
+  private func local(_ result: RepairStores.RepairResult) -> String {
+    let rows = Readable.count(result.actions, "row")
+    if dryRun { return "\(rows) to take for deleted" }
+    let state =
+      result.remaining == 0
+      ? TerminalStyle.output("whole", .good)
+      : TerminalStyle.output("damaged", .bad) + " in \(Readable.count(result.remaining, "place"))"
+    return state + (result.actions == 0 ? "" : ", \(rows) taken for deleted")
   }
 }
 

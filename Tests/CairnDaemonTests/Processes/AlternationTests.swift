@@ -143,6 +143,32 @@ import Testing
     #expect(count("event=linkStopped", in: daemon) == 1)
   }
 
+  /// Between the two links of a replica whose settings change there is none of that name.
+  @Test func aReplicaThatIsStoppedStaysSoWhenAReloadChangesItsSettings() async throws {
+    let folder = try TemporaryFolder()
+    let bad = folder.file("bad.sqlite")
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(model: try TroubledFile.model(in: folder), replicas: [("bad", bad)]))
+    _ = try TroubledFile.notSQLite.make(at: bad, in: folder)
+    try await daemon.start()
+    #expect(await daemon.logs("event=degraded"))
+    let path = URL(fileURLWithPath: daemon.configPath)
+    let text = try String(contentsOf: path, encoding: .utf8)
+    for direction in ["push", "both", "pull", "both"] {
+      let changed = text.replacing("\(bad)}", with: "\(bad), direction: \(direction)}")
+      #expect(changed != text)
+      try Data(changed.utf8).write(to: path)
+      #expect(try await daemon.ctl("reload").code == 0)
+      #expect(try daemon.status().state == .degraded)
+      #expect(try await eventually { try daemon.replica("bad")?.state == .stopped })
+      #expect(try daemon.status().problems.map(\.code) == ["not-a-store"])
+    }
+    #expect(await daemon.stop() == 0)
+    #expect(events(["degraded", "recovered"], in: daemon) == ["degraded"])
+    #expect(count("event=linkStopped", in: daemon) == 1)
+  }
+
   @Test func aLocalStoreThatFailsTwiceIsDegradedTwice() async throws {
     let folder = try TemporaryFolder()
     let daemon = try Daemon(

@@ -70,6 +70,34 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// Each of the two would refuse the other, and both their links would be stopped.
+  @Test func oneFileUnderTwoPathsIsRefusedAsASecondReplica() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file("disk"), withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("link"), withDestinationPath: folder.file("disk"))
+    let (path, other) = (folder.file("disk/near.sqlite"), folder.file("link/near.sqlite"))
+    let daemon = try Daemon(in: folder, Daemon.Setup(replicas: [("near", path)]))
+    #expect(try await check(daemon).code == 0)
+    try await daemon.start()
+    let added = try await daemon.ctl("store", "add", "far", "sqlite", other)
+    #expect(added.code == 1 && added.errors.contains("the file of the replica near"), "\(added)")
+    let text = try String(contentsOfFile: daemon.configPath, encoding: .utf8)
+    let item = try #require(text.split(separator: "\n").first { $0.contains("near.sqlite") })
+    let second = item.replacing("near", with: "far").replacing("disk/far", with: "link/near")
+    let both = text.replacing(item, with: "\(item)\n\(second)")
+    try Data(both.utf8).write(to: URL(fileURLWithPath: daemon.configPath))
+    let checked = try await check(daemon)
+    #expect(
+      checked.code == 78 && checked.errors.contains("replicas.far.path: \(other) is the file of"),
+      "\(checked)\n\(both)")
+    let reloaded = try await daemon.ctl("reload")
+    #expect(reloaded.code != 0 && reloaded.errors.contains(other), "\(reloaded)")
+    #expect(try daemon.status().replicas.map(\.name) == ["near"])
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func pathsThatLeadAstrayAreRefusedInTheConfigurationAndByCommand() async throws {
     let folder = try TemporaryFolder()
     let daemon = try Daemon(in: folder)

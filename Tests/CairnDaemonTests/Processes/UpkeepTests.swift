@@ -93,6 +93,49 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// A row that is gone from the local store is named as damage, until it is there again or meant to be gone.
+  @Test(arguments: ["near", "local"])
+  func aRowThatSqlTookFromTheLocalStoreIsNamedAndRepairedEitherWay(target: String) async throws {
+    let daemon = try await daemon()
+    try await execute("DELETE FROM ZITEM WHERE ZNAME = 'bolt'", daemon.localPath)
+    let found = try await daemon.ctl("verify")
+    #expect(found.code == 1 && found.output.contains("is not stored any more"), "\(found.output)")
+    #expect(try daemon.status().problems.map(\.code) == ["store-damaged"])
+    let plan = try await daemon.ctl("repair", target, "--dry-run")
+    #expect(plan.code == 0 && plan.output.contains("nothing was changed"), "\(plan)")
+    #expect(try daemon.status().state == .degraded)
+    let done = try await daemon.ctl("repair", target)
+    #expect(done.code == 0, "\(done.output)\(done.errors)")
+    let words = target == "near" ? "is made again, from near" : "is taken for deleted now"
+    #expect(done.output.contains(words), "\(done.output)")
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(try daemon.status().problems.isEmpty)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let names = target == "near" ? ["bolt", "nut"] : ["nut"]
+    for store in ["local", "near"] {
+      #expect(try await daemon.values("Item", "name", store: store) == names, "\(store)")
+    }
+    #expect(try await daemon.ctl("verify").code == 0)
+    let again = try await daemon.ctl("repair", "local")
+    #expect(again.code == 0 && again.output == "local  whole\n", "\(again)")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func withoutAReplicaARowThatSqlTookAwayCanBeTakenForDeleted() async throws {
+    let daemon = try Daemon(in: TemporaryFolder())
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Package", "name=nut").code == 0)
+    try await execute("DELETE FROM ZPACKAGE", daemon.localPath)
+    #expect(try await daemon.ctl("verify").code == 1)
+    #expect(try daemon.status().state == .degraded)
+    let done = try await daemon.ctl("repair", "local")
+    #expect(
+      done.code == 0 && done.output.contains("local  whole, 1 row taken for deleted"), "\(done)")
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(try daemon.status().state == .serving)
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func historyThatEveryReplicaHasGoesWhenItIsToldTo() async throws {
     let daemon = try await daemon()
     let transactions = "SELECT count(*) FROM ATRANSACTION"

@@ -83,6 +83,29 @@ struct ReplicaInspectionTests {
     return place
   }
 
+  /// A folder has a second name, by a link or a mount; the file is not there yet, or is.
+  @Test(arguments: [false, true])
+  func aFileThatAnotherReplicaIsToMakeIsRefusedUnderAnotherWayToIt(isThere: Bool) async throws {
+    let daemon = try Daemon("local", in: scratch)
+    let manager = FileManager.default
+    try manager.createDirectory(at: url("disk"), withIntermediateDirectories: false)
+    try manager.createSymbolicLink(at: url("link"), withDestinationURL: url("disk"))
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: url("disk/nas.sqlite")), isPaused: !isThere)
+    if isThere { try await daemon.engine.wait(timeout: .patience) }
+    for path in ["link/nas.sqlite", "disk/../link/nas.sqlite"] {
+      let other = ReplicaConfiguration(name: "other", url: url(path))
+      let refusal = await #expect(throws: SyncError.self) {
+        try await daemon.engine.check(other)
+      }
+      #expect(refusal?.code == .duplicateReplica, "\(String(describing: refusal))")
+    }
+    for path in ["disk/other.sqlite", "nas.sqlite", "later/nas.sqlite"] {
+      try await daemon.engine.check(ReplicaConfiguration(name: "other", url: url(path)))
+    }
+    await daemon.engine.stop()
+  }
+
   @Test(arguments: Thing.allCases)
   func whatCanNeverBeAReplicaIsRefused(_ thing: Thing) async throws {
     let daemon = try Daemon("local", in: scratch)

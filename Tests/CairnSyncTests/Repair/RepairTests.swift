@@ -92,6 +92,21 @@ struct RepairTests {
     await daemon.engine.stop()
   }
 
+  /// A repair of the local store alone is for a person who took the row away on purpose.
+  @Test func aRowThatSqlDeletedOnPurposeIsDeletedEverywhere() async throws {
+    try await sql("local", "DELETE FROM ZITEM WHERE ZKEY = 'l'")
+    let plan = try await daemon.engine.repairLocal(isPlan: true)
+    #expect(plan.actions.map(\.kind) == [.deleted] && plan.isPlan)
+    #expect(try await !daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    #expect(try await daemon.engine.repairLocal().actions == plan.actions)
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 3, "\(report)")
+    #expect(try value("l") == nil)
+    #expect(try await daemon.engine.repairLocal().actions.isEmpty)
+    await daemon.engine.stop()
+  }
+
   @Test func linksThatSqlTookAwayAreTakenForRemoved() async throws {
     let file = try DatabaseQueue(path: scratch.url.appendingPathComponent("nas.sqlite").path)
     let table = try await file.read { database in

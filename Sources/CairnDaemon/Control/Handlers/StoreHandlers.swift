@@ -39,9 +39,14 @@ extension HandlerTable {
     stream(RepairStores.self) { parameters, engine, send in
       try await repairing.run {
         let group = try await engine.current()
+        if parameters.name == StoreReference.localName {
+          try await Self.repairLocal(in: group, isPlan: parameters.dryRun ?? false, send)
+          return .init()
+        }
         for name in try group.names(parameters.name) {
           try await Self.repair(name, in: group, parameters, send)
         }
+        if parameters.dryRun != true { await Verification.checkDamaged(group) }
         return .init()
       }
     }
@@ -92,6 +97,24 @@ extension HandlerTable {
         return .init(stores: reports.map(\.onWire))
       }
     }
+  }
+
+  /// Takes rows that are gone from the local store for deleted; tells what is damaged there all the same.
+  private static func repairLocal(
+    in group: OpenGroup, isPlan: Bool,
+    _ send: @Sendable (RepairStores.Reply) async throws -> Void
+  ) async throws {
+    let local = StoreReference.localName
+    let report = try await group.engine.repairLocal(isPlan: isPlan)
+    for action in report.actions { try await send(.init(action: action.onWire(store: local))) }
+    let remaining = isPlan ? [] : try await Verification.damage(in: group)
+    for finding in remaining {
+      try await send(.init(remaining: .init(store: local, kind: .damage, detail: finding)))
+    }
+    try await send(
+      .init(
+        result: .init(
+          store: local, actions: report.actions.count, remaining: remaining.count)))
   }
 
   /// Repairs one replica; tells what was done, what remains, and the result.
