@@ -4,7 +4,7 @@ import Foundation
 
 /// The connections of a store: at most so many, each lent to one caller at a time.
 // Unchecked: `idle`, `lent` and `isClosed` are read and changed under `condition` alone; connections in `idle` are
-// nobody else's.
+// lent to no caller.
 package final class ConnectionPool: @unchecked Sendable {
   package let settings: ConnectionSettings
   package let limit: Int

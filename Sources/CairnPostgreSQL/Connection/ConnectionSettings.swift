@@ -39,6 +39,7 @@ package struct ConnectionSettings: Sendable, CustomStringConvertible, CustomRefl
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws {
     var (keywords, secrets) = try Self.parse(text)
+    hasSecretInText = secrets.contains { keywords[$0]?.isEmpty == false }
     if keywords["password"] == nil,
       let password = try Self.password(from: credential, environment)
     {
@@ -127,6 +128,9 @@ package struct ConnectionSettings: Sendable, CustomStringConvertible, CustomRefl
 
   /// How long to wait for the answer to one statement; nil for as long as the server works.
   var answerTimeout: Duration? { statementTimeout.map { $0 + networkPatience } }
+
+  /// Whether the text itself has a password, which is shown with the text.
+  package let hasSecretInText: Bool
 
   /// A text with every secret of these settings taken out.
   package func redacted(_ text: String) -> String {

@@ -61,6 +61,18 @@ enum BookkeepingTables {
         + "VALUES ($1, $2, $3, $4)", parameters, isKept: false)
   }
 
+  /// Writes other metadata in place of the store's.
+  static func metadataUpdate(
+    in schema: SchemaName, identifier: String?, metadata: Data
+  ) -> Statement {
+    var parameters = ParameterList()
+    parameters.append(identifier)
+    parameters.append(data: metadata)
+    return Statement(
+      "UPDATE \(SQLText.name(schema.text, store)) SET identifier = COALESCE($1, identifier), metadata = $2",
+      parameters)
+  }
+
   private static func entityRows(of schema: PostgreSQLSchema) -> [Statement] {
     schema.sql.entities.map { entity in
       var parameters = ParameterList()

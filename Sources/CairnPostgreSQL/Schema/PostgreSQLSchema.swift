@@ -32,9 +32,24 @@ struct PostgreSQLSchema: Sendable {
     references = builder.references
     indexes = builder.indexes
     constraints = builder.constraints
+    tablesBySQLName = Dictionary(
+      builder.tables.map { ($0.sqlName, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  func table(sqlName: String) -> PostgreSQLTable? { tables.first { $0.sqlName == sqlName } }
+  /// By the name that `CairnSQL` has for the table.
+  private let tablesBySQLName: [String: PostgreSQLTable]
+
+  func table(sqlName: String) -> PostgreSQLTable? { tablesBySQLName[sqlName] }
+
+  /// A table as statements name it.
+  func place(ofTable sqlName: String) -> String {
+    SQLText.name(name.text, table(sqlName: sqlName)?.name ?? sqlName)
+  }
+
+  /// A column as statements name it.
+  func column(_ sqlName: String, ofTable table: String) -> String {
+    SQLText.name(self.table(sqlName: table)?.column(sqlName: sqlName)?.name ?? sqlName)
+  }
 
   /// All names by what they are for: what a store remembers.
   var names: [(origin: NameOrigin, table: String, column: String?)] {

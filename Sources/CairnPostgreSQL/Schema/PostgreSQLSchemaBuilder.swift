@@ -242,10 +242,7 @@ struct PostgreSQLSchemaBuilder {
 
   /// What of a column makes two values one: dates that differ by less than a microsecond differ.
   private func elements(of column: PostgreSQLColumn, in table: PostgreSQLTable) -> [String] {
-    let exact = table.columns.first {
-      $0.origin
-        == .init(entity: column.origin.entity, property: column.origin.property, role: .exact)
-    }
+    let exact = table.exactColumn(of: column)
     guard let exact else { return [SQLText.name(column.name)] }
     // NULL would make equal dates different; no date is kept as NaN.
     return [

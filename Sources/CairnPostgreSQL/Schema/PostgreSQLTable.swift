@@ -63,6 +63,13 @@ struct PostgreSQLTable: Sendable {
   let comment: String
 
   func column(sqlName: String) -> PostgreSQLColumn? { columns.first { $0.sqlName == sqlName } }
+
+  /// The column that makes another one exact, where it has one.
+  func exactColumn(of column: PostgreSQLColumn) -> PostgreSQLColumn? {
+    let origin = NameOrigin(
+      entity: column.origin.entity, property: column.origin.property, role: .exact)
+    return columns.first { $0.origin == origin }
+  }
 }
 
 /// A rule of the database that a key leads to a row.

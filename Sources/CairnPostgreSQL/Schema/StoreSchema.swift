@@ -73,6 +73,28 @@ struct StoreSchema {
     }
   }
 
+  /// Removes the store in the schema, and the schema, which is the store; does nothing where there is none.
+  ///
+  /// - Throws: 134000 for a schema of another program.
+  func destroy(reconnect: () throws -> PostgreSQLConnection) throws {
+    try failures(in: "destroy the store in") {
+      let transaction = try PostgreSQLTransaction(on: connection)
+      do {
+        try lock()
+        switch try content() {
+        case .missing, .empty: transaction.rollBack()
+        case .foreign: throw foreign
+        case .store:
+          try connection.run("DROP SCHEMA \(name.quoted) CASCADE", isKept: false)
+          try transaction.commit(reconnect: reconnect)
+        }
+      } catch {
+        if connection.transactionStatus != .idle { _ = try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
+  }
+
   /// Lets one session at a time change what the schema is; the lock ends with the transaction.
   private func lock() throws {
     var parameters = ParameterList()
@@ -136,7 +158,7 @@ struct StoreSchema {
       names: try BookkeepingTables.keptNames(in: name, on: connection))
   }
 
-  private static func data(of metadata: [String: Any]) throws -> Data {
+  static func data(of metadata: [String: Any]) throws -> Data {
     if let data = try? PropertyListSerialization.data(
       fromPropertyList: metadata, format: .binary, options: 0)
     {

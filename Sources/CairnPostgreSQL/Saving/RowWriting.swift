@@ -1,0 +1,103 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+
+/// Writes the slots of an entity's rows into columns.
+struct RowWriting {
+  /// As statements name them.
+  let columns: [String]
+  let types: [PostgreSQLType]
+  private let places: [(slot: Int, place: RowShape.Place)]
+
+  /// - Parameter slots: nil for all.
+  init(content: StoreContent, entity: SQLEntity, slots: [Int]? = nil) {
+    let shape = content.shapes.shape(of: entity, includesSubentities: false)
+    let all = shape.places[entity.number] ?? []
+    var (columns, types): ([String], [PostgreSQLType]) = ([], [])
+    var places: [(Int, RowShape.Place)] = []
+    for slot in slots ?? Array(all.indices) where all.indices.contains(slot) {
+      let used: [Int]
+      switch all[slot] {
+      case .transient: continue
+      case .value(let form, let column): used = form.types.indices.map { column + $0 }
+      case .toOne(let column, let companion, _): used = [column] + (companion.map { [$0] } ?? [])
+      }
+      columns += used.map { shape.columns[$0] }
+      types += used.map { shape.types[$0] }
+      places.append((slot, all[slot]))
+    }
+    self.columns = columns
+    self.types = types
+    self.places = places
+  }
+
+  /// Adds the values of a row, one a column.
+  func append(_ row: RowSnapshot, to sink: inout some ValueSink) throws {
+    for (slot, place) in places {
+      let value = row[slot]
+      switch place {
+      case .transient: continue
+      case .value(let form, _): try form.append(value, to: &sink)
+      case .toOne(_, let companion, _):
+        try ValueForm.key.append(value, to: &sink)
+        if companion == nil { continue }
+        guard case .object(let id) = value else {
+          sink.appendNull(.integer)
+          continue
+        }
+        sink.begin(.integer)
+        sink.writer.append(Int32(clamping: id.entity.layout.number))
+        sink.end()
+      }
+    }
+  }
+
+  /// The row as it will be read back.
+  func stored(_ row: RowSnapshot, version: Int64) -> RowSnapshot {
+    var values = [AttributeValue](repeating: .null, count: row.count)
+    for (slot, _) in places {
+      let value = row[slot]
+      switch value {
+      case .double(let number) where number.isNaN: continue
+      case .float(let number) where number.isNaN: continue
+      case .decimal(let number) where number.isNaN: continue
+      case .date(let date) where date.timeIntervalSinceReferenceDate.isNaN: continue
+      case .null, .boolean, .integer, .float, .double, .decimal, .string, .date, .data, .uuid, .url,
+        .object:
+        values[slot] = value
+      }
+    }
+    return .make(objectID: row.objectID, version: version, values: values)
+  }
+}
+
+/// Spreads the values of rows over arrays, one a column.
+struct ColumnArrays: ValueSink {
+  private var arrays: [ArrayValue]
+  private var next = 0
+
+  init(_ types: [PostgreSQLType]) { arrays = types.map { ArrayValue(of: $0) } }
+
+  var writer: BinaryWriter {
+    get { arrays[next].writer }
+    _modify { yield &arrays[next].writer }
+  }
+
+  mutating func begin(_ type: PostgreSQLType) { arrays[next].begin(type) }
+
+  mutating func end() {
+    arrays[next].end()
+    advance()
+  }
+
+  mutating func appendNull(_ type: PostgreSQLType) {
+    arrays[next].appendNull(type)
+    advance()
+  }
+
+  private mutating func advance() { next = next + 1 == arrays.count ? 0 : next + 1 }
+
+  func append(to parameters: inout ParameterList) {
+    for array in arrays { parameters.append(array) }
+  }
+}

@@ -1,0 +1,120 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+/// One attempt to save: a transaction that does all of it, or finds out why it cannot.
+///
+/// Everything goes to the server at once, as if no other program had changed anything. Where a statement touches fewer rows
+/// than it must, or breaks a constraint, all is rolled back, and only then is it looked up which rows are to blame.
+struct SaveExecution {
+  let content: StoreContent
+  let connection: PostgreSQLConnection
+  let request: SaveChangesRequest
+  /// The row of ``BookkeepingTables`` to write, where the store's metadata were set.
+  let metadata: Statement?
+  let reconnect: () throws -> PostgreSQLConnection
+
+  /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
+  func run() throws -> SaveOutcome? {
+    let plan = try SaveStatements(request, content: content)
+    let transaction = try PostgreSQLTransaction(on: connection)
+    do {
+      let results = try connection.run(plan.statements + (metadata.map { [$0] } ?? []))
+      let isComplete = zip(results, plan.wanted).allSatisfy { result, wanted in
+        wanted.map { $0 == max(result.affectedRows, result.count) } ?? true
+      }
+      guard isComplete else {
+        transaction.rollBack()
+        return try blame()
+      }
+      try LinkOrdering(content: content, connection: connection).apply(request.links)
+      let snapshots = try storedSnapshots()
+      try transaction.commit(reconnect: reconnect)
+      return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
+    } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {
+      rollBack()
+      let outcome = try blame(failure.constraint)
+      // A constraint that another program made is an error of its own.
+      if outcome == nil, failure.constraint.map({ isOwn($0) }) != true { throw failure }
+      return outcome
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Whether the server's name of a constraint is that of the model's, or of a table's key.
+  private func isOwn(_ constraint: String) -> Bool {
+    content.schema.constraints[constraint] != nil
+      || content.schema.tables.contains { constraint == "\($0.name)_pkey" }
+  }
+
+  private func rollBack() {
+    guard connection.end == nil, connection.transactionStatus != .idle else { return }
+    _ = try? connection.run("ROLLBACK")
+  }
+
+  /// What kept the save from being done.
+  ///
+  /// - Parameter constraint: What the server says is violated, by its name.
+  private func blame(_ constraint: String? = nil) throws -> SaveOutcome? {
+    let conflicts = try ConflictSearch(
+      content: content, connection: connection, request: request
+    ).conflicts()
+    if !conflicts.isEmpty { return .conflicts(conflicts) }
+    guard constraint.map({ content.schema.constraints[$0] != nil }) == true else { return nil }
+    let search = UniquenessSearch(content: content, connection: connection, request: request)
+    let violations = try search.violations()
+    if !violations.isEmpty { return .constraintViolations(violations) }
+    return nil
+  }
+
+  /// The rows as they are now: insertions, then updates.
+  private func storedSnapshots() throws -> [RowSnapshot] {
+    var writers: [Int: RowWriting] = [:]
+    func stored(_ row: RowSnapshot, _ version: Int64) -> RowSnapshot {
+      let entity = content.schema.sql.entity(row.objectID.entity)
+      let writer = writers[entity.number] ?? RowWriting(content: content, entity: entity)
+      writers[entity.number] = writer
+      return writer.stored(row, version: version)
+    }
+    var rows = request.insertions.map { stored($0.snapshot, 1) }
+    let overwritten = request.updates.filter(\.overwritesConflicts).map(\.snapshot.objectID)
+    // Columns that were not written may have changed since the snapshot was read.
+    let current = try RowReading(content: content, connection: connection).snapshots(
+      for: overwritten)
+    let found = Dictionary(
+      zip(overwritten, current).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
+    rows += request.updates.map { update in
+      (found[update.snapshot.objectID] ?? nil) ?? stored(update.snapshot, update.version &+ 1)
+    }
+    return rows
+  }
+}
+
+/// Finds the rows that are not at the version that a save was based on.
+struct ConflictSearch {
+  let content: StoreContent
+  let connection: PostgreSQLConnection
+  let request: SaveChangesRequest
+
+  func conflicts() throws -> [RowConflict] {
+    var expected: [(id: ManagedObjectID, version: Int64, isNew: Bool)] = []
+    expected += request.locks.map { ($0.objectID, $0.version, false) }
+    expected += request.deletions.filter { !$0.overwritesConflicts }
+      .map { ($0.objectID, $0.version, false) }
+    expected += request.updates.filter { !$0.overwritesConflicts }
+      .map { ($0.snapshot.objectID, $0.version, false) }
+    expected += request.insertions.map { ($0.snapshot.objectID, 0, true) }
+    let stored = try RowReading(content: content, connection: connection).snapshots(
+      for: expected.map(\.id))
+    return zip(expected, stored).compactMap { expected, stored in
+      let isAsExpected =
+        expected.isNew ? stored == nil : stored.map { $0.version == expected.version } ?? false
+      if isAsExpected { return nil }
+      return RowConflict(
+        objectID: expected.id, expectedVersion: expected.version, persisted: stored)
+    }
+  }
+}

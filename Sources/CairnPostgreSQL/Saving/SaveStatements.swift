@@ -1,0 +1,262 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+
+/// The statements of a save, in the order in which they run, and how many rows each must touch.
+///
+/// Rows of one entity whose same columns change go together, in arrays that `unnest` makes rows of.
+struct SaveStatements {
+  let content: StoreContent
+  let request: SaveChangesRequest
+  private(set) var statements: [Statement] = []
+  /// By statement; nil where any number will do.
+  private(set) var wanted: [Int?] = []
+
+  /// So many rows go into one statement.
+  private static let portion = 1000
+  private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
+  private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
+  private static let version = SQLText.name(PostgreSQLSchemaBuilder.version)
+
+  private var schema: PostgreSQLSchema { content.schema }
+
+  init(_ request: SaveChangesRequest, content: StoreContent) throws {
+    self.content = content
+    self.request = request
+    lock()
+    delete()
+    clearMovingValues()
+    try update()
+    try insert()
+    link()
+  }
+
+  private mutating func add(_ text: String, _ parameters: ParameterList, wanted count: Int? = nil) {
+    statements.append(Statement(text, parameters))
+    wanted.append(count)
+  }
+
+  private func entity(_ id: ManagedObjectID) -> SQLEntity { schema.sql.entity(id.entity) }
+
+  /// Keys and versions of many rows, as the first two parameters.
+  private static func parameters(_ rows: [(key: Int64, version: Int64)]) -> ParameterList {
+    var parameters = ParameterList()
+    parameters.append(keys: rows.map(\.key))
+    parameters.append(keys: rows.map(\.version))
+    return parameters
+  }
+
+  // MARK: Locks and deletions
+
+  private mutating func lock() {
+    let groups = Dictionary(grouping: request.locks) { entity($0.objectID).table }
+    for (table, locks) in groups.sorted(by: { $0.key < $1.key }) {
+      let rows = locks.map { (key: $0.objectID.rowKey ?? 0, version: $0.version) }
+      // No other transaction changes them until this one ends.
+      add(
+        "SELECT 1 FROM \(schema.place(ofTable: table)) t "
+          + "JOIN unnest($1, $2) AS l(id, version) ON t.\(Self.key) = l.id "
+          + "AND t.\(Self.version) = l.version FOR SHARE OF t", Self.parameters(rows),
+        wanted: rows.count)
+    }
+  }
+
+  private mutating func delete() {
+    let groups = Dictionary(grouping: request.deletions) { entity($0.objectID).number }
+    for (number, deletions) in groups.sorted(by: { $0.key < $1.key }) {
+      guard let entity = schema.sql.entity(number: number) else { continue }
+      let place = schema.place(ofTable: entity.table)
+      let checked = deletions.filter { !$0.overwritesConflicts }
+      if !checked.isEmpty {
+        add(
+          "DELETE FROM \(place) t USING unnest($1, $2) AS d(id, version) "
+            + "WHERE t.\(Self.key) = d.id AND t.\(Self.version) = d.version",
+          Self.parameters(checked.map { ($0.objectID.rowKey ?? 0, $0.version) }),
+          wanted: checked.count)
+      }
+      var forced = ParameterList()
+      forced.append(
+        keys: deletions.filter(\.overwritesConflicts).compactMap(\.objectID.rowKey))
+      if checked.count < deletions.count {
+        add("DELETE FROM \(place) WHERE \(Self.key) = ANY ($1)", forced)
+      }
+      var keys = ParameterList()
+      keys.append(keys: deletions.compactMap(\.objectID.rowKey))
+      for (table, column) in schema.sql.joinColumns(of: entity) {
+        add(
+          "DELETE FROM \(schema.place(ofTable: table)) "
+            + "WHERE \(schema.column(column, ofTable: table)) = ANY ($1)", keys)
+      }
+      for case .foreignKey(let table, let column, _, _, true) in entity.links
+      where column != "NULL" {
+        let name = schema.column(column, ofTable: table)
+        add(
+          "UPDATE \(schema.place(ofTable: table)) SET \(name) = NULL WHERE \(name) = ANY ($1)", keys
+        )
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  /// When several updates touch unique columns, the values may be exchanged between the rows; they are all taken away
+  /// first, since NULLs never collide.
+  private mutating func clearMovingValues() {
+    var moving: [(table: String, columns: [String], key: Int64)] = []
+    for update in request.updates {
+      let entity = entity(update.snapshot.objectID)
+      let unique = Set(entity.constraints.flatMap(\.slots))
+      let columns = update.changedSlots.filter(unique.contains).compactMap {
+        entity.slots[$0].column
+      }
+      guard !columns.isEmpty, let key = update.snapshot.rowKey else { continue }
+      moving.append((entity.table, columns, key))
+    }
+    guard moving.count > 1 else { return }
+    for (table, columns, key) in moving {
+      var parameters = ParameterList()
+      parameters.append(key)
+      let list = columns.map { "\(schema.column($0, ofTable: table)) = NULL" }
+      add(
+        "UPDATE \(schema.place(ofTable: table)) SET \(list.joined(separator: ", ")) "
+          + "WHERE \(Self.key) = $1", parameters)
+    }
+  }
+
+  private struct UpdateGroup: Hashable {
+    let entity: Int
+    let slots: [Int]
+    let overwrites: Bool
+  }
+
+  private mutating func update() throws {
+    let groups = Dictionary(grouping: request.updates) {
+      UpdateGroup(
+        entity: entity($0.snapshot.objectID).number, slots: $0.changedSlots.sorted(),
+        overwrites: $0.overwritesConflicts)
+    }
+    let ordered = groups.sorted { one, other in
+      (one.key.entity, one.key.overwrites ? 1 : 0, one.key.slots.count, "\(one.key.slots)")
+        < (
+          other.key.entity, other.key.overwrites ? 1 : 0, other.key.slots.count,
+          "\(other.key.slots)"
+        )
+    }
+    for (group, updates) in ordered {
+      guard let entity = schema.sql.entity(number: group.entity) else { continue }
+      if group.overwrites {
+        for update in updates { try overwrite(update, group.slots, entity) }
+        continue
+      }
+      for portion in updates.portions(of: Self.portion) {
+        try update(Array(portion), group.slots, entity)
+      }
+    }
+  }
+
+  private mutating func update(
+    _ updates: [SaveChangesRequest.Update], _ slots: [Int], _ entity: SQLEntity
+  ) throws {
+    let writer = RowWriting(content: content, entity: entity, slots: slots)
+    var columns = ColumnArrays(writer.types)
+    var versions: [(key: Int64, version: Int64)] = []
+    for update in updates {
+      versions.append((update.snapshot.rowKey ?? 0, update.version))
+      try writer.append(update.snapshot, to: &columns)
+    }
+    var parameters = Self.parameters(versions)
+    columns.append(to: &parameters)
+    let names = writer.columns.indices.map { "v\($0)" }
+    let marks = (1...(names.count + 2)).map { "$\($0)" }.joined(separator: ", ")
+    let assignments = zip(writer.columns, names).map { "\($0) = u.\($1), " }.joined()
+    add(
+      "UPDATE \(schema.place(ofTable: entity.table)) t SET \(assignments)\(Self.version) = u.version + 1 "
+        + "FROM unnest(\(marks)) AS u(\((["id", "version"] + names).joined(separator: ", "))) "
+        + "WHERE t.\(Self.key) = u.id AND t.\(Self.version) = u.version", parameters,
+      wanted: updates.count)
+  }
+
+  /// Whatever version is there; a row that was deleted meanwhile lives on, as was decided.
+  private mutating func overwrite(
+    _ update: SaveChangesRequest.Update, _ slots: [Int], _ entity: SQLEntity
+  ) throws {
+    let all = RowWriting(content: content, entity: entity)
+    var parameters = ParameterList()
+    parameters.append(update.snapshot.rowKey ?? 0)
+    parameters.append(Int64(entity.number))
+    parameters.append(update.version &+ 1)
+    try all.append(update.snapshot, to: &parameters)
+    let columns = [Self.key, Self.entity, Self.version] + all.columns
+    let marks = columns.indices.map { $0 == 1 ? "$2::integer" : "$\($0 + 1)" }
+    let changed = RowWriting(content: content, entity: entity, slots: slots).columns
+    let assignments = changed.map { "\($0) = excluded.\($0), " }.joined()
+    add(
+      "INSERT INTO \(schema.place(ofTable: entity.table)) AS t (\(columns.joined(separator: ", "))) "
+        + "VALUES (\(marks.joined(separator: ", "))) ON CONFLICT (\(Self.key)) DO UPDATE SET "
+        + "\(assignments)\(Self.version) = GREATEST(t.\(Self.version) + 1, excluded.\(Self.version))",
+      parameters, wanted: 1)
+  }
+
+  private mutating func insert() throws {
+    let groups = Dictionary(grouping: request.insertions) { entity($0.snapshot.objectID).number }
+    for (number, insertions) in groups.sorted(by: { $0.key < $1.key }) {
+      guard let entity = schema.sql.entity(number: number) else { continue }
+      let writer = RowWriting(content: content, entity: entity)
+      for portion in insertions.portions(of: Self.portion) {
+        var columns = ColumnArrays(writer.types)
+        for insertion in portion { try writer.append(insertion.snapshot, to: &columns) }
+        var parameters = ParameterList()
+        parameters.append(keys: portion.map { $0.snapshot.rowKey ?? 0 })
+        columns.append(to: &parameters)
+        let names = [Self.key] + writer.columns
+        let marks = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        add(
+          "INSERT INTO \(schema.place(ofTable: entity.table)) "
+            + "(\(Self.entity), \(Self.version), \(names.joined(separator: ", "))) "
+            + "SELECT \(entity.number), 1, u.* FROM unnest(\(marks)) AS u", parameters,
+          wanted: portion.count)
+      }
+    }
+  }
+
+  // MARK: Links
+
+  private mutating func link() {
+    for change in request.links {
+      guard let link = content.link(of: change.relationship), let owner = change.owner.rowKey else {
+        continue
+      }
+      for (members, isAdding) in [(change.removed, false), (change.added, true)] {
+        if members.isEmpty { continue }
+        var parameters = ParameterList()
+        parameters.append(owner)
+        parameters.append(keys: members.compactMap(\.rowKey))
+        for text in Self.statements(link, isAdding: isAdding) { add(text, parameters) }
+      }
+    }
+  }
+
+  private static func statements(_ link: LinkPlace, isAdding: Bool) -> [String] {
+    switch link {
+    case .key(_, _, _, false): return []
+    case .key(let table, let owner, _, true):
+      return isAdding
+        ? ["UPDATE \(table) SET \(owner) = $1 WHERE \(key) = ANY ($2)"]
+        : ["UPDATE \(table) SET \(owner) = NULL WHERE \(owner) = $1 AND \(key) = ANY ($2)"]
+    case .join(let table, let owner, let member, _, let isReflexive):
+      let ways = isReflexive ? [(owner, member), (member, owner)] : [(owner, member)]
+      return ways.map { owner, member in
+        isAdding
+          ? "INSERT INTO \(table) (\(owner), \(member)) SELECT $1, m FROM unnest($2) AS m "
+            + "ON CONFLICT DO NOTHING"
+          : "DELETE FROM \(table) WHERE \(owner) = $1 AND \(member) = ANY ($2)"
+      }
+    }
+  }
+}
+
+extension Array {
+  fileprivate func portions(of size: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+  }
+}

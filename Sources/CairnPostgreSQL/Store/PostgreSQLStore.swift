@@ -1,0 +1,214 @@
+import CairnModel
+import CairnSQL
+@_spi(Stores) import CairnStore
+import Foundation
+import Synchronization
+
+/// A store in a schema of a PostgreSQL database.
+///
+/// Every method may be called from any thread; each takes a connection of the store's pool for as long as it runs.
+// Unchecked: all mutable state is in `state`; the pool guards its connections itself.
+package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchecked Sendable {
+  /// The type string.
+  package static let typeName = "PostgreSQL"
+
+  private struct State: Sendable {
+    let place: StorePlace
+    let pool: ConnectionPool
+    let content: StoreContent
+  }
+  /// Nil until the store is opened and after it is closed.
+  private let state = Mutex<State?>(nil)
+
+  /// How often a save is done anew that others came in between of.
+  private static let attempts = 5
+
+  package override var type: String { Self.typeName }
+
+  // MARK: Opening
+
+  package override func loadMetadata() throws {
+    let place = try StorePlace(url, options: configuration.options)
+    let pool = ConnectionPool(place.settings)
+    let record = try pool.withConnection { try open($0, place, pool) }
+    let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: record.metadata)
+    guard
+      hashes == managedObjectModel.entityVersionHashesByName
+        || configuration.options.ignoresVersioning
+    else {
+      throw CoreDataError(
+        .persistentStoreIncompatibleVersionHash,
+        "The store in \(place.description) was made with another version of the model; PostgreSQL stores are "
+          + "not migrated yet.")
+    }
+    let schema = PostgreSQLSchema(
+      SQLSchema(model: managedObjectModel, identity: identity), in: place.schema, kept: record.names
+    )
+    var all = record.metadata
+    all[StoreMetadataKey.uuid] = record.identifier
+    identity.identifier = record.identifier
+    metadata = all
+    noteMetadataSaved()
+    let content = StoreContent(schema, identity: identity)
+    state.withLock { $0 = State(place: place, pool: pool, content: content) }
+  }
+
+  private func open(
+    _ connection: PostgreSQLConnection, _ place: StorePlace, _ pool: ConnectionPool
+  ) throws -> StoreRecord {
+    let store = StoreSchema(name: place.schema, connection: connection)
+    if let record = try store.record() { return record }
+    if isReadOnly {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "There is no store in \(place.description), and a read-only store is not created.")
+    }
+    let sql = SQLSchema(model: managedObjectModel)
+    let derived = sql.entities.flatMap { entity in
+      entity.derivedSlots.map { "\(entity.name).\(entity.layout.slots[$0].name)" }
+    }
+    guard derived.isEmpty else {
+      throw CoreDataError(
+        .persistentStoreIncompatibleSchema,
+        "PostgreSQL stores do not keep derived attributes yet: \(derived.joined(separator: ", ")).")
+    }
+    return try store.create(
+      PostgreSQLSchema(sql, in: place.schema), identifier: identity.identifier,
+      metadata: Self.modelEntries(of: managedObjectModel), reconnect: pool.separateConnection
+    ).record
+  }
+
+  /// The entries that tell which model a store was written with.
+  private static func modelEntries(of model: ManagedObjectModel) -> [String: Any] {
+    [
+      StoreMetadataKey.type: typeName,
+      StoreMetadataKey.versionHashes: model.entityVersionHashesByName,
+      StoreMetadataKey.versionHashesVersion: 3,
+      StoreMetadataKey.versionChecksum: model.versionChecksum,
+      StoreMetadataKey.versionIdentifiers: model.versionIdentifiers.compactMap { $0 as? String }
+        .sorted(),
+    ]
+  }
+
+  package override func close() throws {
+    let ended = state.withLock { state in
+      defer { state = nil }
+      return state
+    }
+    ended?.pool.close()
+  }
+
+  /// Runs work on a connection, and says of a failure where it happened.
+  private func work<Result>(
+    _ purpose: String, _ body: (State, PostgreSQLConnection) throws -> Result
+  ) throws -> Result {
+    guard let state = state.withLock({ $0 }) else {
+      throw CoreDataError(
+        .persistentStoreOperation, "The PostgreSQL store is not open; open it first.")
+    }
+    do {
+      return try state.pool.withConnection { try body(state, $0) }
+    } catch let failure as PostgreSQLFailure {
+      throw failure.error(purpose, state.place.description)
+    }
+  }
+
+  // MARK: Reading
+
+  package override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
+    try work("fetch from") { state, connection in
+      try FetchExecution(content: state.content, connection: connection, request: request).run()
+    }
+  }
+
+  package override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
+    try work("read rows of") { state, connection in
+      try RowReading(content: state.content, connection: connection).snapshots(for: objectIDs)
+    }
+  }
+
+  package override func members(
+    of relationship: RelationshipDescription, owners: [ManagedObjectID]
+  ) throws -> [[ManagedObjectID]] {
+    try work("read rows of") { state, connection in
+      try RowReading(content: state.content, connection: connection).members(
+        of: relationship, owners: owners)
+    }
+  }
+
+  // MARK: Writing
+
+  package override func obtainPermanentIDs(
+    for entities: [EntityDescription]
+  ) throws -> [ManagedObjectID] {
+    try work("take keys from") { state, connection in
+      let schema = state.content.schema
+      var keys: [String: [Int64]] = [:]
+      for (table, wanted) in Dictionary(grouping: entities, by: { schema.sql.entity($0).table }) {
+        var parameters = ParameterList()
+        parameters.append(schema.place(ofTable: table))
+        parameters.append(PostgreSQLSchemaBuilder.identifier)
+        parameters.append(Int64(wanted.count))
+        let rows = try connection.run(
+          "SELECT pg_catalog.nextval(pg_catalog.pg_get_serial_sequence($1, $2)::regclass) "
+            + "FROM pg_catalog.generate_series(1, $3)", parameters)
+        keys[table] = (0..<rows.count).compactMap { rows.integer($0, 0) }.reversed()
+      }
+      return try entities.map { entity in
+        guard let key = keys[schema.sql.entity(entity).table]?.popLast() else {
+          throw PostgreSQLFailure(.client, "the server gave fewer keys than it was asked for")
+        }
+        return objectID(for: entity, rowKey: key)
+      }
+    }
+  }
+
+  package override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
+    if request.isEmpty, !hasUnsavedMetadata {
+      return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
+    }
+    guard request.sidecar.isEmpty else {
+      throw CoreDataError(
+        .persistentStoreUnsupportedRequestType, "PostgreSQL stores keep no entries of sync yet.")
+    }
+    return try work("save to") { state, connection in
+      let metadata = try metadataStatement(in: state.place.schema)
+      for attempt in 1... {
+        do {
+          let outcome = try SaveExecution(
+            content: state.content, connection: connection, request: request, metadata: metadata,
+            reconnect: state.pool.separateConnection
+          ).run()
+          if case .saved = outcome, metadata != nil { noteMetadataSaved() }
+          if let outcome { return outcome }
+        } catch let failure as PostgreSQLFailure
+          where failure.isWorthRepeating && attempt < Self.attempts
+        {
+          continue
+        }
+        if attempt >= Self.attempts { break }
+      }
+      throw CoreDataError(
+        .persistentStoreTimeout,
+        "The save to \(state.place.description) met other programs' changes of the same rows "
+          + "\(Self.attempts) times; nothing was written. Try again.")
+    }
+  }
+
+  private func metadataStatement(in schema: SchemaName) throws -> Statement? {
+    guard hasUnsavedMetadata else { return nil }
+    let (identifier, list) = MetadataForm.parts(of: metadata ?? [:])
+    return BookkeepingTables.metadataUpdate(
+      in: schema, identifier: identifier, metadata: try StoreSchema.data(of: list))
+  }
+}
+
+/// Metadata as the bookkeeping keeps it: the identifier stands in a column of its own.
+enum MetadataForm {
+  static func parts(of metadata: [String: Any]) -> (identifier: String?, list: [String: Any]) {
+    var list = metadata
+    let identifier = list.removeValue(forKey: StoreMetadataKey.uuid) as? String
+    list[StoreMetadataKey.type] = PostgreSQLStore.typeName
+    return (identifier, list)
+  }
+}

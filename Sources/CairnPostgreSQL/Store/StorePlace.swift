@@ -1,0 +1,40 @@
+import CairnStore
+import Foundation
+
+/// Where a store is: a database, and the schema in it.
+///
+/// `postgresql://cairn@db1/inventory?sslmode=verify-full#warehouse` is the store in the schema `warehouse`; without a
+/// fragment it is the schema `cairn`.
+struct StorePlace: Sendable {
+  static let defaultSchema = "cairn"
+
+  let settings: ConnectionSettings
+  let schema: SchemaName
+
+  /// - Throws: 134080 for what is no place of a store, or has a password in it.
+  init(_ url: URL?, options: StoreOptions) throws {
+    guard let url else {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "A PostgreSQL store needs a URL such as postgresql://USER@HOST/DATABASE#SCHEMA.")
+    }
+    let parts = url.absoluteString.split(
+      separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    var settings = try ConnectionSettings(String(parts.first ?? ""))
+    // URLs stand in messages, notifications and lists of stores.
+    if settings.hasSecretInText {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "The URL of a PostgreSQL store has a password in it, which would be shown with the URL. Put it into a "
+          + "systemd credential (LoadCredential=\(ConnectionSettings.passwordCredential):/path), into .pgpass "
+          + "or into PGPASSWORD.")
+    }
+    let fragment = parts.count > 1 ? String(parts[1]) : ""
+    schema = try SchemaName(
+      fragment.isEmpty ? Self.defaultSchema : fragment.removingPercentEncoding ?? fragment)
+    settings.lockTimeout = .seconds(options.timeout)
+    self.settings = settings
+  }
+
+  var description: String { "the schema \(schema) of \(settings)" }
+}
