@@ -227,7 +227,8 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     return try readConsistently(body)
   }
 
-  private static let briefCount = 64
+  /// How many things are looked up at most on the connection for short reads.
+  static let briefCount = 64
 
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {

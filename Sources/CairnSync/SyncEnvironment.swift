@@ -34,6 +34,10 @@ public struct SyncEnvironment: Sendable {
   public var reach: @Sendable (Failpoint) throws -> Void
   /// A link, named by its replica, calls this before each turn; a simulation lets one go on at a time.
   public var turn: @Sendable (_ replica: String, Turn) async -> Void = { _, _ in }
+  /// For how many milliseconds a link goes on with steps in one turn; 0 for one step a turn.
+  ///
+  /// To give its queue up after each costs more than most steps do.
+  public var turnLength: UInt64 = 0
   /// Passes the news that a store changed on to a link, named by its replica: at once; in a simulation
   /// late, twice or never.
   public var wake: @Sendable (_ replica: String, _ call: @escaping @Sendable () -> Void) -> Void = {
@@ -73,6 +77,7 @@ public struct SyncEnvironment: Sendable {
         return generator.next()
       },
       sleep: { try await Task.sleep(for: $0) })
+    environment.turnLength = 5
     environment.beside = { work in
       let group = DispatchGroup()
       DispatchQueue.global().async(group: group, execute: work)

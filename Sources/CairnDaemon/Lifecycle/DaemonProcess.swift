@@ -33,7 +33,11 @@ public struct DaemonProcess: Sendable {
   }
 
   /// The steps of sync at which it pauses where that is asked for.
-  public static var stepNames: [String] { SyncEnvironment.Failpoint.allCases.map(\.rawValue) }
+  ///
+  /// But for the one that only stores without their history come by.
+  public static var stepNames: [String] {
+    SyncEnvironment.Failpoint.allCases.filter { $0 != .afterGapCommit }.map(\.rawValue)
+  }
 
   /// The manual page of the control protocol.
   public static var protocolManual: String {

@@ -193,10 +193,18 @@ extension SQLiteStore: SidecarKeeping {
   public func sidecarEntries(
     of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) throws -> [(key: Data, value: Data)] {
-    // What is left out is read, too.
-    try readConsistently(count: limit == 0 || value != nil ? .max : limit) { lookup in
+    func read(_ lookup: RowLookup, _ limit: Int) throws -> [(key: Data, value: Data)] {
       try SidecarTables(connection: lookup.connection)
         .entries(of: map, from: lower, to: upper, limit: limit, except: value)
     }
+    // What is left out is read, too.
+    let count = limit == 0 || value != nil ? .max : limit
+    // Most often there are few, however many are wanted.
+    if count > Self.briefCount, value == nil,
+      let few = try readHeld({ try read($0, Self.briefCount + 1) }), few.count <= Self.briefCount
+    {
+      return few
+    }
+    return try readConsistently(count: count) { try read($0, limit) }
   }
 }

@@ -106,10 +106,11 @@ struct HistoryCapture {
   ) throws -> (transactions: [HistoryTransactionRecord], after: Int64?)? {
     // What was purged before sync began is no gap: all rows are looked at then.
     let start = after == 0 && ledger.head.bootstrap == .history ? nil : after
-    var request = HistoryReadRequest(after: start, limit: Self.transactionsPerCommit)
-    request.includesChanges = false
     do {
-      return (try history.readHistory(request), start)
+      let last = try history.lastTransactionNumber()
+      return (
+        try history.transactions(after: start, upTo: last, limit: Self.transactionsPerCommit), start
+      )
     } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
       if try isGone(after: after, history, ledger) { return nil }
       // The file has lost its end, with what was captured of it.
@@ -129,6 +130,23 @@ struct HistoryCapture {
 }
 
 extension HistoryKeeping {
+  /// Transactions without their changes, oldest first.
+  ///
+  /// - Parameters:
+  ///   - last: The last one that there is: a store reads few of them faster when it is told that they are few.
+  ///   - limit: How many at most; 0 for all.
+  func transactions(
+    after: Int64?, upTo last: Int64, limit: Int
+  ) throws -> [HistoryTransactionRecord] {
+    // Numbers come out of a file, where they can be anything.
+    let (count, overflow) = last.subtractingReportingOverflow(after ?? 0)
+    let most = overflow || count < 1 ? limit : Int(count)
+    var request = HistoryReadRequest(
+      after: after, limit: limit == 0 ? most : min(limit, most))
+    request.includesChanges = false
+    return try readHistory(request)
+  }
+
   /// The number of the oldest transaction; the one after the last when there is none.
   func firstTransactionNumber() throws -> Int64 {
     var request = HistoryReadRequest(limit: 1)

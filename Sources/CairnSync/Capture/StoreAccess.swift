@@ -39,16 +39,16 @@ struct StoreAccess: Sendable {
     after captured: Int64, limit: Int, includesChanges: Bool
   ) throws -> Uncaptured {
     let history = try history()
-    guard try history.lastTransactionNumber() > captured else { return Uncaptured() }
-    var request = HistoryReadRequest(after: captured == 0 ? nil : captured, limit: limit)
-    request.includesChanges = false
-    let found = try history.readHistory(request)
+    let last = try history.lastTransactionNumber()
+    guard last > captured else { return Uncaptured() }
+    let found = try history.transactions(
+      after: captured == 0 ? nil : captured, upTo: last, limit: limit)
     let own = try ownTransactions(after: captured)
     // While sync fills a store, each of its own transactions has a thousand changes: only those of
     // others are read.
     let foreign =
       includesChanges
-      ? try changes(of: found, except: own, after: request.after)
+      ? try changes(of: found, except: own, after: captured == 0 ? nil : captured)
       : found.filter { !own.contains($0.number) }
     return Uncaptured(
       transactions: foreign, isAll: limit == 0 || found.count < limit, own: own,

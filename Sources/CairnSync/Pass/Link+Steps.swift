@@ -22,6 +22,22 @@ extension Link {
       batchSize: { [weak self] in self?.batchSize }, filter: filter)
   }
 
+  /// Performs steps for as long as a turn is; on the queue.
+  func takeTurn(_ machine: PassState, _ pass: SyncPass) throws -> PassState {
+    var machine = machine
+    let start = environment.now()
+    while let step = machine.step {
+      try checkGoingOn()
+      let report = try Link.$current.withValue(self) { try pass.perform(step) }
+      take(report, of: step)
+      machine.take(report.event)
+      let now = environment.now()
+      // A clock that goes back ends the turn, too.
+      if now < start || now - start >= environment.turnLength { break }
+    }
+    return machine
+  }
+
   /// What a complete pass has not made visible; on the queue.
   func countHeld(_ pass: SyncPass) throws -> HeldRecords {
     var held = try pass.held()

@@ -268,14 +268,9 @@ final class Link: Sendable {
     let pass = newPass(on: replica)
     do {
       var machine = PassState(direction: configuration.direction)
-      while let step = machine.step {
+      while machine.step != nil {
         try Task.checkCancellation()
-        let report = try await perform {
-          try self.checkGoingOn()
-          return try Link.$current.withValue(self) { try pass.perform(step) }
-        }
-        take(report, of: step)
-        machine.take(report.event)
+        machine = try await perform { [machine] in try self.takeTurn(machine, pass) }
         await environment.turn(configuration.name, .step)
       }
       let held = try await perform { try self.countHeld(pass) }
@@ -307,7 +302,7 @@ final class Link: Sendable {
     waiters.complete(upTo: life.completed)
   }
 
-  private func take(_ report: SyncPass.Report, of step: PassState.Step) {
+  func take(_ report: SyncPass.Report, of step: PassState.Step) {
     state.withLock { state in
       switch step {
       case .move(.pull), .retryHeld(.pull):
