@@ -91,10 +91,11 @@ struct ChangeImporter {
         context.reset()
         throw StoreAccess.contention(access.store)
       case .failed: throw failure ?? StoreAccess.contention(access.store)
-      case .attempt(let refused):
+      case .attempt(let refused, let unchangeable):
         let batch = ImportBatch(
           source: set.source, records: set.records, links: set.links, isSent: cursor != nil,
-          refused: refused, isPart: source != nil, reconsidered: reconsidered,
+          refused: refused, unchangeable: unchangeable, isPart: source != nil,
+          reconsidered: reconsidered.subtracting(unchangeable.keys),
           journalsDeletes: journalsDeletes)
         switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
@@ -166,7 +167,8 @@ struct ChangeImporter {
       return .applied(outcome(of: plan, conflicts))
     } catch let error as CoreDataError {
       let failure = try FailedSave(
-        plan: plan, applying: applying, incoming: Set(set.records.map(\.id))
+        plan: plan, applying: applying, incoming: Set(set.records.map(\.id)),
+        changed: batch.reconsidered.union(set.links.flatMap { [$0.key.owner, $0.key.member] })
       ).judge(error)
       if failure == .overtaken { try clearLostPartners(loading) }
       return .failed(failure, error)

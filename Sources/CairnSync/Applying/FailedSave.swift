@@ -7,6 +7,9 @@ struct FailedSave {
   let plan: ImportPlan
   let applying: ObjectApplying
   let incoming: Set<RecordID>
+  /// The records that more than what has come in of them may have changed: their links, or that they are looked at
+  /// once more.
+  let changed: Set<RecordID>
 
   /// - Throws: The error, when neither planning again nor leaving records out can help.
   func judge(_ error: CoreDataError) throws -> ImportAttempt.Failure {
@@ -47,10 +50,11 @@ struct FailedSave {
     (1550..<1700).contains(error.code.rawValue)
   }
 
-  /// Which incoming record is to blame for an object that does not pass validation.
+  /// Which record is to blame for an object that does not pass validation.
   private func culprit(of object: ManagedObject) -> RecordID? {
     guard let id = applying.record(of: object) else { return nil }
-    return incoming.contains(id) ? id : plan.culprits[id]
+    if incoming.contains(id) { return id }
+    return plan.culprits[id] ?? (changed.contains(id) ? id : nil)
   }
 }
 

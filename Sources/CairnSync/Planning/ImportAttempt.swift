@@ -14,8 +14,8 @@ struct ImportAttempt: Hashable, Sendable {
   }
 
   enum Step: Hashable, Sendable {
-    /// Plan and apply, without these records, for these reasons.
-    case attempt(leavingOut: [RecordID: String])
+    /// Plan and apply, without these records, for these reasons, and without the links of some.
+    case attempt(leavingOut: [RecordID: String], linksOf: [RecordID: String])
     /// Other writers were always faster.
     case contended
     /// Nothing is left to leave out: it is no record's fault.
@@ -23,6 +23,9 @@ struct ImportAttempt: Hashable, Sendable {
   }
 
   private var refused: [RecordID: String] = [:]
+  /// The records that are refused as the destination has them, when no more than their links change.
+  private var unchangeable: [RecordID: String] = [:]
+  private let incoming: Set<RecordID>
   private var trial: CulpritTrial
   private var reason = ""
   private var collisions = 0
@@ -33,14 +36,17 @@ struct ImportAttempt: Hashable, Sendable {
 
   /// - Parameter limit: How often to plan again because of other writers.
   init(_ records: some Sequence<RecordID>, limit: Int) {
-    trial = CulpritTrial(records)
+    incoming = Set(records)
+    trial = CulpritTrial(incoming)
     self.limit = limit
   }
 
   var step: Step {
     if hasFailed { return .failed }
     if replans >= limit { return .contended }
-    return .attempt(leavingOut: trial.left.reduce(into: refused) { $0[$1] = $0[$1] ?? reason })
+    return .attempt(
+      leavingOut: trial.left.reduce(into: refused) { $0[$1] = $0[$1] ?? reason },
+      linksOf: unchangeable)
   }
 
   /// What was left out together and is tried in parts, once the rest went through.
@@ -57,9 +63,16 @@ struct ImportAttempt: Hashable, Sendable {
       collisions = 0
       leaveOutMore(message)
     case .invalid(let records, let message):
-      let isNew = records.keys.contains { refused[$0] == nil && !trial.left.contains($0) }
-      refused.merge(records) { old, _ in old }
-      if !isNew { leaveOutMore(message) }
+      // Those that are left out already were not refused for what has come in of them.
+      let (new, old) = records.reduce(into: ([RecordID: String](), [RecordID: String]())) {
+        let isNew =
+          incoming.contains($1.key) && refused[$1.key] == nil && !trial.left.contains($1.key)
+        if isNew { $0.0[$1.key] = $1.value } else { $0.1[$1.key] = $1.value }
+      }
+      let isNews = !new.isEmpty || old.keys.contains { unchangeable[$0] == nil }
+      refused.merge(new) { old, _ in old }
+      unchangeable.merge(old) { old, _ in old }
+      if !isNews { leaveOutMore(message) }
     case .unknown(let message): leaveOutMore(message)
     }
   }

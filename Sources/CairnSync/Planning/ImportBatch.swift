@@ -8,6 +8,8 @@ struct ImportBatch: Sendable {
   var isSent = true
   /// Records that an attempt was refused for, with the reason: they go into quarantine.
   var refused: [RecordID: String] = [:]
+  /// Records that an attempt was refused for as they are here, with the reason: their links go into quarantine.
+  var unchangeable: [RecordID: String] = [:]
   /// Whether more of what the source has done is still to come: then a record that did not come may be another
   /// there by now.
   var isPart = false

@@ -13,7 +13,10 @@ struct IncomingSorting {
 
   mutating func sort(_ batch: ImportBatch, _ planner: inout ImportPlanner) {
     for record in batch.records { sort(record, batch.refused[record.id], &planner) }
-    for link in batch.links { sort(link, &planner) }
+    for link in batch.links {
+      let refusal = batch.unchangeable[link.key.owner] ?? batch.unchangeable[link.key.member]
+      sort(link, refusal, &planner)
+    }
     records.sort { $0.id < $1.id }
     links.sort { $0.key < $1.key }
   }
@@ -43,7 +46,9 @@ struct IncomingSorting {
     }
   }
 
-  private mutating func sort(_ incoming: LinkChange, _ planner: inout ImportPlanner) {
+  private mutating func sort(
+    _ incoming: LinkChange, _ refusal: String?, _ planner: inout ImportPlanner
+  ) {
     var link = incoming
     let key = HeldKey.link(link.key)
     let waiting = planner.held(key)
@@ -55,6 +60,8 @@ struct IncomingSorting {
       let reading = link.state.reading(beyond: time, newTo: planner.link(link.key))
     {
       hold(key, .link(link), reading, waiting, planner.setting.now)
+    } else if let refusal {
+      hold(key, .link(link), .validation, refusal, waiting, planner.setting.now)
     } else {
       links.append(link)
       if waiting != nil { released.append(key) }

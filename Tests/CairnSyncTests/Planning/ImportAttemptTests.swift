@@ -7,12 +7,12 @@ struct ImportAttemptTests {
   static let ids = (1...8).map { RecordID(high: 0, low: $0) }
 
   private func left(_ attempt: ImportAttempt) -> Set<RecordID>? {
-    guard case .attempt(let refused) = attempt.step else { return nil }
+    guard case .attempt(let refused, _) = attempt.step else { return nil }
     return Set(refused.keys)
   }
 
   @Test func theFirstAttemptLeavesNothingOut() {
-    #expect(ImportAttempt(Self.ids, limit: 3).step == .attempt(leavingOut: [:]))
+    #expect(ImportAttempt(Self.ids, limit: 3).step == .attempt(leavingOut: [:], linksOf: [:]))
     #expect(ImportAttempt(Self.ids, limit: 3).parts.isEmpty)
   }
 
@@ -20,7 +20,7 @@ struct ImportAttemptTests {
     var attempt = ImportAttempt(Self.ids, limit: 3)
     for number in 1...2 {
       attempt.take(.overtaken)
-      #expect(attempt.step == .attempt(leavingOut: [:]) && attempt.replans == number)
+      #expect(attempt.step == .attempt(leavingOut: [:], linksOf: [:]) && attempt.replans == number)
     }
     attempt.take(.overtaken)
     #expect(attempt.step == .contended)
@@ -29,7 +29,7 @@ struct ImportAttemptTests {
   @Test func whatIsRefusedByNameIsLeftOutWithTheReason() {
     var attempt = ImportAttempt(Self.ids, limit: 3)
     attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
-    #expect(attempt.step == .attempt(leavingOut: [Self.ids[2]: "too long"]))
+    #expect(attempt.step == .attempt(leavingOut: [Self.ids[2]: "too long"], linksOf: [:]))
     attempt.take(.invalid([Self.ids[5]: "too short"], "all"))
     #expect(left(attempt) == [Self.ids[2], Self.ids[5]] && attempt.replans == 0)
   }
@@ -46,11 +46,23 @@ struct ImportAttemptTests {
     #expect(attempt.step == .failed)
   }
 
-  @Test func aRefusalOfWhatIsLeftOutAlreadyIsAFailureWithoutAName() {
+  @Test func aRefusalOfWhatIsLeftOutAlreadyIsThatOfItsLinksThenAFailureWithoutAName() {
     var attempt = ImportAttempt(Self.ids, limit: 3)
-    attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
-    attempt.take(.invalid([Self.ids[2]: "too long"], "all"))
+    let refusal = [Self.ids[2]: "too long"]
+    for linksOf in [[:], refusal] {
+      attempt.take(.invalid(refusal, "all"))
+      #expect(attempt.step == .attempt(leavingOut: refusal, linksOf: linksOf))
+    }
+    attempt.take(.invalid(refusal, "all"))
     #expect(left(attempt) == Set(Self.ids[..<4]))
+  }
+
+  @Test func ofARecordThatDidNotComeInOnlyTheLinksAreLeftOut() {
+    var attempt = ImportAttempt([], limit: 3)
+    attempt.take(.invalid([Self.ids[0]: "too long"], "all"))
+    #expect(attempt.step == .attempt(leavingOut: [:], linksOf: [Self.ids[0]: "too long"]))
+    attempt.take(.invalid([Self.ids[0]: "too long"], "all"))
+    #expect(attempt.step == .failed)
   }
 
   @Test func aCollisionThatComesBackIsSomebodysFault() {

@@ -1,5 +1,7 @@
 @_spi(Runtime) import CairnContext
+import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import Foundation
 import Testing
@@ -78,5 +80,49 @@ struct CulpritTests {
     _ = try fleet.settle([(a, b)])
     #expect(try values(b) == (0..<count).map { _ in "good" })
     #expect(try ReplicationTests().quarantine(b).isEmpty)
+  }
+
+  /// A program whose model lacks a rule has written the row, which the link alone changes.
+  @Test func aLinkOfARecordThatIsRefusedAsItIsWaitsAndHoldsUpNothingElse() throws {
+    let scratch = try Scratch()
+    let fleet = Fleet(seed: 64, directory: scratch.url)
+    let (a, b) = (try fleet.add("a"), try fleet.add("b"))
+    try a.write { context in
+      for key in ["k", "l"] { _ = try a.insert("Item", ["key": key], in: context) }
+      _ = try a.insert("Tag", ["name": "t"], in: context)
+    }
+    _ = try fleet.settle([(a, b)])
+    let lax = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(isLax: true), storeKinds: [SQLiteStoreKind()])
+    let store = try lax.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil,
+      at: scratch.url.appendingPathComponent("b.sqlite"),
+      options: [StoreOptionKey.historyTracking: true])
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = lax
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "key == 'k'")
+      let long = String(repeating: "-", count: SampleModel.mostLength)
+      try context.fetch(request).first?.setValue(long, forKey: "value")
+      try context.save()
+    }
+    try lax.remove(store)
+    fleet.advance(10)
+    try a.write { context in
+      let tag = try #require(try a.find("Tag", "t", in: context))
+      try a.find("Item", "k", in: context)?.setValue(Set([tag]), forKey: "tags")
+      try a.find("Item", "l", in: context)?.setValue("v", forKey: "value")
+    }
+    #expect(try fleet.settle([(a, b)]) < 40)
+    #expect(try b.picture().contains("item l v nil ^- []"))
+    let waiting = try ReplicationTests().quarantine(b)
+    #expect(waiting.map(\.reason) == [.validation] && waiting.first?.link != nil, "\(waiting)")
+    try b.write { try b.find("Item", "k", in: $0)?.setValue("short", forKey: "value") }
+    #expect(try fleet.settle([(a, b)]) < 40)
+    for site in [a, b] {
+      #expect(try site.picture().contains("item k short nil ^- [\"t\"]"))
+      #expect(try ReplicationTests().quarantine(site).isEmpty)
+    }
   }
 }

@@ -31,7 +31,23 @@ struct EngineSimulationTests {
     "replica lost": 3, "purge": 5, "clock ahead": 5, "clock back": 3,
     "upgrade": 5, "pause": 5, "stop": 5, "save refused": 5,
     "accepted": 5, "approved": 3, "revert": 5, "restore": 10, "changed past history": 10,
+    "too long": 20, "discarded": 10,
     "repaired, local preferred": 20, "repaired, replica preferred": 20,
+  ]
+  /// The steps without which some of it cannot happen.
+  private static let causes: [String: Set<SimulationStep.Kind>] = [
+    "accepted": [.accept, .clock], "approved": [.approve], "revert": [.revert],
+    "restore": [.takeBack], "changed past history": [.repair],
+    "repaired, local preferred": [.repair], "repaired, replica preferred": [.repair],
+    "too long": [.exceed], "discarded": [.exceed, .discard], "upgrade": [.upgrade],
+    "fresh": [.upgrade], "extra": [.upgrade], "clock ahead": [.clock], "clock back": [.clock],
+    "exchanged for a copy": [.exchange], "local restored": [.restore],
+    "replica restored": [.restore], "replica lost": [.lose], "store gone": [.takeAway],
+    "purge": [.purge], "pause": [.pause], "stop": [.stop], "link changed": [.redirect],
+    "purged by sync": [.purgeBySync], "expired readers": [.purgeBySync],
+    "store full": [.trouble], "store failing": [.trouble], "store broken": [.trouble],
+    "store locked": [.trouble], "store unsynced": [.trouble], "store readOnly": [.trouble],
+    "write in the middle of a step": [.interrupt], "deaths at other failpoints": [.die],
   ]
   /// At how many of the failpoints a machine must have died.
   private static let placesToDie = 7
@@ -48,40 +64,74 @@ struct EngineSimulationTests {
   func storesEndEqualWithNothingLostWhateverHappensToMachinesAndFiles() async throws {
     let seeds = Self.count ?? 50
     print("seeds \(Self.first)..<\(Self.first + seeds)")
-    var total: [String: Int] = [:]
-    var failed: [UInt64] = []
-    await withTaskGroup(of: (UInt64, SimulationRun.Outcome).self) { group in
-      var next = Self.first
-      func add() {
-        guard next < Self.first + seeds else { return }
-        let seed = next
-        next += 1
-        group.addTask { (seed, await Simulation.run(seed: seed)) }
-      }
-      for _ in 0..<2 { add() }
-      for await (seed, outcome) in group {
-        total.merge(outcome.counts, uniquingKeysWith: +)
-        if !outcome.faults.isEmpty {
-          failed.append(seed)
-          print("seed \(seed): \(outcome.faults.prefix(3))")
-        }
-        add()
-      }
-    }
-    print(total.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-    if let seed = failed.min() {
+    var tally = Tally()
+    await tally.run(Array(Self.first..<Self.first + seeds))
+    if seeds >= 50 { await tally.runMore(from: Self.first + seeds, upTo: 6 * seeds) }
+    print(
+      tally.total.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        .joined(separator: ", "))
+    if let seed = tally.failed.min() {
       let outcome = await Simulation.run(seed: seed)
       let report = await Simulation.report(seed: seed, outcome, shrinking: Self.patience)
-      Issue.record("\(failed.count) of \(seeds) failed: \(failed.sorted())\n\(report)")
+      Issue.record("\(tally.failed.count) failed: \(tally.failed.sorted())\n\(report)")
     }
     guard seeds >= 50 else { return }
-    // Clocks that jump beyond the allowed skew leave more to accept.
-    let content = Self.content.merging(Simulation.isWild ? ["accepted": 10] : [:]) { $1 }
-    for (what, times) in content.sorted(by: { $0.key < $1.key }) {
-      #expect(total[what, default: 0] >= times, "too little happened: \(what)")
+    for what in tally.missing { Issue.record("too little happened: \(what)") }
+  }
+
+  /// What seeds came to.
+  private struct Tally {
+    private(set) var total: [String: Int] = [:]
+    private(set) var failed: [UInt64] = []
+
+    /// What has not happened often enough.
+    var missing: [String] {
+      // Clocks that jump beyond the allowed skew leave more to accept.
+      let content = EngineSimulationTests.content
+        .merging(Simulation.isWild ? ["accepted": 10] : [:]) { $1 }
+      let places = total.keys.count { $0.hasPrefix("death ") }
+      return content.filter { total[$0.key, default: 0] < $0.value }.keys.sorted()
+        + (places < EngineSimulationTests.placesToDie ? ["deaths at other failpoints"] : [])
     }
-    let places = total.keys.filter { $0.hasPrefix("death ") }
-    #expect(places.count >= Self.placesToDie, "machines died only at \(places.sorted())")
+
+    mutating func run(_ seeds: [UInt64]) async {
+      await withTaskGroup(of: (UInt64, SimulationRun.Outcome).self) { group in
+        var rest = seeds[...]
+        func add() {
+          guard let seed = rest.popFirst() else { return }
+          group.addTask { (seed, await Simulation.run(seed: seed)) }
+        }
+        for _ in 0..<2 { add() }
+        for await (seed, outcome) in group {
+          total.merge(outcome.counts, uniquingKeysWith: +)
+          if !outcome.faults.isEmpty {
+            failed.append(seed)
+            print("seed \(seed): \(outcome.faults.prefix(3))")
+          }
+          add()
+        }
+      }
+    }
+
+    /// Goes on until there was enough of everything: what a seed has is drawn, and any first seed is as good as
+    /// another.
+    ///
+    /// - Parameter limit: How many of the next seeds to choose from, those first that can have what is missing.
+    mutating func runMore(from first: UInt64, upTo limit: UInt64) async {
+      var rest = Array(first..<first + limit)
+      while failed.isEmpty, let what = missing.first, !rest.isEmpty {
+        let causes = EngineSimulationTests.causes[what] ?? []
+        var chosen: [UInt64] = []
+        for seed in rest where chosen.count < 4 {
+          let kinds = SimulationStep.plan(seed: seed, count: Simulation.stepsPerSeed).map(\.kind)
+          if causes.isSubset(of: kinds) { chosen.append(seed) }
+        }
+        if chosen.isEmpty { return }
+        print("more for \(what): \(chosen)")
+        rest.removeAll(where: chosen.contains)
+        await run(chosen)
+      }
+    }
   }
 
   @Test func aSeedReplaysExactly() async throws {

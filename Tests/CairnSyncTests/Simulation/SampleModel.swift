@@ -12,8 +12,15 @@ enum SampleModel {
     case muchNewer
   }
 
-  /// - Parameter denies: Whether an item with parts cannot be deleted.
-  static func make(_ version: Version = .current, denies: Bool = false) -> ManagedObjectModel {
+  /// A value has fewer characters.
+  static let mostLength = 100
+
+  /// - Parameters:
+  ///   - denies: Whether an item with parts cannot be deleted.
+  ///   - isLax: Whether a value may be of any length.
+  static func make(
+    _ version: Version = .current, denies: Bool = false, isLax: Bool = false
+  ) -> ManagedObjectModel {
     let item = EntityDescription(name: "Item")
     let tag = EntityDescription(name: "Tag")
     let part = EntityDescription(name: "Part")
@@ -59,8 +66,10 @@ enum SampleModel {
     pair(picks, pickedBy)
     pair(label, labelled)
     let short = AttributeDescription(name: "value", type: .string)
-    short.setValidationPredicates(
-      [ObjectPredicate(format: "length < 100")], withValidationWarnings: ["too long"])
+    if !isLax {
+      short.setValidationPredicates(
+        [ObjectPredicate(format: "length < \(mostLength)")], withValidationWarnings: ["too long"])
+    }
     item.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       short, AttributeDescription(name: "other", type: .double), parent, children, tags, parts,

@@ -33,7 +33,11 @@ struct SimulatedProgram {
   }
 
   /// Changes a few objects and saves.
-  mutating func run(_ oracle: inout SimulationOracle, deletes: Bool) throws {
+  ///
+  /// - Parameter exceeds: Whether it only writes a value that other programs refuse.
+  mutating func run(
+    _ oracle: inout SimulationOracle, deletes: Bool, exceeds: Bool = false
+  ) throws {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     context.transactionAuthor = Self.author(&generator)
@@ -44,6 +48,11 @@ struct SimulatedProgram {
       oracle = oracleCopy
     }
     try context.performAndWait {
+      if exceeds {
+        try copy.exceed(context, &oracleCopy)
+        if context.hasChanges { try context.save() }
+        return
+      }
       if copy.generator.chance(15) { return try copy.batch(context, &oracleCopy, deletes) }
       if copy.generator.chance(15) {
         try copy.leaves(context, &oracleCopy, deletes)
@@ -170,6 +179,15 @@ struct SimulatedProgram {
       let value = oracle.fresh("v")
       write(item, valueName, value, value)
     }
+  }
+
+  private mutating func exceed(
+    _ context: ManagedObjectContext, _ oracle: inout SimulationOracle
+  ) throws {
+    guard let item = generator.pick(try all("Item", context)) else { return }
+    let value = oracle.fresh("v") + String(repeating: "-", count: SampleModel.mostLength)
+    write(item, valueName, value, value)
+    done["too long", default: 0] += 1
   }
 
   private mutating func insertItem(

@@ -192,8 +192,13 @@ final class SimulatedStore {
       ? .muchNewer : .current
   }
 
-  /// A program's coordinator over the store at the version that the store has; nil when it is not there.
-  func program(_ number: Int, _ version: SampleModel.Version) throws -> PersistentStoreCoordinator {
+  /// A program's coordinator over the store at the version that the store has.
+  ///
+  /// - Parameter isLax: Whether its model lacks a rule that those of all others have.
+  /// - Throws: When the store is not there, or cannot be opened.
+  func program(
+    _ number: Int, _ version: SampleModel.Version, isLax: Bool = false
+  ) throws -> PersistentStoreCoordinator {
     if let coordinator = programs[number], let store = coordinator.persistentStores.first,
       (try? (store as? any FilePlaceChecking)?.checkFilePlace()) != nil
     {
@@ -201,7 +206,7 @@ final class SimulatedStore {
     }
     guard exists else { throw CocoaError(.fileNoSuchFile) }
     let coordinator = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(version, denies: denies),
+      managedObjectModel: SampleModel.make(version, denies: denies, isLax: isLax),
       storeKinds: [SQLiteStoreKind()])
     _ = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)

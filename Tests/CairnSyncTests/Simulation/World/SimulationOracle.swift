@@ -305,6 +305,12 @@ extension SimulationOracle {
     }
   }
 
+  /// An operator gives up a record that a store never had, with what had come of it: it is deleted everywhere.
+  mutating func giveUp(_ record: String, having values: Set<String>, at store: String, time: Int) {
+    deletes[record, default: []].append(
+      Delete(record: record, store: store, time: time, seen: values, isCertain: false))
+  }
+
   /// A value was changed in a file behind sync and history: either of the two may be taken for it.
   mutating func tamper(with record: String, from old: String, to new: String, in store: String) {
     writes[new] = Write(

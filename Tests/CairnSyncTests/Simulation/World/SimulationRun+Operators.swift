@@ -91,8 +91,40 @@ extension SimulationRun {
     guard let engine = machine.engine, let page = try? await engine.quarantine() else { return }
     let records = page.items.filter { $0.record != nil }
     let refused = records.filter { $0.entry.reason == .validation }
-    guard let item = generator.pick(refused.isEmpty ? records : refused), let id = item.record
-    else { return }
+    guard let item = generator.pick(refused.isEmpty ? records : refused) else { return }
+    await discard(item, machine, engine, &generator)
+  }
+
+  /// What only one store takes is given up in the end: nothing else brings the stores together.
+  ///
+  /// - Returns: Whether there was anything of that kind.
+  func giveUp() async -> Bool {
+    if outcome.counts["too long"] == nil { return false }
+    var generator = SeededGenerator(seed: seed &* 17 &+ UInt64(number))
+    var isFound = false
+    for machine in machines {
+      guard let engine = machine.engine,
+        let page = try? await engine.quarantine(reason: .validation)
+      else { continue }
+      for item in page.items where item.entry.state.map(Self.isTooLong) == true {
+        isFound = true
+        await discard(item, machine, engine, &generator)
+      }
+    }
+    return isFound
+  }
+
+  private static func isTooLong(_ state: RecordState) -> Bool {
+    guard case .string(let value)? = (state.registers["value"] ?? state.registers["text"])?.value
+    else { return false }
+    return value.count >= SampleModel.mostLength
+  }
+
+  private func discard(
+    _ item: QuarantinedItem, _ machine: SimulatedMachine, _ engine: SyncEngine,
+    _ generator: inout SeededGenerator
+  ) async {
+    guard let id = item.record else { return }
     let isLocal = item.id.store == "local"
     guard
       let store = isLocal
@@ -117,6 +149,16 @@ extension SimulationRun {
     guard let after = try? store.picture() else { return }
     // Also where it came to nothing because the machine died after the commit.
     if let key, before.named.contains(key) { oracle.keep(key, in: before) }
+    if let key, item.discardEffect == .deletesRecord, let state = item.entry.state {
+      let seen = state.registers.compactMap { _, register -> String? in
+        switch register.value {
+        case .string(let text): text
+        case .double(let number): "\(number)"
+        default: nil
+        }
+      }
+      oracle.giveUp(key, having: Set(seen), at: store.name, time: number)
+    }
     _ = oracle.acknowledgeAct(at: store.name, from: before, to: after, time: number)
     tell(of: store, &generator)
   }

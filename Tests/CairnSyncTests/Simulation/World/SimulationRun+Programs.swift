@@ -21,10 +21,14 @@ extension SimulationRun {
     return isNewer ? .muchNewer : .current
   }
 
-  func write(_ store: SimulatedStore, _ generator: inout SeededGenerator) throws {
+  /// - Parameter exceeds: Whether the program's model lacks a rule, by which all other stores refuse what it writes.
+  func write(
+    _ store: SimulatedStore, exceeds: Bool = false, _ generator: inout SeededGenerator
+  ) throws {
     let coordinator: PersistentStoreCoordinator
     do {
-      coordinator = try store.program(Int.random(in: 0..<2, using: &generator), version(of: store))
+      coordinator = try store.program(
+        exceeds ? 2 : Int.random(in: 0..<2, using: &generator), version(of: store), isLax: exceeds)
     } catch {
       count("program refused")
       return note("a program cannot open \(store.name): \(error)")
@@ -34,7 +38,9 @@ extension SimulationRun {
     var program = SimulatedProgram(
       store.name, coordinator, time: number, seed: generator.next())
     var error: (any Error)?
-    do { try program.run(&oracle, deletes: deletes) } catch let failure { error = failure }
+    do { try program.run(&oracle, deletes: deletes, exceeds: exceeds) } catch let failure {
+      error = failure
+    }
     var isSaved = error == nil
     if error != nil {
       // A commit whose last step failed may be there all the same.

@@ -65,6 +65,12 @@ final class SimulationRun {
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
+  /// Whether the seed's model has items with parts that cannot be deleted.
+  static func denies(seed: UInt64) -> Bool {
+    var setting = SeededGenerator(seed: seed &* 3 &+ 2)
+    return setting.chance(40)
+  }
+
   /// - Parameter isWild: Whether clocks jump further than sync allows for.
   init(seed: UInt64, in folder: URL, isWild: Bool, keepsTrace: Bool = false) throws {
     self.isWild = isWild
@@ -161,6 +167,7 @@ final class SimulationRun {
     let store = stores[Int.random(in: 0..<stores.count, using: &generator)]
     switch step.kind {
     case .write: try write(store, &generator)
+    case .exceed: try write(store, exceeds: true, &generator)
     case .turns: await turns(Int.random(in: 1...12, using: &generator), &generator)
     case .advance:
       let limit: UInt64 = generator.chance(20) ? 15_000 : 800

@@ -11,6 +11,7 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case clock, clockRight, purge, purgeBySync, redirect
     case wait, verify, pause, resume
     case accept, approve, discard, repair, revert, takeBack
+    case exceed
   }
   let kind: Kind
   let salt: UInt64
@@ -71,6 +72,20 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
         steps.insert(SimulationStep(kind: kind, salt: generator.next()), at: place)
       }
     }
+    guard hasLaxPrograms(seed: seed) else { return steps }
+    for _ in 0..<Int.random(in: 3...6, using: &generator) {
+      // There is something to write to by then.
+      let place = Int.random(in: steps.count / 5...steps.count * 4 / 5, using: &generator)
+      steps.insert(SimulationStep(kind: .exceed, salt: generator.next()), at: place)
+    }
     return steps
+  }
+
+  /// Whether a seed with operators has programs that write what all other stores refuse: a part of them, where no
+  /// delete is denied, which none of these operators ends.
+  private static func hasLaxPrograms(seed: UInt64) -> Bool {
+    if SimulationRun.denies(seed: seed) { return false }
+    var generator = SeededGenerator(seed: seed &* 13 &+ 8)
+    return generator.chance(35)
   }
 }
