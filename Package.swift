@@ -186,6 +186,7 @@ let package = Package(
       name: "CairnPostgreSQLTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform", "CairnTesting",
+        "CairnCoordinator", "CairnContext",
       ]),
     .testTarget(
       name: "CairnContextTests",

@@ -88,7 +88,13 @@ extension PostgreSQLFailure {
       )
     case SQLState.uniqueViolation:
       return (.managedObjectConstraintMerge, "Two rows may not share these values.")
-    case SQLState.notNullViolation, SQLState.checkViolation, SQLState.foreignKeyViolation:
+    case SQLState.foreignKeyViolation:
+      return (
+        .managedObjectReferentialIntegrity,
+        "A row would lead to one that is not there, which another program may just have deleted; nothing was "
+          + "written. Refresh the objects, mend the relationship and save again."
+      )
+    case SQLState.notNullViolation, SQLState.checkViolation:
       return (
         .managedObjectValidation,
         "The database has a rule of its own that refuses it: a constraint that another program made."

@@ -22,8 +22,19 @@ package struct PostgreSQLTransaction {
   package static let outcomeUnknownKey = "CairnPostgreSQLOutcomeUnknown"
 
   package let connection: PostgreSQLConnection
-  /// The transaction's ID at the server; nil until it is asked for, and while nothing was written.
-  private var identifier: Int64?
+
+  /// The statement that begins one, to be the first of a batch.
+  static func beginning(_ isolation: Isolation = .readCommitted, readOnly: Bool = false)
+    -> Statement
+  {
+    Statement("BEGIN ISOLATION LEVEL \(isolation.rawValue) READ \(readOnly ? "ONLY" : "WRITE")")
+  }
+
+  /// Asks for the transaction's ID, to be the last of a batch that writes; nothing as long as nothing was written.
+  static let identification = Statement("SELECT pg_catalog.pg_current_xact_id_if_assigned()")
+
+  /// The one that a batch has begun.
+  init(begunOn connection: PostgreSQLConnection) { self.connection = connection }
 
   /// Begins one.
   package init(
@@ -31,21 +42,22 @@ package struct PostgreSQLTransaction {
     readOnly: Bool = false
   ) throws {
     self.connection = connection
-    try connection.run(
-      "BEGIN ISOLATION LEVEL \(isolation.rawValue) READ \(readOnly ? "ONLY" : "WRITE")")
+    try connection.run(Self.beginning(isolation, readOnly: readOnly).text)
   }
 
   /// Commits.
   ///
   /// The ID is asked for before the commit is sent: without it nothing could be found out afterwards.
   ///
-  /// - Parameter reconnect: Makes another connection to the same store, to ask for the outcome.
+  /// - Parameters:
+  ///   - known: The ID, where a batch has asked for it.
+  ///   - reconnect: Makes another connection to the same store, to ask for the outcome.
   /// - Throws: The failure of a commit that did not happen; 134030 with ``outcomeUnknownKey`` where nothing says whether it
   ///   did.
-  package consuming func commit(reconnect: () throws -> PostgreSQLConnection) throws {
-    let identifier = try connection.run(
-      "SELECT pg_catalog.pg_current_xact_id_if_assigned()"
-    ).integer(0, 0)
+  package consuming func commit(
+    knownAs known: Int64? = nil, reconnect: () throws -> PostgreSQLConnection
+  ) throws {
+    let identifier = try known ?? connection.run(Self.identification.text).integer(0, 0)
     do {
       try connection.run("COMMIT")
     } catch let failure as PostgreSQLFailure where failure.endsConnection {

@@ -33,9 +33,7 @@ struct FetchExecution {
   ///
   /// - Returns: nil for another one.
   private func runPlain() throws -> StoreFetchResult? {
-    guard request.predicate == nil, request.sortDescriptors.isEmpty, request.place == nil else {
-      return nil
-    }
+    guard request.predicate == nil, request.sortDescriptors.isEmpty else { return nil }
     let reading = RowReading(content: content, connection: connection)
     let (entity, subentities) = (request.entity, request.includesSubentities)
     switch request.result {

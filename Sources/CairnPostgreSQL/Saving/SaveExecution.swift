@@ -18,10 +18,12 @@ struct SaveExecution {
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
   func run() throws -> SaveOutcome? {
     let plan = try SaveStatements(request, content: content)
-    let transaction = try PostgreSQLTransaction(on: connection)
+    let transaction = PostgreSQLTransaction(begunOn: connection)
     do {
-      let results = try connection.run(plan.statements + (metadata.map { [$0] } ?? []))
-      let isComplete = zip(results, plan.wanted).allSatisfy { result, wanted in
+      let results = try connection.run(
+        [PostgreSQLTransaction.beginning()] + plan.statements + (metadata.map { [$0] } ?? [])
+          + [PostgreSQLTransaction.identification])
+      let isComplete = zip(results.dropFirst(), plan.wanted).allSatisfy { result, wanted in
         wanted.map { $0 == max(result.affectedRows, result.count) } ?? true
       }
       guard isComplete else {
@@ -30,7 +32,8 @@ struct SaveExecution {
       }
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
-      try transaction.commit(reconnect: reconnect)
+      let identifier = results.last?.integer(0, 0)
+      try transaction.commit(knownAs: identifier, reconnect: reconnect)
       return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
     } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {
       rollBack()

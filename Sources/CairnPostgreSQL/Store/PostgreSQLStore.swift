@@ -116,7 +116,12 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchec
   // MARK: Reading
 
   package override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
-    try work("fetch from") { state, connection in
+    guard request.place == nil else {
+      throw CoreDataError(
+        .persistentStoreUnsupportedRequestType,
+        "PostgreSQL stores do not go on behind a row yet; ask for an offset.")
+    }
+    return try work("fetch from") { state, connection in
       try FetchExecution(content: state.content, connection: connection, request: request).run()
     }
   }
@@ -166,6 +171,11 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchec
   package override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
     if request.isEmpty, !hasUnsavedMetadata {
       return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
+    }
+    guard !isReadOnly else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
     }
     guard request.sidecar.isEmpty else {
       throw CoreDataError(

@@ -28,7 +28,7 @@ import Testing
     (.cancelled, .persistentStoreTimeout, "longer than the time"),
     (.uniqueViolation, .managedObjectConstraintMerge, "Two rows"),
     (.checkViolation, .managedObjectValidation, "rule of its own"),
-    (.foreignKeyViolation, .managedObjectValidation, "rule of its own"),
+    (.foreignKeyViolation, .managedObjectReferentialIntegrity, "not there"),
     (.limitExceeded, .managedObjectValidation, "2,700 bytes"),
     (.unknownTable, .persistentStoreIncompatibleSchema, "another program"),
     (.unknownColumn, .persistentStoreIncompatibleSchema, "another program"),

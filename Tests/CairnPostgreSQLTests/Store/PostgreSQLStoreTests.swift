@@ -206,7 +206,7 @@ import Testing
       try row("Book", ["author": .object(nobody.objectID)], in: store),
     ]
     let error = #expect(throws: CoreDataError.self) { try store.save(insertion(books)) }
-    #expect(error?.code == .managedObjectValidation)
+    #expect(error?.code == .managedObjectReferentialIntegrity)
     #expect(error?.message.contains("save to the schema \(schema)") == true)
     #expect(try all("Book", in: store).isEmpty)
     // In one save, in any order.
@@ -259,6 +259,38 @@ import Testing
     #expect(try value("rating", of: stored) == .null)
     let found = try all("Author", in: store).first?.values
     #expect(stored.values == found)
+  }
+
+  /// The session ends in the middle of every third save, and at the commit of every other third.
+  @Test func savesAreWholeOrNotThereWhenSessionsEnd() throws {
+    let store = try open()
+    try owner.run(
+      "CREATE FUNCTION \(schema).die() RETURNS trigger LANGUAGE plpgsql AS "
+        + "$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$",
+      isKept: false)
+    for (name, rest, moment) in [
+      ("TRIGGER middle", 1, ""), ("CONSTRAINT TRIGGER ending", 2, "DEFERRABLE INITIALLY DEFERRED"),
+    ] {
+      try owner.run(
+        "CREATE \(name) AFTER INSERT ON \(schema).author \(moment) FOR EACH ROW "
+          + "WHEN (new.book_count % 3 = \(rest)) EXECUTE FUNCTION \(schema).die()", isKept: false)
+    }
+    for number in Int64(0)..<18 {
+      // Two rows that are there together or not at all.
+      let request = insertion(
+        try (0..<2).map { _ in try row("Author", ["bookCount": .integer(number)], in: store) })
+      if number % 3 == 0 {
+        #expect(try saved(store.save(request)).count == 2)
+        continue
+      }
+      let error = #expect(throws: CoreDataError.self) { try store.save(request) }
+      #expect(error?.message.contains("ended") == true)
+    }
+    let found = try owner.run(
+      "SELECT book_count, count(*) FROM \(schema).author GROUP BY book_count ORDER BY book_count",
+      isKept: false)
+    let counts = (0..<found.count).map { [found.integer($0, 0), found.integer($0, 1)] }
+    #expect(counts == stride(from: 0, to: 18, by: 3).map { [Int64($0), 2] })
   }
 
   @Test func aStoreGoesOnWhenTheServerEndsItsSessions() throws {
