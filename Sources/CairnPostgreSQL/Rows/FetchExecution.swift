@@ -42,11 +42,15 @@ struct FetchExecution {
       let all = try reading.count(of: entity, includesSubentities: subentities)
       let rest = max(0, all - max(0, request.offset))
       return .count(request.limit > 0 ? min(rest, request.limit) : rest)
-    case .snapshots, .objectIDs:
+    case .objectIDs:
+      let ids = try reading.objectIDs(
+        of: entity, includesSubentities: subentities, limit: request.limit, offset: request.offset)
+      for _ in ids { try request.monitor?.noteRow() }
+      return .objectIDs(ids)
+    case .snapshots:
       let rows = try reading.rows(
         of: entity, includesSubentities: subentities, limit: request.limit, offset: request.offset)
       for _ in rows { try request.monitor?.noteRow() }
-      if case .objectIDs = request.result { return .objectIDs(rows.map(\.objectID)) }
       return .snapshots(rows)
     }
   }

@@ -15,8 +15,32 @@ struct RowReading {
   func rows(
     of entity: EntityDescription, includesSubentities: Bool, limit: Int = 0, offset: Int = 0
   ) throws -> [RowSnapshot] {
-    let entity = schema.sql.entity(entity)
-    let shape = content.shapes.shape(of: entity, includesSubentities: includesSubentities)
+    let shape = shape(of: entity, includesSubentities)
+    let (condition, parameters) = window(on: shape, limit: limit, offset: offset)
+    return try select(shape, condition, parameters)
+  }
+
+  /// Their IDs alone.
+  func objectIDs(
+    of entity: EntityDescription, includesSubentities: Bool, limit: Int, offset: Int
+  ) throws -> [ManagedObjectID] {
+    let shape = shape(of: entity, includesSubentities)
+    let (condition, parameters) = window(on: shape, limit: limit, offset: offset)
+    let number = "t." + SQLText.name(PostgreSQLSchemaBuilder.entity)
+    let rows = try connection.run(
+      "SELECT \(number), \(key) FROM \(shape.table) t\(condition)", parameters)
+    return (0..<rows.count).compactMap { row in
+      guard let number = rows.integer(row, 0), let key = rows.integer(row, 1) else { return nil }
+      return content.objectID(entity: Int(truncatingIfNeeded: number), key: key)
+    }
+  }
+
+  private func shape(of entity: EntityDescription, _ includesSubentities: Bool) -> RowShape {
+    content.shapes.shape(
+      of: schema.sql.entity(entity), includesSubentities: includesSubentities)
+  }
+
+  private func window(on shape: RowShape, limit: Int, offset: Int) -> (String, ParameterList) {
     var (condition, parameters) = condition(on: shape)
     condition += " ORDER BY \(key)"
     if limit > 0 {
@@ -27,13 +51,12 @@ struct RowReading {
       parameters.append(Int64(offset))
       condition += " OFFSET $\(parameters.count)"
     }
-    return try select(shape, condition, parameters)
+    return (condition, parameters)
   }
 
   /// How many rows an entity has.
   func count(of entity: EntityDescription, includesSubentities: Bool) throws -> Int {
-    let entity = schema.sql.entity(entity)
-    let shape = content.shapes.shape(of: entity, includesSubentities: includesSubentities)
+    let shape = shape(of: entity, includesSubentities)
     let (condition, parameters) = condition(on: shape)
     let rows = try connection.run("SELECT count(*) FROM \(shape.table) t\(condition)", parameters)
     return Int(clamping: rows.integer(0, 0) ?? 0)

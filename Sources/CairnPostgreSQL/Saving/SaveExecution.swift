@@ -18,12 +18,19 @@ struct SaveExecution {
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
   func run() throws -> SaveOutcome? {
     let plan = try SaveStatements(request, content: content)
+    let sidecar = SidecarWriting(request.sidecar, in: content.schema.name)
+    let checks = sidecar.checks
     let transaction = PostgreSQLTransaction(begunOn: connection)
     do {
       let results = try connection.run(
-        [PostgreSQLTransaction.beginning()] + plan.statements + (metadata.map { [$0] } ?? [])
-          + [PostgreSQLTransaction.identification])
-      let isComplete = zip(results.dropFirst(), plan.wanted).allSatisfy { result, wanted in
+        [PostgreSQLTransaction.beginning()] + checks + plan.statements
+          + (metadata.map { [$0] } ?? []) + [PostgreSQLTransaction.identification])
+      if let key = sidecar.firstUnmet(results[1..<(1 + checks.count)]) {
+        transaction.rollBack()
+        return .sidecarChanged(key)
+      }
+      let isComplete = zip(results.dropFirst(1 + checks.count), plan.wanted).allSatisfy {
+        result, wanted in
         wanted.map { $0 == max(result.affectedRows, result.count) } ?? true
       }
       guard isComplete else {
@@ -32,6 +39,7 @@ struct SaveExecution {
       }
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
+      try sidecar.write(on: connection)
       let identifier = results.last?.integer(0, 0)
       try transaction.commit(knownAs: identifier, reconnect: reconnect)
       return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
@@ -62,6 +70,8 @@ struct SaveExecution {
   ///
   /// - Parameter constraint: What the server says is violated, by its name.
   private func blame(_ constraint: String? = nil) throws -> SaveOutcome? {
+    let sidecar = SidecarWriting(request.sidecar, in: content.schema.name)
+    if let key = try sidecar.firstUnmet(on: connection) { return .sidecarChanged(key) }
     let conflicts = try ConflictSearch(
       content: content, connection: connection, request: request
     ).conflicts()

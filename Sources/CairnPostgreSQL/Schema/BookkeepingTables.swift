@@ -7,9 +7,10 @@ enum BookkeepingTables {
   static let store = "cairn_store"
   static let entities = "cairn_entity"
   static let names = "cairn_name"
+  static let sidecar = "cairn_sidecar"
 
   /// All of them.
-  static let all = [store, entities, names]
+  static let all = [store, entities, names, sidecar]
 
   /// The version of the layout that these tables and the names in them have.
   static let format: Int64 = 1
@@ -37,6 +38,10 @@ enum BookkeepingTables {
         "table_name text NOT NULL, column_name text NOT NULL, entity text NOT NULL, "
           + "property text NOT NULL, role text NOT NULL, PRIMARY KEY (table_name, column_name)",
         "What of the store's model each table (with an empty column name) and column stands for")
+      + table(
+        sidecar,
+        "map text COLLATE pg_catalog.\"C\", key bytea, value bytea NOT NULL, PRIMARY KEY (map, key)",
+        "Bookkeeping of sync, which commits with the rows")
   }
 
   /// What goes into the tables of a new store.

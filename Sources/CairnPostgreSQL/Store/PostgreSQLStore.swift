@@ -8,7 +8,9 @@ import Synchronization
 ///
 /// Every method may be called from any thread; each takes a connection of the store's pool for as long as it runs.
 // Unchecked: all mutable state is in `state`; the pool guards its connections itself.
-package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchecked Sendable {
+package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, SidecarKeeping,
+  @unchecked Sendable
+{
   /// The type string.
   package static let typeName = "PostgreSQL"
 
@@ -141,6 +143,21 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchec
     }
   }
 
+  package func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
+    try work("read the bookkeeping of") { state, connection in
+      try SidecarReading(schema: state.place.schema, connection: connection).values(for: keys)
+    }
+  }
+
+  package func sidecarEntries(
+    of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
+  ) throws -> [(key: Data, value: Data)] {
+    try work("read the bookkeeping of") { state, connection in
+      try SidecarReading(schema: state.place.schema, connection: connection).entries(
+        of: map, from: lower, to: upper, limit: limit, except: value)
+    }
+  }
+
   // MARK: Writing
 
   package override func obtainPermanentIDs(
@@ -176,10 +193,6 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, @unchec
       throw CoreDataError(
         .persistentStoreSave,
         "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
-    }
-    guard request.sidecar.isEmpty else {
-      throw CoreDataError(
-        .persistentStoreUnsupportedRequestType, "PostgreSQL stores keep no entries of sync yet.")
     }
     return try work("save to") { state, connection in
       let metadata = try metadataStatement(in: state.place.schema)

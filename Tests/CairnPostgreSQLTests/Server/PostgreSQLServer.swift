@@ -39,7 +39,7 @@ final class PostgreSQLServer: Sendable {
   static let isAvailable = programs != nil
   /// What a run of tests says that leaves these out.
   static let absence: Comment =
-    "NOT RUN: no PostgreSQL server is installed; `make deps` installs Debian's package postgresql"
+    "NOT RUN: no PostgreSQL server is installed; `make postgresql-server` installs Debian's package postgresql"
 
   private init() throws {
     let programs = try #require(Self.programs)
