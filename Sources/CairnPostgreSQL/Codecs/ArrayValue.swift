@@ -8,6 +8,8 @@ struct ArrayValue: ValueSink, Sendable {
 
   init(of type: PostgreSQLType) { self.type = type }
 
+  var byteCount: Int { writer.bytes.count }
+
   mutating func begin(_ type: PostgreSQLType) {
     precondition(type == self.type, "an array has values of one type")
     start = writer.bytes.count

@@ -11,6 +11,7 @@ package struct ParameterList: ValueSink, Sendable {
   package init() { writer.append(UInt8(0)) }
 
   var count: Int32 { Int32(clamping: types.count) }
+  var byteCount: Int { writer.bytes.count }
 
   mutating func begin(_ type: PostgreSQLType) {
     types.append(type.number)

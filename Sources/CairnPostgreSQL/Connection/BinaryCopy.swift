@@ -4,7 +4,6 @@ import CairnStore
 /// Rows on their way into a table with COPY, in the binary form.
 package struct CopyRows: ValueSink {
   private let connection: PostgreSQLConnection
-  private let deadline: UInt64?
   var writer = BinaryWriter()
   private let columnCount: Int16
   private var columnsLeft: Int16 = 0
@@ -14,10 +13,9 @@ package struct CopyRows: ValueSink {
   /// So many bytes are collected before they go to the server.
   private static let portion = 64 * 1024
 
-  fileprivate init(_ connection: PostgreSQLConnection, columnCount: Int, deadline: UInt64?) {
+  fileprivate init(_ connection: PostgreSQLConnection, columnCount: Int) {
     self.connection = connection
     self.columnCount = Int16(clamping: columnCount)
-    self.deadline = deadline
     // The signature, flags, and the length of what follows the header.
     writer.append(bytes: Array("PGCOPY\n".utf8) + [0xff] + Array("\r\n\0".utf8))
     writer.append(Int32(0))
@@ -61,10 +59,10 @@ package struct CopyRows: ValueSink {
       }
       if result == 1 { break }
       guard result == 0 else { throw connection.lost() }
-      try connection.flush(until: deadline)
+      try connection.flush()
     }
     // The server takes it in while the next rows are made.
-    try connection.flush(until: deadline)
+    try connection.flush()
   }
 
   fileprivate mutating func finish() throws {
@@ -83,37 +81,34 @@ extension PostgreSQLConnection {
     _ text: String, columnCount: Int, _ produce: (inout CopyRows) throws -> Void
   ) throws -> Int {
     try checkIsUsable()
-    let deadline = answerDeadline()
     try check(
       libpq.sendQuery(handle, text + " (FORMAT binary)", 0, nil, nil, nil, nil, 1))
-    let start = try finishStatement(until: deadline)
+    let start = try finishStatement()
     guard start.status == .copyIn else {
       throw PostgreSQLFailure(.client, "the statement is no COPY from the client")
     }
     do {
-      var rows = CopyRows(self, columnCount: columnCount, deadline: deadline)
+      var rows = CopyRows(self, columnCount: columnCount)
       try produce(&rows)
       try rows.finish()
     } catch {
       if end == nil {
-        try endCopy(problem: "the program gave up", until: answerDeadline())
+        try endCopy(problem: "the program gave up")
         // The server says that the copy failed, as it was asked to.
-        _ = try? finishStatement(until: answerDeadline())
+        _ = try? finishStatement()
       }
       throw error
     }
-    // Making the rows may have taken long.
-    let answer = answerDeadline()
-    try endCopy(problem: nil, until: answer)
-    return try finishStatement(until: answer).affectedRows
+    try endCopy(problem: nil)
+    return try finishStatement().affectedRows
   }
 
-  private func endCopy(problem: String?, until deadline: UInt64?) throws {
+  private func endCopy(problem: String?) throws {
     while true {
       let result = libpq.putCopyEnd(handle, problem)
       if result == 1 { return }
       guard result == 0 else { throw lost() }
-      try flush(until: deadline)
+      try flush()
     }
   }
 }

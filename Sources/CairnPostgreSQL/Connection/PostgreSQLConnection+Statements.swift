@@ -26,20 +26,19 @@ extension PostgreSQLConnection {
     _ text: String, _ parameters: ParameterList = ParameterList(), isKept: Bool = true
   ) throws -> PostgreSQLRows {
     try checkIsUsable()
-    let deadline = answerDeadline()
     guard isKept else {
       try check(
         parameters.withPointers { values, lengths, formats in
           libpq.sendQuery(
             handle, text, parameters.count, parameters.types, values, lengths, formats, 1)
         })
-      return try finishStatement(until: deadline)
+      return try finishStatement()
     }
     let key = StatementCache.Key(text, parameters)
-    let name = try prepared(key, parameters, until: deadline)
+    let name = try prepared(key, parameters)
     try check(sendPrepared(name, parameters))
     do {
-      return try finishStatement(until: deadline)
+      return try finishStatement()
     } catch let failure as PostgreSQLFailure {
       forget(key, after: failure)
       throw failure
@@ -56,13 +55,12 @@ extension PostgreSQLConnection {
   package func run(_ batch: [Statement]) throws -> [PostgreSQLRows] {
     if batch.isEmpty { return [] }
     try checkIsUsable()
-    let deadline = answerDeadline()
     try check(libpq.enterPipeline(handle))
     var exchange = PipelineExchange(statements: batch)
     do {
       try exchange.send(on: self)
       try check(libpq.pipelineSync(handle))
-      try exchange.receive(on: self, until: deadline)
+      try exchange.receive(on: self)
     } catch {
       // Nothing says what is still under way.
       let failure = error as? PostgreSQLFailure ?? PostgreSQLFailure(.lost, "\(error)")
@@ -74,27 +72,27 @@ extension PostgreSQLConnection {
       forget(StatementCache.Key(batch[index].text, batch[index].parameters), after: failure)
       throw failure
     }
-    try dropSurplus(until: deadline)
+    try dropSurplus()
     return exchange.results
   }
 
   /// The name under which the server knows a text, which is prepared where it does not.
   private func prepared(
-    _ key: StatementCache.Key, _ parameters: ParameterList, until deadline: UInt64?
+    _ key: StatementCache.Key, _ parameters: ParameterList
   ) throws -> String {
     if let name = statements.name(of: key) { return name }
     let name = statements.newName()
     try check(libpq.sendPrepare(handle, name, key.text, parameters.count, key.types))
-    _ = try finishStatement(until: deadline)
+    _ = try finishStatement()
     statements.note(key, preparedAs: name)
-    try dropSurplus(until: deadline)
+    try dropSurplus()
     return name
   }
 
-  private func dropSurplus(until deadline: UInt64?) throws {
+  private func dropSurplus() throws {
     for name in statements.takeSurplus() {
       try check(libpq.sendQuery(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 1))
-      _ = try finishStatement(until: deadline)
+      _ = try finishStatement()
     }
   }
 
@@ -135,6 +133,8 @@ private struct PipelineExchange {
   private(set) var prepared: [(key: StatementCache.Key, name: String)] = []
   private(set) var failure: (statement: Int, failure: PostgreSQLFailure)?
 
+  private static let longestHeldBack = 1 << 20
+
   init(statements: [Statement]) { self.statements = statements }
 
   var results: [PostgreSQLRows] { statements.indices.compactMap { received[$0] } }
@@ -142,8 +142,15 @@ private struct PipelineExchange {
   mutating func send(on connection: PostgreSQLConnection) throws {
     let libpq = connection.libpq
     var pending: [StatementCache.Key: String] = [:]
+    var heldBack = 0
     for (index, statement) in statements.enumerated() {
       let parameters = statement.parameters
+      // libpq keeps all that the network does not take at once, in one piece of memory.
+      if heldBack > Self.longestHeldBack {
+        try connection.flush()
+        heldBack = 0
+      }
+      heldBack += parameters.byteCount
       guard statement.isKept else {
         try connection.check(
           parameters.withPointers { values, lengths, formats in
@@ -171,11 +178,11 @@ private struct PipelineExchange {
   }
 
   /// Reads up to the end of the pipeline, which comes after a failure, too.
-  mutating func receive(on connection: PostgreSQLConnection, until deadline: UInt64?) throws {
+  mutating func receive(on connection: PostgreSQLConnection) throws {
     var position = 0
     var hasEnded = false
     while true {
-      guard let result = try connection.nextResult(until: deadline) else {
+      guard let result = try connection.nextResult() else {
         // One nil stands between two statements; two mean that the connection is gone.
         if hasEnded { throw connection.lost() }
         hasEnded = true

@@ -5,8 +5,8 @@ import Foundation
 
 /// One session of a PostgreSQL server.
 ///
-/// Its methods wait, each until a deadline at the most: a network that is gone costs a thread as long as the
-/// settings say, not for ever. What fails is thrown as ``PostgreSQLFailure``; after one that ends the connection, all
+/// Each wait for the server has an end: a network that is gone costs a thread as long as the settings say, not for
+/// ever, while one that is only slow may take its time. What fails is thrown as ``PostgreSQLFailure``; after one that ends the connection, all
 /// later calls throw the same.
 // Unchecked: a connection is used by one thread at a time, which the pool sees to by lending each to one caller.
 // `cancellation` alone goes to other threads, and has its own proof.
@@ -105,8 +105,8 @@ package final class PostgreSQLConnection: @unchecked Sendable {
 
   // MARK: Waiting
 
-  /// The moment until which an answer to what is sent now has to be there.
-  func answerDeadline() -> UInt64? {
+  /// The moment until which the server has to take or give something.
+  private func answerDeadline() -> UInt64? {
     settings.answerTimeout.map {
       MonotonicClock.nanoseconds &+ UInt64(max(0, $0.wholeNanoseconds))
     }
@@ -131,13 +131,13 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   ///
   /// - Returns: What it is ready for; never empty.
   private func wait(
-    for events: DescriptorReadiness, until deadline: UInt64?
+    for events: DescriptorReadiness
   ) throws -> DescriptorReadiness {
     let socket = libpq.socket(handle)
     guard socket >= 0 else { throw lost() }
     let ready: DescriptorReadiness
     do {
-      ready = try events.wait(on: socket, until: deadline)
+      ready = try events.wait(on: socket, until: answerDeadline())
     } catch {
       throw lose(PostgreSQLFailure(.lost, "\(error)"))
     }
@@ -158,12 +158,12 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   }
 
   /// Sends what libpq holds back, and takes in what the server sends meanwhile: it may wait for that.
-  func flush(until deadline: UInt64?) throws {
+  func flush() throws {
     while true {
       switch libpq.flush(handle) {
       case 0: return
       case 1:
-        let ready = try wait(for: [.reading, .writing], until: deadline)
+        let ready = try wait(for: [.reading, .writing])
         if ready.contains(.reading), try !takeIn() { return }
       default:
         // The server may have said why before it went.
@@ -173,10 +173,10 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   }
 
   /// The next result, nil when there is none left of the statement.
-  func nextResult(until deadline: UInt64?) throws -> PostgreSQLRows? {
-    try flush(until: deadline)
+  func nextResult() throws -> PostgreSQLRows? {
+    try flush()
     while libpq.isBusy(handle) == 1 {
-      _ = try wait(for: .reading, until: deadline)
+      _ = try wait(for: .reading)
       if try !takeIn() { break }
     }
     return libpq.nextResult(handle).map { PostgreSQLRows($0, libpq: libpq) }
@@ -185,10 +185,10 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   /// Reads the results of one statement to the end.
   ///
   /// - Returns: The last one.
-  func finishStatement(until deadline: UInt64?) throws -> PostgreSQLRows {
+  func finishStatement() throws -> PostgreSQLRows {
     var last: PostgreSQLRows?
     var failure: PostgreSQLFailure?
-    while let result = try nextResult(until: deadline) {
+    while let result = try nextResult() {
       if let problem = self.failure(in: result) {
         failure = failure ?? problem
       } else {

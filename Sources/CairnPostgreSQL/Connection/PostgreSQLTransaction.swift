@@ -101,15 +101,19 @@ struct OutcomeInquiry {
   ) throws -> PostgreSQLTransaction.Outcome {
     let deadline = MonotonicClock.nanoseconds &+ UInt64(max(0, patience.wholeNanoseconds))
     while true {
+      var trouble: (any Error)?
       do {
         let connection = try reconnect()
         guard connection.server.sharesTransactions(with: server) else { return .unknown }
         if let outcome = try ask(on: connection) { return outcome }
       } catch {
         // A server that recovers is back in a while.
-        if MonotonicClock.nanoseconds >= deadline { throw error }
+        trouble = error
       }
-      if MonotonicClock.nanoseconds >= deadline { return .unknown }
+      if MonotonicClock.nanoseconds >= deadline {
+        if let trouble { throw trouble }
+        return .unknown
+      }
       Thread.sleep(forTimeInterval: 0.1)
     }
   }

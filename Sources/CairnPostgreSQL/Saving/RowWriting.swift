@@ -78,6 +78,8 @@ struct ColumnArrays: ValueSink {
 
   init(_ types: [PostgreSQLType]) { arrays = types.map { ArrayValue(of: $0) } }
 
+  var byteCount: Int { arrays.reduce(0) { $0 + $1.byteCount } }
+
   var writer: BinaryWriter {
     get { arrays[next].writer }
     _modify { yield &arrays[next].writer }

@@ -12,8 +12,9 @@ struct SaveStatements {
   /// By statement; nil where any number will do.
   private(set) var wanted: [Int?] = []
 
-  /// So many rows go into one statement.
+  /// So many rows go into one statement, unless they have more than so many bytes: the server takes a gigabyte at most.
   private static let portion = 1000
+  private static let longestPortion = 16 << 20
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
   private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
   private static let version = SQLText.name(PostgreSQLSchemaBuilder.version)
@@ -148,9 +149,7 @@ struct SaveStatements {
         for update in updates { try overwrite(update, group.slots, entity) }
         continue
       }
-      for portion in updates.portions(of: Self.portion) {
-        try update(Array(portion), group.slots, entity)
-      }
+      try update(updates, group.slots, entity)
     }
   }
 
@@ -158,22 +157,36 @@ struct SaveStatements {
     _ updates: [SaveChangesRequest.Update], _ slots: [Int], _ entity: SQLEntity
   ) throws {
     let writer = RowWriting(content: content, entity: entity, slots: slots)
-    var columns = ColumnArrays(writer.types)
-    var versions: [(key: Int64, version: Int64)] = []
-    for update in updates {
-      versions.append((update.snapshot.rowKey ?? 0, update.version))
-      try writer.append(update.snapshot, to: &columns)
-    }
-    var parameters = Self.parameters(versions)
-    columns.append(to: &parameters)
     let names = writer.columns.indices.map { "v\($0)" }
     let marks = (1...(names.count + 2)).map { "$\($0)" }.joined(separator: ", ")
     let assignments = zip(writer.columns, names).map { "\($0) = u.\($1), " }.joined()
-    add(
+    let text =
       "UPDATE \(schema.place(ofTable: entity.table)) t SET \(assignments)\(Self.version) = u.version + 1 "
-        + "FROM unnest(\(marks)) AS u(\((["id", "version"] + names).joined(separator: ", "))) "
-        + "WHERE t.\(Self.key) = u.id AND t.\(Self.version) = u.version", parameters,
-      wanted: updates.count)
+      + "FROM unnest(\(marks)) AS u(\((["id", "version"] + names).joined(separator: ", "))) "
+      + "WHERE t.\(Self.key) = u.id AND t.\(Self.version) = u.version"
+    for (updates, columns) in try Self.portions(of: updates, writer, row: \.snapshot) {
+      var parameters = Self.parameters(updates.map { ($0.snapshot.rowKey ?? 0, $0.version) })
+      columns.append(to: &parameters)
+      add(text, parameters, wanted: updates.count)
+    }
+  }
+
+  /// The values of rows by the column, so many rows at a time as one statement takes.
+  private static func portions<Row>(
+    of rows: [Row], _ writer: RowWriting, row: (Row) -> RowSnapshot
+  ) throws -> [(rows: ArraySlice<Row>, columns: ColumnArrays)] {
+    var result: [(ArraySlice<Row>, ColumnArrays)] = []
+    var columns = ColumnArrays(writer.types)
+    var start = 0
+    for index in rows.indices {
+      try writer.append(row(rows[index]), to: &columns)
+      let isFull = index + 1 - start == portion || columns.byteCount > longestPortion
+      guard isFull || index + 1 == rows.count else { continue }
+      result.append((rows[start...index], columns))
+      columns = ColumnArrays(writer.types)
+      start = index + 1
+    }
+    return result
   }
 
   /// Whatever version is there; a row that was deleted meanwhile lives on, as was decided.
@@ -202,9 +215,7 @@ struct SaveStatements {
     for (number, insertions) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = schema.sql.entity(number: number) else { continue }
       let writer = RowWriting(content: content, entity: entity)
-      for portion in insertions.portions(of: Self.portion) {
-        var columns = ColumnArrays(writer.types)
-        for insertion in portion { try writer.append(insertion.snapshot, to: &columns) }
+      for (portion, columns) in try Self.portions(of: insertions, writer, row: \.snapshot) {
         var parameters = ParameterList()
         parameters.append(keys: portion.map { $0.snapshot.rowKey ?? 0 })
         columns.append(to: &parameters)
@@ -252,11 +263,5 @@ struct SaveStatements {
           : "DELETE FROM \(table) WHERE \(owner) = $1 AND \(member) = ANY ($2)"
       }
     }
-  }
-}
-
-extension Array {
-  fileprivate func portions(of size: Int) -> [ArraySlice<Element>] {
-    stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
   }
 }

@@ -144,17 +144,23 @@ import Testing
     #expect(try elsewhere.outcome(reconnect: reconnect) == .unknown)
   }
 
-  @Test func aServerThatDoesNotComeBackIsAnErrorAfterAWhile() throws {
+  @Test func aServerThatIsDownIsAskedAgainForAWhile() throws {
     struct Down: Error {}
-    var inquiry = OutcomeInquiry(identifier: 1, process: 1, server: owner.server)
-    inquiry.patience = .milliseconds(250)
+    let connection = try server.connect()
+    let transaction = try PostgreSQLTransaction(on: connection)
+    try connection.run("INSERT INTO \(table) VALUES (1)")
+    let identifier = try #require(
+      try connection.run("SELECT pg_current_xact_id()").integer(0, 0))
+    try transaction.commit(reconnect: reconnect)
+    var inquiry = OutcomeInquiry(identifier: identifier, process: 1, server: connection.server)
     var attempts = 0
-    #expect(throws: Down.self) {
-      try inquiry.outcome {
-        attempts += 1
-        throw Down()
-      }
+    let outcome = try inquiry.outcome {
+      attempts += 1
+      if attempts < 3 { throw Down() }
+      return try reconnect()
     }
-    #expect(attempts > 1)
+    #expect(outcome == .committed && attempts == 3)
+    inquiry.patience = .zero
+    #expect(throws: Down.self) { try inquiry.outcome { throw Down() } }
   }
 }

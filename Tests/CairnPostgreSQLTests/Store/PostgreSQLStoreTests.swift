@@ -1,6 +1,7 @@
 // A store as programs open it: several at once, at servers that fail, under names that are hard to keep.
 
 import CairnModel
+import CairnSQL
 @_spi(Stores) import CairnStore
 import Foundation
 import Testing
@@ -249,6 +250,24 @@ import Testing
     request.deletions = try all("Book", in: store).map { .init(snapshot: $0) }
     _ = try saved(store.save(request))
     #expect(try all("Book", in: store).isEmpty)
+  }
+
+  /// More than one statement, and more than libpq shall hold back, takes.
+  @Test func largeValuesAreSavedAFewAtATime() throws {
+    let store = try open()
+    let rows = try (0..<12).map { number in
+      try row(
+        "Author", ["portrait": .data(Data(repeating: UInt8(number), count: 4_000_000))], in: store)
+    }
+    let plan = try SaveStatements(
+      insertion(rows),
+      content: StoreContent(
+        PostgreSQLSchema(SQLSchema(model: store.managedObjectModel), in: try SchemaName(schema)),
+        identity: store.identity))
+    #expect(plan.statements.count == 3 && plan.wanted.compactMap(\.self).reduce(0, +) == 12)
+    _ = try saved(store.save(insertion(rows)))
+    let found = try all("Author", in: store)
+    #expect(found.map(\.values) == rows.map(\.values))
   }
 
   @Test func theReceiptSaysWhatIsStored() throws {
