@@ -140,7 +140,7 @@ final class LogCare: Sendable {
     var size: Int64 = 0
     var code = measure(file, &size)
     if size < committed * pageSize {
-      gap.compareExchange(expected: .unknown, desired: .found, ordering: .relaxed)
+      _ = gap.compareExchange(expected: .unknown, desired: .found, ordering: .relaxed)
     }
     var place = max(size, committed * pageSize)
     while code == SQLITE_OK, place < needed {
