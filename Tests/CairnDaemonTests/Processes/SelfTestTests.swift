@@ -223,8 +223,11 @@ import Testing
 
   /// How often the daemon of a drill in a folder has been started.
   private func starts(in folder: TemporaryFolder) -> Int {
-    guard let drill = try? entries(folder).first(where: { $0.hasPrefix("cairn-self-test-") }),
-      let log = try? String(contentsOfFile: folder.file("\(drill)/cairnd.log"), encoding: .utf8)
+    // Beside it lies the one of its socket.
+    guard
+      let drill = try? entries(folder).first(where: {
+        $0.hasPrefix("cairn-self-test-") && !$0.hasSuffix("-socket")
+      }), let log = try? String(contentsOfFile: folder.file("\(drill)/cairnd.log"), encoding: .utf8)
     else { return 0 }
     return log.split(separator: "\n").count { $0.contains("event=started") }
   }

@@ -101,7 +101,7 @@ struct EngineSimulationTests {
           guard let seed = rest.popFirst() else { return }
           group.addTask { (seed, await Simulation.run(seed: seed)) }
         }
-        for _ in 0..<2 { add() }
+        for _ in 0..<4 { add() }
         for await (seed, outcome) in group {
           total.merge(outcome.counts, uniquingKeysWith: +)
           if !outcome.faults.isEmpty {
