@@ -39,7 +39,7 @@ import Testing
     try owner.run("GRANT USAGE ON SCHEMA \(role) TO \(role)", isKept: false)
     for setting in [
       "search_path = \(role), pg_catalog", "TimeZone = 'Asia/Kolkata'",
-      "standard_conforming_strings = off", "statement_timeout = 1", "lock_timeout = 0",
+      "standard_conforming_strings = off", "statement_timeout = 30000", "lock_timeout = 0",
     ] { try owner.run("ALTER ROLE \(role) SET \(setting)", isKept: false) }
     let connection = try server.connect(user: role)
     func setting(_ name: String) throws -> String? {
