@@ -110,13 +110,6 @@ public struct ReadOnlyStore: Sendable {
       throw ReadOnlyStoreError(
         message: "\(path) is empty", hint: "a store that was opened once is not")
     }
-    // Apple's is a property list; opening it says so.
-    guard head.starts(with: Data("CairnBinaryStore".utf8)) || head.starts(with: Data("bplist".utf8))
-    else {
-      throw ReadOnlyStoreError(
-        message: "\(path) is no store: neither a file of SQLite nor XML nor a binary store",
-        hint: "name the store's file itself")
-    }
     return StoreTypeName.binary
   }
 
@@ -134,6 +127,12 @@ public struct ReadOnlyStore: Sendable {
       return try ManagedObjectModel.load(contentsOf: file)
     }
     guard type == StoreTypeName.sqlite else {
+      // What is no store needs no model.
+      do {
+        _ = try PersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+      } catch let error as CoreDataError {
+        throw ReadOnlyStoreError(message: error.message, hint: "name the store's file itself")
+      }
       throw ReadOnlyStoreError(
         message: "\(url.path) keeps no model inside: \(type) stores do not",
         hint: "name its model with --model")

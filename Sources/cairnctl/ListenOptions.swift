@@ -35,14 +35,12 @@ struct ListenOptions: ParsableArguments {
     try Self.wait {
       do {
         try await body()
-      } catch let error as IOError {
-        let code = ErrnoCode(rawValue: error.errnoCode)
-        throw CommandFailure(
-          message: "cannot listen on \(address): \(code.explanation)",
-          hint: "\(code.advice.map { "\($0); " } ?? "")name another by --listen")
       } catch {
+        let code = (error as? IOError).map { ErrnoCode(rawValue: $0.errnoCode) }
+        let advice = code?.advice.map { "\($0); " } ?? ""
         throw CommandFailure(
-          message: "cannot listen on \(address): \(error)", hint: "name another by --listen")
+          message: "cannot listen on \(address): \(code?.explanation ?? "\(error)")",
+          hint: "\(advice)name another by --listen")
       }
     }
   }

@@ -11,7 +11,8 @@ struct RolePolicy: Sendable, Hashable {
   /// The process that started this daemon and drives it through a self-test: an owner, if it has the daemon's own
   /// user; nil for a daemon that serves people.
   ///
-  /// The policy gives the user `nobody` no role, and recognises that user's self-test by this process alone.
+  /// The policy gives the kernel's stand-in user (see below) no role, and knows the self-test of that user by this
+  /// process alone.
   var driver: Int32?
 
   /// The kernel's stand-in for users that this user namespace does not know.

@@ -11,6 +11,7 @@ struct ArrayValue: ValueSink, Sendable {
   var byteCount: Int { writer.bytes.count }
 
   mutating func begin(_ type: PostgreSQLType) {
+    // The form of a value names the type for the array and for its values alike; no value decides it.
     precondition(type == self.type, "an array has values of one type")
     start = writer.bytes.count
     writer.append(Int32(0))
@@ -22,6 +23,7 @@ struct ArrayValue: ValueSink, Sendable {
   }
 
   mutating func appendNull(_ type: PostgreSQLType) {
+    // As above.
     precondition(type == self.type, "an array has values of one type")
     writer.append(Int32(-1))
     hasNull = true

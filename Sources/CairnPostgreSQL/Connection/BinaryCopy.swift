@@ -29,6 +29,7 @@ package struct CopyRows: ValueSink {
     writer.append(columnCount)
     columnsLeft = columnCount
     try write(&self)
+    // The caller's source writes each column of the table, NULL included; no value decides how many.
     precondition(columnsLeft == 0, "a row has a value for each column")
     if writer.bytes.count >= Self.portion { try send() }
   }

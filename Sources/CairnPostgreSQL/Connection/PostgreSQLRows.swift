@@ -30,10 +30,9 @@ package final class PostgreSQLRows: @unchecked Sendable {
   }
 
   /// The bytes of a value, nil for NULL; valid while this result lives.
-  ///
-  /// - Precondition: Row and column are there.
   func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
-    precondition(row >= 0 && row < count && column >= 0 && column < columnCount)
+    // The server decides how many rows and columns it sends: those that it leaves out read as NULL.
+    guard (0..<count).contains(row), (0..<columnCount).contains(column) else { return nil }
     if libpq.isNull(handle, Int32(row), Int32(column)) == 1 { return nil }
     return UnsafeRawBufferPointer(
       start: libpq.value(handle, Int32(row), Int32(column)),

@@ -40,8 +40,8 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     else {
       throw CoreDataError(
         .persistentStoreIncompatibleVersionHash,
-        "The store in \(place.description) was made with another version of the model; PostgreSQL stores are "
-          + "not migrated yet.")
+        "The store in \(place.description) was made with another version of the model; a "
+          + "PostgreSQL store is opened with the version that made it.")
     }
     let schema = PostgreSQLSchema(
       SQLSchema(model: managedObjectModel, identity: identity), in: place.schema, kept: record.names
@@ -72,7 +72,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     guard derived.isEmpty else {
       throw CoreDataError(
         .persistentStoreIncompatibleSchema,
-        "PostgreSQL stores do not keep derived attributes yet: \(derived.joined(separator: ", ")).")
+        "PostgreSQL stores keep no derived attributes: \(derived.joined(separator: ", ")).")
     }
     return try store.create(
       PostgreSQLSchema(sql, in: place.schema), identifier: identity.identifier,
@@ -121,7 +121,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     guard request.place == nil else {
       throw CoreDataError(
         .persistentStoreUnsupportedRequestType,
-        "PostgreSQL stores do not go on behind a row yet; ask for an offset.")
+        "PostgreSQL stores do not go on behind a row; ask for an offset.")
     }
     return try work("fetch from") { state, connection in
       try FetchExecution(content: state.content, connection: connection, request: request).run()

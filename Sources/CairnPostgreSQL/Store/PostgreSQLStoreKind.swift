@@ -12,7 +12,7 @@ package struct PostgreSQLStoreKind: StoreKind {
 
   package func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     try withStore(at: url, options) { store, _ in
-      // A schema without tables is no store yet: opening it makes one.
+      // A schema without tables is not a store: opening it makes one.
       guard let record = try store.record() else { return [:] }
       var metadata = record.metadata
       metadata[StoreMetadataKey.uuid] = record.identifier

@@ -199,8 +199,8 @@ extension SQLiteStore: SidecarKeeping {
     }
     // What is left out is read, too.
     let count = limit == 0 || value != nil ? .max : limit
-    // Most often there are few, however many are wanted.
-    if count > Self.briefCount, value == nil,
+    // Most often there are few, however many are wanted; who goes on behind a page has seen that there are more.
+    if count > Self.briefCount, value == nil, limit == 0 || lower == nil,
       let few = try readHeld({ try read($0, Self.briefCount + 1) }), few.count <= Self.briefCount
     {
       return few

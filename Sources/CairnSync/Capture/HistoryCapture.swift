@@ -37,20 +37,18 @@ struct HistoryCapture {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       let captured = ledger.head.captured
-      // The usual case: nothing happened.
-      if captured != 0, ledger.head.bootstrap != .history,
-        try history.lastTransactionNumber() <= captured
-      {
-        return (0, true)
-      }
       let newest = try history.lastTransactionNumber()
+      // The usual case: nothing happened.
+      if captured != 0, ledger.head.bootstrap != .history, newest <= captured { return (0, true) }
       if try isGone(after: captured, history, ledger) {
         try HistoryGap(access: access).begin(history)
         // What has gone went before what history still tells of was written.
         try HistoryGap(access: access).captureRows()
         return (0, false)
       }
-      guard let (transactions, start) = try read(history, after: captured, ledger) else { continue }
+      guard
+        let (transactions, start) = try read(history, after: captured, upTo: newest, ledger)
+      else { continue }
       let own = try access.ownTransactions(after: captured)
       let (foreign, count) = try changes(of: transactions, except: own, after: start)
       let isAll = count == transactions.count && count < Self.transactionsPerCommit
@@ -102,12 +100,11 @@ struct HistoryCapture {
   /// The next transactions, without their changes, and what precedes the first of them; nil where history was
   /// purged just now.
   private func read(
-    _ history: any HistoryKeeping, after: Int64, _ ledger: Ledger
+    _ history: any HistoryKeeping, after: Int64, upTo last: Int64, _ ledger: Ledger
   ) throws -> (transactions: [HistoryTransactionRecord], after: Int64?)? {
     // What was purged before sync began is no gap: all rows are looked at then.
     let start = after == 0 && ledger.head.bootstrap == .history ? nil : after
     do {
-      let last = try history.lastTransactionNumber()
       return (
         try history.transactions(after: start, upTo: last, limit: Self.transactionsPerCommit), start
       )
@@ -133,7 +130,7 @@ extension HistoryKeeping {
   /// Transactions without their changes, oldest first.
   ///
   /// - Parameters:
-  ///   - last: The last one that there is: a store reads few of them faster when it is told that they are few.
+  ///   - last: The last one that there is: the store takes a faster way where the request asks for few.
   ///   - limit: How many at most; 0 for all.
   func transactions(
     after: Int64?, upTo last: Int64, limit: Int

@@ -41,14 +41,14 @@ struct StoreAccess: Sendable {
     let history = try history()
     let last = try history.lastTransactionNumber()
     guard last > captured else { return Uncaptured() }
-    let found = try history.transactions(
-      after: captured == 0 ? nil : captured, upTo: last, limit: limit)
+    let start = captured == 0 ? nil : captured
+    let found = try history.transactions(after: start, upTo: last, limit: limit)
     let own = try ownTransactions(after: captured)
     // While sync fills a store, each of its own transactions has a thousand changes: only those of
     // others are read.
     let foreign =
       includesChanges
-      ? try changes(of: found, except: own, after: captured == 0 ? nil : captured)
+      ? try changes(of: found, except: own, after: start)
       : found.filter { !own.contains($0.number) }
     return Uncaptured(
       transactions: foreign, isAll: limit == 0 || found.count < limit, own: own,

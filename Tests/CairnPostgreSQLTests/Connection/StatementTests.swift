@@ -32,6 +32,13 @@ import Testing
     try connection.run("SELECT count(*) FROM \(schema).line").integer(0, 0)
   }
 
+  @Test func whatAServerLeavesOutOfItsAnswerIsNull() throws {
+    let rows = try connection.run("SELECT 1::bigint WHERE false")
+    for (row, column) in [(0, 0), (0, 1), (-1, 0), (0, -1)] {
+      #expect(rows.integer(row, column) == nil && rows.data(row, column) == nil)
+    }
+  }
+
   @Test func valuesComeBackAsTheyWent() throws {
     for text in ["", "plain", "'; DROP TABLE line; --", "\\ \" \u{2019} \u{1F332}", "e\u{301}"] {
       var parameters = ParameterList()

@@ -34,7 +34,10 @@ struct ForeignRuleTests {
     let daemon = try SyncEngineTests.Daemon("local", in: scratch)
     let url = try await daemon.addReplica(in: scratch, with: ["k", "l"])
     func there(_ statement: String) async throws {
-      let file = try DatabaseQueue(path: url.path)
+      // The daemon may be writing just then.
+      var patient = Configuration()
+      patient.busyMode = .timeout(30)
+      let file = try DatabaseQueue(path: url.path, configuration: patient)
       try await file.write { try $0.execute(sql: statement) }
       try file.close()
     }
