@@ -98,7 +98,11 @@ struct LocalStoreOpening {
       StoreOptionKey.remoteChangeNotification: true,
       StoreOptionKey.timeout: 10,
       StoreOptionKey.rowChecksums: true,
-      StoreOptionKey.sqlitePragmas: ["synchronous": durability == .full ? "FULL" : "NORMAL"],
+      StoreOptionKey.sqlitePragmas: [
+        "synchronous": durability == .full ? "FULL" : "NORMAL",
+        // Half of SQLite's own limit: the daemon moves the log before a save of another program has to.
+        "wal_autocheckpoint": "500",
+      ],
     ]
   }
 

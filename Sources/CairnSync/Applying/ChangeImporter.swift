@@ -248,14 +248,11 @@ struct ChangeImporter {
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 64, includesChanges: false)
     guard later.isAll, later.transactions.isEmpty else { return false }
-    if later.own.count >= Self.ownTransactions, let last = later.last {
+    if later.own.count >= HistoryCapture.ownTransactions, let last = later.last {
       ledger.passOver(later.own, upTo: last)
     }
     return true
   }
-
-  /// After so many of them, sync's own transactions are looked at by no commit that follows.
-  private static let ownTransactions = 16
 
   /// Whether no application has written, since the ledger was read, to a row that the commit is
   /// about.

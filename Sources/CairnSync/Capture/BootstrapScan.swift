@@ -7,6 +7,10 @@ import Foundation
 struct BootstrapScan {
   let access: StoreAccess
   static let rowsPerCommit = 500
+  /// How many rows have one number of the change order, and so travel together.
+  ///
+  /// As few as a reader writes at a time beside programs, which wait for as long as that takes.
+  static let rowsPerNumber = BatchPacing.least
   /// How many rows are looked for in the bookkeeping at once: history has brought most of them there.
   static let rowsPerLook = 4096
 
@@ -56,7 +60,7 @@ struct BootstrapScan {
     }
   }
 
-  /// As many of the rows as may travel together: what one commit takes up stays one transaction.
+  /// As many of the rows as one commit takes up.
   private func bounded(
     _ rows: ArraySlice<(key: Int64, id: ManagedObjectID)>
   ) throws -> ArraySlice<(key: Int64, id: ManagedObjectID)> {
@@ -87,11 +91,13 @@ struct BootstrapScan {
       var work = CaptureWork(access: access, ledger: ledger)
       let stamp = Stamp(clock: .beforeSync, store: ledger.storeID)
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
-      // What history has told of takes no number: readers would get a change set of nothing.
-      if !unknown.isEmpty { ledger.head.sequence += 1 }
       try ledger.prefetch(unknown.compactMap { SyncKey.object($0.id) })
       try ledger.prefetch(unknown.compactMap { SyncKey.birth($0.id) })
-      for object in unknown { try work.insert(object.id, stamp) }
+      // What history has told of takes no number: readers would get a change set of nothing.
+      for (place, object) in unknown.enumerated() {
+        if place.isMultiple(of: Self.rowsPerNumber) { ledger.head.sequence += 1 }
+        try work.insert(object.id, stamp)
+      }
       try work.finish()
       ledger.head.bootstrap = .scanning(entity: root, after: last)
       guard try ledger.isCurrent() else { continue }

@@ -8,6 +8,9 @@ import Foundation
 struct HistoryCapture {
   let access: StoreAccess
   static let transactionsPerCommit = 256
+  /// So many of sync's own transactions are passed over by one commit: a commit for each would cost what is to be
+  /// written as much again.
+  static let ownTransactions = 16
   /// How many changes one commit takes up, unless a transaction has more.
   var changesPerCommit = 4096
 
@@ -38,16 +41,15 @@ struct HistoryCapture {
       let ledger = try access.ledger()
       let captured = ledger.head.captured
       let newest = try history.lastTransactionNumber()
-      // The usual case: nothing happened.
-      if captured != 0, ledger.head.bootstrap != .history, newest <= captured { return (0, true) }
-      if try isGone(after: captured, history, ledger) {
+      if try isCaptured(ledger, upTo: newest) { return (0, true) }
+      guard let passed = try start(after: captured, history, ledger) else {
         try HistoryGap(access: access).begin(history)
         // What has gone went before what history still tells of was written.
         try HistoryGap(access: access).captureRows()
         return (0, false)
       }
       guard
-        let (transactions, start) = try read(history, after: captured, upTo: newest, ledger)
+        let (transactions, start) = try read(history, after: passed, upTo: newest, ledger)
       else { continue }
       let own = try access.ownTransactions(after: captured)
       let (foreign, count) = try changes(of: transactions, except: own, after: start)
@@ -75,6 +77,15 @@ struct HistoryCapture {
       }
     }
     throw StoreAccess.contention(access.store)
+  }
+
+  /// The usual cases: nothing happened, or sync itself has written a little.
+  private func isCaptured(_ ledger: Ledger, upTo newest: Int64) throws -> Bool {
+    let captured = ledger.head.captured
+    if captured == 0 || ledger.head.bootstrap == .history { return false }
+    if newest <= captured { return true }
+    let own = try access.ownTransactions(after: captured)
+    return own.count < Self.ownTransactions && own.hasAll(after: captured, upTo: newest)
   }
 
   /// As many of the transactions as one commit takes up, with their changes, and how many these are with
@@ -109,7 +120,7 @@ struct HistoryCapture {
         try history.transactions(after: start, upTo: last, limit: Self.transactionsPerCommit), start
       )
     } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
-      if try isGone(after: after, history, ledger) { return nil }
+      if try self.start(after: after, history, ledger) != after { return nil }
       // The file has lost its end, with what was captured of it.
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
       ledger.beginGap()
@@ -117,41 +128,16 @@ struct HistoryCapture {
     }
   }
 
-  /// Whether history was purged before it was captured.
-  private func isGone(
+  /// What the history that is left begins after: what was captured, or those of sync's own after it that a program has
+  /// purged; nil where history was purged before it was captured.
+  private func start(
     after captured: Int64, _ history: any HistoryKeeping, _ ledger: Ledger
-  ) throws -> Bool {
-    if captured == 0, ledger.head.bootstrap == .history { return false }
-    return try history.firstTransactionNumber() - 1 > captured
-  }
-}
-
-extension HistoryKeeping {
-  /// Transactions without their changes, oldest first.
-  ///
-  /// - Parameters:
-  ///   - last: The last one that there is: the store takes a faster way where the request asks for few.
-  ///   - limit: How many at most; 0 for all.
-  func transactions(
-    after: Int64?, upTo last: Int64, limit: Int
-  ) throws -> [HistoryTransactionRecord] {
-    // Numbers come out of a file, where they can be anything.
-    let (count, overflow) = last.subtractingReportingOverflow(after ?? 0)
-    let most = overflow || count < 1 ? limit : Int(count)
-    var request = HistoryReadRequest(
-      after: after, limit: limit == 0 ? most : min(limit, most))
-    request.includesChanges = false
-    return try readHistory(request)
-  }
-
-  /// The number of the oldest transaction; the one after the last when there is none.
-  func firstTransactionNumber() throws -> Int64 {
-    var request = HistoryReadRequest(limit: 1)
-    request.includesChanges = false
-    // In this order: what is written in between is not taken for purged.
-    let next = try lastTransactionNumber() + 1
-    // A number comes out of a file, where it can be anything; callers ask for the one before it.
-    return max(.min + 1, try readHistory(request).first?.number ?? next)
+  ) throws -> Int64? {
+    if captured == 0, ledger.head.bootstrap == .history { return 0 }
+    let gone = try history.firstTransactionNumber() - 1
+    if gone <= captured { return captured }
+    let isOwn = try access.ownTransactions(after: captured).hasAll(after: captured, upTo: gone)
+    return isOwn ? gone : nil
   }
 }
 

@@ -41,6 +41,9 @@ struct StoreAccess: Sendable {
     let history = try history()
     let last = try history.lastTransactionNumber()
     guard last > captured else { return Uncaptured() }
+    // Sync's marks alone tell that with fewer reads, also of transactions that a program has purged.
+    let marked = try ownTransactions(after: captured)
+    if marked.hasAll(after: captured, upTo: last) { return Uncaptured(own: marked, last: last) }
     let start = captured == 0 ? nil : captured
     let found = try history.transactions(after: start, upTo: last, limit: limit)
     let own = try ownTransactions(after: captured)

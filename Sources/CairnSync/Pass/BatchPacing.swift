@@ -4,7 +4,7 @@ struct BatchPacing: Hashable, Sendable {
   private(set) var size: Int
   private let most: Int
   /// Below that, what each commit costs by itself outweighs what is moved.
-  private static let least = 32
+  static let least = 128
   /// Commits that met no program, since one did or the last growth.
   private var calm = 0
   /// A program that saves now and then is not met by each of small commits: they grow after so many.

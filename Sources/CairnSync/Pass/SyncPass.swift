@@ -293,7 +293,9 @@ struct SyncPass: @unchecked Sendable {
   /// cheap, because there are few.
   private func retryHeld(_ access: StoreAccess) throws -> Report {
     var report = Report(event: .retried)
-    guard let sidecar = access.store as? any SidecarKeeping else { return report }
+    guard let sidecar = access.store as? any SidecarKeeping, try hasHeld(access, sidecar) else {
+      return report
+    }
     let revealed = try importing(to: access) { importer in
       try Reconsideration(access: access, context: importer.context).runIfNeeded()
     }
@@ -321,6 +323,14 @@ struct SyncPass: @unchecked Sendable {
     // They were reported when they were put there.
     report.held = []
     return report
+  }
+
+  /// Whether anything waits at all; mostly nothing does.
+  private func hasHeld(_ access: StoreAccess, _ sidecar: any SidecarKeeping) throws -> Bool {
+    if try access.ledger().value(SyncKey.reconsider) != nil { return true }
+    return try [SyncMap.quarantine, .parked].contains { map in
+      try !sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 1).isEmpty
+    }
   }
 
   /// What is to be tried now: all that time has caught up with, and of what validation refuses a part

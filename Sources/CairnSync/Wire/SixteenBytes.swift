@@ -21,9 +21,31 @@ extension SixteenBytes {
   }
 
   /// Reads the usual text form; nil when it is not a UUID.
+  ///
+  /// Not by Foundation, which scans with a format: each step of sync reads the identities of its stores.
   public init?(_ text: String) {
-    guard let uuid = UUID(uuidString: text) else { return nil }
-    self.init(uuid: uuid)
+    var words: (UInt64, UInt64) = (0, 0)
+    var place = 0
+    for byte in text.utf8 {
+      defer { place += 1 }
+      if [8, 13, 18, 23].contains(place) {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard place < 36, let digit = Self.digit(byte) else { return nil }
+      if place < 18 { words.0 = words.0 << 4 | digit } else { words.1 = words.1 << 4 | digit }
+    }
+    guard place == 36 else { return nil }
+    self.init(high: words.0, low: words.1)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
   }
 
   public var uuid: UUID {

@@ -47,9 +47,9 @@ struct ServiceCases {
   }
 
   /// A store of the cases' model with all rows in it.
-  func writeStore(_ file: URL, modelIn folder: URL) throws {
+  func writeStore(_ file: URL, modelIn folder: URL, aSave: Int = 1000) throws {
     let writer = try Application(file, modelIn: folder)
-    try writer.insert(samples)
+    try writer.insert(samples, aSave: aSave)
     try writer.close()
   }
 

@@ -85,10 +85,10 @@ final class Application {
     context.persistentStoreCoordinator = coordinator
   }
 
-  /// Inserts the rows, a thousand a save.
-  func insert(_ rows: [Sample]) throws {
-    for start in stride(from: 0, to: rows.count, by: 1000) {
-      try insert("Item", Array(rows[start..<min(start + 1000, rows.count)])) { object, sample in
+  /// Inserts the rows, so many a save.
+  func insert(_ rows: [Sample], aSave: Int = 1000) throws {
+    for start in stride(from: 0, to: rows.count, by: aSave) {
+      try insert("Item", Array(rows[start..<min(start + aSave, rows.count)])) { object, sample in
         object.fill(sample)
       }
     }

@@ -5,7 +5,9 @@ import Foundation
 extension ServiceCases {
   /// A pull of all rows beside a writer of 100 saves a second, to the same without the writer.
   ///
-  /// By the wall's clock, since waiting is what this is about. What the writer notices comes along.
+  /// By the wall's clock, since waiting is what this is about. What the writer notices comes along. A transaction
+  /// travels whole, and writers wait for as long as its commit takes: the rows were saved fifty at a time, as an
+  /// application does that others write beside.
   func disturbedPull() throws -> [CaseResult] {
     var quiet: [Double] = []
     var busy: [Double] = []
@@ -37,7 +39,7 @@ extension ServiceCases {
   private func pull(beside writer: SavingWriter?) throws -> Double {
     try withFolder { folder in
       let replica = RunningDaemon.replica(0, in: folder)
-      try writeStore(replica, modelIn: folder)
+      try writeStore(replica, modelIn: folder, aSave: 50)
       let daemon = try RunningDaemon(in: folder, programs: programs)
       defer { daemon.stop() }
       let application = try Application(daemon.local, modelIn: folder)
