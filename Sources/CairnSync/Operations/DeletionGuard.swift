@@ -16,7 +16,7 @@ final class DeletionGuard {
     self.limit = limit
   }
 
-  /// Call before changes are moved.
+  /// Call when changes have been read, before they are moved.
   ///
   /// - Parameters:
   ///   - isLocal: Whether the destination is the local store.

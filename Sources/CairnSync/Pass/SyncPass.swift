@@ -235,9 +235,6 @@ struct SyncPass: @unchecked Sendable {
       access: source, destination: served.storeID, batchSize: batchSize())
     var cursor = try served.cursor(for: sourceID)
     if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
-    try deletions?.check(
-      from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
-      filter: filter(in: destination))
     try source.offer(
       to: served.storeID, at: cursor.position,
       name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
@@ -247,6 +244,10 @@ struct SyncPass: @unchecked Sendable {
       report.position = cursor.position
       return report
     }
+    // Once the set is read: what another daemon commits after a look would be read unseen.
+    try deletions?.check(
+      from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
+      filter: filter(in: destination))
     let next = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))

@@ -179,6 +179,27 @@ struct ApprovalTests {
     try await there.close()
   }
 
+  /// Another daemon puts the deletes there while a pass is on its way.
+  @Test func whatArrivesRightBeforeItIsReadIsAskedAboutToo() throws {
+    let fleet = Fleet(seed: 132)
+    let (a, b) = (try fleet.add("a"), try fleet.add("b"))
+    try a.write { context in
+      for number in 0..<20 {
+        _ = try a.insert("Item", ["key": "k\(number)", "value": "v"], in: context)
+      }
+    }
+    _ = try fleet.settle([(a, b)])
+    fleet.interrupt(b, at: .beforeExport) {
+      try b.write { for object in try b.all("Item", in: $0) { $0.delete(object) } }
+      try HistoryCapture(access: b.access).run()
+    }
+    #expect(throws: ApprovalNeeded.self) {
+      try fleet.pass(a, b, deletions: DeletionLimit(count: 5, share: nil, smallest: 0))
+    }
+    #expect(fleet.wasInterrupted)
+    #expect(try a.picture().count == 20)
+  }
+
   @Test func aLinkThatWaitsGoesOnByItselfWhenTheRecordsAreBack() async throws {
     let daemon = try await daemon(DeletionLimit(count: 20, share: nil, smallest: 100))
     try await daemon.engine.rest()
