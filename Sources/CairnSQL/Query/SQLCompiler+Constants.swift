@@ -16,20 +16,20 @@ extension SQLCompiler {
 
   /// The parameter for a constant by itself.
   func constant(_ value: PredicateValue) throws -> SQLTerm {
-    func parameter(_ value: AttributeValue, _ kind: SQLKind) -> SQLTerm {
-      SQLTerm(SQLFragment("?", [value]), kind)
+    func parameter(_ value: AttributeValue, _ kind: SQLKind) throws -> SQLTerm {
+      try dialect.constant(value, kind)
     }
     switch value {
     case .null: return SQLTerm(SQLFragment("NULL"), .null)
-    case .boolean(let flag): return parameter(.boolean(flag), .boolean)
-    case .integer(let number): return parameter(.integer(number), .integer)
-    case .double(let number): return parameter(.double(number), .double)
-    case .decimal(let number): return parameter(.decimal(number), .decimal)
-    case .string(let text): return parameter(.string(text), .string)
-    case .date(let date): return parameter(.date(date), .date)
-    case .data(let data): return parameter(.data(data), .data)
-    case .uuid(let uuid): return parameter(.uuid(uuid), .uuid)
-    case .url(let url): return parameter(.url(url), .url)
+    case .boolean(let flag): return try parameter(.boolean(flag), .boolean)
+    case .integer(let number): return try parameter(.integer(number), .integer)
+    case .double(let number): return try parameter(.double(number), .double)
+    case .decimal(let number): return try parameter(.decimal(number), .decimal)
+    case .string(let text): return try parameter(.string(text), .string)
+    case .date(let date): return try parameter(.date(date), .date)
+    case .data(let data): return try parameter(.data(data), .data)
+    case .uuid(let uuid): return try parameter(.uuid(uuid), .uuid)
+    case .url(let url): return try parameter(.url(url), .url)
     case .objectID, .object:
       guard let id = value.managedObjectID, schema.contains(id.entity) else {
         throw SQLUnsupported()
@@ -44,7 +44,7 @@ extension SQLCompiler {
     if value.isNull { return SQLTerm(SQLFragment("NULL"), .null) }
     guard let id = value.managedObjectID else { throw SQLUnsupported() }
     let key = Self.key(of: id, root: root, schema: schema, store: store)
-    return SQLTerm(SQLFragment("?", [.integer(key)]), .object(root: root))
+    return try dialect.constant(.integer(key), .object(root: root))
   }
 
   /// The key of an object as a row of a hierarchy, given by its root's number; -1 when it is none.
@@ -66,8 +66,7 @@ extension SQLCompiler {
     if case .object(let reference) = value,
       let entity = reference.object as? EntityDescription, schema.contains(entity)
     {
-      return SQLTerm(
-        SQLFragment("?", [.integer(Int64(schema.entity(entity).number))]), .entity)
+      return try dialect.constant(.integer(Int64(schema.entity(entity).number)), .entity)
     }
     throw SQLUnsupported()
   }
@@ -79,78 +78,13 @@ extension SQLCompiler {
     let hasNull = members.contains(where: \.isNull)
     let values = members.filter { !$0.isNull }
     var parts: [SQLFragment] = []
-    if hasNull {
-      parts.append("\(term.fragment.sql) IS NULL" + SQLFragment("", term.fragment.bindings))
+    if hasNull { parts.append(term.isNull) }
+    if !values.isEmpty {
+      // Members that cannot be equal to the term would be dropped by SQL and by memory alike, but
+      // only memory knows how; leave such lists to it.
+      parts.append(try dialect.list(term, try values.map { try constant($0, for: term.kind) }))
     }
-    if !values.isEmpty { parts.append(try list(term, values)) }
-    if parts.isEmpty { return SQLFragment("0") }
+    if parts.isEmpty { return dialect.literal(false) }
     return parts.count == 1 ? parts[0] : "(" + .joined(parts, by: " OR ") + ")"
-  }
-
-  private func list(_ term: SQLTerm, _ values: [PredicateValue]) throws -> SQLFragment {
-    // Members that cannot be equal to the term would be dropped by SQL and by memory alike, but
-    // only memory knows how; leave such lists to it.
-    let terms = try values.map { try constant($0, for: term.kind) }
-    let bindings = terms.flatMap(\.fragment.bindings)
-    if bindings.count > 4, let json = Self.json(bindings, for: term.kind) {
-      return term.fragment
-        + SQLFragment(" IN (SELECT value FROM json_each(?))", [.string(json)])
-    }
-    guard bindings.count <= SQLQueryPlan.maximumParameters else { throw SQLUnsupported() }
-    if term.kind == .double || term.kind == .date, !bindings.allSatisfy(Self.isExactDouble) {
-      throw SQLUnsupported()
-    }
-    // Padded to a power of two, so that lists of any length share a few statements.
-    var padded = bindings
-    if let last = bindings.last {
-      var size = 1
-      while size < bindings.count { size *= 2 }
-      padded += [AttributeValue](repeating: last, count: size - bindings.count)
-    }
-    let marks = [String](repeating: "?", count: padded.count).joined(separator: ", ")
-    return term.fragment + SQLFragment(" IN (\(marks))", padded)
-  }
-
-  /// A column of doubles makes doubles of the integers in a list.
-  private static func isExactDouble(_ value: AttributeValue) -> Bool {
-    guard case .integer(let number) = value else { return true }
-    return Int64(exactly: Double(number)) == number
-  }
-
-  /// Integers or texts as one parameter, however many; nil for lists that JSON cannot hold exactly.
-  private static func json(_ values: [AttributeValue], for kind: SQLKind) -> String? {
-    var parts: [String] = []
-    parts.reserveCapacity(values.count)
-    for value in values {
-      switch (value, kind) {
-      case (.integer(let number), .integer), (.integer(let number), .boolean),
-        (.integer(let number), .object):
-        parts.append("\(number)")
-      case (.boolean(let flag), .integer), (.boolean(let flag), .boolean):
-        parts.append(flag ? "1" : "0")
-      case (.string(let text), .string):
-        guard let quoted = json(text) else { return nil }
-        parts.append(quoted)
-      default: return nil
-      }
-    }
-    return "[" + parts.joined(separator: ",") + "]"
-  }
-
-  /// A text in JSON; nil when it has a NUL, where SQLite would end it.
-  private static func json(_ text: String) -> String? {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\0": return nil
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\u{1}"..."\u{1F}":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

@@ -60,10 +60,10 @@ extension SQLCompiler {
       defer { variables[filter.variable] = outer }
       variables[filter.variable] = inner
       // Key paths without the variable start at the outer object, as they do for the evaluator.
-      return try self.condition(filter.predicate)
+      return try exact(try self.condition(filter.predicate))
     }
     if name == "@count", rest.count == 1 {
-      let select = try select(members) { ("COUNT(*)", try condition($0)) }
+      let select = try select(members) { (SQLFragment("COUNT(*)"), try condition($0)) }
       return SQLTerm("(" + select + ")", .integer)
     }
     let path = rest.dropFirst().joined(separator: ".")
@@ -73,29 +73,24 @@ extension SQLCompiler {
       guard case .term(let value) = try resolve(path, from: inner) else {
         throw SQLQueryError.severalToManyKeys
       }
-      kind = value.kind
-      return ("\(function)(\(value.fragment.sql))", try condition(inner))
+      let result = try dialect.aggregate(function, value, isOfMembers: true)
+      kind = result.kind
+      return (result.fragment, try condition(inner))
     }
-    if name == "@min" || name == "@max" {
-      guard kind.isOrdered else { throw SQLUnsupported() }
-      return SQLTerm("(" + select + ")", kind)
-    }
-    guard kind.isInteger || kind == .double else { throw SQLUnsupported() }
-    let sum: SQLKind = kind.isInteger ? .integer : .double
-    return SQLTerm("(" + select + ")", name == "@sum" ? sum : .double)
+    return SQLTerm("(" + select + ")", kind)
   }
 
-  private static let aggregates = [
-    "@sum": SQLFunctionName.sum, "@avg": SQLFunctionName.average, "@min": "MIN", "@max": "MAX",
+  private static let aggregates: [String: SQLAggregate] = [
+    "@sum": .sum, "@avg": .average, "@min": .minimum, "@max": .maximum,
   ]
 
   /// Casts between numbers and dates, which are stored alike.
   private func cast(_ node: ExpressionNode, to type: String) throws -> SQLTerm {
     let term = try term(node)
     switch (type, term.kind) {
-    case ("NSNumber", .date), ("NSNumber", .double): return SQLTerm(term.asDouble, .double)
+    case ("NSNumber", .date), ("NSNumber", .double): return dialect.cast(term, to: .double)
     case ("NSNumber", .integer), ("NSString", .string), ("NSDate", .date): return term
-    case ("NSDate", .integer), ("NSDate", .double): return SQLTerm(term.fragment, .date)
+    case ("NSDate", .integer), ("NSDate", .double): return dialect.cast(term, to: .date)
     default: throw SQLUnsupported()
     }
   }
@@ -121,14 +116,12 @@ extension SQLCompiler {
   private func conditional(
     _ condition: PredicateNode, _ first: ExpressionNode, _ second: ExpressionNode
   ) throws -> SQLTerm {
-    let test = try self.condition(condition)
+    let test = try exact(try self.condition(condition))
     let (a, b) = (try term(first), try term(second))
-    let kind = a.kind == .null ? b.kind : a.kind
     guard a.kind == .null || b.kind == .null || a.kind.isComparable(to: b.kind) else {
       throw SQLUnsupported()
     }
-    let text = "CASE WHEN " + test + " THEN " + a.fragment + " ELSE " + b.fragment + " END"
-    return SQLTerm("(" + text + ")", kind)
+    return try dialect.conditional(test, a, b)
   }
 
   // MARK: Functions
@@ -137,68 +130,14 @@ extension SQLCompiler {
   {
     switch function {
     case .count, .sum, .min, .max, .average: return try aggregateCall(function, arguments)
-    case .add: return try arithmetic("+", arguments)
-    case .subtract: return try arithmetic("-", arguments)
-    case .multiply: return try arithmetic("*", arguments)
-    case .divide: return try arithmetic("/", arguments)
-    case .bitwiseAnd: return try integers("&", arguments)
-    case .bitwiseOr: return try integers("|", arguments)
-    case .leftShift: return try integers("<<", arguments)
-    case .rightShift: return try integers(">>", arguments)
-    case .onesComplement:
-      let inner = try term(arguments[0])
-      guard inner.kind.isInteger else { throw SQLUnsupported() }
-      return SQLTerm("(~" + inner.fragment + ")", .integer)
-    case .now: return SQLTerm(SQLFragment("?", [.date(Date())]), .date)
-    case .noIndex:
-      let inner = try term(arguments[0])
-      return SQLTerm("+" + inner.fragment, inner.kind, entityNumber: inner.entityNumber)
-    case .uppercase, .lowercase, .canonical: return try registered(function, arguments, .string)
-    case .length: return try registered(function, arguments, .integer)
-    case .squareRoot, .logarithm, .naturalLogarithm, .exponential, .power:
-      return try registered(function, arguments, .double)
-    case .floor, .ceiling, .absolute, .truncate, .modulus, .bitwiseXor:
-      return try registered(function, arguments, nil)
+    case .now: return try constant(.date(Date()))
     case .median, .mode, .standardDeviation, .random, .randomBelow: throw SQLUnsupported()
+    case .add, .subtract, .multiply, .divide, .modulus, .power, .squareRoot, .logarithm,
+      .naturalLogarithm, .exponential, .floor, .ceiling, .absolute, .truncate, .uppercase,
+      .lowercase, .canonical, .length, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
+      .rightShift, .onesComplement, .noIndex:
+      return try dialect.call(function, try arguments.map { try term($0) })
     }
-  }
-
-  /// Addition and the like.
-  ///
-  /// Decimals keep their digits only in memory.
-  private func arithmetic(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
-    let (a, b) = (try term(arguments[0]), try term(arguments[1]))
-    guard a.kind.isNumber, b.kind.isNumber, a.kind != .decimal, b.kind != .decimal else {
-      throw SQLUnsupported()
-    }
-    let kind: SQLKind = a.kind.isInteger && b.kind.isInteger ? .integer : .double
-    return SQLTerm("(" + a.asDouble + " \(sign) " + b.asDouble + ")", kind)
-  }
-
-  private func integers(_ sign: String, _ arguments: [ExpressionNode]) throws -> SQLTerm {
-    let (a, b) = (try term(arguments[0]), try term(arguments[1]))
-    guard a.kind.isInteger, b.kind.isInteger else { throw SQLUnsupported() }
-    return SQLTerm("(" + a.fragment + " \(sign) " + b.fragment + ")", .integer)
-  }
-
-  /// A function that the connection answers with the evaluator's own implementation.
-  ///
-  /// - Parameter kind: what it gives; nil for an integer of integers and a double of doubles.
-  private func registered(
-    _ function: PredicateFunction, _ arguments: [ExpressionNode], _ kind: SQLKind?
-  ) throws -> SQLTerm {
-    let terms = try arguments.map { try term($0) }
-    let takesText = kind == .string || function == .length
-    for term in terms {
-      guard takesText ? term.kind == .string : term.kind.isNumber, term.kind != .decimal
-      else { throw SQLUnsupported() }
-    }
-    let isInteger = terms.allSatisfy { $0.kind.isInteger }
-    if function == .bitwiseXor, !isInteger { throw SQLUnsupported() }
-    return SQLTerm(
-      "\(SQLFunctionName.call)('\(function.rawValue)', "
-        + .joined(terms.map(\.asDouble), by: ", ") + ")",
-      kind ?? (isInteger ? .integer : .double))
   }
 
   /// `count:(SUBQUERY(…))`, or an aggregate over the rows of a dictionary fetch.
@@ -221,40 +160,15 @@ extension SQLCompiler {
     {
       return try aggregate(members, [name] + rest)
     }
-    guard allowsAggregates else { throw SQLUnsupported() }
-    let argument = try term(arguments[0])
-    let (name, kind): (String, SQLKind)
-    switch function {
-    case .count: (name, kind) = ("COUNT", .integer)
-    case .sum:
-      // SQLite's own fails where the sum of integers is none, and makes doubles of decimals.
-      let isDecimal = argument.kind == .decimal
-      let exact = isDecimal ? SQLFunctionName.decimalTotal : SQLFunctionName.total
-      (name, kind) = (isDecimal || argument.kind.isInteger ? exact : "SUM", argument.kind)
-    case .min: (name, kind) = ("MIN", argument.kind)
-    case .max: (name, kind) = ("MAX", argument.kind)
-    case .average:
-      let isDecimal = argument.kind == .decimal
-      (name, kind) =
-        isDecimal ? (SQLFunctionName.decimalAverage, .decimal) : ("AVG", .double)
-    case .median, .mode, .standardDeviation, .add, .subtract, .multiply, .divide, .modulus, .power,
-      .squareRoot, .logarithm, .naturalLogarithm, .exponential, .floor, .ceiling, .absolute,
-      .truncate, .random, .randomBelow, .now, .uppercase, .lowercase, .canonical, .length,
-      .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement, .noIndex:
-      throw SQLUnsupported()
-    }
-    return SQLTerm("\(name)(" + argument.fragment + ")", kind)
+    guard allowsAggregates, let name = Self.rowAggregates[function] else { throw SQLUnsupported() }
+    hasAggregates = true
+    return try dialect.aggregate(name, try term(arguments[0]), isOfMembers: false)
   }
 
+  private static let rowAggregates: [PredicateFunction: SQLAggregate] = [
+    .count: .count, .sum: .sum, .min: .minimum, .max: .maximum, .average: .average,
+  ]
   private static let keyPathNames: [PredicateFunction: String] = [
     .sum: "@sum", .min: "@min", .max: "@max", .average: "@avg",
   ]
-}
-
-extension SQLTerm {
-  /// The term for arithmetic: databases keep whole seconds of dates as integers, whose quotient
-  /// would be whole too.
-  fileprivate var asDouble: SQLFragment {
-    kind == .date ? "CAST(" + fragment + " AS REAL)" : fragment
-  }
 }

@@ -10,16 +10,16 @@ extension SQLCompiler {
   /// It may be NULL where the predicate is false.
   func condition(_ node: PredicateNode) throws -> SQLFragment {
     switch node {
-    case .value(let flag): return SQLFragment(flag ? "1" : "0")
+    case .value(let flag): return dialect.literal(flag)
     case .block: throw SQLUnsupported()
     case .comparison(let comparison): return try condition(comparison)
     case .compound(let type, let members):
       switch type {
       case .not:
         guard let member = members.first else { throw SQLUnsupported() }
-        return "NOT IFNULL(" + (try condition(member)) + ", 0)"
-      case .and: return try compound(Self.flattened(members, .and), " AND ", empty: "1")
-      case .or: return try compound(Self.flattened(members, .or), " OR ", empty: "0")
+        return try isNotTrue(try condition(member))
+      case .and: return try compound(Self.flattened(members, .and), " AND ", empty: true)
+      case .or: return try compound(Self.flattened(members, .or), " OR ", empty: false)
       }
     }
   }
@@ -27,10 +27,22 @@ extension SQLCompiler {
   /// NULL counts as false in every member, so that AND and OR give what the evaluator gives; a NOT
   /// around them turns the NULL that is left into false first.
   private func compound(
-    _ members: [PredicateNode], _ separator: String, empty: String
+    _ members: [PredicateNode], _ separator: String, empty: Bool
   ) throws -> SQLFragment {
-    if members.isEmpty { return SQLFragment(empty) }
+    if members.isEmpty { return dialect.literal(empty) }
     return "(" + .grouped(try members.map { try condition($0) }, by: separator) + ")"
+  }
+
+  /// Whether a condition is false or NULL; of one that more rows satisfy than it means, too few are
+  /// left.
+  private func isNotTrue(_ condition: SQLFragment) throws -> SQLFragment {
+    dialect.isNotTrue(try exact(condition))
+  }
+
+  /// - Throws: ``SQLUnsupported`` for a condition that more rows satisfy than it means.
+  func exact(_ condition: SQLFragment) throws -> SQLFragment {
+    if condition.isCoarse { throw SQLUnsupported() }
+    return condition
   }
 
   /// The members of a compound, and of compounds of the same kind in it, which mean the same.
@@ -78,7 +90,7 @@ extension SQLCompiler {
       var single = comparison
       single.modifier = .direct
       let test = try compare(left, single)
-      return ("1", isAll ? "NOT IFNULL(" + test + ", 0)" : test)
+      return (SQLFragment("1"), isAll ? try isNotTrue(test) : test)
     }
     return (isAll ? "NOT EXISTS (" : "EXISTS (") + select + ")"
   }
@@ -177,7 +189,7 @@ extension SQLCompiler {
         }
         left = term
       }
-      return ("1", try compare(left, ComparisonNode(value, .equalTo, value)))
+      return (SQLFragment("1"), try compare(left, ComparisonNode(value, .equalTo, value)))
     }
     return "EXISTS (" + select + ")"
   }
@@ -186,10 +198,10 @@ extension SQLCompiler {
   func compare(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
     switch comparison.type {
     case .equalTo, .notEqualTo: return try equality(left, comparison)
-    case .lessThan: return try ordered(left, "<", comparison)
-    case .lessThanOrEqualTo: return try ordered(left, "<=", comparison)
-    case .greaterThan: return try ordered(left, ">", comparison)
-    case .greaterThanOrEqualTo: return try ordered(left, ">=", comparison)
+    case .lessThan: return try ordered(left, .less, comparison)
+    case .lessThanOrEqualTo: return try ordered(left, .lessOrEqual, comparison)
+    case .greaterThan: return try ordered(left, .greater, comparison)
+    case .greaterThanOrEqualTo: return try ordered(left, .greaterOrEqual, comparison)
     case .between: return try between(left, comparison)
     case .in: return try membership(left, comparison)
     case .matches, .like, .beginsWith, .endsWith, .contains: return try text(left, comparison)
@@ -209,44 +221,33 @@ extension SQLCompiler {
   private func equality(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
     let right = try right(comparison.right, for: left.kind)
     let isEqual = comparison.type == .equalTo
-    if right.kind == .null {
-      return left.fragment + (isEqual ? " IS NULL" : " IS NOT NULL")
-    }
-    if left.kind == .null {
-      return right.fragment + (isEqual ? " IS NULL" : " IS NOT NULL")
-    }
+    if right.kind == .null { return isEqual ? left.isNull : left.isNotNull }
+    if left.kind == .null { return isEqual ? right.isNull : right.isNotNull }
     let (a, b) = try folded(left, right, comparison.options)
-    if isEqual {
-      // A parameter is never NULL; two columns may both be, and are equal then.
-      let isParameter = right.fragment.sql == "?"
-      return a + (isParameter ? " = " : " IS ") + b
-    }
-    return a + " IS NOT " + b
+    return try dialect.equality(a, b, isEqual: isEqual)
   }
 
   private func folded(
     _ left: SQLTerm, _ right: SQLTerm, _ options: ComparisonPredicate.Options
-  ) throws -> (SQLFragment, SQLFragment) {
-    guard left.kind == .string, StringFolding.changes(options) else {
-      return (left.fragment, right.fragment)
-    }
-    func fold(_ fragment: SQLFragment) -> SQLFragment {
-      if fragment.sql == "?", case .string(let text)? = fragment.bindings.first {
-        return SQLFragment("?", [.string(StringFolding.fold(text, options: options))])
+  ) throws -> (SQLTerm, SQLTerm) {
+    guard left.kind == .string, StringFolding.changes(options) else { return (left, right) }
+    func fold(_ term: SQLTerm) throws -> SQLTerm {
+      if case .string(let text)? = term.parameter {
+        return try dialect.constant(.string(StringFolding.fold(text, options: options)), .string)
       }
-      return "\(SQLFunctionName.fold)(" + fragment + ", \(options.rawValue))"
+      return try dialect.folded(term, options)
     }
-    return (fold(left.fragment), fold(right.fragment))
+    return (try fold(left), try fold(right))
   }
 
   private func ordered(
-    _ left: SQLTerm, _ sign: String, _ comparison: ComparisonNode
+    _ left: SQLTerm, _ sign: SQLSign, _ comparison: ComparisonNode
   ) throws -> SQLFragment {
     let right = try right(comparison.right, for: left.kind)
-    if right.kind == .null || left.kind == .null { return SQLFragment("0") }
+    if right.kind == .null || left.kind == .null { return dialect.literal(false) }
     guard left.kind.isOrdered, right.kind.isOrdered else { throw SQLUnsupported() }
     let (a, b) = try folded(left, right, comparison.options)
-    return a + " \(sign) " + b
+    return try dialect.order(a, sign, b)
   }
 
   private func between(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
@@ -263,16 +264,16 @@ extension SQLCompiler {
     low.right = bounds[0]
     var high = comparison
     high.right = bounds[1]
-    return "(" + (try ordered(left, ">=", low)) + " AND " + (try ordered(left, "<=", high)) + ")"
+    return "(" + (try ordered(left, .greaterOrEqual, low)) + " AND "
+      + (try ordered(left, .lessOrEqual, high)) + ")"
   }
 
   private func membership(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
     let isPlain = !StringFolding.changes(comparison.options)
     if !isPlain, left.kind == .string, let values = comparison.right.constantMembers {
-      let folded = SQLTerm(
-        "\(SQLFunctionName.fold)(" + left.fragment + ", \(comparison.options.rawValue))", .string)
       return try membership(
-        folded, in: values.map { $0.folded(options: comparison.options) })
+        try dialect.folded(left, comparison.options),
+        in: values.map { $0.folded(options: comparison.options) })
     }
     switch comparison.right {
     case .constant(.array(let members)) where isPlain:
@@ -296,7 +297,7 @@ extension SQLCompiler {
     }
   }
 
-  /// The string operators, which the connection answers with the evaluator's own implementation.
+  /// The string operators.
   private func text(_ left: SQLTerm, _ comparison: ComparisonNode) throws -> SQLFragment {
     guard left.kind == .string else { throw SQLUnsupported() }
     let right: SQLTerm
@@ -314,38 +315,7 @@ extension SQLCompiler {
       right = try term(comparison.right)
       guard right.kind == .string else { throw SQLUnsupported() }
     }
-    let call =
-      "\(SQLFunctionName.compare)(" + left.fragment
-      + ", \(comparison.type.rawValue), " + right.fragment + ", \(comparison.options.rawValue))"
-    guard comparison.type == .beginsWith, !StringFolding.changes(comparison.options),
-      case .string(let prefix)? = right.fragment.bindings.first, right.fragment.sql == "?",
-      !prefix.isEmpty
-    else { return call }
-    // The range lets an index find the candidates.
-    var range = SQLFragment(
-      "\(left.fragment.sql) >= ?", left.fragment.bindings + [.string(prefix)])
-    if let end = Self.successor(of: prefix) {
-      range =
-        range
-        + SQLFragment(
-          " AND \(left.fragment.sql) < ?", left.fragment.bindings + [.string(end)])
-    }
-    return "(" + range + " AND " + call + ")"
-  }
-
-  /// The first text, in the order of bytes, that comes after everything with the prefix; nil when
-  /// nothing does.
-  private static func successor(of prefix: String) -> String? {
-    var scalars = Array(prefix.unicodeScalars)
-    while let last = scalars.popLast() {
-      // The order of UTF-8 is that of scalars; surrogates are none.
-      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
-      guard let scalar = Unicode.Scalar(next) else { continue }
-      var result = String.UnicodeScalarView(scalars)
-      result.append(scalar)
-      return String(result)
-    }
-    return nil
+    return try dialect.text(left, comparison.type, right, comparison.options)
   }
 }
 

@@ -8,13 +8,13 @@ extension SQLCompiler {
   ///
   /// - Throws: ``SQLUnsupported`` when memory must sort, ``CoreDataError`` for what nothing sorts.
   func ordering(_ descriptors: [ObjectSortDescriptor]) throws -> [SQLFragment] {
-    try descriptors.map { descriptor in
-      try sortTerm(descriptor) + (descriptor.ascending ? " ASC" : " DESC")
+    try descriptors.flatMap { descriptor in
+      try sortTerms(descriptor).map { $0 + dialect.direction(ascending: descriptor.ascending) }
     }
   }
 
   /// What a descriptor sorts by.
-  private func sortTerm(_ descriptor: ObjectSortDescriptor) throws -> SQLFragment {
+  private func sortTerms(_ descriptor: ObjectSortDescriptor) throws -> [SQLFragment] {
     guard !descriptor.hasCustomComparator, let selector = descriptor.selector,
       let collation = SQLCollation.name(for: selector)
     else { throw SQLQueryError.unsupportedSort(descriptor) }
@@ -24,23 +24,21 @@ extension SQLCompiler {
     } else {
       term = object(root.alias, root.entity)
     }
-    if term.kind == .string, let text = collation.text {
-      return term.fragment + " COLLATE \(text)"
-    }
     switch term.kind {
-    case .integer, .boolean, .double, .decimal, .string, .date, .object, .uuid, .url, .null:
-      return term.fragment
+    case .integer, .boolean, .double, .decimal, .string, .date, .object, .uuid, .url, .null: break
     case .data, .opaqueData, .entity: throw SQLUnsupported()
     }
+    return try dialect.sortTerms(term, collation: term.kind == .string ? collation.text : nil)
   }
 
   /// That a row comes behind a place in the order that ``ordering(_:)`` and then the keys make.
   func condition(
     behind place: StoreFetchRequest.Place, in descriptors: [ObjectSortDescriptor]
   ) throws -> SQLFragment {
-    var rest = SQLFragment("\(root.alias).Z_PK > ?", [.integer(place.key)])
+    var rest = SQLFragment("\(key(root.alias, root.entity)) > ?", [.integer(place.key)])
     for (descriptor, value) in zip(descriptors, place.values).reversed() {
-      let term = try sortTerm(descriptor)
+      let terms = try sortTerms(descriptor)
+      guard terms.count == 1, let term = terms.first else { throw SQLQueryError.placeInMemory }
       rest = Self.condition(term, behind: value, isAscending: descriptor.ascending, else: rest)
     }
     return rest

@@ -7,6 +7,7 @@ import CairnStore
 /// ``CoreDataError``.
 final class SQLCompiler {
   let schema: SQLSchema
+  let dialect: any SQLDialect
   /// The store asked, nil when objects of other stores cannot come up.
   ///
   /// They are in none of its rows.
@@ -19,11 +20,29 @@ final class SQLCompiler {
   var columnsByKey: [String: ExpressionNode] = [:]
   /// Whether aggregate functions over the rows are allowed: in the columns of a dictionary fetch.
   var allowsAggregates = false
+  /// Whether a column or a sort key is an aggregate over the rows.
+  var hasAggregates = false
 
-  init(schema: SQLSchema, entity: SQLEntity, store: StoreIdentity? = nil) {
+  init(
+    schema: SQLSchema, entity: SQLEntity, dialect: any SQLDialect, store: StoreIdentity? = nil
+  ) {
     self.schema = schema
+    self.dialect = dialect
     self.store = store
     root = SQLScope(alias: names.next(), entity: entity)
+  }
+
+  /// A column of the table with an alias.
+  func column(_ name: String, _ alias: String, ofTable table: String) -> String {
+    "\(alias).\(dialect.column(name, ofTable: table))"
+  }
+
+  /// The key of a row, and the number of its entity.
+  func key(_ alias: String, _ entity: SQLEntity) -> String {
+    column("Z_PK", alias, ofTable: entity.table)
+  }
+  func number(_ alias: String, _ entity: SQLEntity) -> String {
+    column("Z_ENT", alias, ofTable: entity.table)
   }
 
   // MARK: Key paths
@@ -45,12 +64,12 @@ final class SQLCompiler {
         continue
       }
       if prefix.isEmpty, part == "entity", isLast, entity.layout.slotByName["entity"] == nil {
-        return .term(SQLTerm(SQLFragment("\(alias).Z_ENT"), .entity))
+        return .term(SQLTerm(SQLFragment(number(alias, entity)), .entity))
       }
       if prefix.isEmpty, part == "entity", parts[index...] == ["name"],
         entity.layout.slotByName["entity"] == nil
       {
-        return .term(entityName("\(alias).Z_ENT"))
+        return .term(entityName(number(alias, entity)))
       }
       if let slot = entity.layout.slotByName[name] {
         switch entity.slots[slot] {
@@ -62,20 +81,24 @@ final class SQLCompiler {
             throw SQLQueryError.unknownKeyPath(path, scope.entity)
           }
           return .term(
-            SQLTerm(
-              SQLFragment("\(alias).\(column)"), SQLKind(type, isExternal: isExternal)))
+            dialect.value(
+              of: SQLAttributePlace(
+                alias: alias, table: entity.table, name: column, type: type,
+                isExternal: isExternal)))
         case .toOne(let column, let companion, let number):
           guard let destination = schema.entity(number: number) else {
             throw SQLQueryError.unknownKeyPath(path, scope.entity)
           }
           if isLast || (index == parts.count - 1 && ["self", "objectID"].contains(parts[index])) {
-            let exact = companion.map { "\(alias).\($0)" } ?? "\(number)"
+            let exact = companion.map { self.column($0, alias, ofTable: entity.table) }
             return .term(
               SQLTerm(
-                SQLFragment("\(alias).\(column)"), .object(root: destination.rootNumber),
-                entityNumber: exact))
+                SQLFragment(self.column(column, alias, ofTable: entity.table)),
+                .object(root: destination.rootNumber), entityNumber: exact ?? "\(number)"))
           }
-          alias = scope.join(from: alias, column: column, to: destination.table, names: names)
+          alias = scope.join(
+            self.column(column, alias, ofTable: entity.table), to: destination.table,
+            names: names, dialect: dialect)
           entity = destination
         }
         prefix = ""
@@ -85,7 +108,7 @@ final class SQLCompiler {
         let destination = entity.layout.toManys[toMany].destinationEntity
       {
         let members = SQLMembers(
-          link: entity.links[toMany], owner: "\(alias).Z_PK",
+          link: entity.links[toMany], owner: key(alias, entity),
           destination: schema.entity(destination))
         if case .foreignKey(_, "NULL", _, _, _) = members.link {
           throw SQLQueryError.unknownKeyPath(path, scope.entity)
@@ -106,13 +129,14 @@ final class SQLCompiler {
       guard schema.contains(entity), let name = entity.name else { return nil }
       return SQLFragment(" WHEN \(schema.entity(entity).number) THEN ?", [.string(name)])
     }
-    return SQLTerm("(CASE \(number)" + .joined(cases, by: "") + " END)", .string)
+    let name: SQLFragment = "(CASE \(number)" + .joined(cases, by: "") + " END)"
+    return SQLTerm(dialect.orderedByBytes(name), .string)
   }
 
   func object(_ alias: String, _ entity: SQLEntity) -> SQLTerm {
     SQLTerm(
-      SQLFragment("\(alias).Z_PK"), .object(root: entity.rootNumber),
-      entityNumber: "\(alias).Z_ENT")
+      SQLFragment(key(alias, entity)), .object(root: entity.rootNumber),
+      entityNumber: number(alias, entity))
   }
 
   // MARK: Members
@@ -121,7 +145,7 @@ final class SQLCompiler {
   ///
   /// - Parameter body: gives the condition on a member, and what to select.
   func select(
-    _ members: SQLMembers, _ body: (SQLScope) throws -> (select: String, where: SQLFragment?)
+    _ members: SQLMembers, _ body: (SQLScope) throws -> (select: SQLFragment, where: SQLFragment?)
   ) throws -> SQLFragment {
     let inner = SQLScope(alias: names.next(), entity: members.destination)
     let (selected, condition) = try body(inner)
@@ -129,17 +153,19 @@ final class SQLCompiler {
     let link: String
     switch members.link {
     case .foreignKey(let table, let column, _, _, _):
-      from = "\(table) \(inner.alias)"
-      link = "\(inner.alias).\(column) = \(members.owner)"
+      from = "\(dialect.table(table)) \(inner.alias)"
+      link = "\(self.column(column, inner.alias, ofTable: table)) = \(members.owner)"
     case .join(let table, let owner, let member, _, _):
       let join = names.next()
       from =
-        "\(table) \(join) JOIN \(members.destination.table) \(inner.alias) "
-        + "ON \(inner.alias).Z_PK = \(join).\(member)"
-      link = "\(join).\(owner) = \(members.owner)"
+        "\(dialect.table(table)) \(join) JOIN \(dialect.table(members.destination.table)) "
+        + "\(inner.alias) ON \(key(inner.alias, members.destination)) = "
+        + column(member, join, ofTable: table)
+      link = "\(column(owner, join, ofTable: table)) = \(members.owner)"
     }
-    let head = "SELECT \(selected) FROM \(from)\(inner.joinClause) WHERE \(link)"
-    guard let condition else { return SQLFragment(head) }
-    return "\(head) AND (" + condition + ")"
+    let head: SQLFragment =
+      "SELECT " + selected + " FROM \(from)\(inner.joinClause) WHERE \(link)"
+    guard let condition else { return head }
+    return head + " AND (" + condition + ")"
   }
 }

@@ -7,6 +7,8 @@ package struct SQLDictionaryPlan: Sendable {
   package struct Column: Sendable {
     package let key: String
     package let type: AttributeType
+    /// What the SQL column gives.
+    package let kind: SQLKind
     /// The SQL column, and for objects that of the exact entity's number.
     package let index: Int32
     package let entityIndex: Int32
@@ -17,6 +19,8 @@ package struct SQLDictionaryPlan: Sendable {
   package let select: SQLFragment
   package let groupBy: [SQLFragment]
   package let having: SQLFragment?
+  private let parts: [SQLFragment]
+  private let isDistinct: Bool
 
   /// - Throws: ``SQLUnsupported`` when memory must make the dictionaries.
   init(_ shape: StoreFetchRequest.DictionaryColumns, compiler: SQLCompiler) throws {
@@ -45,18 +49,38 @@ package struct SQLDictionaryPlan: Sendable {
       columns.append(
         Column(
           key: column.key, type: Self.type(of: term, declared: column.type, column),
+          kind: term.kind,
           index: index, entityIndex: entityIndex, isObject: isObject))
     }
     if parts.isEmpty { parts = [SQLFragment("1")] }
+    self.parts = parts
     self.columns = columns
+    isDistinct = shape.distinct
     select = "SELECT \(shape.distinct ? "DISTINCT " : "")" + .joined(parts, by: ", ")
     compiler.columnsByKey = Dictionary(
       shape.columns.map { ($0.key, $0.expression.node) }, uniquingKeysWith: { first, _ in first })
     if let predicate = shape.having {
-      having = try compiler.condition(predicate.node)
+      having = try compiler.exact(try compiler.condition(predicate.node))
     } else {
       having = nil
     }
+  }
+
+  /// - Throws: ``SQLUnsupported`` when memory must sort.
+  func checkOrder(_ order: [SQLFragment], _ compiler: SQLCompiler) throws {
+    guard isDistinct, compiler.dialect.sortsDistinctRowsByColumnsOnly else { return }
+    let columns = parts.map(\.sql)
+    for term in order {
+      let isColumn = columns.contains { column in
+        [true, false].contains { term.sql == column + compiler.dialect.direction(ascending: $0) }
+      }
+      guard isColumn, term.bindings.isEmpty else { throw SQLUnsupported() }
+    }
+  }
+
+  /// Whether there is one result for each row.
+  func isOfRows(_ compiler: SQLCompiler) -> Bool {
+    groupBy.isEmpty && !isDistinct && !compiler.hasAggregates
   }
 
   private static func term(

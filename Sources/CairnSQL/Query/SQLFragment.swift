@@ -5,24 +5,30 @@ import CairnStore
 package struct SQLFragment: Sendable {
   package var sql: String
   package var bindings: [AttributeValue]
+  /// Whether it is a condition that rows may satisfy which the predicate does not: memory tests
+  /// those that are found.
+  package var isCoarse: Bool
 
-  package init(_ sql: String, _ bindings: [AttributeValue] = []) {
+  package init(_ sql: String, _ bindings: [AttributeValue] = [], isCoarse: Bool = false) {
     self.sql = sql
     self.bindings = bindings
+    self.isCoarse = isCoarse
   }
 
   package static func + (a: SQLFragment, b: SQLFragment) -> SQLFragment {
-    SQLFragment(a.sql + b.sql, a.bindings + b.bindings)
+    SQLFragment(a.sql + b.sql, a.bindings + b.bindings, isCoarse: a.isCoarse || b.isCoarse)
   }
   package static func + (a: SQLFragment, b: String) -> SQLFragment {
-    SQLFragment(a.sql + b, a.bindings)
+    SQLFragment(a.sql + b, a.bindings, isCoarse: a.isCoarse)
   }
   package static func + (a: String, b: SQLFragment) -> SQLFragment {
-    SQLFragment(a + b.sql, b.bindings)
+    SQLFragment(a + b.sql, b.bindings, isCoarse: b.isCoarse)
   }
 
   package static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
-    SQLFragment(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.bindings))
+    SQLFragment(
+      parts.map(\.sql).joined(separator: separator), parts.flatMap(\.bindings),
+      isCoarse: parts.contains(where: \.isCoarse))
   }
 
   /// As `joined`, with parentheses around groups of a long list: databases limit how deep an
@@ -62,7 +68,7 @@ package struct SQLFragment: Sendable {
 }
 
 /// What an SQL expression gives.
-enum SQLKind: Equatable, Sendable {
+package enum SQLKind: Equatable, Sendable {
   case integer
   case boolean
   case double
@@ -80,7 +86,7 @@ enum SQLKind: Equatable, Sendable {
   case entity
   case null
 
-  init(_ type: AttributeType, isExternal: Bool) {
+  package init(_ type: AttributeType, isExternal: Bool) {
     switch type {
     case .integer16, .integer32, .integer64: self = .integer
     case .boolean: self = .boolean
@@ -96,7 +102,7 @@ enum SQLKind: Equatable, Sendable {
   }
 
   /// Dates are numbers too, of seconds since 2001.
-  var isNumber: Bool {
+  package var isNumber: Bool {
     switch self {
     case .integer, .boolean, .double, .decimal, .date: return true
     case .string, .uuid, .url, .data, .opaqueData, .object, .entity, .null: return false
@@ -104,10 +110,10 @@ enum SQLKind: Equatable, Sendable {
   }
 
   /// Whether values are 64-bit integers.
-  var isInteger: Bool { self == .integer || self == .boolean }
+  package var isInteger: Bool { self == .integer || self == .boolean }
 
-  /// Whether SQLite orders such values as the evaluator does.
-  var isOrdered: Bool { isNumber || self == .string }
+  /// Whether predicates put such values in order.
+  package var isOrdered: Bool { isNumber || self == .string }
 
   /// Whether values of both kinds can be equal, in SQL as in memory.
   func isComparable(to other: SQLKind) -> Bool {
@@ -117,21 +123,35 @@ enum SQLKind: Equatable, Sendable {
 }
 
 /// An SQL expression and what it gives.
-struct SQLTerm {
-  var fragment: SQLFragment
-  var kind: SQLKind
+package struct SQLTerm {
+  package var fragment: SQLFragment
+  package var kind: SQLKind
   /// For objects: the expression of the exact entity's number.
-  var entityNumber: String?
+  package var entityNumber: String?
+  /// The columns that a value is kept in, where it takes more than one; the first is NULL where it is.
+  package var parts: [SQLFragment] = []
+  /// The options by which a text is still to be folded, in a dialect that has no function for it.
+  package var folding: ComparisonPredicate.Options = []
 
-  init(_ fragment: SQLFragment, _ kind: SQLKind, entityNumber: String? = nil) {
+  package init(_ fragment: SQLFragment, _ kind: SQLKind, entityNumber: String? = nil) {
     self.fragment = fragment
     self.kind = kind
     self.entityNumber = entityNumber
   }
+
+  /// The value of a parameter; nil for every other term.
+  package var parameter: AttributeValue? {
+    fragment.sql == "?" ? fragment.bindings.first : nil
+  }
+
+  var isNull: SQLFragment { (parts.first ?? fragment) + " IS NULL" }
+  var isNotNull: SQLFragment { (parts.first ?? fragment) + " IS NOT NULL" }
 }
 
 /// Something SQL cannot say; the evaluator takes over.
-struct SQLUnsupported: Error {}
+package struct SQLUnsupported: Error {
+  package init() {}
+}
 
 /// What a request asks for that is wrong whatever evaluates it.
 ///

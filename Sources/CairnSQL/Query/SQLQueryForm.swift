@@ -6,9 +6,13 @@ import CairnStore
 final class SQLQueryForm: Sendable {
   let entity: SQLEntity
   let shape: SQLRowShape
+  let dialect: any SQLDialect
   let alias: String
+  /// The columns of whole rows.
+  private let rowColumns: String
   /// FROM with its joins, up to and without ORDER BY.
   let body: String
+  let hasConditions: Bool
   let ordering: [SQLFragment]
   let remainder: ObjectPredicate?
   let memorySort: [ObjectSortDescriptor]
@@ -24,17 +28,20 @@ final class SQLQueryForm: Sendable {
     let count: String
   }
 
-  static let limitClause = " LIMIT ? OFFSET ?"
-
   init(
-    entity: SQLEntity, shape: SQLRowShape, alias: String, body: String, ordering: [SQLFragment],
-    remainder: ObjectPredicate?, memorySort: [ObjectSortDescriptor],
+    _ compiler: SQLCompiler, includingSubentities: Bool, body: String, hasConditions: Bool,
+    ordering: [SQLFragment], remainder: ObjectPredicate?, memorySort: [ObjectSortDescriptor],
     dictionary: SQLDictionaryPlan?, isDictionaryInMemory: Bool
   ) {
-    self.entity = entity
-    self.shape = shape
-    self.alias = alias
+    entity = compiler.root.entity
+    dialect = compiler.dialect
+    alias = compiler.root.alias
+    shape = compiler.schema.shape(entity, includingSubentities: includingSubentities)
+    rowColumns = dialect.rowColumns(
+      of: entity, includingSubentities: includingSubentities, alias: alias,
+      schema: compiler.schema)
     self.body = body
+    self.hasConditions = hasConditions
     self.ordering = ordering
     self.remainder = remainder
     self.memorySort = memorySort
@@ -50,33 +57,39 @@ final class SQLQueryForm: Sendable {
   init(writing form: SQLQueryForm, isLimited: Bool) {
     entity = form.entity
     shape = form.shape
+    dialect = form.dialect
+    rowColumns = form.rowColumns
     alias = form.alias
     body = form.body
+    hasConditions = form.hasConditions
     ordering = form.ordering
     remainder = form.remainder
     memorySort = form.memorySort
     dictionary = form.dictionary
     isDictionaryInMemory = form.isDictionaryInMemory
     let body = SQLFragment(form.body)
-    let limit = isLimited ? Self.limitClause : ""
+    let limit = isLimited ? dialect.limitClause : ""
     texts = Texts(
       rows: form.ordered(form.selectingRows + body).sql + limit,
       keys: form.keys(body).sql + limit,
       count: isLimited
-        ? "SELECT COUNT(*) FROM (SELECT 1" + form.body + limit + ")"
+        ? "SELECT COUNT(*) FROM (SELECT 1" + form.body + limit + ")" + dialect.subqueryName
         : "SELECT COUNT(*)" + form.body)
   }
 
-  var selectingRows: String { "SELECT \(shape.list)" }
+  var selectingRows: String { "SELECT \(rowColumns)" }
+  /// The key of a row.
+  var key: String { "\(alias).\(dialect.column("Z_PK", ofTable: entity.table))" }
 
   /// The SELECT of entity numbers and keys, in order.
   func keys(_ body: SQLFragment) -> SQLFragment {
     // In a table of one entity the number need not be read, which is most of the work.
-    let number = entity.sharesTable ? "\(alias).Z_ENT" : "\(entity.number)"
-    let select: SQLFragment = "SELECT \(number), \(alias).Z_PK" + body
+    let column = "\(alias).\(dialect.column("Z_ENT", ofTable: entity.table))"
+    let number = entity.sharesTable ? column : "\(entity.number)"
+    let select: SQLFragment = "SELECT \(number), \(key)" + body
     // With nothing but keys to read, SQLite would go through an index, in its order.
-    let isUnordered = ordering.isEmpty && !body.sql.contains(" WHERE ")
-    return isUnordered ? select + " ORDER BY \(alias).Z_PK" : ordered(select)
+    let isUnordered = ordering.isEmpty && !hasConditions
+    return isUnordered ? select + " ORDER BY \(key)" : ordered(select)
   }
 
   var limitsInMemory: Bool {

@@ -16,11 +16,15 @@ package struct SQLQueryPlan: Sendable {
   /// FROM with its joins, up to and without ORDER BY.
   package var body: SQLFragment { SQLFragment(form.body, bindings) }
   package var ordering: [SQLFragment] { form.ordering }
+  /// Whether the body has a WHERE clause.
+  package var hasConditions: Bool { form.hasConditions }
   /// What SQL could not say of the predicate; tested on each row found.
   package var remainder: ObjectPredicate? { form.remainder }
   /// Not empty when memory must sort.
   package var memorySort: [ObjectSortDescriptor] { form.memorySort }
   package var alias: String { form.alias }
+  /// The key of a row, as statements name it.
+  package var key: String { form.key }
   /// The columns of a dictionary fetch.
   package var dictionary: SQLDictionaryPlan? { form.dictionary }
   /// Whether the dictionaries are made of whole rows.
@@ -28,13 +32,14 @@ package struct SQLQueryPlan: Sendable {
 
   /// The most parameters of one statement; SQLite as it comes takes 32,766.
   package static let maximumParameters = 30_000
-  /// How deep SQL may nest; SQLite's parser has room for 100.
-  private static let maximumNesting = 75
 
-  /// - Parameter store: the store asked, so that objects of others match nothing.
+  /// - Parameters:
+  ///   - dialect: The one that all requests of the schema are compiled in.
+  ///   - store: the store asked, so that objects of others match nothing.
   /// - Throws: ``CoreDataError`` for key paths the entity does not have and the like.
   package init(
-    _ request: StoreFetchRequest, schema: SQLSchema, store: StoreIdentity? = nil
+    _ request: StoreFetchRequest, schema: SQLSchema,
+    dialect: any SQLDialect = SQLiteDialect(), store: StoreIdentity? = nil
   ) throws {
     let entity = schema.entity(request.entity)
     // A place is seldom asked for, and a shape of its own.
@@ -44,7 +49,7 @@ package struct SQLQueryPlan: Sendable {
       self.init(known.form, known.bindings, request)
       return
     }
-    let compiler = SQLCompiler(schema: schema, entity: entity, store: store)
+    let compiler = SQLCompiler(schema: schema, entity: entity, dialect: dialect, store: store)
     let (form, bindings) = try Self.compile(request, entity, compiler)
     self.init(form, bindings, request)
     if request.place == nil,
@@ -64,10 +69,12 @@ package struct SQLQueryPlan: Sendable {
   private static func compile(
     _ request: StoreFetchRequest, _ entity: SQLEntity, _ compiler: SQLCompiler
   ) throws -> (form: SQLQueryForm, bindings: [AttributeValue]) {
-    let alias = compiler.root.alias
+    let dialect = compiler.dialect
+    let key = compiler.key(compiler.root.alias, entity)
     var conditions: [SQLFragment] = []
     if let numbers = entity.numberCondition(
-      alias: alias, includingSubentities: request.includesSubentities)
+      compiler.number(compiler.root.alias, entity),
+      includingSubentities: request.includesSubentities)
     {
       conditions.append(SQLFragment(numbers))
     }
@@ -77,21 +84,24 @@ package struct SQLQueryPlan: Sendable {
       do {
         let condition = try compiler.condition(member)
         parameters += condition.bindings.count
-        guard parameters <= maximumParameters, condition.nesting <= maximumNesting else {
+        guard parameters <= maximumParameters, condition.nesting <= dialect.maximumNesting
+        else {
           parameters -= condition.bindings.count
           throw SQLUnsupported()
         }
         conditions.append(condition)
+        if condition.isCoarse { left.append(member) }
       } catch is SQLUnsupported {
         try compiler.checkKeyPaths(of: member)
         left.append(member)
       }
     }
-    let remainder =
-      left.isEmpty
-      ? nil
-      : ObjectPredicate.make(
-        (left.count == 1 ? left[0] : .compound(.and, left)).withStoredConstants)
+    var remainder: ObjectPredicate?
+    if !left.isEmpty {
+      let node = left.count == 1 ? left[0] : .compound(.and, left)
+      remainder = ObjectPredicate.make(
+        dialect.keepsDecimalsAsDoubles ? node.withStoredConstants : node)
+    }
     var columns: SQLDictionaryPlan?
     var isDictionaryInMemory = false
     var order: [SQLFragment] = []
@@ -103,6 +113,10 @@ package struct SQLQueryPlan: Sendable {
         compiler.allowsAggregates = true
         defer { compiler.allowsAggregates = false }
         order = try compiler.ordering(request.sortDescriptors)
+        try made.checkOrder(order, compiler)
+        if order.isEmpty, made.isOfRows(compiler), !dialect.findsRowsInOrder {
+          order = [SQLFragment(key)]
+        }
         columns = made
       } catch is SQLUnsupported {
         for column in shape.columns {
@@ -116,7 +130,7 @@ package struct SQLQueryPlan: Sendable {
       } catch is SQLUnsupported {
         sort = request.sortDescriptors
       }
-      if !order.isEmpty { order.append(SQLFragment("\(alias).Z_PK")) }
+      if !order.isEmpty || !dialect.findsRowsInOrder { order.append(SQLFragment(key)) }
       if let place = request.place {
         guard sort.isEmpty else { throw SQLQueryError.placeInMemory }
         conditions.append(try compiler.condition(behind: place, in: request.sortDescriptors))
@@ -125,9 +139,9 @@ package struct SQLQueryPlan: Sendable {
     let filter =
       conditions.isEmpty ? SQLFragment("") : " WHERE " + .grouped(conditions, by: " AND ")
     let form = SQLQueryForm(
-      entity: entity,
-      shape: compiler.schema.shape(entity, includingSubentities: request.includesSubentities),
-      alias: alias, body: " FROM \(entity.table) \(alias)\(compiler.root.joinClause)" + filter.sql,
+      compiler, includingSubentities: request.includesSubentities,
+      body: " FROM \(dialect.table(entity.table)) \(compiler.root.alias)"
+        + compiler.root.joinClause + filter.sql, hasConditions: !conditions.isEmpty,
       ordering: order, remainder: remainder, memorySort: sort, dictionary: columns,
       isDictionaryInMemory: isDictionaryInMemory)
     return (form, filter.bindings)
@@ -157,6 +171,9 @@ package struct SQLQueryPlan: Sendable {
     return limited(form.ordered(form.selectingRows + body))
   }
 
+  /// The rows that may match, all and in any order: what memory chooses from.
+  package func candidates() -> SQLFragment { form.selectingRows + body }
+
   /// Entity numbers and keys only.
   package func keys() -> SQLFragment {
     if let texts = form.texts { return known(texts.keys) }
@@ -167,7 +184,7 @@ package struct SQLQueryPlan: Sendable {
   package func count() -> SQLFragment {
     if let texts = form.texts { return known(texts.count) }
     if limit == 0 && offset == 0 { return "SELECT COUNT(*)" + body }
-    return "SELECT COUNT(*) FROM (" + limited("SELECT 1" + body) + ")"
+    return "SELECT COUNT(*) FROM (" + limited("SELECT 1" + body) + ")\(form.dialect.subqueryName)"
   }
 
   /// A statement whose text the form has.
@@ -184,7 +201,7 @@ package struct SQLQueryPlan: Sendable {
 
   package func withLimit(_ select: SQLFragment) -> SQLFragment {
     if limit == 0 && offset == 0 { return select }
-    return select + SQLFragment(SQLQueryForm.limitClause, limitBindings)
+    return select + SQLFragment(form.dialect.limitClause, limitBindings)
   }
 
   private var limitBindings: [AttributeValue] {

@@ -13,12 +13,16 @@ final class SQLScope {
   }
 
   /// The alias of the destination of a to-one key.
-  func join(from owner: String, column: String, to table: String, names: SQLAliases) -> String {
-    let key = "\(owner).\(column)"
+  ///
+  /// - Parameter key: The column with its key.
+  func join(
+    _ key: String, to table: String, names: SQLAliases, dialect: any SQLDialect
+  ) -> String {
     if let known = aliases[key] { return known }
     let alias = names.next()
     aliases[key] = alias
-    joins.append("LEFT JOIN \(table) \(alias) ON \(alias).Z_PK = \(key)")
+    let found = "\(alias).\(dialect.column("Z_PK", ofTable: table))"
+    joins.append("LEFT JOIN \(dialect.table(table)) \(alias) ON \(found) = \(key)")
     return alias
   }
 

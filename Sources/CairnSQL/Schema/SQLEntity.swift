@@ -103,10 +103,17 @@ package final class SQLEntity: Sendable {
 
   /// The condition on `Z_ENT` for rows of the entity, nil when all rows of the table are meant.
   package func numberCondition(alias: String, includingSubentities: Bool) -> String? {
+    numberCondition("\(alias).Z_ENT", includingSubentities: includingSubentities)
+  }
+
+  /// The condition on the number of the entity for its rows, nil when all rows of the table are meant.
+  ///
+  /// - Parameter column: The column, as the statement names it.
+  package func numberCondition(_ column: String, includingSubentities: Bool) -> String? {
     if coversTable(includingSubentities: includingSubentities) { return nil }
-    if !includingSubentities || subtree.count == 1 { return "\(alias).Z_ENT = \(number)" }
+    if !includingSubentities || subtree.count == 1 { return "\(column) = \(number)" }
     let list = subtree.map(String.init).joined(separator: ", ")
-    return "\(alias).Z_ENT IN (\(list))"
+    return "\(column) IN (\(list))"
   }
 }
 
