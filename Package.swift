@@ -186,7 +186,7 @@ let package = Package(
       name: "CairnPostgreSQLTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform", "CairnTesting",
-        "CairnCoordinator", "CairnContext",
+        "CairnCoordinator", "CairnContext", "CairnAtomicStores", "ParitySamples",
       ]),
     .testTarget(
       name: "CairnContextTests",
@@ -214,9 +214,13 @@ let package = Package(
       name: "CairnTests",
       dependencies: [
         "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
-        "CairnModel", "CFaultVFS",
+        "CairnModel", "CFaultVFS", "ParitySamples",
       ],
       exclude: ["Inventory/Inventory.txt"]),
+    // Rows and predicates that all stores must answer alike.
+    .target(
+      name: "ParitySamples", dependencies: ["CairnModel", "CairnContext"],
+      path: "Tests/ParitySamples"),
     // Turns the check for contexts' queues on before the tests begin.
     .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
     // Depends on nothing else of Cairn's: what a program sees that imports only CoreData.

@@ -32,7 +32,7 @@ struct StoredDate: Equatable {
     return Date(timeIntervalSinceReferenceDate: seconds(of: microseconds))
   }
 
-  private static func microseconds(of seconds: Double) -> Int64 {
+  static func microseconds(of seconds: Double) -> Int64 {
     let scaled = (seconds * 1_000_000).rounded(.toNearestOrEven)
     // Converting is exact or fails, infinity included.
     guard let whole = Int64(exactly: scaled) else { return scaled < 0 ? .min : .max }

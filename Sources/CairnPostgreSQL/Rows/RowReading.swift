@@ -11,81 +11,30 @@ struct RowReading {
 
   // MARK: Rows
 
-  /// The rows of an entity in the order of their keys.
-  func rows(
-    of entity: EntityDescription, includesSubentities: Bool, limit: Int = 0, offset: Int = 0
-  ) throws -> [RowSnapshot] {
-    let shape = shape(of: entity, includesSubentities)
-    let (condition, parameters) = window(on: shape, limit: limit, offset: offset)
-    return try select(shape, condition, parameters)
-  }
-
-  /// Their IDs alone.
-  func objectIDs(
-    of entity: EntityDescription, includesSubentities: Bool, limit: Int, offset: Int
-  ) throws -> [ManagedObjectID] {
-    let shape = shape(of: entity, includesSubentities)
-    let (condition, parameters) = window(on: shape, limit: limit, offset: offset)
-    let number = "t." + SQLText.name(PostgreSQLSchemaBuilder.entity)
-    let rows = try connection.run(
-      "SELECT \(number), \(key) FROM \(shape.table) t\(condition)", parameters)
-    return (0..<rows.count).compactMap { row in
-      guard let number = rows.integer(row, 0), let key = rows.integer(row, 1) else { return nil }
-      return content.objectID(entity: Int(truncatingIfNeeded: number), key: key)
-    }
-  }
-
-  private func shape(of entity: EntityDescription, _ includesSubentities: Bool) -> RowShape {
-    content.shapes.shape(
-      of: schema.sql.entity(entity), includesSubentities: includesSubentities)
-  }
-
-  private func window(on shape: RowShape, limit: Int, offset: Int) -> (String, ParameterList) {
-    var (condition, parameters) = condition(on: shape)
-    condition += " ORDER BY \(key)"
-    if limit > 0 {
-      parameters.append(Int64(limit))
-      condition += " LIMIT $\(parameters.count)"
-    }
-    if offset > 0 {
-      parameters.append(Int64(offset))
-      condition += " OFFSET $\(parameters.count)"
-    }
-    return (condition, parameters)
-  }
-
-  /// How many rows an entity has.
-  func count(of entity: EntityDescription, includesSubentities: Bool) throws -> Int {
-    let shape = shape(of: entity, includesSubentities)
-    let (condition, parameters) = condition(on: shape)
-    let rows = try connection.run("SELECT count(*) FROM \(shape.table) t\(condition)", parameters)
-    return Int(clamping: rows.integer(0, 0) ?? 0)
-  }
-
   private var key: String { "t." + SQLText.name(PostgreSQLSchemaBuilder.identifier) }
-
-  private func condition(on shape: RowShape) -> (String, ParameterList) {
-    var parameters = ParameterList()
-    guard let numbers = shape.numbers else { return ("", parameters) }
-    parameters.append(keys: numbers)
-    return (" WHERE t.\(SQLText.name(PostgreSQLSchemaBuilder.entity)) = ANY ($1)", parameters)
-  }
-
-  private func select(
-    _ shape: RowShape, _ condition: String, _ parameters: ParameterList
-  ) throws -> [RowSnapshot] {
-    let rows = try connection.run(
-      "SELECT \(shape.list("t")) FROM \(shape.table) t\(condition)", parameters)
-    return try (0..<rows.count).compactMap { try snapshot(rows, $0, shape) }
-  }
 
   /// The rows with the given keys in the table of an entity's hierarchy, in any order.
   func rows(_ keys: [Int64], inHierarchyOf entity: SQLEntity) throws -> [RowSnapshot] {
-    guard let root = schema.sql.entity(number: entity.rootNumber) else { return [] }
+    guard let (statement, shape) = selection(of: keys, inHierarchyOf: entity) else { return [] }
+    return try snapshots(connection.run(statement.text, statement.parameters), shape)
+  }
+
+  private func selection(
+    of keys: [Int64], inHierarchyOf entity: SQLEntity
+  ) -> (statement: Statement, shape: RowShape)? {
+    guard let root = schema.sql.entity(number: entity.rootNumber) else { return nil }
     let shape = content.shapes.shape(of: root, includesSubentities: true)
     var parameters = ParameterList()
     parameters.append(keys: keys)
-    return try select(shape, " WHERE \(key) = ANY ($1)", parameters)
+    return (
+      Statement(
+        "SELECT \(shape.list("t")) FROM \(shape.table) t WHERE \(key) = ANY ($1)", parameters),
+      shape
+    )
+  }
+
+  private func snapshots(_ rows: PostgreSQLRows, _ shape: RowShape) throws -> [RowSnapshot] {
+    try (0..<rows.count).compactMap { try snapshot(rows, $0, shape) }
   }
 
   /// The rows of objects, in their order; nil where there is none.
@@ -95,11 +44,17 @@ struct RowReading {
       guard let key = id.rowKey else { continue }
       keys[schema.sql.entity(id.entity).rootNumber, default: []].append(key)
     }
+    let selections = keys.keys.sorted().compactMap { root in
+      schema.sql.entity(number: root).flatMap {
+        selection(of: keys[root] ?? [], inHierarchyOf: $0)
+      }.map { (root: root, statement: $0.statement, shape: $0.shape) }
+    }
+    // One round trip, whatever the number of tables.
+    let results = try connection.run(selections.map(\.statement))
     var found: [Int: [Int64: RowSnapshot]] = [:]
-    for (root, keys) in keys {
-      guard let entity = schema.sql.entity(number: root) else { continue }
-      for row in try rows(keys, inHierarchyOf: entity) {
-        if let key = row.rowKey { found[root, default: [:]][key] = row }
+    for (selection, rows) in zip(selections, results) {
+      for row in try snapshots(rows, selection.shape) {
+        if let key = row.rowKey { found[selection.root, default: [:]][key] = row }
       }
     }
     return objectIDs.map { id in

@@ -14,7 +14,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   /// The type string.
   package static let typeName = "PostgreSQL"
 
-  private struct State: Sendable {
+  struct State: Sendable {
     let place: StorePlace
     let pool: ConnectionPool
     let content: StoreContent
@@ -101,7 +101,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   }
 
   /// Runs work on a connection, and says of a failure where it happened.
-  private func work<Result>(
+  func work<Result>(
     _ purpose: String, _ body: (State, PostgreSQLConnection) throws -> Result
   ) throws -> Result {
     guard let state = state.withLock({ $0 }) else {
@@ -124,8 +124,22 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
         "PostgreSQL stores do not go on behind a row; ask for an offset.")
     }
     return try work("fetch from") { state, connection in
-      try FetchExecution(content: state.content, connection: connection, request: request).run()
+      try FetchExecution(
+        request, content: state.content, store: identity, connection: connection
+      ).run()
     }
+  }
+
+  package override func fetch(
+    _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
+  ) throws {
+    let isDone = try work("fetch from") { state, connection in
+      guard request.place == nil else { return false }
+      return try FetchExecution(
+        request, content: state.content, store: identity, connection: connection
+      ).run(portion: portion, take)
+    }
+    if !isDone { take(try fetch(request)) }
   }
 
   package override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {

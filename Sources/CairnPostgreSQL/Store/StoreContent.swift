@@ -6,6 +6,7 @@ import CairnStore
 final class StoreContent: Sendable {
   let schema: PostgreSQLSchema
   let shapes: RowShapes
+  private let dialect: PostgreSQLDialect
   private let homes: [ObjectHome]
   /// By entity number minus one, and index among the entity's to-many relationships.
   private let links: [[LinkPlace?]]
@@ -13,8 +14,28 @@ final class StoreContent: Sendable {
   init(_ schema: PostgreSQLSchema, identity: StoreIdentity) {
     self.schema = schema
     shapes = RowShapes(schema)
+    dialect = PostgreSQLDialect(schema: schema, shapes: shapes)
     homes = schema.sql.homes(in: identity)
     links = schema.sql.entities.map { entity in entity.links.map { LinkPlace($0, in: schema) } }
+  }
+
+  /// How a fetch is run.
+  ///
+  /// - Parameter store: The one asked, so that objects of others match nothing.
+  func plan(_ request: StoreFetchRequest, store: StoreIdentity?) throws -> SQLQueryPlan {
+    do {
+      return try SQLQueryPlan(request, schema: schema.sql, dialect: dialect, store: store)
+    } catch let error as PredicateEvaluationError {
+      throw CoreDataError(
+        .persistentStoreOperation, "The fetch cannot be evaluated: \(error.reason)",
+        underlyingError: error)
+    }
+  }
+
+  /// The shape of the rows that a request finds.
+  func shape(of request: StoreFetchRequest) -> RowShape {
+    shapes.shape(
+      of: schema.sql.entity(request.entity), includesSubentities: request.includesSubentities)
   }
 
   /// The ID of a row; nil when the model has no entity with that number.

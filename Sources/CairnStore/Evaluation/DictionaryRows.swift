@@ -147,7 +147,9 @@ package struct DictionaryRows {
   }
 
   /// A computed value in the column's type where it has one, otherwise as it is.
-  static func attributeValue(of value: PredicateValue, type: AttributeType) -> AttributeValue {
+  package static func attributeValue(of value: PredicateValue, type: AttributeType)
+    -> AttributeValue
+  {
     switch type {
     case .integer16, .integer32, .integer64:
       if let number = value.anyValue as? NSNumber { return .integer(number.int64Value) }

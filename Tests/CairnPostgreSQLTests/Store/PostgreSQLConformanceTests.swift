@@ -21,9 +21,14 @@ import Testing
 
 extension PostgreSQLServer {
   /// The URL of a store in a schema.
-  func storeURL(_ schema: String) -> URL? {
+  ///
+  /// - Parameter options: Settings of its sessions, as the server's program takes them.
+  func storeURL(_ schema: String, options: String = "") -> URL? {
+    let settings = options.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let host = folder.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let name = schema.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    return URL(string: "postgresql://owner@/postgres?host=\(host)&port=\(port)#\(name)")
+    return URL(
+      string: "postgresql://owner@/postgres?host=\(host)&port=\(port)"
+        + (options.isEmpty ? "" : "&options=\(settings)") + "#\(name)")
   }
 }

@@ -1,6 +1,7 @@
 @testable import Cairn
 import CairnStore
 import Foundation
+import ParitySamples
 import Testing
 
 /// Chapters 24 and 25: a predicate means the same to SQLite, to a store in memory and to objects.

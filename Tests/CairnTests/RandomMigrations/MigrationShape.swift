@@ -4,6 +4,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import ParitySamples
 
 /// One version of a model.
 ///

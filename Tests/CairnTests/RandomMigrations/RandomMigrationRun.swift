@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import ParitySamples
 import Testing
 
 /// How a store gets to the next version.

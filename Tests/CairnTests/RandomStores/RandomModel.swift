@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import ParitySamples
 
 /// A model with inheritance, every type of attribute, relationships of every kind, derived
 /// attributes, uniqueness constraints and indexes.

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import ParitySamples
 import Testing
 
 final class RandomStoreRun {

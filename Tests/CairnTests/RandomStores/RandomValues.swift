@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import ParitySamples
 
 enum RandomValues {
   /// A value for an attribute; nil now and then.

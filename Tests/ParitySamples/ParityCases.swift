@@ -1,14 +1,15 @@
 // The predicates that every way of evaluating must answer alike.
 
 /// A format string, and whether SQL says all of it.
-struct ParityCase: CustomStringConvertible, Sendable {
-  let format: String
-  let isSQL: Bool
-  var description: String { format }
+package struct ParityCase: CustomStringConvertible, Sendable {
+  package let format: String
+  /// Of SQLite.
+  package let isSQL: Bool
+  package var description: String { format }
 }
 
-enum ParityCases {
-  static let all =
+package enum ParityCases {
+  package static let all =
     sql.map { ParityCase(format: $0, isSQL: true) }
     + memory.map { ParityCase(format: $0, isSQL: false) }
 
