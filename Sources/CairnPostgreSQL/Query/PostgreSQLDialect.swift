@@ -64,6 +64,11 @@ struct PostgreSQLDialect: SQLDialect {
     }
   }
 
+  func parameter(ofRow value: AttributeValue) -> SQLFragment {
+    guard case .date(let date) = value else { return .parameter(value) }
+    return .parameter(.double(date.timeIntervalSinceReferenceDate))
+  }
+
   func orderedByBytes(_ text: SQLFragment) -> SQLFragment { "(" + text + " \(Self.byBytes))" }
   /// A database compares texts as it is set to.
   static let byBytes = "COLLATE pg_catalog.\"C\""

@@ -118,12 +118,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   // MARK: Reading
 
   package override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
-    guard request.place == nil else {
-      throw CoreDataError(
-        .persistentStoreUnsupportedRequestType,
-        "PostgreSQL stores do not go on behind a row; ask for an offset.")
-    }
-    return try work("fetch from") { state, connection in
+    try work("fetch from") { state, connection in
       try FetchExecution(
         request, content: state.content, store: identity, connection: connection
       ).run()
@@ -134,8 +129,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
   ) throws {
     let isDone = try work("fetch from") { state, connection in
-      guard request.place == nil else { return false }
-      return try FetchExecution(
+      try FetchExecution(
         request, content: state.content, store: identity, connection: connection
       ).run(portion: portion, take)
     }

@@ -37,15 +37,15 @@ extension SQLCompiler {
   ) throws -> SQLFragment {
     var rest = SQLFragment("\(key(root.alias, root.entity)) > ?", [.integer(place.key)])
     for (descriptor, value) in zip(descriptors, place.values).reversed() {
-      let terms = try sortTerms(descriptor)
-      guard terms.count == 1, let term = terms.first else { throw SQLQueryError.placeInMemory }
-      rest = Self.condition(term, behind: value, isAscending: descriptor.ascending, else: rest)
+      // The last one decides alone; what stands before it is for an index.
+      guard let term = try sortTerms(descriptor).last else { throw SQLQueryError.placeInMemory }
+      rest = condition(term, behind: value, isAscending: descriptor.ascending, else: rest)
     }
     return rest
   }
 
   /// - Parameter rest: What decides between rows with the same value.
-  private static func condition(
+  private func condition(
     _ term: SQLFragment, behind value: AttributeValue, isAscending: Bool, else rest: SQLFragment
   ) -> SQLFragment {
     // NULL is less than everything else, in both directions.
@@ -53,7 +53,7 @@ extension SQLCompiler {
       return "(" + term + (isAscending ? " IS NOT NULL OR " : " IS NULL AND ") + rest + ")"
     }
     let sign = isAscending ? ">" : "<"
-    let parameter = SQLFragment("?", [value])
+    let parameter = dialect.parameter(ofRow: value)
     // The first comparison says nothing more; it is the one by which an index is entered.
     let behind =
       "(" + term + " \(sign)= " + parameter + " AND (" + term + " \(sign) " + parameter

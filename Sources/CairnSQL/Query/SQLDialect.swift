@@ -45,6 +45,8 @@ package protocol SQLDialect: Sendable {
   func value(of column: SQLAttributePlace) -> SQLTerm
   /// A parameter.
   func constant(_ value: AttributeValue, _ kind: SQLKind) throws -> SQLTerm
+  /// A parameter for a value that a row has, which its column is compared with.
+  func parameter(ofRow value: AttributeValue) -> SQLFragment
   /// The bytes of a text decide its order, whatever it is made of.
   func orderedByBytes(_ text: SQLFragment) -> SQLFragment
   /// Whether decimals are kept as doubles, so that memory must compare what is left of them.

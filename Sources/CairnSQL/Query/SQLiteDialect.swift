@@ -39,6 +39,7 @@ package struct SQLiteDialect: SQLDialect {
   package func constant(_ value: AttributeValue, _ kind: SQLKind) -> SQLTerm {
     SQLTerm(SQLFragment("?", [value]), kind)
   }
+  package func parameter(ofRow value: AttributeValue) -> SQLFragment { SQLFragment("?", [value]) }
   package func orderedByBytes(_ text: SQLFragment) -> SQLFragment { text }
   package var keepsDecimalsAsDoubles: Bool { true }
 

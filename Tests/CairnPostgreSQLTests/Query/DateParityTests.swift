@@ -87,6 +87,27 @@ import Testing
     }
   }
 
+  @Test func aFetchGoesOnBehindAnyRow() throws {
+    let slot = try #require(author.layout.slotByName["born"])
+    for ascending in [true, false] {
+      var request = StoreFetchRequest(
+        entity: author,
+        sortDescriptors: [ObjectSortDescriptor(key: "born", ascending: ascending)], limit: 7)
+      let all = try dates {
+        $0.sortDescriptors = request.sortDescriptors
+      }
+      var found: [Double?] = []
+      while case .snapshots(let rows) = try store.fetch(request), let last = rows.last {
+        found += rows.map { row in
+          guard case .date(let date) = row[slot] else { return nil }
+          return date.timeIntervalSinceReferenceDate
+        }
+        request.place = .init(values: [last[slot]], key: try #require(last.rowKey))
+      }
+      #expect(found == all)
+    }
+  }
+
   @Test func aTimeThatAnotherProgramSetsIsTheDate() throws {
     let connection = try PostgreSQLServer.shared.connect()
     try connection.run(

@@ -80,6 +80,30 @@ import Testing
     }
   }
 
+  @Test func aFetchGoesOnBehindARow() throws {
+    let (name, number) = (
+      try #require(author.layout.slotByName["firstName"]),
+      try #require(author.layout.slotByName["bookCount"])
+    )
+    for ascending in [true, false] {
+      var request = request("bookCount < 900") {
+        $0.sortDescriptors = [
+          ObjectSortDescriptor(key: "firstName", ascending: ascending),
+          ObjectSortDescriptor(key: "bookCount", ascending: !ascending),
+        ]
+      }
+      let all = keys(try store.fetch(request))
+      request.limit = 250
+      var found: [Int64] = []
+      while case .snapshots(let rows) = try store.fetch(request), let last = rows.last {
+        found += rows.compactMap(\.rowKey)
+        request.place = .init(
+          values: [last[name], last[number]], key: try #require(last.rowKey))
+      }
+      #expect(found == all && all.count == 900)
+    }
+  }
+
   @Test func aNumberThatLeavesItsTypeAmongTheLastRowsChangesNoResult() throws {
     let request = request("bookCount + 1 > 0 AND bookCount >= 400")
     let found = try portions(request, of: 500)

@@ -82,17 +82,7 @@ import Testing
 
   @Test func listsOfAHundredThousandConstantsAreFound() throws {
     let fixture = try Self.shared.get()
-    let numbers = (0..<100_000).map { $0 * 3 }
-    let fewer = numbers.prefix(2000)
-    let lists: [(String, [Any])] = [
-      ("n IN %@", numbers), ("s IN %@", numbers.map { "a\($0)" } + ["a", "\u{e9}"]),
-      ("g IN %@", numbers.map { Double($0) / 2 }),
-      ("s IN[cd] %@", fewer.map { "x\($0)" } + ["E", "A", "B"]),
-      ("at IN %@", fewer.map { Date(timeIntervalSinceReferenceDate: Double($0) / 2) }),
-      ("u IN %@", fewer.map { _ in UUID() } + ParityValues.uuids.compactMap { $0 }),
-      ("n IN %@ AND NOT (g IN %@)", numbers),
-    ]
-    for (format, list) in lists {
+    for (format, list) in ParityLists.constants {
       let predicate = try ObjectPredicate.parse(format, arguments: [list, list])
       let answers = fixture.numbers(predicate)
       #expect(answers.agree && answers.error == nil, "\(format)")
@@ -102,23 +92,7 @@ import Testing
 
   @Test func longAndDeepPredicatesStayWithinEveryLimit() throws {
     let fixture = try Self.shared.get()
-    let terms = (0..<1500).map { ObjectPredicate(format: "n == %d OR s == %@", $0 * 7, "x\($0)") }
-    var negated = ObjectPredicate(format: "j > 2")
-    for _ in 0..<200 { negated = CompoundPredicate(notPredicateWithSubpredicate: negated) }
-    var subqueries = "$x30.j > 0"
-    for level in (0..<30).reversed() {
-      let inner = level == 0 ? "parts" : "$x\(level).parts"
-      subqueries = "SUBQUERY(\(inner), $x\(level + 1), \(subqueries)).@count > 0"
-    }
-    var sum = "j"
-    for _ in 0..<150 { sum = "(\(sum) + 1)" }
-    let predicates = [
-      CompoundPredicate(orPredicateWithSubpredicates: terms),
-      CompoundPredicate(
-        notPredicateWithSubpredicate: CompoundPredicate(orPredicateWithSubpredicates: terms)),
-      negated, try ObjectPredicate.parse(subqueries), try ObjectPredicate.parse("\(sum) > 152"),
-    ]
-    for (index, predicate) in predicates.enumerated() {
+    for (index, predicate) in try ParityLists.large().enumerated() {
       let answers = fixture.numbers(predicate)
       #expect(answers.agree && answers.error == nil, "\(index): \(answers)")
     }
