@@ -52,6 +52,8 @@ struct SimulationOracle {
   private var takenBack: Set<String> = []
   /// The values of places that were changed past history, of which sync cannot say which was first.
   private var loose: Set<String> = []
+  /// By value, the stores in which operators have written it once more; see ``hasLost(_:to:_:)``.
+  private var rewritten: [String: Set<String>] = [:]
   private var counter = 0
 
   mutating func fresh(_ prefix: String) -> String {
@@ -198,7 +200,7 @@ struct SimulationOracle {
           + (isGone ? ", whose record was deleted by somebody who had not seen it" : ""))
     }
     found += resurrected(picture, records)
-    found += strangers(present)
+    found += strangers(present, journal)
     found += places(picture)
     return found
   }
@@ -220,15 +222,27 @@ struct SimulationOracle {
   }
 
   /// Values that are there although nobody wrote them, or somebody replaced them.
-  private func strangers(_ present: Set<String>) -> [String] {
+  private func strangers(_ present: Set<String>, _ journal: Set<String>) -> [String] {
     present.sorted().compactMap { value in
       guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }
       guard let next = successors[value]?.first(where: { writes[$0]?.isCertain == true }),
         !isBlurred(next), !isForgotten(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true,
-        !loose.contains(value)
+        !loose.contains(value), !hasLost(next, to: value, journal)
       else { return nil }
       return "stale: \(value) is there although \(next) replaced it"
     }
+  }
+
+  /// Whether a value lost by the rules to the one that its writer replaced.
+  ///
+  /// An operator who takes back what came after a value writes that value again, with a stamp of its own. Who
+  /// replaces the value in another store may have seen the first writing alone: the two are concurrent then, the
+  /// greater stamp wins, and the one that lost is in the journal. Where the operator wrote, programs saw the second;
+  /// and a value that no journal has did not lose. Seed 74000105: `v12` of store `b` was replaced in `c` and taken
+  /// back there; `b`, paused and with its clock a minute behind, wrote `v41` over the first.
+  private func hasLost(_ next: String, to value: String, _ journal: Set<String>) -> Bool {
+    guard let stores = rewritten[value], let write = writes[next] else { return false }
+    return !stores.contains(write.store) && journal.contains(next)
   }
 
   /// Links and references that are not what any store's programs set last.
@@ -276,7 +290,7 @@ extension SimulationOracle {
       changed.insert(record)
       touches[record, default: []].insert(store)
       if let value = new[place] {
-        writeAnew(value)
+        writeAnew(value, in: store)
         if let replaced = old[place] { successors[replaced, default: []].insert(value) }
       } else if let value = old[place], after.named.contains(record) {
         takenBack.insert(value)
@@ -298,10 +312,10 @@ extension SimulationOracle {
   }
 
   /// An operator keeps a record as a store has it, against what others wrote of it or that they deleted it.
-  mutating func keep(_ record: String, in picture: StorePicture) {
+  mutating func keep(_ record: String, in picture: StorePicture, of store: String) {
     withdrawDeletes(of: record)
     for (place, value) in picture.written where place.split(separator: " ")[1] == record {
-      writeAnew(value)
+      writeAnew(value, in: store)
     }
   }
 
@@ -324,7 +338,8 @@ extension SimulationOracle {
 
   /// What replaced the value before has been replaced by it, and what replaces it elsewhere was written without
   /// having seen that.
-  private mutating func writeAnew(_ value: String) {
+  private mutating func writeAnew(_ value: String, in store: String) {
+    rewritten[value, default: []].insert(store)
     successors[value] = nil
     takenBack.remove(value)
   }

@@ -148,7 +148,7 @@ extension SimulationRun {
     await scheduler.settle()
     guard let after = try? store.picture() else { return }
     // Also where it came to nothing because the machine died after the commit.
-    if let key, before.named.contains(key) { oracle.keep(key, in: before) }
+    if let key, before.named.contains(key) { oracle.keep(key, in: before, of: store.name) }
     if let key, item.discardEffect == .deletesRecord, let state = item.entry.state {
       let seen = state.registers.compactMap { _, register -> String? in
         switch register.value {
