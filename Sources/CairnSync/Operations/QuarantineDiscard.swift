@@ -23,18 +23,22 @@ struct QuarantineDiscard {
     return mine?.deletion.map { $0.stamp < deletion.stamp } ?? true
   }
 
+  /// Whether the delete that waits is given up with the rest; one that wins whatever is written stays, and only what
+  /// came along with it is.
+  private var takesDeleteBack: Bool { isDeleteNews && policy != .deleteWins }
+
   var effect: DiscardEffect {
     if held.survivor != nil, mine?.survivor == nil {
       return .impossible("the record was united with another, which cannot be taken back")
     }
     if mine?.survivor != nil { return .keepsValues([]) }
     guard isMineAlive else { return .deletesRecord }
-    if isDeleteNews {
-      return policy == .deleteWins
-        ? .impossible("deletes win for \(held.entity): the delete cannot be taken back")
-        : .keepsRecord
+    if takesDeleteBack { return .keepsRecord }
+    let values = news.map(\.key).filter { mine?.registers[$0] != nil }.sorted()
+    if isDeleteNews, values.isEmpty {
+      return .impossible("deletes win for \(held.entity): the delete cannot be taken back")
     }
-    return .keepsValues(news.map(\.key).filter { mine?.registers[$0] != nil }.sorted())
+    return .keepsValues(values)
   }
 
   /// - Parameter stamp: When the operator discards it, by the store's clock.
@@ -53,14 +57,14 @@ struct QuarantineDiscard {
     for (name, own) in mine?.registers ?? Registers() {
       guard let register = joined.registers[name] else { continue }
       let isNew = own.write.stamp < register.write.stamp
-      guard isNew || isDeleteNews else { continue }
+      guard isNew || takesDeleteBack else { continue }
       state.registers[name] = Register(
         value: own.value, write: register.write.overwritten(at: stamp))
       if isNew, !own.value.isSame(as: register.value) {
         lost.append(conflict(name, register, winner: own.value, at: stamp))
       }
     }
-    if isDeleteNews, let deletion = held.deletion {
+    if takesDeleteBack, let deletion = held.deletion {
       lost.append(
         Conflict(
           record: joined.id, entity: joined.entity, property: nil, losingValue: .null,

@@ -151,7 +151,7 @@ struct QuarantineReading {
           state.deletion.map { $0.stamp > register.write.stamp } ?? false
         }
       if stored.reason == .validation {
-        effect = try discarding(state, over: mine).effect
+        effect = try self.effect(ofDiscarding: state, over: mine)
       }
       if let mine {
         var writer = ByteWriter()
@@ -179,6 +179,35 @@ struct QuarantineReading {
     QuarantineDiscard(
       mine: mine, held: held, policy: policy(of: held),
       isThere: try ledger.record(held.id)?.key != nil)
+  }
+
+  private func effect(
+    ofDiscarding held: RecordState, over mine: RecordState?
+  ) throws -> DiscardEffect {
+    let discard = try discarding(held, over: mine)
+    if discard.effect == .deletesRecord, let denial = try denial(ofDeleteBy: discard) {
+      return .impossible(
+        "the store does not have the record, and it cannot be deleted instead: \(denial); empty that first"
+      )
+    }
+    return discard.effect
+  }
+
+  /// Why a store keeps a record that a discard would delete; nil for one that it does not.
+  ///
+  /// The record would come in once more, and be refused once more, for as long as its delete is denied.
+  private func denial(ofDeleteBy discard: QuarantineDiscard) throws -> String? {
+    let access = member.access
+    if !access.schema.hasDenials { return nil }
+    // One of its own, which nobody commits.
+    let ledger = try access.ledger()
+    let stamp = ledger.tick(
+      milliseconds: access.environment.now(), limit: access.latestCredibleTime)
+    let batch = ImportBatch(
+      source: ledger.storeID, records: [discard.decide(at: stamp).state], isSent: false)
+    var loading = try KnownLoading(access: access, ledger: ledger)
+    let plan = try loading.plan(batch, try access.importSetting(ledger))
+    return plan.held.first { $0.key == .record(discard.held.id) }?.entry.message
   }
 
   func policy(of state: RecordState) -> DeleteConflictPolicy {

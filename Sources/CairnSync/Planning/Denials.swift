@@ -176,7 +176,9 @@ extension ImportPlanner {
       if let denial = kept[id], let deletion = item.after.deletion {
         note(denial, of: item, deletion, in: &plan)
       } else if wasKept(item) {
-        if held(.record(id)) != nil { plan.released.append(.record(id)) }
+        if held(.record(id)) != nil, !waitsForMore(.record(id), plan) {
+          plan.released.append(.record(id))
+        }
         if item.after.deletion.map({ item.before?.deletion == $0 }) ?? false, !isPresent(item) {
           conflicts += Conflict.lost(item.after)
         }
@@ -185,23 +187,34 @@ extension ImportPlanner {
     conflicts.removeAll { $0.rule == .deleteWon && kept[$0.record] != nil }
   }
 
+  /// Whether values of a record wait in quarantine that the batch does not try.
+  ///
+  /// The entry of a denied delete, which has the same place, would be the end of them. They are tried by themselves,
+  /// and the delete is noted then.
+  private mutating func waitsForMore(_ key: HeldKey, _ plan: ImportPlan) -> Bool {
+    if plan.released.contains(key) { return false }
+    return held(key)?.state.map { !$0.registers.isEmpty } ?? false
+  }
+
   private mutating func note(
     _ denial: Denial, of item: Item, _ deletion: Deletion, in plan: inout ImportPlan
   ) {
     let key = HeldKey.record(item.id)
-    let earlier = held(key)
-    plan.released.removeAll { $0 == key }
-    plan.held.append(
-      (
-        key,
-        QuarantineEntry(
-          reason: .validation,
-          message: "\(item.after.entity) \(item.id) cannot be deleted, because "
-            + "\(denial.relationship) is not empty",
-          source: earlier?.source ?? source, since: earlier?.since ?? setting.now,
-          content: .record(
-            RecordState(id: item.id, entity: item.after.entity, deletion: deletion)))
-      ))
+    if !waitsForMore(key, plan) {
+      let earlier = held(key)
+      plan.released.removeAll { $0 == key }
+      plan.held.append(
+        (
+          key,
+          QuarantineEntry(
+            reason: .validation,
+            message: "\(item.after.entity) \(item.id) cannot be deleted, because "
+              + "\(denial.relationship) is not empty",
+            source: earlier?.source ?? source, since: earlier?.since ?? setting.now,
+            content: .record(
+              RecordState(id: item.id, entity: item.after.entity, deletion: deletion)))
+        ))
+    }
     if wasKept(item), item.before?.deletion == deletion { return }
     conflicts.append(
       Conflict(

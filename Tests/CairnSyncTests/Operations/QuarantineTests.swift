@@ -1,5 +1,7 @@
 import CairnContext
+import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
@@ -27,9 +29,10 @@ struct QuarantineTests {
   private func refused(
     _ write: (SyncEngineTests.Daemon) async throws -> Void = {
       try $0.breakRule(value: String(repeating: "x", count: 200))
-    }, policy: DeleteConflictPolicy = .lastWriter
+    }, denies: Bool = false, policy: DeleteConflictPolicy = .lastWriter
   ) async throws -> SyncEngineTests.Daemon {
-    let daemon = try SyncEngineTests.Daemon("local", in: scratch, policy: policy)
+    let daemon = try SyncEngineTests.Daemon(
+      "local", in: scratch, model: SampleModel.make(denies: denies), policy: policy)
     let url = scratch.url.appendingPathComponent("nas.sqlite")
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
     try daemon.insert(["k"])
@@ -155,6 +158,143 @@ struct QuarantineTests {
     #expect(try daemon.site.picture() == ["item k k nil ^- []"])
     #expect(try nas(daemon) == daemon.site.picture())
     #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await daemon.close()
+  }
+
+  private func addPart(_ key: String, to item: String, in daemon: SyncEngineTests.Daemon) throws {
+    try daemon.site.write { context in
+      let owner = try daemon.site.find("Item", item, in: context) as Any
+      _ = try daemon.site.insert("Part", ["key": key, "item": owner], in: context)
+    }
+  }
+
+  /// Runs a program whose model lacks the rule on the local store: others cannot save near what breaks it.
+  private func withoutRule(_ work: (ManagedObjectContext) throws -> Void) throws {
+    let lax = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(denies: true, isLax: true),
+      storeKinds: [SQLiteStoreKind()])
+    let store = try lax.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil,
+      at: scratch.url.appendingPathComponent("local.sqlite"),
+      options: [StoreOptionKey.historyTracking: true])
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = lax
+    try context.performAndWait {
+      try work(context)
+      try context.save()
+    }
+    try lax.remove(store)
+  }
+
+  private func deleteParts() throws {
+    try withoutRule { context in
+      try context.fetch(FetchRequest<ManagedObject>(entityName: "Part")).forEach(context.delete)
+    }
+  }
+
+  /// Its delete would be denied, so that it came in once more to be refused once more, for good.
+  @Test(arguments: [DeleteConflictPolicy.lastWriter, .deleteWins])
+  func aRecordThatCannotBeDeletedIsDiscardedOnceNothingIsInTheWay(
+    policy: DeleteConflictPolicy
+  ) async throws {
+    let write = { (daemon: SyncEngineTests.Daemon) async throws in
+      try await daemon.engine.rest()
+      try daemon.insert(["bad"])
+      try addPart("p", to: "bad", in: daemon)
+      try breakRule(ofItem: "bad", in: daemon)
+      try daemon.engine.resume()
+    }
+    let daemon = try await refused(write, denies: true, policy: policy)
+    var item = try #require(try await daemon.engine.quarantine().items.first)
+    guard case .impossible(let why) = item.discardEffect else {
+      Issue.record("\(item.discardEffect)")
+      return
+    }
+    #expect(why.contains("parts is not empty"))
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.discard(item.id, revision: item.revision)
+    }
+    #expect(error?.code == .notAllowed)
+    try deleteParts()
+    // The part is gone there, too, while the item is still refused.
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+    item = try #require(try await daemon.engine.quarantine().items.first)
+    #expect(item.discardEffect == .deletesRecord)
+    _ = try await daemon.engine.discard(item.id, revision: item.revision)
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture() == ["item k k nil ^- []"])
+    #expect(try nas(daemon) == daemon.site.picture())
+    #expect(try await daemon.engine.quarantine().items.isEmpty)
+    try await daemon.close()
+  }
+
+  /// A daemon whose replica keeps `k` because its delete is denied, and refuses a value of it.
+  private func refusedAndKept() async throws -> SyncEngineTests.Daemon {
+    let write = { (daemon: SyncEngineTests.Daemon) async throws in
+      try await daemon.engine.rest()
+      let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = open.coordinator
+      try context.performAndWait {
+        let request = FetchRequest<ManagedObject>(entityName: "Item")
+        request.affectedStores = [open.store]
+        try context.fetch(request).forEach(context.delete)
+        try context.save()
+      }
+      try addPart("p", to: "k", in: daemon)
+      try daemon.engine.resume()
+      // The delete waits in both.
+      await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+      #expect(try nas(daemon) == ["item k k nil ^- []", "part p of k at 0"])
+      try breakRule(ofItem: "k", in: daemon)
+    }
+    return try await refused(write, denies: true, policy: .deleteWins)
+  }
+
+  private func refusedValue(
+    in daemon: SyncEngineTests.Daemon
+  ) async throws -> QuarantinedItem? {
+    try await daemon.engine.quarantine(in: ["nas"]).items.first {
+      $0.entry.state?.registers["value"] != nil
+    }
+  }
+
+  @Test func aValueIsDiscardedWithoutTheDeleteThatIsDenied() async throws {
+    let daemon = try await refusedAndKept()
+    let item = try #require(try await refusedValue(in: daemon))
+    #expect(item.discardEffect == .keepsValues(["value"]))
+    _ = try await daemon.engine.discard(item.id, revision: item.revision)
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try daemon.site.picture() == ["item k k nil ^- []", "part p of k at 0"])
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try daemon.site.write { context in
+      try daemon.site.find("Part", "p", in: context).map(context.delete)
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture() == [] && nas(daemon) == [])
+    try await daemon.close()
+  }
+
+  /// What denies the delete arrives without the record, whose place in quarantine the delete has, too.
+  @Test func aValueThatWaitsIsNotForgottenWhenADeleteIsDeniedOnceMore() async throws {
+    let daemon = try await refusedAndKept()
+    let before = try #require(try await refusedValue(in: daemon))
+    try withoutRule { context in
+      let model = context.persistentStoreCoordinator?.managedObjectModel
+      let entity = try #require(model?.entitiesByName["Part"])
+      let part = ManagedObject(entity: entity, insertInto: context)
+      part.setValue("q", forKey: "key")
+      let items = try context.fetch(FetchRequest<ManagedObject>(entityName: "Item"))
+      part.setValue(items.first, forKey: "item")
+    }
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try nas(daemon).contains("part q of k at 1"))
+    #expect(try await refusedValue(in: daemon)?.properties == before.properties)
+    // And where nothing denies it any more, the record goes with all that waits.
+    try deleteParts()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture() == [] && nas(daemon) == [])
+    #expect(try await daemon.engine.quarantine().items.isEmpty)
     try await daemon.close()
   }
 

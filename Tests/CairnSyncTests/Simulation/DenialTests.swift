@@ -165,4 +165,30 @@ struct DenialTests {
       return
     }
   }
+
+  /// A delete that wins stays; what came along with it, and is refused, is given up.
+  @Test(arguments: [true, false])
+  func valuesOfARecordWhoseDeleteIsDeniedAreDiscardedWithoutIt(isNewsHere: Bool) throws {
+    func stamp(_ milliseconds: UInt64, _ store: UInt64) -> Stamp {
+      Stamp(
+        clock: ClockReading(milliseconds: milliseconds), store: StoreID(high: store, low: store))
+    }
+    let (old, new) = (stamp(1, 1), stamp(3, 1))
+    let delete = Deletion(stamp: stamp(2, 2))
+    let id = RecordID(high: 1, low: 1)
+    func state(_ value: String, _ stamp: Stamp, _ deletion: Deletion?) -> RecordState {
+      let write = PropertyWrite(stamp: stamp)
+      return RecordState(
+        id: id, entity: "Item",
+        registers: ["value": Register(value: .string(value), write: write)], deletion: deletion)
+    }
+    let discard = QuarantineDiscard(
+      mine: state("short", old, isNewsHere ? nil : delete), held: state("long", new, delete),
+      policy: .deleteWins, isThere: true)
+    #expect(discard.effect == .keepsValues(["value"]))
+    let (kept, lost) = discard.decide(at: stamp(4, 2))
+    #expect(kept.deletion == delete && kept.registers["value"]?.value == .string("short"))
+    #expect(kept.registers["value"].map { $0.write.stamp > new } == true)
+    #expect(lost.map(\.losingValue) == [.string("long")])
+  }
 }
