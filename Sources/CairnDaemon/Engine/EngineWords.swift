@@ -184,6 +184,10 @@ extension StoreDifference {
       (wire, detail) = (
         .damage, "the row \(row ?? "") of the local store is gone, and no history tells of it"
       )
+    case .orphaned:
+      (wire, detail) = (
+        .damage, "the row \(row ?? "") of the local store belongs to one that is gone"
+      )
     case .damagedLocal:
       (wire, detail) = (
         .damage,

@@ -227,10 +227,12 @@ struct CaptureWork {
     return RowBirth(decoding: data)
   }
 
-  /// - Parameter deleted: The entities of what was deleted in the same transaction.
+  /// - Parameters:
+  ///   - deleted: The entities of what was deleted in the same transaction.
+  ///   - byRule: The references that a delete rule has taken away; nil to find them.
   mutating func update(
     _ object: ManagedObjectID, _ properties: Set<String>?, _ stamp: Stamp,
-    along deleted: Set<EntityDescription> = []
+    along deleted: Set<EntityDescription> = [], byRule: Set<String>? = nil
   ) throws {
     guard let plan = plan(of: object) else { return }
     if try ledger.recordID(for: object) == nil {
@@ -243,7 +245,7 @@ struct CaptureWork {
       return
     }
     var isChanged = false
-    let nullified = try nullified(object, plan, properties, deleted)
+    let nullified = try byRule ?? nullified(object, plan, properties, deleted)
     for column in plan.columns where properties?.names(column.name) ?? true {
       isChanged = true
       let earlier = entry.write(of: column.name)

@@ -91,6 +91,8 @@ public struct StoreDifference: Sendable, Hashable {
     case damagedReplica = "damaged-replica"
     /// A row of the local store that was saved is gone, with no history that tells of it.
     case vanished
+    /// A row of the local store belongs to one that is gone, and the model deletes it along with that.
+    case orphaned
   }
   public let kind: Kind
   /// Nil for a row that sync does not know.
@@ -117,7 +119,7 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
-    case .damagedLocal, .damagedReplica, .vanished: return true
+    case .damagedLocal, .damagedReplica, .vanished, .orphaned: return true
     // What the direction leaves out is no difference.
     case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false

@@ -1,10 +1,14 @@
+import CairnCoordinator
 import CairnModel
 import CairnStore
 
-/// Takes the rows of the local store that a program took away past history for deleted, which then travels as any
-/// other delete, and has the store forget that it ever saved them.
+/// Takes the rows of the local store that a program took away past history for deleted, with what the model's delete
+/// rules make of that; this then travels as any other delete, and the store forgets that it ever saved them.
+///
+/// A row stays missing where the model denies its delete: a repair with a replica makes it again.
 struct LocalRepair {
   let access: StoreAccess
+  let coordinator: PersistentStoreCoordinator
   private static let page = 200
 
   /// - Parameter isPlan: Whether only to tell what would be done.
@@ -15,25 +19,31 @@ struct LocalRepair {
     let known = isKnown ? try access.vanishedRows() : []
     let lost = try (access.store as? any LostRowAccepting)?.lostRows() ?? []
     let objects = Set(known.map { Row($0.object) })
-    let differences =
-      known.map { difference($0.object, $0.entity, $0.id) }
-      + lost.filter { !objects.contains(Row($0)) }.map { difference($0, $0.entity.name ?? "", nil) }
+    let unknown = lost.filter { !objects.contains(Row($0)) }
+    let deletion = LostRowDeletion(access: access, coordinator: coordinator, isKnown: isKnown)
+    let effects = try deletion.effects(of: known.map(\.object) + unknown)
+    let gone =
+      known.map { difference(.vanished, $0.object, $0.entity, $0.id) }
+      + unknown.map { difference(.vanished, $0, $0.entity.name ?? "", nil) }
+    let denied = Set(effects.denied.map { $0.uriRepresentation().absoluteString })
+    let along = try effects.along.keys.sorted { ($0.rowKey ?? 0) < ($1.rowKey ?? 0) }.map {
+      let id = isKnown ? try access.ledger().recordID(for: $0) : nil
+      return difference(.orphaned, $0, $0.entity.name ?? "", id)
+    }
+    let differences = gone.filter { !denied.contains($0.row ?? "") } + along
     let report = RepairReport(
       replica: StoreReference.localName, isPlan: isPlan,
       actions: differences.map {
         RepairReport.Action(kind: .deleted, preferred: .local, difference: $0)
       })
     if isPlan { return report }
-    for start in stride(from: 0, to: known.count, by: Self.page) {
-      try access.captureNow { work, stamp in
-        let objects = known[start..<min(start + Self.page, known.count)].map(\.object)
-        let rows = try access.store.snapshots(for: objects)
-        // One may have come back.
-        for (object, row) in zip(objects, rows) where row == nil { try work.delete(object, stamp) }
-      }
+    let deleted = (known.map(\.object) + unknown).filter { !effects.denied.contains($0) }
+    for start in stride(from: 0, to: deleted.count, by: Self.page) {
+      try deletion.perform(Array(deleted[start..<min(start + Self.page, deleted.count)]))
     }
     // Last: what a repair that dies before has not taken for deleted is found once more.
-    try (access.store as? any LostRowAccepting)?.acceptLostRows(of: nil)
+    try (access.store as? any LostRowAccepting)?.acceptLostRows(
+      of: effects.denied.isEmpty ? nil : deleted)
     return report
   }
 
@@ -45,10 +55,10 @@ struct LocalRepair {
   }
 
   private func difference(
-    _ object: ManagedObjectID, _ entity: String, _ record: RecordID?
+    _ kind: StoreDifference.Kind, _ object: ManagedObjectID, _ entity: String, _ record: RecordID?
   ) -> StoreDifference {
     StoreDifference(
-      kind: .vanished, record: record, entity: entity,
+      kind: kind, record: record, entity: entity,
       row: object.uriRepresentation().absoluteString)
   }
 }

@@ -19,7 +19,8 @@ public struct RepairReport: Sendable, Hashable {
       /// The members of a relationship are those of the links, and links that were changed past history
       /// are taken for changed now.
       case members
-      /// A row of the local store that is gone, with no history that tells of it, counts as deleted now.
+      /// A row of the local store that is gone, with no history that tells of it, counts as deleted now; or one
+      /// that the model deletes along with it goes, too.
       case deleted
       /// Both stores get what the other knows, and the merge rules decide.
       case merged
@@ -68,7 +69,8 @@ enum RepairRule {
     case .damagedLocal: return Action(kind: .written, preferred: .replica, difference: difference)
     case .damagedReplica: return Action(kind: .written, preferred: .local, difference: difference)
     case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)
-    case .vanished: return Action(kind: .deleted, preferred: .local, difference: difference)
+    case .vanished, .orphaned:
+      return Action(kind: .deleted, preferred: .local, difference: difference)
     case .members: return Action(kind: .members, preferred: nil, difference: difference)
     }
   }

@@ -38,7 +38,7 @@ extension SyncEngine {
   }
 
   /// Takes rows of the local store that are gone, with no history that tells of it, for deleted now: the deletes
-  /// travel as any other.
+  /// travel as any other, and the model's delete rules are followed for the rows around them.
   ///
   /// A repair with a replica makes such rows again instead.
   ///
@@ -49,7 +49,7 @@ extension SyncEngine {
     isPlan: Bool = false, timeout: Duration = .seconds(60)
   ) async throws -> RepairReport {
     let report = try await operating { [self] in
-      try LocalRepair(access: local).run(isPlan: isPlan)
+      try LocalRepair(access: local, coordinator: coordinator).run(isPlan: isPlan)
     }
     if isPlan || report.actions.isEmpty { return report }
     poke()

@@ -1,5 +1,7 @@
 import CairnContext
+import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
@@ -104,6 +106,120 @@ struct RepairTests {
     #expect(report.isEqual && report.records == 3, "\(report)")
     #expect(try value("l") == nil)
     #expect(try await daemon.engine.repairLocal().actions.isEmpty)
+    await daemon.engine.stop()
+  }
+
+  /// What a store's own inspection finds.
+  private func damage() throws -> [String] {
+    try #require(daemon.site.store as? any IntegrityChecking).verifyIntegrity()
+  }
+
+  /// As a delete by a program does: references to it lead nowhere, its links are gone, and so are its parts.
+  @Test func whatIsAroundARowThatSqlDeletedOnPurposeFollowsTheDeleteRules() async throws {
+    try daemon.site.write { context in
+      let item = try #require(try daemon.site.find("Item", "k", in: context))
+      try daemon.site.find("Item", "l", in: context)?.setValue(item, forKey: "parent")
+      let tag = try daemon.site.insert("Tag", ["name": "label", "labelled": item], in: context)
+      item.setValue(NSOrderedSet(array: [tag]), forKey: "picks")
+      for key in ["p", "q"] {
+        _ = try daemon.site.insert("Part", ["key": key, "item": item], in: context)
+      }
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    try await sql("local", "DELETE FROM ZITEM WHERE ZKEY = 'k'")
+    #expect(try damage().contains { $0.contains("parent leads to") })
+    let plan = try await daemon.engine.repairLocal(isPlan: true)
+    #expect(plan.actions.map(\.difference.kind) == [.vanished, .orphaned, .orphaned])
+    #expect(plan.actions.allSatisfy { $0.kind == .deleted })
+    #expect(try await daemon.engine.repairLocal().actions == plan.actions)
+    #expect(try damage() == [])
+    #expect(
+      try daemon.site.picture() == [
+        "item l l nil ^- []", "item m m nil ^- []", "tag label nil", "tag t nil",
+      ])
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 4, "\(report)")
+    await daemon.engine.stop()
+  }
+
+  /// Of a store that was never synchronised its own sums tell what is gone.
+  @Test func aStoreWithoutSyncFollowsTheDeleteRulesToo() async throws {
+    let scratch = try Scratch()
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(), storeKinds: [SQLiteStoreKind()])
+    let url = scratch.url.appendingPathComponent("alone.sqlite")
+    let store = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: url,
+      options: [StoreOptionKey.historyTracking: true, StoreOptionKey.rowChecksums: true])
+    let schema = try SyncSchema(
+      model: coordinator.managedObjectModel, defaultPolicy: .lastWriter, policies: [:])
+    let access = StoreAccess(
+      store: store, schema: schema, environment: .live, configuration: SyncConfiguration())
+    let site = Fleet.Site(name: "alone", access: access, coordinator: coordinator)
+    try site.write { context in
+      let item = try site.insert("Item", ["key": "k"], in: context)
+      _ = try site.insert("Item", ["key": "l", "parent": item], in: context)
+      _ = try site.insert("Part", ["key": "p", "item": item], in: context)
+    }
+    let file = try DatabaseQueue(path: url.path)
+    try await file.write { try $0.execute(sql: "DELETE FROM ZITEM WHERE ZKEY = 'k'") }
+    try file.close()
+    let repair = LocalRepair(access: access, coordinator: coordinator)
+    #expect(try repair.run(isPlan: false).actions.count == 2)
+    #expect(try (store as? any IntegrityChecking)?.verifyIntegrity() == [])
+    #expect(try site.picture() == ["item l nil nil ^- []"])
+    try coordinator.remove(store)
+    await daemon.engine.stop()
+  }
+
+  /// That a reference leads nowhere any more is no write: it does not bring back what another store deleted.
+  @Test func aReferenceThatARepairClearsBringsNoDeletedRecordBack() async throws {
+    try daemon.site.write { context in
+      let item = try daemon.site.find("Item", "k", in: context)
+      try daemon.site.find("Item", "l", in: context)?.setValue(item, forKey: "parent")
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.engine.rest()
+    let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = open.coordinator
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "key == 'l'")
+      request.affectedStores = [open.store]
+      try context.fetch(request).forEach(context.delete)
+      try context.save()
+    }
+    try await sql("local", "DELETE FROM ZITEM WHERE ZKEY = 'k'")
+    _ = try await daemon.engine.repairLocal()
+    try daemon.engine.resume()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.site.picture() == ["item m m nil ^- []", "tag t nil"])
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    await daemon.engine.stop()
+  }
+
+  /// No program could have deleted it: a repair with a replica makes it again.
+  @Test func aRowWhoseDeleteTheModelDeniesIsNotTakenForDeleted() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon(
+      "local", in: scratch, model: SampleModel.make(denies: true))
+    try daemon.insert(["full", "empty"])
+    try daemon.site.write { context in
+      let item = try daemon.site.find("Item", "full", in: context) as Any
+      _ = try daemon.site.insert("Part", ["key": "p", "item": item], in: context)
+    }
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await daemon.engine.wait(timeout: .patience)
+    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent("local.sqlite").path)
+    try await file.write { try $0.execute(sql: "DELETE FROM ZITEM") }
+    try file.close()
+    #expect(try await daemon.engine.repairLocal().actions.count == 1)
+    let report = try await daemon.engine.repair(name: "nas", timeout: .patience)
+    #expect(report.actions.map(\.kind).contains(.restored))
+    #expect(try daemon.site.picture().first == "item full full nil ^- []")
     await daemon.engine.stop()
   }
 
