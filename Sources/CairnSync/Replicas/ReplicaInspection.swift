@@ -29,13 +29,14 @@ package struct ReplicaInspection: Sendable {
   /// - Throws: ``SyncError``, with who has to do something, or what reading the file throws.
   func run() throws -> ManagedObjectModel? {
     guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
+    let rivals = url.isFileURL ? namesakes() : []
     if url.isFileURL {
-      try checkIsFileOfItsOwn()
       guard let place = Place(of: url) else {
+        if let rival = rivals.first { throw Self.isFile(of: rival, url) }
         try checkIsNotMissing()
         return nil
       }
-      try check(place)
+      try check(place, rivals)
       if (kind as? any FileChecking)?.isMountPoint(url) == true {
         throw SyncError(
           .duplicateReplica, "\(url.path) \(Self.textOfMountPoint)", recovery: .person)
@@ -45,7 +46,11 @@ package struct ReplicaInspection: Sendable {
     // First: to read the metadata leaves a log beside the file where that is damaged.
     try checkIsWhole(kind, options)
     let metadata = try kind.metadata(at: url, options: options)
-    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else { return nil }
+    guard let identifier = metadata[StoreMetadataKey.uuid] as? String else {
+      if let rival = rivals.first { throw Self.isFile(of: rival, url) }
+      return nil
+    }
+    try checkIsOwn(identifier, rivals)
     try checkIdentity(identifier)
     return try newerModel(kind, metadata, options)
   }
@@ -73,21 +78,38 @@ package struct ReplicaInspection: Sendable {
         + "the replica and add it again to have it made anew", recovery: .wait)
   }
 
-  /// Whether the path leads to the file of another store of the group, also to one that is still to be made.
-  private func checkIsFileOfItsOwn() throws {
-    guard let identity = FileIdentity(ofFileAt: url.path) else { return }
-    for neighbour in neighbours {
-      guard let other = neighbour.url, other.isFileURL,
-        FileIdentity(ofFileAt: other.path) == identity
-      else { continue }
-      throw SyncError(
-        neighbour.isLocal ? .sameStore : .duplicateReplica,
-        FileIdentity.text(url.path, isFileOf: Self.words(neighbour))
-          + "; give the path of a file of its own", recovery: .person)
+  /// The other stores of the group whose paths lead to the same file, also to one that is still to be made.
+  private func namesakes() -> [Neighbour] {
+    guard let identity = FileIdentity(ofFileAt: url.path) else { return [] }
+    return neighbours.filter { neighbour in
+      guard let other = neighbour.url, other.isFileURL else { return false }
+      return FileIdentity(ofFileAt: other.path) == identity
     }
   }
 
-  private func check(_ place: Place) throws {
+  private static func isFile(of rival: Neighbour, _ url: URL) -> SyncError {
+    SyncError(
+      rival.isLocal ? .sameStore : .duplicateReplica,
+      FileIdentity.text(url.path, isFileOf: words(rival)) + "; give the path of a file of its own",
+      recovery: .person)
+  }
+
+  /// Whether a file to which other paths lead, too, is the one that this replica had: of two paths that have come to
+  /// be one while no engine looked, the link goes on whose store it is, and the other says what is wrong.
+  ///
+  /// SQLite follows links, so that what it keeps beside the file is the same by either path.
+  private func checkIsOwn(_ identifier: String, _ rivals: [Neighbour]) throws {
+    func isSame(_ other: String?) -> Bool {
+      other?.caseInsensitiveCompare(identifier) == .orderedSame
+    }
+    if isSame(expectedIdentifier), !rivals.contains(where: { isSame($0.identifier) }) { return }
+    if let rival = rivals.first { throw Self.isFile(of: rival, url) }
+  }
+
+  private func check(_ place: Place, _ rivals: [Neighbour]) throws {
+    if let local = rivals.first(where: \.isLocal) { throw Self.isFile(of: local, url) }
+    // One that was never open has no claim to a file.
+    if expectedIdentifier == nil, let rival = rivals.first { throw Self.isFile(of: rival, url) }
     if place.type == .typeSymbolicLink {
       throw SyncError(
         .notAStore,
@@ -101,8 +123,11 @@ package struct ReplicaInspection: Sendable {
         recovery: .person)
     }
     if let names = place.names, names > 1 {
+      let other = rivals.first.flatMap { rival in rival.url.map { (rival, $0.path) } }
       throw SyncError(
-        .duplicateReplica, Self.textOfNames(names, url.path), recovery: .person)
+        .duplicateReplica,
+        other.map { Self.textOfNames(names, url.path, $1, Self.words($0)) }
+          ?? Self.textOfNames(names, url.path), recovery: .person)
     }
   }
 
@@ -111,6 +136,14 @@ package struct ReplicaInspection: Sendable {
   static func textOfNames(_ count: Int, _ path: String) -> String {
     "\(path) has \(count) names (hard links), and another program may use it under one of them; remove the "
       + "others (find -samefile), or copy the file"
+  }
+
+  /// The same where one of the others is known.
+  private static func textOfNames(
+    _ count: Int, _ path: String, _ other: String, _ owner: String
+  ) -> String {
+    "\(path) and \(other) of \(owner) are one file with \(count) names (hard links), and programs that use it "
+      + "under two of them destroy it; remove all but one (the file stays), or copy the file"
   }
 
   /// What is wrong with a file that is a mount point, in words that follow its path.

@@ -298,4 +298,94 @@ struct FilePlaceTests {
     try await daemon.engine.wait(timeout: .patience)
     try await daemon.close()
   }
+
+  /// How the path of one replica came to lead to the file of another while no engine ran.
+  enum Joining: CaseIterable, Sendable { case link, linkedFolder, hardLink }
+
+  /// The daemon with replicas `nas` and `usb` anew, whose paths lead to the file of `nas`, and what puts `usb` back.
+  private func joined(
+    by joining: Joining, in scratch: Scratch
+  ) async throws -> (daemon: SyncEngineTests.Daemon, separate: () throws -> Void) {
+    let manager = FileManager.default
+    let folders = ["nas", "usb"].map { scratch.url.appendingPathComponent($0) }
+    for folder in folders {
+      try manager.createDirectory(at: folder, withIntermediateDirectories: false)
+    }
+    let urls = folders.map { $0.appendingPathComponent("store.sqlite") }
+    func start() throws -> SyncEngineTests.Daemon {
+      let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+      for (name, url) in zip(["nas", "usb"], urls) {
+        try daemon.engine.addReplica(ReplicaConfiguration(name: name, url: url))
+      }
+      return daemon
+    }
+    let first = try start()
+    try first.insert(["k"])
+    try await first.engine.wait(timeout: .patience)
+    try await first.close()
+    let aside = scratch.url.appendingPathComponent("aside")
+    try manager.moveItem(at: folders[1], to: aside)
+    switch joining {
+    case .linkedFolder:
+      try manager.createSymbolicLink(at: folders[1], withDestinationURL: folders[0])
+    case .link:
+      try manager.createDirectory(at: folders[1], withIntermediateDirectories: false)
+      try manager.createSymbolicLink(at: urls[1], withDestinationURL: urls[0])
+    case .hardLink:
+      try manager.createDirectory(at: folders[1], withIntermediateDirectories: false)
+      try manager.linkItem(at: urls[0], to: urls[1])
+    }
+    return (
+      try start(),
+      {
+        try manager.removeItem(at: folders[1])
+        try manager.moveItem(at: aside, to: folders[1])
+      }
+    )
+  }
+
+  /// SQLite finds what lies beside a file by where links lead, so that one link can use it.
+  @Test(arguments: [Joining.link, .linkedFolder])
+  func ofTwoPathsThatCameToBeOneFileTheLinkGoesOnWhoseStoreItIs(by joining: Joining) async throws {
+    let scratch = try Scratch()
+    let (daemon, separate) = try await joined(by: joining, in: scratch)
+    try daemon.insert(["later"])
+    try await daemon.engine.wait(for: ["nas"], timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).records == 2)
+    let error = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["usb"], timeout: .patience)
+    }
+    #expect(error?.code == .duplicateReplica)
+    #expect(error?.message.contains("the file of the replica nas under another name") == true)
+    try separate()
+    try daemon.engine.syncNow(names: ["usb"])
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "usb", timeout: .patience).records == 2)
+    try await daemon.close()
+  }
+
+  /// Under two names SQLite keeps two logs, so that neither link can use it, whoever else does.
+  @Test func twoPathsThatCameToBeNamesOfOneFileAreBothNamedUntilOneIsGone() async throws {
+    let scratch = try Scratch()
+    let (daemon, separate) = try await joined(by: .hardLink, in: scratch)
+    for (name, other) in [("nas", "usb"), ("usb", "nas")] {
+      let error = await #expect(throws: SyncError.self) {
+        try await daemon.engine.wait(for: [name], timeout: .patience)
+      }
+      #expect(error?.code == .duplicateReplica)
+      let path = scratch.url.appendingPathComponent("\(other)/store.sqlite").path
+      #expect(
+        error?.message.contains("\(path) of the replica \(other) are one file with 2 names")
+          == true,
+        "\(error?.message ?? "")")
+    }
+    try separate()
+    try daemon.insert(["later"])
+    try daemon.engine.syncNow()
+    try await daemon.engine.wait(timeout: .patience)
+    for name in ["nas", "usb"] {
+      #expect(try await daemon.engine.verify(name: name, timeout: .patience).records == 2)
+    }
+    try await daemon.close()
+  }
 }
