@@ -106,9 +106,16 @@ extension SimulationRun {
       guard let engine = machine.engine,
         let page = try? await engine.quarantine(reason: .validation)
       else { continue }
-      for item in page.items where item.entry.state.map(Self.isTooLong) == true {
+      let tooLong = page.items.filter { $0.entry.state.map(Self.isTooLong) == true }
+      // Of the others, a denied delete alone has no values.
+      let others = page.items.filter { $0.entry.state?.registers.isEmpty == false }
+      for item in tooLong.isEmpty ? others : tooLong {
         isFound = true
-        await discard(item, machine, engine, &generator)
+        if case .impossible = item.discardEffect, let id = item.record {
+          takePartsAway(of: id, item.id.store, machine, &generator)
+        } else {
+          await discard(item, machine, engine, &generator)
+        }
       }
     }
     return isFound
@@ -118,6 +125,33 @@ extension SimulationRun {
     guard case .string(let value)? = (state.registers["value"] ?? state.registers["text"])?.value
     else { return false }
     return value.count >= SampleModel.mostLength
+  }
+
+  /// Lets a program delete the parts of an item that a store refuses, and that cannot be deleted because of them.
+  private func takePartsAway(
+    of id: RecordID, _ name: String, _ machine: SimulatedMachine,
+    _ generator: inout SeededGenerator
+  ) {
+    // The store itself does not show whose they are: the item is not there.
+    let keys = stores.compactMap { try? $0.picture() }.flatMap { picture in
+      picture.parts.filter { $0.value.map { self.names(of: id).contains($0) } ?? false }.keys
+    }
+    let store = name == "local" ? machine.local : machine.replicas.first { $0.name == name }
+    guard let store else { return }
+    note("\(Set(keys).sorted()) are in the way of a discard at \(store.name)")
+    do {
+      try deleteParts(Set(keys), at: store, &generator)
+    } catch {
+      note("they stay: \(error)")
+    }
+  }
+
+  /// The keys by which the stores know a record.
+  private func names(of id: RecordID) -> Set<String> {
+    let places = machines.compactMap(\.engine).flatMap { engine in
+      [engine.local] + stores.compactMap { try? engine.link($0.name).replica }
+    }
+    return Set(places.compactMap { try? key(of: id, in: $0) })
   }
 
   private func discard(

@@ -1,3 +1,4 @@
+import CairnContext
 import CairnCoordinator
 import CairnModel
 import CairnStore
@@ -67,6 +68,32 @@ extension SimulationRun {
     note(
       "a program at \(store.name): \(program.draft.words.joined(separator: "; "))"
         + (error.map { " — \(isSaved ? "saved all the same" : "not saved"): \($0)" } ?? ""))
+    tell(of: store, &generator)
+  }
+
+  /// A program deletes some parts.
+  func deleteParts(
+    _ keys: Set<String>, at store: SimulatedStore, _ generator: inout SeededGenerator
+  ) throws {
+    // One of its own: others may have been started before the store was migrated.
+    let isLocal = machines.contains { $0.local === store }
+    let coordinator = try store.program(
+      8, isLocal ? version(of: store) : version(ofReplica: store))
+    let before = try store.lastTransaction()
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Part")
+      for part in try context.fetch(request) where keys.contains(SimulatedProgram.key(part)) {
+        context.delete(part)
+      }
+      if context.hasChanges { try context.save() }
+    }
+    if let machine = machines.first(where: { $0.local === store }) ?? generator.pick(machines) {
+      saves += 1
+      try store.setDate(
+        scheduler.now(of: machine.name), and: saves % 1000, ofTransactionsAfter: before)
+    }
     tell(of: store, &generator)
   }
 

@@ -65,12 +65,6 @@ final class SimulationRun {
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
-  /// Whether the seed's model has items with parts that cannot be deleted.
-  static func denies(seed: UInt64) -> Bool {
-    var setting = SeededGenerator(seed: seed &* 3 &+ 2)
-    return setting.chance(40)
-  }
-
   /// - Parameter isWild: Whether clocks jump further than sync allows for.
   init(seed: UInt64, in folder: URL, isWild: Bool, keepsTrace: Bool = false) throws {
     self.isWild = isWild
