@@ -199,7 +199,7 @@ struct QuarantineReading {
   private func denial(ofDeleteBy discard: QuarantineDiscard) throws -> String? {
     let access = member.access
     if !access.schema.hasDenials { return nil }
-    // One of its own, which nobody commits.
+    // One of its own, which is thrown away.
     let ledger = try access.ledger()
     let stamp = ledger.tick(
       milliseconds: access.environment.now(), limit: access.latestCredibleTime)

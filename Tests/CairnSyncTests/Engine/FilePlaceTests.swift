@@ -364,7 +364,7 @@ struct FilePlaceTests {
     try await daemon.close()
   }
 
-  /// Under two names SQLite keeps two logs, so that neither link can use it, whoever else does.
+  /// Under two names SQLite keeps two logs, so that neither link can use it.
   @Test func twoPathsThatCameToBeNamesOfOneFileAreBothNamedUntilOneIsGone() async throws {
     let scratch = try Scratch()
     let (daemon, separate) = try await joined(by: .hardLink, in: scratch)
