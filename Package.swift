@@ -78,7 +78,7 @@ let package = Package(
       name: "CairnStack",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
-        "CairnSQLite", "CairnAtomicStores", "CairnIdentity",
+        "CairnSQLite", "CairnPostgreSQL", "CairnAtomicStores", "CairnIdentity",
       ]),
     // All of it under Cairn's names, and what Cairn adds to Core Data's types.
     .target(
@@ -185,8 +185,9 @@ let package = Package(
     .testTarget(
       name: "CairnPostgreSQLTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform", "CairnTesting",
-        "CairnCoordinator", "CairnContext", "CairnAtomicStores", "ParitySamples",
+        "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
+        "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
+        "ParitySamples",
       ]),
     .testTarget(
       name: "CairnContextTests",

@@ -5,6 +5,7 @@ import CairnContext
 import CairnCoordinator
 import CairnMigration
 import CairnModel
+import CairnStore
 import Foundation
 
 extension ManagedObjectContext {
@@ -26,6 +27,13 @@ extension PersistentHistoryChangeRequest {
     get { rowLimit }
     set { rowLimit = newValue }
   }
+}
+
+extension PersistentStore.StoreType {
+  /// A store in a schema of a PostgreSQL database; see <doc:PostgreSQLStores>.
+  ///
+  /// Its URL is `postgresql://USER@HOST/DATABASE#SCHEMA`. libpq is loaded when the first one is opened.
+  public static let postgreSQL = Self(rawValue: StoreTypeName.postgreSQL)
 }
 
 extension PersistentStoreDescription {

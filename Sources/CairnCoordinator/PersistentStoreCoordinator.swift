@@ -102,7 +102,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       guard state.withLock({ $0.registry.reserve(storeURL) }) else {
         throw CoreDataError(
           .persistentStoreOpen,
-          "The store at \(storeURL.path) is already open, or being opened, in this coordinator.",
+          "The store at \(storeURL.storePlace) is already open, or being opened, in this coordinator.",
           userInfo: [NSFilePathErrorKey: storeURL.path])
       }
     }
@@ -233,7 +233,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
       if state.withLock({ state in state.destroyed.contains { $0.store === store } }) { return }
       throw CoreDataError(
         .coreData,
-        "The store \(store.url?.path ?? store.identity.identifier) cannot be removed: it does not "
+        "The store \(store.url?.storePlace ?? store.identity.identifier) cannot be removed: it does not "
           + "belong to this coordinator.")
     }
     NotificationCenter.default.post(

@@ -71,13 +71,13 @@ extension PersistentStoreCoordinator {
     let metadata = try kind.metadata(at: url, options: StoreOptions(options))
     if metadata.isEmpty {
       throw CoreDataError(
-        .persistentStoreInvalidType, "\(url.path) is empty, not a store with metadata.",
+        .persistentStoreInvalidType, "\(url.storePlace) is empty, not a store with metadata.",
         userInfo: [NSFilePathErrorKey: url.path])
     }
     if let type = metadata[StoreMetadataKey.type] as? String, type != storeType {
       throw CoreDataError(
         .persistentStoreTypeMismatch,
-        "The store at \(url.path) is of type \(type), not \(storeType).",
+        "The store at \(url.storePlace) is of type \(type), not \(storeType).",
         userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
     }
     return metadata

@@ -2,6 +2,7 @@ import CairnAtomicStores
 import CairnCoordinator
 import CairnMigration
 import CairnModel
+import CairnPostgreSQL
 import CairnSQLite
 import CairnStore
 import Foundation
@@ -15,6 +16,8 @@ public enum BuiltInStores {
     XMLStoreKind(),
     BinaryStoreKind(),
     InMemoryStoreKind(),
+    // Costs a program nothing until it opens one: libpq is loaded then.
+    PostgreSQLStoreKind(),
   ]
 }
 

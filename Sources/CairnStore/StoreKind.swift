@@ -57,4 +57,11 @@ public enum StoreTypeName {
   public static let xml = "XML"
   public static let binary = "Binary"
   public static let inMemory = "InMemory"
+  /// Cairn's own; programs have it as a `StoreType` where they import `Cairn`.
+  package static let postgreSQL = "PostgreSQL"
+}
+
+extension URL {
+  /// The place of a store for people: a path, or all of a URL that is none.
+  package var storePlace: String { isFileURL ? path : absoluteString }
 }

@@ -52,9 +52,10 @@ public enum StoreOptionKey {
   public static let historyTracking = "NSPersistentHistoryTrackingKey"
   /// A flag: commits of any process to the store are announced by `persistentStoreRemoteChange`.
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"
-  /// How many connections of a SQLite store read at the same time.
+  /// How many connections of a SQLite store read at the same time, and how many a PostgreSQL store has at all,
+  /// beside those of query generations and of remote changes.
   ///
-  /// Default 7.
+  /// Default 7 and 4.
   public static let connectionPoolMaxSize = "NSPersistentStoreConnectionPoolMaxSize"
   public static let forceDestroy = "NSPersistentStoreForceDestroyOption"
   /// Accepted with any value and without effect: Linux has no file protection classes.
@@ -82,8 +83,24 @@ public enum StoreOptionKey {
   /// Costs a part of every save. Once a SQLite file has sums, Cairn keeps them with or without the
   /// option; other programs need not know of them, as long as they record history.
   public static let rowChecksums = "CairnRowChecksums"
+  /// Cairn's own: a flag: history tells also what other programs write to a PostgreSQL store with plain SQL,
+  /// which triggers record.
+  ///
+  /// Turns history on. A store that has the triggers keeps them without the option. Each statement of others costs
+  /// one or two more; Cairn's own saves cost nothing more.
+  public static let postgreSQLCapture = "CairnPostgreSQLCapture"
+  /// Cairn's own: the name of the systemd credential (`LoadCredential=NAME:/path`) with the password of a
+  /// PostgreSQL store.
+  ///
+  /// Default `postgresql-password`. Without such a credential libpq looks into `.pgpass` and the environment.
+  public static let postgreSQLPasswordCredential = "CairnPostgreSQLPasswordCredential"
+  /// Cairn's own: seconds that a PostgreSQL server may work at one statement before it fails with 134090; 0 for
+  /// as long as it takes.
+  ///
+  /// Default 60.
+  public static let postgreSQLStatementTimeout = "CairnPostgreSQLStatementTimeout"
   /// Cairn's own: seconds after which a SQLite store may give up a query generation, when its log
-  /// has grown beyond ``queryGenerationLogSize``.
+  /// has grown beyond ``queryGenerationLogSize``, and after which a PostgreSQL store gives it up in any case.
   ///
   /// Default 600.
   public static let queryGenerationMaximumAge = "CairnQueryGenerationMaximumAge"

@@ -21,7 +21,7 @@ import Testing
     "CairnIdentity": ["CairnContext"],
     "CairnStack": [
       "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
-      "CairnSQLite", "CairnAtomicStores", "CairnIdentity",
+      "CairnSQLite", "CairnPostgreSQL", "CairnAtomicStores", "CairnIdentity",
     ],
     "Cairn": [
       "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",

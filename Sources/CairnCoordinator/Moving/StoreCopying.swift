@@ -74,7 +74,8 @@ struct StoreCopying {
     case .conflicts, .sidecarChanged:
       throw CoreDataError(
         .persistentStoreSave,
-        "The new store \(destination.url?.path ?? "") was written to by somebody else meanwhile.")
+        "The new store \(destination.url?.storePlace ?? "") was written to by somebody else meanwhile."
+      )
     }
   }
 

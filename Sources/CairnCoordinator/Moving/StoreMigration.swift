@@ -47,15 +47,22 @@ extension PersistentStoreCoordinator {
     guard persistentStores.contains(where: { $0 === store }) else {
       throw CoreDataError(
         .coreData,
-        "The store \(store.url?.path ?? store.identity.identifier) cannot be migrated: it does not "
+        "The store \(store.url?.storePlace ?? store.identity.identifier) cannot be migrated: it does not "
           + "belong to this coordinator.")
     }
     if kind.keepsFiles, url.isFileURL, FileManager.default.fileExists(atPath: url.path) {
       throw CoreDataError(
         .persistentStoreOpen,
-        "There is something at \(url.path) already, which is not overwritten. Choose another place "
+        "There is something at \(url.storePlace) already, which is not overwritten. Choose another place "
           + "or destroy the store there first.",
         userInfo: [NSFilePathErrorKey: url.path])
+    }
+    let isElsewhere = !kind.keepsFiles && kind.claimsURL
+    if isElsewhere, try !kind.metadata(at: url, options: StoreOptions(options)).isEmpty {
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "There is a store at \(url.storePlace) already, which is not overwritten. Choose another place "
+          + "or destroy the store there first.")
     }
     let opening = StoreOpening(
       model: managedObjectModel, kind: kind,
@@ -75,7 +82,7 @@ extension PersistentStoreCoordinator {
       guard rows.commitCount(of: store.identity) == commits else {
         throw CoreDataError(
           .persistentStoreOperation,
-          "The store \(store.url?.path ?? "") was saved to while it was copied; try again.")
+          "The store \(store.url?.storePlace ?? "") was saved to while it was copied; try again.")
       }
       return (new, ids)
     } catch {
@@ -85,6 +92,8 @@ extension PersistentStoreCoordinator {
         try? kind.destroy(
           at: url, options: StoreOptions([StoreOptionKey.forceDestroy: NSNumber(value: true)]))
         try? FileManager.default.removeItem(at: url)
+      } else if isElsewhere {
+        try? kind.destroy(at: url, options: StoreOptions(options))
       }
       throw error
     }

@@ -35,7 +35,7 @@ struct AutomaticMigration {
     guard !options.isReadOnly else {
       throw CoreDataError(
         .persistentStoreIncompatibleVersionHash,
-        "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), but "
+        "The store at \(url.storePlace) needs to be migrated (entities \(difference.explanation)), but "
           + "is to be opened read-only.",
         userInfo: userInfo(reason: "A read-only store cannot be migrated."))
     }
@@ -78,7 +78,7 @@ struct AutomaticMigration {
     info["destinationModel"] = model
     return CoreDataError(
       .migrationMissingMappingModel,
-      "The store at \(url.path) needs to be migrated (entities \(difference.explanation)), and "
+      "The store at \(url.storePlace) needs to be migrated (entities \(difference.explanation)), and "
         + "there is no mapping model. Allow an inferred one with the option "
         + "\(StoreOptionKey.inferMappingModel).",
       userInfo: info)
@@ -107,7 +107,7 @@ struct AutomaticMigration {
     }
     throw CoreDataError(
       .migrationMissingSourceModel,
-      "The store at \(url.path) was written with a model that is not known (entities "
+      "The store at \(url.storePlace) was written with a model that is not known (entities "
         + "\(difference.explanation)). Give its models under "
         + "\(StoreOptionKey.migrationSourceModels).",
       userInfo: userInfo(reason: "Can't find model for source store"), underlyingError: problem)
@@ -122,7 +122,7 @@ struct AutomaticMigration {
     let list = Self.list(isLost ? loss.names : loss.uncertain)
     throw CoreDataError(
       .migrationMissingSourceModel,
-      "The store at \(url.path) was written with another version of the model, "
+      "The store at \(url.storePlace) was written with another version of the model, "
         + (isLost
           ? "with \(list), which this program's model does not have. Open it with the program that "
             + "wrote it. If this one drops them on purpose, "

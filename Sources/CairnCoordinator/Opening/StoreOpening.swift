@@ -48,7 +48,7 @@ struct StoreOpening {
     guard type == kind.type else {
       throw CoreDataError(
         .persistentStoreTypeMismatch,
-        "The store \(url?.path ?? "") was to be opened as \(kind.type), but its metadata has "
+        "The store \(url?.storePlace ?? "") was to be opened as \(kind.type), but its metadata has "
           + (type.map { "the type \($0)." } ?? "no type under \(StoreMetadataKey.type)."),
         userInfo: ["metadata": metadata])
     }
@@ -124,7 +124,7 @@ struct StoreOpening {
     if let type = metadata[StoreMetadataKey.type] as? String, type != kind.type {
       throw CoreDataError(
         .persistentStoreTypeMismatch,
-        "The store at \(url.path) is of type \(type), but was to be opened as \(kind.type).",
+        "The store at \(url.storePlace) is of type \(type), but was to be opened as \(kind.type).",
         userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
     }
     if options.ignoresVersioning { return }
@@ -134,10 +134,14 @@ struct StoreOpening {
 
   /// Migrates the file of a store class of the program's own, when the class tells its metadata and
   /// they are of another version.
+  ///
+  /// The same for a store at a server, when its class migrates in place.
   private func migrateOwnKind() throws {
-    guard options.migratesAutomatically, !options.ignoresVersioning, let url, url.isFileURL,
-      kind.storeClass is any CoordinatorMember.Type,
-      FileManager.default.fileExists(atPath: url.path),
+    guard options.migratesAutomatically, !options.ignoresVersioning, let url,
+      url.isFileURL
+        ? kind.storeClass is any CoordinatorMember.Type
+          && FileManager.default.fileExists(atPath: url.path)
+        : kind.storeClass is any InPlaceMigrating.Type,
       let metadata = try? kind.metadata(at: url, options: options),
       metadata[StoreMetadataKey.type] as? String == kind.type,
       !VersionDifference.hashes(in: metadata).isEmpty,

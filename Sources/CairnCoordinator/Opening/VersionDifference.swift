@@ -62,7 +62,7 @@ struct VersionDifference: Equatable {
     let configuration = configurationName ?? ManagedObjectModel.defaultConfigurationName
     return CoreDataError(
       .persistentStoreIncompatibleVersionHash,
-      "The store at \(url.path) was written with another version of the model (entities "
+      "The store at \(url.storePlace) was written with another version of the model (entities "
         + "\(explanation)). Open it with that version, or ask for automatic migration.",
       userInfo: [
         "metadata": metadata,

@@ -27,6 +27,13 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
     _ request: StoreMigrationRequest, from source: ManagedObjectModel
   ) throws -> Bool {
     if let mapping = mapping(request, from: source) {
+      guard request.url.isFileURL else {
+        throw CoreDataError(
+          .migrationMissingMappingModel,
+          "Stores of type \(request.kind.type) are migrated in place, by an inferred mapping; the mapping model of "
+            + "this program cannot be followed there. Take it away, or migrate the store to a file first."
+        )
+      }
       try replace(request, from: source, mapping: mapping)
       return true
     }

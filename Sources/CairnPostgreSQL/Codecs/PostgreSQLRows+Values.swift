@@ -18,6 +18,12 @@ extension PostgreSQLRows {
     bytes(row, column).map { $0.first.map { $0 != 0 } ?? false }
   }
 
+  /// A `double precision`; nil for NULL.
+  package func double(_ row: Int, _ column: Int) -> Double? {
+    guard let bytes = bytes(row, column), bytes.count == 8 else { return nil }
+    return Double(bitPattern: bytes.number(as: UInt64.self))
+  }
+
   package func text(_ row: Int, _ column: Int) -> String? {
     bytes(row, column).map { StoredText.text($0) }
   }

@@ -77,6 +77,9 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   /// The number of the process that serves the session at the server.
   package var backendProcess: Int32 { libpq.backendProcess(handle) }
 
+  /// The descriptor of the session's socket, to wait for what the server sends.
+  var socket: Int32 { libpq.socket(handle) }
+
   var transactionStatus: TransactionStatus {
     TransactionStatus(rawValue: libpq.transactionStatus(handle)) ?? .unknown
   }

@@ -51,22 +51,30 @@ package struct PostgreSQLTransaction {
   ///
   /// - Parameters:
   ///   - known: The ID, where a batch has asked for it.
+  ///   - last: Statements before the commit, in one round trip with it.
   ///   - reconnect: Makes another connection to the same store, to ask for the outcome.
+  /// - Returns: The results of those statements; nil where the commit happened and its answer never came.
   /// - Throws: The failure of a commit that did not happen; 134030 with ``outcomeUnknownKey`` where nothing says whether it
   ///   did.
+  @discardableResult
   package consuming func commit(
-    knownAs known: Int64? = nil, reconnect: () throws -> PostgreSQLConnection
-  ) throws {
+    knownAs known: Int64? = nil, after last: [Statement] = [],
+    reconnect: () throws -> PostgreSQLConnection
+  ) throws -> [PostgreSQLRows]? {
     let identifier = try known ?? connection.run(Self.identification.text).integer(0, 0)
     do {
-      try connection.run("COMMIT")
+      if last.isEmpty {
+        try connection.run("COMMIT")
+        return []
+      }
+      return try connection.run(last + [Statement("COMMIT")]).dropLast()
     } catch let failure as PostgreSQLFailure where failure.endsConnection {
       // A transaction that wrote nothing has no ID, and ends either way with nothing done.
       guard let identifier else { throw failure }
       let inquiry = OutcomeInquiry(
         identifier: identifier, process: connection.backendProcess, server: connection.server)
       switch try inquiry.outcome(reconnect: reconnect) {
-      case .committed: return
+      case .committed: return nil
       case .rolledBack: throw failure
       case .unknown:
         throw CoreDataError(

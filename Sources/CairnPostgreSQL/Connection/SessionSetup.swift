@@ -30,6 +30,8 @@ struct SessionSetup {
       ("search_path", "pg_catalog, pg_temp"),
       ("TimeZone", "UTC"),
       ("standard_conforming_strings", "on"),
+      // Triggers that record the changes of other programs leave those of this session alone.
+      (SQLCapture.ownSessions, "on"),
       ("statement_timeout", settings.statementTimeout.map { "\($0.milliseconds)ms" } ?? "0"),
       ("lock_timeout", "\(settings.lockTimeout.milliseconds)ms"),
       ("idle_in_transaction_session_timeout", "\(settings.idleTransactionTimeout.milliseconds)ms"),

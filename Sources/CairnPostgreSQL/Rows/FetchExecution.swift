@@ -32,6 +32,7 @@ struct FetchExecution {
     do {
       return try runPlan()
     } catch let failure as PostgreSQLFailure where failure.isForMemory {
+      try HeldSnapshot.goOn(on: connection)
       return try RowScan(content: content, connection: connection, request: request).run()
     } catch let error as PredicateEvaluationError {
       throw CoreDataError(

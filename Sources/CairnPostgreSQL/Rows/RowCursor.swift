@@ -6,18 +6,28 @@ import CairnStore
 final class RowCursor {
   private let connection: PostgreSQLConnection
   private var hasBegun = false
+  /// Whether the transaction is that of a query generation, which stays open.
+  private let isHeld: Bool
 
   private static let name = "cairn_rows"
   private static let savepoint = "cairn_beginning"
 
-  init(connection: PostgreSQLConnection) { self.connection = connection }
+  init(connection: PostgreSQLConnection) {
+    self.connection = connection
+    isHeld = connection.transactionStatus != .idle
+  }
 
   /// Runs what reads with the cursor; what is read in it afterwards is of the same snapshot.
   ///
   /// Nothing is sent for it before the first ``read(_:portion:_:)``.
   func consistently<Result>(_ body: () throws -> Result) throws -> Result {
     defer {
-      if connection.end == nil, connection.transactionStatus != .idle {
+      if isHeld {
+        if hasBegun, connection.end == nil {
+          _ = try? connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+          _ = try? connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
+        }
+      } else if connection.end == nil, connection.transactionStatus != .idle {
         PostgreSQLTransaction(begunOn: connection).rollBack()
       }
     }
@@ -36,10 +46,8 @@ final class RowCursor {
     let beginning =
       hasBegun
       ? [Statement("ROLLBACK TO SAVEPOINT \(Self.savepoint)", isKept: false)]
-      : [
-        PostgreSQLTransaction.beginning(.repeatableRead, readOnly: true),
-        Statement("SAVEPOINT \(Self.savepoint)"),
-      ]
+      : (isHeld ? [] : [PostgreSQLTransaction.beginning(.repeatableRead, readOnly: true)])
+        + [Statement("SAVEPOINT \(Self.savepoint)")]
     hasBegun = true
     let declaration = Statement(
       "DECLARE \(Self.name) NO SCROLL CURSOR FOR \(select.text)", select.parameters, isKept: false)

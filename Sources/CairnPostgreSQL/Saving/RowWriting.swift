@@ -7,15 +7,46 @@ struct RowWriting {
   /// As statements name them.
   let columns: [String]
   let types: [PostgreSQLType]
-  private let places: [(slot: Int, place: RowShape.Place)]
+  private let places: [(slot: Int, place: RowShape.Place, folding: Folding?)]
 
+  /// What a derived attribute is that folds another one's text.
+  private struct Folding {
+    let source: Int
+    let fold: @Sendable (String) -> String
+
+    init?(_ slot: Int, of entity: SQLEntity, in schema: SQLSchema) {
+      guard
+        let attribute = entity.layout.slots[slot].attribute as? DerivedAttributeDescription,
+        case .folded(let function, let column)? = SQLDerivation(
+          attribute, of: entity, schema: schema),
+        let fold = SQLFolding.fold(function),
+        let source = entity.slots.firstIndex(where: { $0.column == column })
+      else { return nil }
+      self.source = source
+      self.fold = fold
+    }
+
+    func value(in row: RowSnapshot) -> AttributeValue {
+      guard case .string(let text) = row[source] else { return .null }
+      return .string(fold(text))
+    }
+  }
+
+  /// Derived attributes are the server's to compute, but for those that fold text: they go with what they fold.
+  ///
   /// - Parameter slots: nil for all.
   init(content: StoreContent, entity: SQLEntity, slots: [Int]? = nil) {
     let shape = content.shapes.shape(of: entity, includesSubentities: false)
     let all = shape.places[entity.number] ?? []
     var (columns, types): ([String], [PostgreSQLType]) = ([], [])
-    var places: [(Int, RowShape.Place)] = []
-    for slot in slots ?? Array(all.indices) where all.indices.contains(slot) {
+    var places: [(Int, RowShape.Place, Folding?)] = []
+    var foldings: [Int: Folding] = [:]
+    for slot in entity.derivedSlots {
+      foldings[slot] = Folding(slot, of: entity, in: content.schema.sql)
+    }
+    let given = Set(slots ?? Array(all.indices)).subtracting(entity.derivedSlots)
+    let derived = foldings.filter { given.contains($0.value.source) }.keys
+    for slot in given.union(derived).sorted() where all.indices.contains(slot) {
       let used: [Int]
       switch all[slot] {
       case .transient: continue
@@ -24,7 +55,7 @@ struct RowWriting {
       }
       columns += used.map { shape.columns[$0] }
       types += used.map { shape.types[$0] }
-      places.append((slot, all[slot]))
+      places.append((slot, all[slot], foldings[slot]))
     }
     self.columns = columns
     self.types = types
@@ -33,8 +64,8 @@ struct RowWriting {
 
   /// Adds the values of a row, one a column.
   func append(_ row: RowSnapshot, to sink: inout some ValueSink) throws {
-    for (slot, place) in places {
-      let value = row[slot]
+    for (slot, place, folding) in places {
+      let value = folding?.value(in: row) ?? row[slot]
       switch place {
       case .transient: continue
       case .value(let form, _): try form.append(value, to: &sink)
@@ -55,7 +86,7 @@ struct RowWriting {
   /// The row as it will be read back.
   func stored(_ row: RowSnapshot, version: Int64) -> RowSnapshot {
     var values = [AttributeValue](repeating: .null, count: row.count)
-    for (slot, _) in places {
+    for (slot, _, _) in places {
       let value = row[slot]
       switch value {
       case .double(let number) where number.isNaN: continue

@@ -13,25 +13,34 @@ struct SaveExecution {
   let request: SaveChangesRequest
   /// The row of ``BookkeepingTables`` to write, where the store's metadata were set.
   let metadata: Statement?
+  /// The state of the store that the save counts on.
+  let state: StoreState
+  /// What the store object says to those who listen for commits.
+  let announcing: String
   let reconnect: () throws -> PostgreSQLConnection
 
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
+  /// - Throws: ``StoreChange`` when the store is not in the state that was counted on.
   func run() throws -> SaveOutcome? {
-    let plan = try SaveStatements(request, content: content)
+    let plan = try SaveStatements(
+      request, content: content, recordsHistory: state.keepsHistory)
     let sidecar = SidecarWriting(request.sidecar, in: content.schema.name)
     let checks = sidecar.checks
+    let recording = RowTransaction(schema: content.schema.name, state: state)
     let transaction = PostgreSQLTransaction(begunOn: connection)
     do {
-      let results = try connection.run(
-        [PostgreSQLTransaction.beginning()] + checks + plan.statements
-          + (metadata.map { [$0] } ?? []) + [PostgreSQLTransaction.identification])
-      if let key = sidecar.firstUnmet(results[1..<(1 + checks.count)]) {
+      var results = try connection.run(
+        recording.beginning + checks + plan.statements + (metadata.map { [$0] } ?? [])
+          + [PostgreSQLTransaction.identification])[...]
+      let identifier = results.last?.integer(0, 0)
+      let key = try recording.check(&results)
+      if let key = sidecar.firstUnmet(results.prefix(checks.count)) {
         transaction.rollBack()
         return .sidecarChanged(key)
       }
-      let isComplete = zip(results.dropFirst(1 + checks.count), plan.wanted).allSatisfy {
-        result, wanted in
-        wanted.map { $0 == max(result.affectedRows, result.count) } ?? true
+      let touched = results.dropFirst(checks.count).map { max($0.affectedRows, $0.count) }
+      let isComplete = zip(touched, plan.wanted).allSatisfy { touched, wanted in
+        wanted.map { $0 == touched } ?? true
       }
       guard isComplete else {
         transaction.rollBack()
@@ -40,9 +49,23 @@ struct SaveExecution {
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
       try sidecar.write(on: connection)
-      let identifier = results.last?.integer(0, 0)
-      try transaction.commit(knownAs: identifier, reconnect: reconnect)
-      return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
+      let announcement =
+        state.announces
+        ? [CommitListening.announcement(in: content.schema.name, announcing)] : []
+      guard plan.recording.contains(where: { touched[$0] > 0 }), let key else {
+        try transaction.commit(
+          knownAs: identifier, after: announcement, reconnect: reconnect)
+        return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
+      }
+      let last =
+        HistoryTables.numbering(
+          of: (request.author, request.contextName, request.date), in: content.schema.name)
+        + sidecar.writesAtTransaction + announcement
+      let answers = try transaction.commit(
+        knownAs: identifier, after: last, reconnect: reconnect)
+      return .saved(
+        SaveReceipt(
+          snapshots: snapshots, transactionNumber: try recording.number(answers, key, reconnect)))
     } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {
       rollBack()
       let outcome = try blame(failure.constraint)
@@ -92,17 +115,23 @@ struct SaveExecution {
       writers[entity.number] = writer
       return writer.stored(row, version: version)
     }
-    var rows = request.insertions.map { stored($0.snapshot, 1) }
-    let overwritten = request.updates.filter(\.overwritesConflicts).map(\.snapshot.objectID)
-    // Columns that were not written may have changed since the snapshot was read.
-    let current = try RowReading(content: content, connection: connection).snapshots(
-      for: overwritten)
-    let found = Dictionary(
-      zip(overwritten, current).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
-    rows += request.updates.map { update in
-      (found[update.snapshot.objectID] ?? nil) ?? stored(update.snapshot, update.version &+ 1)
+    func isComputed(_ row: RowSnapshot) -> Bool {
+      !content.schema.sql.entity(row.objectID.entity).derivedSlots.isEmpty
     }
-    return rows
+    // Columns that were not written may have changed since the snapshot was read; others are computed by the server.
+    let uncertain =
+      request.insertions.map(\.snapshot).filter(isComputed).map(\.objectID)
+      + request.updates.filter { $0.overwritesConflicts || isComputed($0.snapshot) }
+      .map(\.snapshot.objectID)
+    let current = try RowReading(content: content, connection: connection).snapshots(
+      for: uncertain)
+    let found = Dictionary(
+      zip(uncertain, current).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
+    func row(_ row: RowSnapshot, _ version: Int64) -> RowSnapshot {
+      (found[row.objectID] ?? nil) ?? stored(row, version)
+    }
+    return request.insertions.map { row($0.snapshot, 1) }
+      + request.updates.map { row($0.snapshot, $0.version &+ 1) }
   }
 }
 

@@ -11,6 +11,9 @@ struct SaveStatements {
   private(set) var statements: [Statement] = []
   /// By statement; nil where any number will do.
   private(set) var wanted: [Int?] = []
+  /// The statements that record in history what they do.
+  private(set) var recording: [Int] = []
+  private let history: ChangeRecording?
 
   /// So many rows go into one statement, unless they have more than so many bytes: the server takes a gigabyte at most.
   private static let portion = 1000
@@ -21,9 +24,12 @@ struct SaveStatements {
 
   private var schema: PostgreSQLSchema { content.schema }
 
-  init(_ request: SaveChangesRequest, content: StoreContent) throws {
+  init(
+    _ request: SaveChangesRequest, content: StoreContent, recordsHistory: Bool = false
+  ) throws {
     self.content = content
     self.request = request
+    history = recordsHistory ? ChangeRecording(schema: content.schema) : nil
     lock()
     delete()
     clearMovingValues()
@@ -35,6 +41,18 @@ struct SaveStatements {
   private mutating func add(_ text: String, _ parameters: ParameterList, wanted count: Int? = nil) {
     statements.append(Statement(text, parameters))
     wanted.append(count)
+  }
+
+  /// Adds a statement that changes rows, and records what it does where history is kept.
+  private mutating func change(
+    _ text: String, _ parameters: ParameterList, wanted count: Int? = nil, of entity: SQLEntity,
+    _ source: @autoclosure () -> ChangeRecording.Source
+  ) {
+    guard let history else { return add(text, parameters, wanted: count) }
+    recording.append(statements.count)
+    add(
+      history.recording(text, key: "t.\(Self.key)", of: entity, source()), parameters, wanted: count
+    )
   }
 
   private func entity(_ id: ManagedObjectID) -> SQLEntity { schema.sql.entity(id.entity) }
@@ -67,19 +85,23 @@ struct SaveStatements {
     for (number, deletions) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = schema.sql.entity(number: number) else { continue }
       let place = schema.place(ofTable: entity.table)
+      let source = ChangeRecording.Source.deletion(
+        Tombstone.expression(of: entity, row: "t", in: schema), order: "d.n")
       let checked = deletions.filter { !$0.overwritesConflicts }
       if !checked.isEmpty {
-        add(
-          "DELETE FROM \(place) t USING unnest($1, $2) AS d(id, version) "
+        change(
+          "DELETE FROM \(place) t USING unnest($1, $2) WITH ORDINALITY AS d(id, version, n) "
             + "WHERE t.\(Self.key) = d.id AND t.\(Self.version) = d.version",
           Self.parameters(checked.map { ($0.objectID.rowKey ?? 0, $0.version) }),
-          wanted: checked.count)
+          wanted: checked.count, of: entity, source)
       }
       var forced = ParameterList()
       forced.append(
         keys: deletions.filter(\.overwritesConflicts).compactMap(\.objectID.rowKey))
       if checked.count < deletions.count {
-        add("DELETE FROM \(place) WHERE \(Self.key) = ANY ($1)", forced)
+        change(
+          "DELETE FROM \(place) t USING unnest($1) WITH ORDINALITY AS d(id, n) "
+            + "WHERE t.\(Self.key) = d.id", forced, of: entity, source)
       }
       var keys = ParameterList()
       keys.append(keys: deletions.compactMap(\.objectID.rowKey))
@@ -127,6 +149,8 @@ struct SaveStatements {
   private struct UpdateGroup: Hashable {
     let entity: Int
     let slots: [Int]
+    /// To-many relationships, which only history tells of.
+    let toManys: [Int]
     let overwrites: Bool
   }
 
@@ -134,40 +158,45 @@ struct SaveStatements {
     let groups = Dictionary(grouping: request.updates) {
       UpdateGroup(
         entity: entity($0.snapshot.objectID).number, slots: $0.changedSlots.sorted(),
+        toManys: history == nil ? [] : $0.changedToManys.sorted(),
         overwrites: $0.overwritesConflicts)
     }
-    let ordered = groups.sorted { one, other in
-      (one.key.entity, one.key.overwrites ? 1 : 0, one.key.slots.count, "\(one.key.slots)")
-        < (
-          other.key.entity, other.key.overwrites ? 1 : 0, other.key.slots.count,
-          "\(other.key.slots)"
-        )
+    func order(_ group: UpdateGroup) -> (Int, Int, Int, String) {
+      (
+        group.entity, group.overwrites ? 1 : 0, group.slots.count,
+        "\(group.slots) \(group.toManys)"
+      )
     }
-    for (group, updates) in ordered {
+    for (group, updates) in groups.sorted(by: { order($0.key) < order($1.key) }) {
       guard let entity = schema.sql.entity(number: group.entity) else { continue }
       if group.overwrites {
-        for update in updates { try overwrite(update, group.slots, entity) }
+        for update in updates { try overwrite(update, group, entity) }
         continue
       }
-      try update(updates, group.slots, entity)
+      try update(updates, group, entity)
     }
   }
 
   private mutating func update(
-    _ updates: [SaveChangesRequest.Update], _ slots: [Int], _ entity: SQLEntity
+    _ updates: [SaveChangesRequest.Update], _ group: UpdateGroup, _ entity: SQLEntity
   ) throws {
+    let slots = group.slots
     let writer = RowWriting(content: content, entity: entity, slots: slots)
     let names = writer.columns.indices.map { "v\($0)" }
     let marks = (1...(names.count + 2)).map { "$\($0)" }.joined(separator: ", ")
     let assignments = zip(writer.columns, names).map { "\($0) = u.\($1), " }.joined()
     let text =
       "UPDATE \(schema.place(ofTable: entity.table)) t SET \(assignments)\(Self.version) = u.version + 1 "
-      + "FROM unnest(\(marks)) AS u(\((["id", "version"] + names).joined(separator: ", "))) "
+      + "FROM unnest(\(marks)) WITH ORDINALITY "
+      + "AS u(\((["id", "version"] + names + ["n"]).joined(separator: ", "))) "
       + "WHERE t.\(Self.key) = u.id AND t.\(Self.version) = u.version"
     for (updates, columns) in try Self.portions(of: updates, writer, row: \.snapshot) {
       var parameters = Self.parameters(updates.map { ($0.snapshot.rowKey ?? 0, $0.version) })
       columns.append(to: &parameters)
-      add(text, parameters, wanted: updates.count)
+      change(
+        text, parameters, wanted: updates.count, of: entity,
+        .update(
+          ChangeRecording.names(entity, slots: slots, toManys: group.toManys), order: "u.n"))
     }
   }
 
@@ -191,8 +220,9 @@ struct SaveStatements {
 
   /// Whatever version is there; a row that was deleted meanwhile lives on, as was decided.
   private mutating func overwrite(
-    _ update: SaveChangesRequest.Update, _ slots: [Int], _ entity: SQLEntity
+    _ update: SaveChangesRequest.Update, _ group: UpdateGroup, _ entity: SQLEntity
   ) throws {
+    let slots = group.slots
     let all = RowWriting(content: content, entity: entity)
     var parameters = ParameterList()
     parameters.append(update.snapshot.rowKey ?? 0)
@@ -203,11 +233,14 @@ struct SaveStatements {
     let marks = columns.indices.map { $0 == 1 ? "$2::integer" : "$\($0 + 1)" }
     let changed = RowWriting(content: content, entity: entity, slots: slots).columns
     let assignments = changed.map { "\($0) = excluded.\($0), " }.joined()
-    add(
+    // A row that the statement made has no transaction that locked it.
+    var source = ChangeRecording.Source(kind: "CASE WHEN t.xmax = 0 THEN 0 ELSE 1 END")
+    source.properties = ChangeRecording.names(entity, slots: slots, toManys: group.toManys)
+    change(
       "INSERT INTO \(schema.place(ofTable: entity.table)) AS t (\(columns.joined(separator: ", "))) "
         + "VALUES (\(marks.joined(separator: ", "))) ON CONFLICT (\(Self.key)) DO UPDATE SET "
         + "\(assignments)\(Self.version) = GREATEST(t.\(Self.version) + 1, excluded.\(Self.version))",
-      parameters, wanted: 1)
+      parameters, wanted: 1, of: entity, source)
   }
 
   private mutating func insert() throws {
@@ -221,11 +254,11 @@ struct SaveStatements {
         columns.append(to: &parameters)
         let names = [Self.key] + writer.columns
         let marks = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        add(
-          "INSERT INTO \(schema.place(ofTable: entity.table)) "
+        change(
+          "INSERT INTO \(schema.place(ofTable: entity.table)) AS t "
             + "(\(Self.entity), \(Self.version), \(names.joined(separator: ", "))) "
             + "SELECT \(entity.number), 1, u.* FROM unnest(\(marks)) AS u", parameters,
-          wanted: portion.count)
+          wanted: portion.count, of: entity, .insertion)
       }
     }
   }

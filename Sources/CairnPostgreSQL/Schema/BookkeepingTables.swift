@@ -10,7 +10,7 @@ enum BookkeepingTables {
   static let sidecar = "cairn_sidecar"
 
   /// All of them.
-  static let all = [store, entities, names, sidecar]
+  static let all = [store, entities, names, sidecar] + HistoryTables.all
 
   /// The version of the layout that these tables and the names in them have.
   static let format: Int64 = 1
@@ -26,8 +26,12 @@ enum BookkeepingTables {
     return table(
       store,
       "one boolean PRIMARY KEY DEFAULT true CHECK (one), format bigint NOT NULL, "
-        + "identifier text NOT NULL, metadata bytea NOT NULL, model bytea",
-      "Cairn's store in this schema: its identifier, its metadata and its model")
+        + "identifier text NOT NULL, metadata bytea NOT NULL, model bytea, "
+        + "history boolean NOT NULL DEFAULT false, version bigint NOT NULL DEFAULT 1, "
+        + "purged bigint NOT NULL DEFAULT 0, captures boolean NOT NULL DEFAULT false, "
+        + "announces boolean NOT NULL DEFAULT false",
+      "Cairn's store in this schema: its identifier, its metadata, its model and how often that was changed, whether "
+        + "it keeps history, and the last transaction that was taken out of it")
       + table(
         entities,
         "number integer PRIMARY KEY, name text NOT NULL, parent integer, table_name text NOT NULL",
@@ -42,6 +46,7 @@ enum BookkeepingTables {
         sidecar,
         "map text COLLATE pg_catalog.\"C\", key bytea, value bytea NOT NULL, PRIMARY KEY (map, key)",
         "Bookkeeping of sync, which commits with the rows")
+      + HistoryTables.statements(in: schema)
   }
 
   /// What goes into the tables of a new store.
@@ -64,6 +69,20 @@ enum BookkeepingTables {
     return Statement(
       "INSERT INTO \(SQLText.name(schema.name.text, store)) (format, identifier, metadata, model) "
         + "VALUES ($1, $2, $3, $4)", parameters, isKept: false)
+  }
+
+  /// What changes in the tables when the store's model does; names of what is gone stay, so that nothing else gets them.
+  static func renewal(of schema: PostgreSQLSchema, metadata: Data) -> [Statement] {
+    let place = SQLText.name(schema.name.text, store)
+    var parameters = ParameterList()
+    parameters.append(data: metadata)
+    parameters.append(data: try? ModelCache.encode(schema.sql.model))
+    return [
+      Statement(
+        "UPDATE \(place) SET metadata = $1, model = $2, version = version + 1", parameters,
+        isKept: false),
+      Statement("DELETE FROM \(SQLText.name(schema.name.text, entities))", isKept: false),
+    ] + entityRows(of: schema) + nameRows(of: schema)
   }
 
   /// Writes other metadata in place of the store's.
@@ -100,8 +119,9 @@ enum BookkeepingTables {
       parameters.append(origin.property)
       parameters.append(origin.role?.rawValue ?? "table")
       return Statement(
-        "INSERT INTO \(SQLText.name(schema.name.text, names)) VALUES ($1, $2, $3, $4, $5)",
-        parameters)
+        "INSERT INTO \(SQLText.name(schema.name.text, names)) VALUES ($1, $2, $3, $4, $5) "
+          + "ON CONFLICT (table_name, column_name) DO UPDATE SET entity = excluded.entity, "
+          + "property = excluded.property, role = excluded.role", parameters)
     }
   }
 

@@ -3,11 +3,19 @@
 extension PostgreSQLSchema {
   /// Tables, what refers to what, indexes and comments, into a schema that is there.
   var creationStatements: [String] {
-    tables.map(creation) + references.map(constraint) + indexes.map(creation)
-      + tables.flatMap(comments)
+    tables.map(creation) + referenceStatements() + indexStatements + commentStatements
+      + DerivedTriggers.statements(for: self)
   }
 
-  private func creation(of table: PostgreSQLTable) -> String {
+  var indexStatements: [String] { indexes.map(creation) }
+  var commentStatements: [String] { tables.flatMap(comments) }
+
+  /// - Parameter isValidated: Whether the rows that are there are looked at.
+  func referenceStatements(isValidated: Bool = true) -> [String] {
+    references.map { constraint(for: $0) + (isValidated ? "" : " NOT VALID") }
+  }
+
+  func creation(of table: PostgreSQLTable) -> String {
     var parts = table.columns.map(\.declaration)
     if !table.primaryKey.isEmpty {
       parts.append("PRIMARY KEY (\(table.primaryKey.map(SQLText.name).joined(separator: ", ")))")
@@ -24,6 +32,7 @@ extension PostgreSQLSchema {
   private func creation(of index: PostgreSQLIndex) -> String {
     "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQLText.name(index.name)) "
       + "ON \(place(index.table)) (\(index.elements.joined(separator: ", ")))"
+      + (index.condition.map { " WHERE \($0)" } ?? "")
   }
 
   private func comments(on table: PostgreSQLTable) -> [String] {

@@ -34,6 +34,21 @@ struct PostgreSQLSchema: Sendable {
     constraints = builder.constraints
     tablesBySQLName = Dictionary(
       builder.tables.map { ($0.sqlName, $0) }, uniquingKeysWith: { first, _ in first })
+    derived = Set(
+      sql.entities.flatMap { entity in
+        entity.derivedSlots.map { slot in
+          let attribute = entity.layout.slots[slot]
+          return "\(attribute.property.entity?.name ?? "") \(attribute.name)"
+        }
+      })
+  }
+
+  /// The derived attributes, each after the entity that declares it.
+  private let derived: Set<String>
+
+  /// Whether the values of a column are computed.
+  func isDerived(_ column: PostgreSQLColumn) -> Bool {
+    derived.contains("\(column.origin.entity) \(column.origin.property)")
   }
 
   /// By the name that `CairnSQL` has for the table.

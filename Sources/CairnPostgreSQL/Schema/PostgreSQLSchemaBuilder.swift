@@ -238,6 +238,16 @@ struct PostgreSQLSchemaBuilder {
         columns.flatMap { elements(of: $0, in: table) }, isUnique: true)
       constraints[name] = constraint
     }
+    for declared in entity.entity.indexesToMake {
+      guard let (title, elements) = DeclaredIndexes.index(declared, of: entity, in: table) else {
+        continue
+      }
+      addIndex(
+        title, on: table.name, elements,
+        condition: declared.partialIndexPredicate.flatMap {
+          DeclaredIndexes.condition($0, of: entity, in: table)
+        })
+    }
   }
 
   /// What of a column makes two values one: dates that differ by less than a microsecond differ.
@@ -252,11 +262,13 @@ struct PostgreSQLSchemaBuilder {
 
   @discardableResult
   private mutating func addIndex(
-    _ name: String, on table: String, _ elements: [String], isUnique: Bool = false
+    _ name: String, on table: String, _ elements: [String], isUnique: Bool = false,
+    condition: String? = nil
   ) -> String {
     let unique = relations.unique(name + "_index")
     indexes.append(
-      PostgreSQLIndex(name: unique, table: table, elements: elements, isUnique: isUnique))
+      PostgreSQLIndex(
+        name: unique, table: table, elements: elements, isUnique: isUnique, condition: condition))
     return unique
   }
 }

@@ -86,4 +86,6 @@ struct PostgreSQLIndex: Sendable {
   /// Columns and expressions, as they stand in the statement.
   let elements: [String]
   let isUnique: Bool
+  /// Which rows it has; nil for all.
+  var condition: String?
 }

@@ -10,6 +10,38 @@ struct StoreRecord {
   /// The model that the store remembers, in an archive.
   let model: Data?
   let names: KeptNames
+  let state: StoreState
+  /// Whether triggers record what other programs write.
+  let capturesSQL: Bool
+}
+
+/// What of a store its writers have to know, and other programs may change.
+struct StoreState: Sendable, Equatable {
+  /// Whether commits are recorded.
+  let keepsHistory: Bool
+  /// Counts the migrations.
+  let version: Int64
+  /// Whether commits are told to those who listen.
+  var announces = false
+
+  /// - Parameter rows: Those of ``query(in:)``.
+  init?(_ rows: PostgreSQLRows) {
+    guard rows.count == 1, let keepsHistory = rows.flag(0, 0), let version = rows.integer(0, 1)
+    else { return nil }
+    self.init(keepsHistory: keepsHistory, version: version)
+    announces = rows.flag(0, 2) ?? false
+  }
+
+  init(keepsHistory: Bool, version: Int64) {
+    self.keepsHistory = keepsHistory
+    self.version = version
+  }
+
+  static func query(in schema: SchemaName) -> Statement {
+    Statement(
+      "SELECT history, version, announces FROM \(SQLText.name(schema.text, BookkeepingTables.store))"
+    )
+  }
 }
 
 /// Finds the store of a schema, or makes one there.
@@ -97,10 +129,90 @@ struct StoreSchema {
 
   /// Lets one session at a time change what the schema is; the lock ends with the transaction.
   private func lock() throws {
-    var parameters = ParameterList()
-    parameters.append("cairn schema \(name.text)")
-    try connection.run(
-      "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0))", parameters)
+    let statement = AdvisoryLock.schema.statement(of: name)
+    try connection.run(statement.text, statement.parameters)
+  }
+
+  /// Has all commits recorded from now on, as writers find out when they begin their next transaction.
+  ///
+  /// - Parameter captured: The tables, where triggers shall record what other programs write.
+  func keepHistory(
+    capturing captured: PostgreSQLSchema?, reconnect: () throws -> PostgreSQLConnection
+  ) throws {
+    try change("keep history of", reconnect) { found in
+      let isNew = captured != nil && !found.capturesSQL
+      return (isNew ? captured.map { SQLCapture.statements(for: $0) } ?? [] : [])
+        + ["history = true, captures = \(captured != nil || found.capturesSQL)"]
+    }
+  }
+
+  /// Has all commits told to those who listen.
+  func announceCommits(reconnect: () throws -> PostgreSQLConnection) throws {
+    try change("watch", reconnect) { _ in ["announces = true"] }
+  }
+
+  /// Changes what writers have to know; those who have begun without it end first.
+  ///
+  /// - Parameter body: Gives statements, and at the end settings of the store's row.
+  private func change(
+    _ work: String, _ reconnect: () throws -> PostgreSQLConnection,
+    _ body: (StoreRecord) throws -> [String]
+  ) throws {
+    try failures(in: work) {
+      let transaction = try PostgreSQLTransaction(on: connection)
+      do {
+        try lock()
+        var statements = try body(readRecord())
+        let settings = statements.popLast() ?? ""
+        statements.append(
+          "UPDATE \(SQLText.name(name.text, BookkeepingTables.store)) SET \(settings)")
+        try connection.run(statements.map { Statement($0, isKept: false) })
+        try transaction.commit(reconnect: reconnect)
+      } catch {
+        if connection.transactionStatus != .idle { _ = try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
+  }
+
+  /// Brings the store to another version of its model, all of it or not at all; does nothing where another program has
+  /// done so meanwhile.
+  ///
+  /// - Throws: 134130 for a store that is of neither version.
+  func migrate(
+    to destination: ManagedObjectModel, isOf: (ManagedObjectModel, [String: Any]) -> Bool,
+    from source: ManagedObjectModel, _ difference: ModelDifference,
+    reconnect: () throws -> PostgreSQLConnection
+  ) throws {
+    try failures(in: "migrate") {
+      let transaction = try PostgreSQLTransaction(on: connection)
+      do {
+        try lock()
+        let record = try readRecord()
+        if isOf(destination, record.metadata), !isOf(source, record.metadata) {
+          return transaction.rollBack()
+        }
+        guard isOf(source, record.metadata) else {
+          throw CoreDataError(
+            .migrationMissingSourceModel,
+            "The store in \(place) was not written with the model it is to be migrated from.")
+        }
+        let plan = SQLMigrationPlan(
+          source: SQLSchema(model: source), destination: SQLSchema(model: destination),
+          difference: difference)
+        var migration = SchemaMigration(plan, record: record, in: name, on: connection)
+        try migration.run()
+        let metadata = record.metadata.merging(PostgreSQLStore.modelEntries(of: destination)) {
+          _, new in new
+        }
+        try connection.run(
+          BookkeepingTables.renewal(of: migration.new, metadata: try Self.data(of: metadata)))
+        try transaction.commit(reconnect: reconnect)
+      } catch {
+        if connection.transactionStatus != .idle { _ = try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
   }
 
   // MARK: Looking
@@ -131,7 +243,7 @@ struct StoreSchema {
 
   private func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
-      "SELECT format, identifier, metadata, model FROM "
+      "SELECT format, identifier, metadata, model, history, version, announces, captures FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
     guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
       let data = rows.data(0, 2)
@@ -153,9 +265,13 @@ struct StoreSchema {
         "The metadata of the store in \(place) are damaged: they are no property list. Restore a backup."
       )
     }
+    var state = StoreState(
+      keepsHistory: rows.flag(0, 4) ?? false, version: rows.integer(0, 5) ?? 1)
+    state.announces = rows.flag(0, 6) ?? false
     return StoreRecord(
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),
-      names: try BookkeepingTables.keptNames(in: name, on: connection))
+      names: try BookkeepingTables.keptNames(in: name, on: connection),
+      state: state, capturesSQL: rows.flag(0, 7) ?? false)
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {

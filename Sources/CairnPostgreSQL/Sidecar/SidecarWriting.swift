@@ -57,6 +57,20 @@ struct SidecarWriting {
     return zip(requirements, stored).first { $0.value != $1 }?.0.key
   }
 
+  /// The statements that put entries under the number of the transaction, which the session has just drawn.
+  var writesAtTransaction: [Statement] {
+    let number = HistoryTables.sequence(HistoryTables.numbers, in: schema)
+    return operations.compactMap { operation in
+      guard case .putAtTransaction(let map, let value) = operation else { return nil }
+      var parameters = ParameterList()
+      parameters.append(map)
+      parameters.append(data: value)
+      return Statement(
+        "INSERT INTO \(table) (map, key, value) VALUES ($1, int8send(currval(\(number))), $2) "
+          + "ON CONFLICT (map, key) DO UPDATE SET value = excluded.value", parameters)
+    }
+  }
+
   // MARK: What is written
 
   /// Writes everything, in the order of the operations.

@@ -12,12 +12,14 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   @unchecked Sendable
 {
   /// The type string.
-  package static let typeName = "PostgreSQL"
+  package static let typeName = StoreTypeName.postgreSQL
 
   struct State: Sendable {
     let place: StorePlace
     let pool: ConnectionPool
     let content: StoreContent
+    /// As the store was seen last.
+    var known: StoreState
   }
   /// Nil until the store is opened and after it is closed.
   private let state = Mutex<State?>(nil)
@@ -31,28 +33,43 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
 
   package override func loadMetadata() throws {
     let place = try StorePlace(url, options: configuration.options)
-    let pool = ConnectionPool(place.settings)
-    let record = try pool.withConnection { try open($0, place, pool) }
+    let pool = ConnectionPool(place.settings, limit: place.connections)
+    var record = try pool.withConnection { try open($0, place, pool) }
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: record.metadata)
     guard
       hashes == managedObjectModel.entityVersionHashesByName
         || configuration.options.ignoresVersioning
     else {
+      let own = managedObjectModel.entityVersionHashesByName
+      let names = Set(own.keys).union((hashes ?? [:]).keys).filter { own[$0] != hashes?[$0] }
       throw CoreDataError(
         .persistentStoreIncompatibleVersionHash,
-        "The store in \(place.description) was made with another version of the model; a "
-          + "PostgreSQL store is opened with the version that made it.")
+        "The store in \(place.description) was written with another version of the model (entities "
+          + "\(names.sorted().joined(separator: ", "))). Open it with that version, or ask for automatic migration.",
+        userInfo: ["entities": names.sorted()])
     }
     let schema = PostgreSQLSchema(
       SQLSchema(model: managedObjectModel, identity: identity), in: place.schema, kept: record.names
     )
+    let captures = configuration.options.flag(StoreOptionKey.postgreSQLCapture)
+    let isComplete =
+      record.state.keepsHistory && (record.capturesSQL || !captures)
+      || !configuration.options.tracksHistory && !captures
+    if !isComplete, !isReadOnly {
+      record = try pool.withConnection { connection in
+        try StoreSchema(name: place.schema, connection: connection).keepHistory(
+          capturing: captures ? schema : nil, reconnect: pool.separateConnection)
+        return try open(connection, place, pool)
+      }
+    }
     var all = record.metadata
     all[StoreMetadataKey.uuid] = record.identifier
     identity.identifier = record.identifier
     metadata = all
     noteMetadataSaved()
     let content = StoreContent(schema, identity: identity)
-    state.withLock { $0 = State(place: place, pool: pool, content: content) }
+    let known = record.state
+    state.withLock { $0 = State(place: place, pool: pool, content: content, known: known) }
   }
 
   private func open(
@@ -66,14 +83,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
         "There is no store in \(place.description), and a read-only store is not created.")
     }
     let sql = SQLSchema(model: managedObjectModel)
-    let derived = sql.entities.flatMap { entity in
-      entity.derivedSlots.map { "\(entity.name).\(entity.layout.slots[$0].name)" }
-    }
-    guard derived.isEmpty else {
-      throw CoreDataError(
-        .persistentStoreIncompatibleSchema,
-        "PostgreSQL stores keep no derived attributes: \(derived.joined(separator: ", ")).")
-    }
+    try Self.checkDerivations(of: sql)
     return try store.create(
       PostgreSQLSchema(sql, in: place.schema), identifier: identity.identifier,
       metadata: Self.modelEntries(of: managedObjectModel), reconnect: pool.separateConnection
@@ -81,7 +91,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   }
 
   /// The entries that tell which model a store was written with.
-  private static func modelEntries(of model: ManagedObjectModel) -> [String: Any] {
+  static func modelEntries(of model: ManagedObjectModel) -> [String: Any] {
     [
       StoreMetadataKey.type: typeName,
       StoreMetadataKey.versionHashes: model.entityVersionHashesByName,
@@ -97,17 +107,46 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
       defer { state = nil }
       return state
     }
+    replaceWatch(nil)
+    for snapshot in generations.withLock({ $0.removeAll() }) {
+      snapshot.giveUp("the store was closed")
+    }
     ended?.pool.close()
+  }
+
+  // MARK: What goes on beside
+
+  private let generations = Mutex(GenerationList())
+  private let watch = Mutex<CommitListening?>(nil)
+  /// What this store object says with its own commits.
+  let announcing = UUID().uuidString
+
+  func noteGeneration(_ snapshot: HeldSnapshot) { generations.withLock { $0.add(snapshot) } }
+
+  var currentWatch: CommitListening? { watch.withLock { $0 } }
+
+  func replaceWatch(_ new: CommitListening?) {
+    let old = watch.withLock { watch in
+      defer { watch = new }
+      return watch
+    }
+    old?.stop()
+  }
+
+  /// - Throws: 134070 for a store that is not open.
+  func openState() throws -> State {
+    guard let state = state.withLock({ $0 }) else {
+      throw CoreDataError(
+        .persistentStoreOperation, "The PostgreSQL store is not open; open it first.")
+    }
+    return state
   }
 
   /// Runs work on a connection, and says of a failure where it happened.
   func work<Result>(
     _ purpose: String, _ body: (State, PostgreSQLConnection) throws -> Result
   ) throws -> Result {
-    guard let state = state.withLock({ $0 }) else {
-      throw CoreDataError(
-        .persistentStoreOperation, "The PostgreSQL store is not open; open it first.")
-    }
+    let state = try openState()
     do {
       return try state.pool.withConnection { try body(state, $0) }
     } catch let failure as PostgreSQLFailure {
@@ -204,14 +243,17 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     }
     return try work("save to") { state, connection in
       let metadata = try metadataStatement(in: state.place.schema)
+      var known = state.known
       for attempt in 1... {
         do {
           let outcome = try SaveExecution(
             content: state.content, connection: connection, request: request, metadata: metadata,
-            reconnect: state.pool.separateConnection
+            state: known, announcing: announcing, reconnect: state.pool.separateConnection
           ).run()
           if case .saved = outcome, metadata != nil { noteMetadataSaved() }
           if let outcome { return outcome }
+        } catch let change as StoreChange {
+          known = try take(change, of: state)
         } catch let failure as PostgreSQLFailure
           where failure.isWorthRepeating && attempt < Self.attempts
         {
@@ -224,6 +266,23 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
         "The save to \(state.place.description) met other programs' changes of the same rows "
           + "\(Self.attempts) times; nothing was written. Try again.")
     }
+  }
+
+  /// Notes the state that a writer has found.
+  ///
+  /// - Throws: 134020 when the store has another version of the model now, or is gone.
+  func take(_ change: StoreChange, of state: State) throws -> StoreState {
+    guard let found = change.found, found.version == state.known.version else {
+      throw CoreDataError(
+        .persistentStoreIncompatibleSchema,
+        change.found == nil
+          ? "The store in \(state.place.description) is gone; another program destroyed it."
+          : "The store in \(state.place.description) was migrated to another version of its model while it was "
+            + "open here. Remove it from the coordinator, and add it again with a model of that version."
+      )
+    }
+    self.state.withLock { $0?.known = found }
+    return found
   }
 
   private func metadataStatement(in schema: SchemaName) throws -> Statement? {

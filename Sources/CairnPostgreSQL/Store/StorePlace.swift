@@ -10,6 +10,8 @@ struct StorePlace: Sendable {
 
   let settings: ConnectionSettings
   let schema: SchemaName
+  /// How many connections the store may have at the same time.
+  let connections: Int
 
   /// - Throws: 134080 for what is no place of a store, or has a password in it.
   init(_ url: URL?, options: StoreOptions) throws {
@@ -20,19 +22,27 @@ struct StorePlace: Sendable {
     }
     let parts = url.absoluteString.split(
       separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-    var settings = try ConnectionSettings(String(parts.first ?? ""))
+    let credential =
+      options.dictionary[StoreOptionKey.postgreSQLPasswordCredential] as? String
+      ?? ConnectionSettings.passwordCredential
+    var settings = try ConnectionSettings(String(parts.first ?? ""), credential: credential)
     // URLs stand in messages, notifications and lists of stores.
     if settings.hasSecretInText {
       throw CoreDataError(
         .persistentStoreOpen,
         "The URL of a PostgreSQL store has a password in it, which would be shown with the URL. Put it into a "
-          + "systemd credential (LoadCredential=\(ConnectionSettings.passwordCredential):/path), into .pgpass "
+          + "systemd credential (LoadCredential=\(credential):/path), into .pgpass "
           + "or into PGPASSWORD.")
     }
     let fragment = parts.count > 1 ? String(parts[1]) : ""
     schema = try SchemaName(
       fragment.isEmpty ? Self.defaultSchema : fragment.removingPercentEncoding ?? fragment)
     settings.lockTimeout = .seconds(options.timeout)
+    func number(_ key: String) -> Double? { (options.dictionary[key] as? NSNumber)?.doubleValue }
+    if let seconds = number(StoreOptionKey.postgreSQLStatementTimeout) {
+      settings.statementTimeout = seconds > 0 ? .seconds(seconds) : nil
+    }
+    connections = number(StoreOptionKey.connectionPoolMaxSize).map { max(1, Int($0)) } ?? 4
     self.settings = settings
   }
 

@@ -224,7 +224,7 @@ extension SQLMigrationPlan {
     return "INSERT OR IGNORE INTO \(table) (\(columns)) SELECT * FROM (SELECT \(links.owner) AS o, "
       + "\(links.member) AS m" + kept.map { ", \($0.old)" }.joined()
       + " FROM \(place(of: links.table)) f WHERE \(links.owner) IS NOT NULL "
-      + "AND \(links.member) IS NOT NULL) WHERE \(isThere("o", owners)) AND \(isThere("m", members))"
+      + "AND \(links.member) IS NOT NULL) AS l WHERE \(isThere("o", owners)) AND \(isThere("m", members))"
   }
 
   /// The condition that there is a row of an entity with a key.

@@ -2,6 +2,14 @@ import CairnModel
 
 // Derived attributes that no store keeps.
 
+extension SQLDerivation {
+  /// What a derived attribute may be.
+  package static let advice =
+    "A derived attribute is a key path of the same object or through to-one relationships, "
+    + "canonical:(key), lowercase:(key), uppercase:(key), a to-many's count or aggregate with the "
+    + "operator at its end, such as pages.@count and pages.words.@sum, or now()."
+}
+
 extension SQLSchema {
   /// Derived attributes whose expressions are none that ``SQLDerivation`` knows, with what they are
   /// derived from; in the order of the entities.

@@ -17,12 +17,7 @@ enum SQLiteFunctions {
           ValueSorting.compare(.string(a), .string(b), by: selector)
         })
     }
-    database.add(function: text(SQLFunctionName.uppercase) { $0.uppercased() })
-    database.add(function: text(SQLFunctionName.lowercase) { $0.lowercased() })
-    database.add(
-      function: text(SQLFunctionName.canonical) {
-        StringFolding.fold($0, options: [.caseInsensitive, .diacriticInsensitive])
-      })
+    for (name, fold) in SQLFolding.all { database.add(function: text(name, fold)) }
   }
 
   /// What the triggers in Apple's files call to report changed objects; the results are ignored.

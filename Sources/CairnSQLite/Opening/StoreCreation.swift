@@ -32,10 +32,7 @@ enum StoreCreation {
     let list = unknown.joined(separator: ", ")
     throw CoreDataError(
       .persistentStoreIncompatibleSchema,
-      "SQLite stores do not keep \(list). A derived attribute is a key path of the same object or "
-        + "through to-one relationships, canonical:(key), lowercase:(key), uppercase:(key), a "
-        + "to-many's count or aggregate with the operator at its end, such as pages.@count and "
-        + "pages.words.@sum, or now().",
+      "SQLite stores do not keep \(list). \(SQLDerivation.advice)",
       userInfo: ["reason": "Unsupported derivation expressions: \(list)."])
   }
 

@@ -1,4 +1,4 @@
-// A real server, started once a test process, that ends with the process however that ends.
+// A real server, started once a test process, that ends with the process however that ends; and others that tests kill.
 
 import CairnPlatform
 import CairnStore
@@ -41,10 +41,17 @@ final class PostgreSQLServer: Sendable {
   static let absence: Comment =
     "NOT RUN: no PostgreSQL server is installed; `make postgresql-server` installs Debian's package postgresql"
 
-  private init() throws {
+  private static let count = Mutex(0)
+
+  /// A server of its own, which ends with the object; most tests use ``shared``.
+  init() throws {
     let programs = try #require(Self.programs)
     folder = NSTemporaryDirectory() + "cairn-pg-\(UUID().uuidString.prefix(8))"
-    port = 20_000 + Int(ProcessInfo.processInfo.processIdentifier) % 40_000
+    let number = Self.count.withLock { count in
+      count += 1
+      return count
+    }
+    port = 20_000 + (Int(ProcessInfo.processInfo.processIdentifier) + 7_919 * number) % 40_000
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     let settings = [
@@ -77,26 +84,36 @@ final class PostgreSQLServer: Sendable {
     // Programs that other tests start must not keep the shell's input open.
     ProcessConduct.closeOnExec(input.fileHandleForWriting.fileDescriptor)
     try supervisor.run()
+    held = Held(input: input, output: output, supervisor: supervisor)
     // The shell says it when the server takes connections.
     let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     guard answer.hasPrefix("ready") else {
       let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
       throw ServerProblem(description: "the server did not start: \(answer)\n\(log)")
     }
-    // Held until this process ends.
-    let held = Held(objects: [input, output, supervisor])
-    Self.held.withLock { $0 = held }
+  }
+
+  /// Kills the server, without a chance to write anything, and starts it again.
+  func killAndStart() throws {
+    held.input.fileHandleForWriting.write(Data("kill\n".utf8))
+    let answer = String(decoding: held.output.fileHandleForReading.availableData, as: UTF8.self)
+    guard answer.hasPrefix("ready") else {
+      throw ServerProblem(description: "the server did not start again: \(answer)")
+    }
   }
 
   struct ServerProblem: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// What must not end before this process does.
+  /// What must not end before the server does.
+  // Unchecked: written and read by `killAndStart` alone, which one test at a time calls.
   private struct Held: @unchecked Sendable {
-    let objects: [AnyObject]
+    let input: Pipe
+    let output: Pipe
+    let supervisor: Process
   }
-  private static let held = Mutex<Held?>(nil)
+  private let held: Held
 
   /// Users by how they are let in; the database is any.
   private static let accessRules = """
@@ -118,7 +135,16 @@ final class PostgreSQLServer: Sendable {
       "$programs/pg_ctl" -D data -w -t 120 -l server.log start
     } > log 2>&1 < /dev/null || { echo failed; cat server.log >> log; exit 1; }
     echo ready
-    read -r nothing
+    while read -r command; do
+      kill -9 "$(head -n 1 data/postmaster.pid)"
+      tries=0
+      # The sessions notice that the first process is gone, and go too.
+      until "$programs/pg_ctl" -D data -w -t 60 -l server.log start > /dev/null 2>&1 < /dev/null; do
+        tries=$((tries + 1)); [ $tries -lt 100 ] || { echo failed; break; }
+        sleep 0.1
+      done
+      echo ready
+    done
     "$programs/pg_ctl" -D data -m immediate stop > /dev/null 2>&1
     rm -rf "$folder" 2> /dev/null
 

@@ -1,0 +1,52 @@
+import CairnModel
+import CairnStore
+import Foundation
+
+// Reading and purging persistent history.
+
+extension PostgreSQLStore: HistoryKeeping {
+  package func lastTransactionNumber() throws -> Int64 {
+    try work("read the history of") { state, connection in
+      try HistoryReading(content: state.content, connection: connection).ends().last
+    }
+  }
+
+  package func readHistory(
+    _ request: HistoryReadRequest
+  ) throws -> [HistoryTransactionRecord] {
+    try work("read the history of") { state, connection in
+      // Commits, their changes and what was taken out, as of one moment.
+      let transaction = try PostgreSQLTransaction(on: connection, .repeatableRead, readOnly: true)
+      do {
+        let reading = HistoryReading(content: state.content, connection: connection)
+        if let after = request.after { try reading.check(after, state.place.description) }
+        let records = try reading.read(request)
+        transaction.rollBack()
+        return records
+      } catch {
+        transaction.rollBack()
+        throw error
+      }
+    }
+  }
+
+  package func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
+    guard !isReadOnly else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
+    }
+    return try work("purge the history of") { state, connection in
+      let transaction = try PostgreSQLTransaction(on: connection)
+      do {
+        let count = try HistoryPurge(content: state.content, connection: connection).run(
+          before: number, date: date)
+        try transaction.commit(reconnect: state.pool.separateConnection)
+        return count
+      } catch {
+        if connection.end == nil { _ = try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
+  }
+}

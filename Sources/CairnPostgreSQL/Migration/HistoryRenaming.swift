@@ -1,0 +1,57 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+
+/// Brings history to new numbers of entities and new names of properties.
+struct HistoryRenaming {
+  let plan: SQLMigrationPlan
+  let schema: SchemaName
+
+  private var changes: String { HistoryTables.place(HistoryTables.changes, in: schema) }
+
+  var statements: [Statement] {
+    let kept = plan.numbers.keys.sorted().map(String.init).joined(separator: ", ")
+    var list = [
+      Statement(
+        "DELETE FROM \(changes)\(kept.isEmpty ? "" : " WHERE entity NOT IN (\(kept))")",
+        isKept: false)
+    ]
+    // While the old numbers still stand in the rows.
+    for change in plan.difference.entities {
+      guard let source = change.source else { continue }
+      list += renaming(change, number: plan.source.entity(source).number)
+    }
+    if plan.numbers.contains(where: { $0.key != $0.value }) {
+      list.append(
+        Statement("UPDATE \(changes) SET entity = \(plan.mapping(of: "entity"))", isKept: false))
+    }
+    return list
+  }
+
+  /// Old names by new ones, at once: two properties may exchange theirs.
+  private func renaming(_ change: ModelDifference.EntityChange, number: Int) -> [Statement] {
+    let pairs = change.properties.compactMap { property in
+      property.source.map { ($0.name, property.destination.name) }
+    }
+    if pairs.allSatisfy({ $0.0 == $0.1 }), change.removedProperties.isEmpty { return [] }
+    var parameters = ParameterList()
+    var (old, new) = (ArrayValue(of: .text), ArrayValue(of: .text))
+    for pair in pairs {
+      old.append(pair.0)
+      new.append(pair.1)
+    }
+    parameters.append(old)
+    parameters.append(new)
+    let names = "unnest($1, $2) AS m(old, new)"
+    return [
+      Statement(
+        "UPDATE \(changes) c SET properties = ARRAY(SELECT m.new FROM \(names) "
+          + "WHERE m.old = ANY (c.properties) ORDER BY 1) WHERE c.entity = \(number) "
+          + "AND c.properties IS NOT NULL", parameters, isKept: false),
+      Statement(
+        "UPDATE \(changes) c SET tombstone = (SELECT jsonb_object_agg(m.new, c.tombstone -> m.old) "
+          + "FROM \(names) WHERE c.tombstone ? m.old) WHERE c.entity = \(number) "
+          + "AND c.tombstone IS NOT NULL", parameters, isKept: false),
+    ]
+  }
+}

@@ -1,0 +1,61 @@
+import CairnModel
+import CairnSQL
+import CairnStore
+import Foundation
+
+// Lightweight migration inside the database.
+
+extension PostgreSQLStore: InPlaceMigrating {
+  package static func migrateInPlace(
+    at url: URL, from source: ManagedObjectModel, to destination: ManagedObjectModel,
+    options: StoreOptions
+  ) throws {
+    try source.prepareForUse()
+    try destination.prepareForUse()
+    let difference = ModelDifference(from: source, to: destination)
+    guard difference.isInferable else {
+      let reasons = difference.refusals.map(\.description)
+      throw CoreDataError(
+        .inferredMappingModel,
+        "The store at \(url.storePlace) cannot be migrated without a mapping model: "
+          + reasons.joined(separator: " "), userInfo: ["reason": reasons.joined(separator: "\n")])
+    }
+    try checkDerivations(of: SQLSchema(model: destination))
+    let place = try StorePlace(url, options: options)
+    var settings = place.settings
+    // Copying and indexing take the time that they take.
+    settings.statementTimeout = nil
+    do {
+      try StoreSchema(name: place.schema, connection: try PostgreSQLConnection(settings)).migrate(
+        to: destination,
+        isOf: { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: $1) },
+        from: source, difference
+      ) { try PostgreSQLConnection(place.settings) }
+    } catch let error as CoreDataError where error.code == .managedObjectConstraintMerge {
+      throw CoreDataError(
+        .migrationConstraintViolation,
+        "Objects in the store at \(url.storePlace) violate a uniqueness constraint of the new model; the "
+          + "store is as it was.", underlyingError: error)
+    }
+  }
+
+  package static func cachedModel(
+    at url: URL, options: StoreOptions
+  ) throws -> ManagedObjectModel? {
+    let place = try StorePlace(url, options: options)
+    let connection = try PostgreSQLConnection(place.settings)
+    let record = try StoreSchema(name: place.schema, connection: connection).record()
+    return try record?.model.map { try ModelCache.decode($0) }
+  }
+
+  /// - Throws: 134020 for a derived attribute that would never get a value.
+  static func checkDerivations(of schema: SQLSchema) throws {
+    let unknown = schema.unknownDerivations
+    if unknown.isEmpty { return }
+    let list = unknown.joined(separator: ", ")
+    throw CoreDataError(
+      .persistentStoreIncompatibleSchema,
+      "PostgreSQL stores do not keep \(list). \(SQLDerivation.advice)",
+      userInfo: ["reason": "Unsupported derivation expressions: \(list)."])
+  }
+}

@@ -1,0 +1,35 @@
+import CairnStore
+import Foundation
+
+// Commits of other programs, and of other coordinators of this one.
+
+extension PostgreSQLStore: CommitWatching {
+  package func watchCommits(_ onCommit: @escaping @Sendable () -> Void) throws {
+    let state = try openState()
+    let place = state.place
+    if !state.known.announces {
+      guard !isReadOnly else { return }
+      try work("watch") { state, connection in
+        try StoreSchema(name: place.schema, connection: connection).announceCommits(
+          reconnect: state.pool.separateConnection)
+      }
+    }
+    let pool = state.pool
+    let content = state.content
+    let watch = try CommitListening(
+      channel: CommitListening.channel(of: place.schema), ownPayload: announcing,
+      connect: { try pool.separateConnection() },
+      newest: {
+        try pool.withConnection {
+          try HistoryReading(content: content, connection: $0).ends().last
+        }
+      }, onCommit: onCommit)
+    replaceWatch(watch)
+  }
+
+  package func stopWatchingCommits() { replaceWatch(nil) }
+
+  package var noticesCommits: Bool { currentWatch?.isListening ?? false }
+
+  package func lookForCommits() { currentWatch?.look() }
+}

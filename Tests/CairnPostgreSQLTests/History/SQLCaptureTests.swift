@@ -1,0 +1,180 @@
+// What other programs write with plain SQL is in history, where triggers were asked for.
+
+import CairnModel
+@_spi(Stores) import CairnStore
+import Foundation
+import Testing
+
+@testable import CairnPostgreSQL
+
+@Suite(.needsServer) struct SQLCaptureTests {
+  let words: StoreWords
+  let other: PostgreSQLConnection
+
+  init() throws {
+    words = try StoreWords()
+    other = try words.foreign()
+  }
+
+  /// The changes since a number, as words.
+  private func told(_ store: PostgreSQLStore, after number: Int64 = 0) throws -> [String] {
+    try words.changes(in: store, after: number).map { change in
+      let properties = change.changedProperties.map { " " + $0.sorted().joined(separator: ",") }
+      let key = change.objectID.rowKey ?? 0
+      return "\(change.kind) \(change.objectID.entity.name ?? "") \(key)\(properties ?? "")"
+    }
+  }
+
+  @Test func rowsAreRecordedWithTheirProperties() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("SET cairn.author = 'nightly'", on: other)
+    try words.sql("SET application_name = 'loader'", on: other)
+    try words.sql(
+      "INSERT INTO @book (cairn_entity, title) SELECT number, 'x' FROM @cairn_entity "
+        + "WHERE name IN ('Book', 'AudioBook') ORDER BY name DESC", on: other)
+    try words.sql("INSERT INTO @author (cairn_id, first_name) VALUES (7, 'Ann')", on: other)
+    try words.sql("UPDATE @book SET title = 'y', author_id = 7 WHERE cairn_id = 1", on: other)
+    try words.sql("UPDATE @book SET title = title", on: other)
+    try words.sql("UPDATE @author SET born = 'epoch', cairn_id = 8 WHERE false", on: other)
+    try words.sql("DELETE FROM @book WHERE cairn_id = 2", on: other)
+    #expect(
+      try told(store) == [
+        "insert Book 1", "insert AudioBook 2", "insert Author 7", "update Book 1 author,title",
+        "delete AudioBook 2",
+      ])
+    let records = try store.readHistory(HistoryReadRequest())
+    #expect(records.map(\.number) == [1, 2, 3, 4])
+    #expect(records.allSatisfy { $0.author == "nightly" && $0.processID == "loader" })
+    #expect(abs(records[0].date.timeIntervalSinceNow) < 600)
+    let versions = try words.sql("SELECT cairn_version FROM @book", on: other)
+    #expect(versions.count == 1 && versions.integer(0, 0) == 2)
+  }
+
+  @Test func aChangeOfSQLIsAConflictForAContext() throws {
+    let store = try words.openRecording(capturing: true)
+    let shelf = try words.insert("Shelf", ["place": .string("north")], in: store)
+    try words.sql("UPDATE @shelf SET place = 'south'", on: other)
+    var request = SaveChangesRequest()
+    request.updates = [try words.change(shelf, ["place": .string("east")])]
+    guard case .conflicts(let conflicts) = try store.save(request) else {
+      Issue.record("no conflict")
+      return
+    }
+    #expect(conflicts.first?.persisted?.version == 2)
+  }
+
+  @Test func ownSavesAreRecordedOnce() throws {
+    let store = try words.openRecording(capturing: true)
+    let shelf = try words.insert("Shelf", in: store)
+    let stored = try words.save(in: store) {
+      $0.updates = [try words.change(shelf, ["place": .string("x")])]
+    }
+    #expect(stored.snapshots.first?.version == 2)
+    try words.save(in: store) { $0.deletions = stored.snapshots.map { .init(snapshot: $0) } }
+    #expect(try words.changes(in: store).map(\.kind) == [.insert, .update, .delete])
+    // Opened once more, the triggers are there once.
+    _ = try words.openRecording(capturing: true)
+    try words.sql("INSERT INTO @shelf (place) VALUES ('x')", on: other)
+    #expect(try words.changes(in: store, after: 3).map(\.kind) == [.insert])
+  }
+
+  @Test func bulkStatementsAreRecordedByTheRow() throws {
+    let store = try words.openRecording(capturing: true)
+    let rows = try other.copy("COPY \"\(words.schema)\".shelf (place) FROM STDIN", columnCount: 1) {
+      copy in
+      for number in 0..<300 { try copy.row { $0.append("shelf \(number)") } }
+    }
+    #expect(rows == 300)
+    try words.sql("UPDATE @shelf SET place = 'all' WHERE cairn_id > 100", on: other)
+    try words.sql("TRUNCATE @shelf CASCADE", on: other)
+    let records = try store.readHistory(HistoryReadRequest())
+    #expect(records.map(\.changes.count) == [300, 200, 300])
+    #expect(records[2].changes.allSatisfy { $0.kind == .delete })
+  }
+
+  @Test func aKeyThatIsChangedIsAnotherObject() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("INSERT INTO @shelf (cairn_id) VALUES (1)", on: other)
+    try words.sql("UPDATE @shelf SET cairn_id = 5", on: other)
+    #expect(try told(store, after: 1) == ["delete Shelf 1", "insert Shelf 5"])
+  }
+
+  @Test func linksAreUpdatesOfTheObjectsThatTheyJoin() throws {
+    let store = try words.openRecording(capturing: true)
+    let book = try words.insert("Book", in: store)
+    let shelf = try words.insert("Shelf", in: store)
+    let author = try words.insert("Author", in: store)
+    let keys = [book, shelf, author].compactMap(\.rowKey)
+    try words.sql("INSERT INTO @book_tags VALUES (\(keys[0]), \(keys[1]))", on: other)
+    try words.sql("DELETE FROM @book_tags", on: other)
+    // Without an inverse, the key of the owner stands with the member.
+    try words.sql("UPDATE @book SET author_wishes_id = \(keys[2])", on: other)
+    let (tags, tagged) = ("update Book \(keys[0]) tags", "update Shelf \(keys[1]) tagged")
+    #expect(
+      try told(store, after: 3) == [tags, tagged, tags, tagged, "update Author \(keys[2]) wishes"])
+    let found = try store.snapshots(for: [book, shelf, author].map(\.objectID))
+    #expect(found.map { $0?.version } == [4, 3, 2])
+  }
+
+  @Test func whatIsTakenBackIsNotRecorded() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("BEGIN", on: other)
+    try words.sql("SAVEPOINT a", on: other)
+    try words.sql("INSERT INTO @shelf (cairn_id) VALUES (1)", on: other)
+    try words.sql("ROLLBACK TO a", on: other)
+    try words.sql("INSERT INTO @shelf (cairn_id) VALUES (2)", on: other)
+    try words.sql("COMMIT", on: other)
+    try words.sql("BEGIN", on: other)
+    try words.sql("INSERT INTO @shelf (cairn_id) VALUES (3)", on: other)
+    try words.sql("ROLLBACK", on: other)
+    #expect(try told(store) == ["insert Shelf 2"])
+    #expect(try store.readHistory(HistoryReadRequest()).count == 1)
+  }
+
+  @Test func oneTransactionMayWriteTwoStores() throws {
+    let second = try StoreWords()
+    let stores = try [words, second].map { try $0.openRecording(capturing: true) }
+    try words.sql("BEGIN", on: other)
+    try words.sql("INSERT INTO @shelf (place) VALUES ('a')", on: other)
+    try second.sql("INSERT INTO @shelf (place) VALUES ('b')", on: other)
+    try words.sql("COMMIT", on: other)
+    for store in stores { #expect(try told(store) == ["insert Shelf 1"]) }
+  }
+
+  @Test func aRoleThatMayWriteATableNeedsNoRightOnHistory() throws {
+    let store = try words.openRecording(capturing: true)
+    let role = words.server.newName("clerk")
+    try words.sql("CREATE ROLE \(role) LOGIN", on: other)
+    try words.sql("GRANT USAGE ON SCHEMA \"\(words.schema)\" TO \(role)", on: other)
+    try words.sql("GRANT INSERT, SELECT ON @shelf TO \(role)", on: other)
+    let clerk = try words.foreign(user: role)
+    try words.sql("INSERT INTO @shelf (place) VALUES ('a')", on: clerk)
+    #expect(try told(store) == ["insert Shelf 1"])
+    for text in ["SELECT 1 FROM @cairn_change", "SELECT @cairn_capture_key()"] {
+      let failure = #expect(throws: PostgreSQLFailure.self) { try words.sql(text, on: clerk) }
+      #expect(failure?.state == .noRight)
+    }
+  }
+
+  @Test func namesOfAModelAreNamesInTriggers() throws {
+    let names = ["tx", "cairn", "n", "o", "key", "select", "it's $fn$ \"q\""]
+    let thing = EntityDescription(
+      name: "Order", properties: names.map { LibraryModel.attribute($0, .string) })
+    for case let attribute as AttributeDescription in thing.properties {
+      attribute.preservesValueInHistoryOnDeletion = true
+    }
+    let store = try words.openRecording(
+      model: try LibraryModel.schema([thing]).model, capturing: true)
+    let row = try words.insert("Order", ["tx": .string("a")], in: store)
+    try words.sql(
+      "UPDATE @\"order\" SET tx = 'b', cairn = 'c', n = 'd', \"select\" = 'e'", on: other)
+    try words.sql("DELETE FROM @\"order\"", on: other)
+    let changes = try words.changes(in: store, after: 1)
+    #expect(changes.map(\.objectID) == [row.objectID, row.objectID])
+    #expect(changes.first?.changedProperties == ["tx", "cairn", "n", "select"])
+    #expect(
+      changes.last?.tombstone == [
+        "tx": .string("b"), "cairn": .string("c"), "n": .string("d"), "select": .string("e"),
+      ])
+  }
+}

@@ -1,0 +1,224 @@
+// A store follows its model in place, all of it or not at all.
+
+import CairnContext
+import CairnCoordinator
+import CairnModel
+@_spi(Stores) import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnPostgreSQL
+
+@Suite(.needsServer) struct PostgreSQLMigrationTests {
+  let words: StoreWords
+  let other: PostgreSQLConnection
+
+  init() throws {
+    words = try StoreWords()
+    other = try words.foreign()
+  }
+
+  /// The next version: names changed, something more, something less, another place for links.
+  static func next() throws -> ManagedObjectModel {
+    try LibraryModel.make { entities in
+      guard let author = entities["Author"], let book = entities["Book"] else { return }
+      author.name = "Writer"
+      author.renamingIdentifier = "Author"
+      author.attributesByName["firstName"]?.renamingIdentifier = "firstName"
+      author.attributesByName["firstName"]?.name = "givenName"
+      author.properties.removeAll { $0.name == "weight" }
+      author.properties.append(
+        DerivedAttributeDescription("folded", .string, from: "canonical:(givenName)"))
+      author.properties.append(
+        DerivedAttributeDescription("bookTotal", .integer64, from: "books.@count"))
+      let language = LibraryModel.attribute("language", .string)
+      language.isOptional = false
+      language.defaultValue = "en"
+      book.properties.append(language)
+    }.model
+  }
+
+  /// The same with an attribute more.
+  static func additive() throws -> ManagedObjectModel {
+    try LibraryModel.make { entities in
+      entities["Shelf"]?.properties.append(LibraryModel.attribute("width", .double))
+    }.model
+  }
+
+  private func migrate(
+    from old: ManagedObjectModel, to new: ManagedObjectModel, _ options: [String: Any] = [:]
+  ) throws {
+    try PostgreSQLStore.migrateInPlace(
+      at: try #require(words.server.storeURL(words.schema)), from: old, to: new,
+      options: StoreOptions(options))
+  }
+
+  private static let born = Date(timeIntervalSinceReferenceDate: 1.000_000_1)
+
+  @Test func rowsLinksAndHistoryComeAlong() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.openRecording(model: old, capturing: true)
+    let author = try words.row(
+      "Author", ["firstName": .string("\u{c9}va"), "born": .date(Self.born)], in: store)
+    let book = try words.row(
+      "AudioBook", ["title": .string("One"), "author": .object(author.objectID)], in: store)
+    let shelves = try ["a", "b"].map { try words.row("Shelf", ["place": .string($0)], in: store) }
+    let tags = try #require(book.objectID.entity.relationshipsByName["tags"])
+    let wishes = try #require(author.objectID.entity.relationshipsByName["wishes"])
+    let order = shelves.reversed().map(\.objectID)
+    try words.save(in: store) {
+      $0.insertions = ([author, book] + shelves).map { .init(snapshot: $0) }
+      $0.links = [
+        .init(relationship: tags, owner: book.objectID, added: order, order: order),
+        .init(relationship: wishes, owner: author.objectID, added: [book.objectID]),
+      ]
+    }
+    try words.sql("UPDATE @author SET first_name = '\u{c9}ve', weight = 1", on: other)
+    try store.close()
+    let new = try Self.next()
+    try migrate(from: old, to: new)
+    let next = try words.open(model: new)
+    let entities = new.entitiesByName
+    let writer = try #require(entities["Writer"])
+    func all(_ name: String) throws -> [RowSnapshot] {
+      guard
+        case .snapshots(let rows) = try next.fetch(
+          StoreFetchRequest(entity: try #require(entities[name])))
+      else { return [] }
+      return rows
+    }
+    func value(_ name: String, _ row: RowSnapshot) -> AttributeValue? {
+      row.objectID.entity.layout.slotByName[name].map { row[$0] }
+    }
+    let found = try #require(try all("Writer").first)
+    #expect(found.rowKey == author.rowKey && found.version == 2)
+    #expect(value("givenName", found) == .string("\u{c9}ve"))
+    #expect(value("born", found) == .date(Self.born))
+    #expect(value("folded", found) == .string("eve") && value("bookTotal", found) == .integer(1))
+    let one = try #require(try all("AudioBook").first)
+    #expect(
+      value("language", one) == .string("en") && value("author", one) == .object(found.objectID))
+    func members(_ relationship: String, of row: RowSnapshot) throws -> [Int64?] {
+      let relationship = try #require(row.objectID.entity.relationshipsByName[relationship])
+      return try next.members(of: relationship, owners: [row.objectID])[0].map(\.rowKey)
+    }
+    #expect(try members("tags", of: one) == shelves.reversed().map(\.rowKey))
+    #expect(try members("wishes", of: found) == [book.rowKey])
+    // History speaks of the new names; keys go on behind those that were given.
+    let changes = try words.changes(in: next)
+    #expect(changes.map(\.kind) == [.insert, .insert, .insert, .insert, .update])
+    #expect(changes.last?.objectID == found.objectID)
+    #expect(changes.last?.changedProperties == ["givenName"])
+    let fresh = try words.insert("Writer", in: next)
+    #expect(try #require(fresh.rowKey) > (try #require(author.rowKey)))
+    // Triggers are those of the new tables.
+    try words.sql("UPDATE @writer SET given_name = 'Zo\u{eb}' WHERE cairn_id = 1", on: other)
+    #expect(try words.changes(in: next).last?.changedProperties == ["givenName"])
+    #expect(writer.name == "Writer")
+    let left = try words.sql(
+      "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace "
+        + "WHERE nspname = '\(words.schema)' AND (relname LIKE 'cairn_old%' OR relname = 'author')",
+      on: other)
+    #expect(left.integer(0, 0) == 0)
+  }
+
+  @Test func aTableThatOnlyGetsMoreStaysWhereItIs() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    try words.insert("Shelf", ["place": .string("north")], in: store)
+    let before = try words.sql("SELECT '@shelf'::regclass::oid::bigint", on: other).integer(0, 0)
+    try migrate(from: old, to: Self.additive())
+    let after = try words.sql("SELECT '@shelf'::regclass::oid::bigint", on: other).integer(0, 0)
+    #expect(before == after)
+    let next = try words.open(model: Self.additive())
+    let shelf = try words.insert("Shelf", ["width": .double(2.5)], in: next)
+    #expect(shelf.rowKey == 2)
+  }
+
+  @Test func aProgramThatHasItOpenIsToldAndWritesNothing() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    try words.insert("Shelf", in: store)
+    try migrate(from: old, to: Self.additive())
+    let error = #expect(throws: CoreDataError.self) { try words.insert("Shelf", in: store) }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    #expect(error?.message.contains("was migrated") == true)
+    #expect(try words.sql("SELECT 1 FROM @shelf", on: other).count == 1)
+  }
+
+  @Test func aSecondProgramWaitsOrIsRefusedByName() async throws {
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    try words.insert("Shelf", in: store)
+    try words.sql("BEGIN", on: other)
+    let lock = AdvisoryLock.schema.statement(of: try SchemaName(words.schema), isShared: true)
+    try other.run(lock.text, lock.parameters)
+    let error = #expect(throws: CoreDataError.self) {
+      try migrate(from: old, to: Self.additive(), [StoreOptionKey.timeout: 0.1])
+    }
+    #expect(error?.code == .persistentStoreTimeout)
+    #expect(error?.message.contains("migrate the schema \(words.schema)") == true)
+    try words.sql("COMMIT", on: other)
+    // Both want the same; one does it.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<3 {
+        group.addTask {
+          try migrate(from: try LibraryModel.make().model, to: try Self.additive())
+        }
+      }
+      try await group.waitForAll()
+    }
+    let version = try words.sql("SELECT version FROM @cairn_store", on: other)
+    #expect(version.integer(0, 0) == 2)
+  }
+
+  @Test func whatDoesNotFitLeavesTheStoreAsItWas() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.openRecording(model: old, capturing: true)
+    for _ in 0..<2 { try words.insert("Shelf", ["place": .string("same")], in: store) }
+    let unique = try LibraryModel.make { $0["Shelf"]?.uniquenessConstraints = [["place"]] }.model
+    let error = #expect(throws: CoreDataError.self) { try migrate(from: old, to: unique) }
+    #expect(error?.code == .migrationConstraintViolation)
+    try words.sql("UPDATE @shelf SET place = 'other' WHERE cairn_id = 1", on: other)
+    #expect(try words.changes(in: store).last?.kind == .update)
+    let mandatory = try LibraryModel.make { entities in
+      let width = LibraryModel.attribute("width", .double)
+      width.isOptional = false
+      entities["Shelf"]?.properties.append(width)
+    }.model
+    #expect(throws: CoreDataError.self) { try migrate(from: old, to: mandatory) }
+    try words.insert("Shelf", in: store)
+  }
+
+  @Test func aCoordinatorMigratesWithConsentAlone() throws {
+    let url = try #require(words.server.storeURL(words.schema))
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    try words.insert("Shelf", in: store)
+    try store.close()
+    func add(_ options: [String: Any]) throws {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: try Self.additive(), storeKinds: [PostgreSQLStoreKind()])
+      try coordinator.addPersistentStore(
+        ofType: PostgreSQLStore.typeName, configurationName: nil, at: url, options: options)
+    }
+    let error = #expect(throws: (any Error).self) { try add([:]) }
+    #expect((error as NSError?)?.code == 134100)
+    #expect(error?.localizedDescription.contains("Shelf") == true)
+    try add([
+      StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+    ])
+    // The one that knows less does not strip it.
+    let back = #expect(throws: (any Error).self) {
+      let coordinator = PersistentStoreCoordinator(
+        managedObjectModel: old, storeKinds: [PostgreSQLStoreKind()])
+      try coordinator.addPersistentStore(
+        ofType: PostgreSQLStore.typeName, configurationName: nil, at: url,
+        options: [
+          StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+        ])
+    }
+    #expect((back as NSError?)?.code == 134130)
+  }
+}
