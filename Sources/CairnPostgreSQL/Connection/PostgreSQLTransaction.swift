@@ -15,7 +15,7 @@ package struct PostgreSQLTransaction {
   package enum Outcome: Sendable, Equatable {
     case committed
     case rolledBack
-    /// Another server answers now, which may lack it, or has a different one with its number.
+    /// Another server answers now, or one that has crashed, which may lack it, or has a different one with its number.
     case unknown
   }
 
@@ -80,8 +80,8 @@ package struct PostgreSQLTransaction {
         throw CoreDataError(
           .persistentStoreSave,
           "Whether the last save to \(connection.place) was committed is not known: the connection ended "
-            + "while it was (\(failure)), and what answers there now is another server. Look for the "
-            + "changes before you save them again.",
+            + "while it was (\(failure)), and what answers there now is another server, or one that has "
+            + "crashed since. Look for the changes before you save them again.",
           userInfo: [Self.outcomeUnknownKey: true])
       }
     }

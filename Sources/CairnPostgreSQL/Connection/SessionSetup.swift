@@ -6,13 +6,20 @@ package struct ServerFacts: Sendable, Equatable {
   package var systemIdentifier: Int64?
   /// Counts the fail-overs in the server's past; nil at a standby, which has no log of its own.
   package var timeline: String?
+  /// When the server began to count its statistics, which it begins anew when it recovers from a crash, and only then.
+  package var statisticsSince: String?
   /// Whether it takes no writes: a standby.
   package var isInRecovery = false
   package var version = 0
 
-  /// Whether transaction IDs of the one mean the same at the other: neither has taken over from the other.
+  /// Whether transaction IDs of the one mean the same at the other.
+  ///
+  /// Not where one has taken over from the other. And not after a crash: a transaction that never reached the log leaves
+  /// its ID to another one, by which the server would say "committed" of what is lost. A server that recovers resets all
+  /// statistics (PostgreSQL's manual, "The Cumulative Statistics System"); one that was stopped in order keeps them.
   func sharesTransactions(with other: ServerFacts) -> Bool {
     systemIdentifier == other.systemIdentifier && timeline != nil && timeline == other.timeline
+      && statisticsSince != nil && statisticsSince == other.statisticsSince
   }
 }
 
@@ -52,11 +59,14 @@ struct SessionSetup {
       "SELECT pg_catalog.pg_is_in_recovery(), CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE "
         + "pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, "
         + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
+        + "(SELECT CAST(pg_catalog.date_part('epoch', stats_reset) AS pg_catalog.text) "
+        + "FROM pg_catalog.pg_stat_bgwriter), "
         + calls.joined(separator: ", "), parameters, isKept: false)
     var facts = ServerFacts()
     facts.version = Int(connection.libpq.serverVersion(connection.handle))
     facts.isInRecovery = rows.flag(0, 0) ?? false
     facts.timeline = rows.text(0, 1)
+    facts.statisticsSince = rows.text(0, 3)
     if rows.flag(0, 2) == true {
       let system = try connection.run(
         "SELECT system_identifier FROM pg_catalog.pg_control_system()", isKept: false)

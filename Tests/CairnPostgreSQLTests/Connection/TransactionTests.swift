@@ -144,6 +144,24 @@ import Testing
     #expect(try elsewhere.outcome(reconnect: reconnect) == .unknown)
   }
 
+  /// The ID of a transaction that never reached the log goes to another one.
+  @Test func afterACrashTheOutcomeIsNotGuessed() throws {
+    let server = try PostgreSQLServer()
+    let before = try server.connect()
+    let reconnect: () throws -> PostgreSQLConnection = {
+      let connection = try server.connect()
+      _ = try connection.run("SELECT 1")
+      return connection
+    }
+    let identifier = try #require(try before.run("SELECT pg_current_xact_id()").integer(0, 0))
+    let inquiry = OutcomeInquiry(
+      identifier: identifier, process: before.backendProcess, server: before.server)
+    #expect(try reconnect().server == before.server)
+    #expect(try inquiry.outcome(reconnect: reconnect) == .committed)
+    try server.killAndStart()
+    #expect(try inquiry.outcome(reconnect: reconnect) == .unknown)
+  }
+
   @Test func aServerThatIsDownIsAskedAgainForAWhile() throws {
     struct Down: Error {}
     let connection = try server.connect()
