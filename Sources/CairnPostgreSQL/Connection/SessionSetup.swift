@@ -60,8 +60,9 @@ struct SessionSetup {
         + "pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, "
         + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
         + "(SELECT CAST(pg_catalog.date_part('epoch', stats_reset) AS pg_catalog.text) "
-        + "FROM pg_catalog.pg_stat_bgwriter), "
+        + "FROM pg_catalog.pg_stat_bgwriter), pg_catalog.current_setting('server_encoding'), "
         + calls.joined(separator: ", "), parameters, isKept: false)
+    try check(encoding: rows.text(0, 4))
     var facts = ServerFacts()
     facts.version = Int(connection.libpq.serverVersion(connection.handle))
     facts.isInRecovery = rows.flag(0, 0) ?? false
@@ -73,5 +74,15 @@ struct SessionSetup {
       facts.systemIdentifier = system.integer(0, 0)
     }
     return facts
+  }
+
+  /// Refuses a database that does not keep texts as Unicode: it lacks characters, or does not know where one ends, and its
+  /// order is another.
+  private func check(encoding: String?) throws {
+    guard let encoding, encoding != "UTF8" else { return }
+    throw CoreDataError(
+      .persistentStoreOpen,
+      "The database of \(settings.description) has the encoding \(encoding); stores need UTF8. Make another database: "
+        + "createdb --encoding=UTF8 --template=template0")
   }
 }

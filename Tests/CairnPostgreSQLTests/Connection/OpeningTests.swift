@@ -54,6 +54,19 @@ import Testing
     #expect(try connection.run("SELECT lower('A')").text(0, 0) == "a")
   }
 
+  /// A server that was set up without a locale makes databases of the encoding `SQL_ASCII`.
+  @Test(arguments: ["LATIN1", "SQL_ASCII"])
+  func aDatabaseThatIsNotUnicodeIsRefused(_ encoding: String) throws {
+    let database = server.newName("encoded")
+    try owner.run(
+      "CREATE DATABASE \(database) TEMPLATE template0 ENCODING '\(encoding)' LOCALE 'C'",
+      isKept: false)
+    let error = try refusal(database: database)
+    #expect(error.code == .persistentStoreOpen)
+    #expect(error.message.contains("has the encoding \(encoding); stores need UTF8"))
+    #expect(error.message.contains("createdb --encoding=UTF8 --template=template0"))
+  }
+
   @Test func theServersIdentityIsKnown() throws {
     #expect(owner.server.systemIdentifier != nil)
     #expect(owner.server.timeline == "00000001")
