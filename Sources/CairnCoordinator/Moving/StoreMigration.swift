@@ -57,7 +57,9 @@ extension PersistentStoreCoordinator {
           + "or destroy the store there first.",
         userInfo: [NSFilePathErrorKey: url.path])
     }
-    let isElsewhere = !kind.keepsFiles && kind.claimsURL
+    // A class of the program's own may tell nothing of a store that is not open, and what is there is its own business.
+    let isElsewhere =
+      !kind.keepsFiles && kind.claimsURL && !(kind.storeClass is any CoordinatorMember.Type)
     if isElsewhere, try !kind.metadata(at: url, options: StoreOptions(options)).isEmpty {
       throw CoreDataError(
         .persistentStoreOpen,
