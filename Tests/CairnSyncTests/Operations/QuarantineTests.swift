@@ -294,7 +294,7 @@ struct QuarantineTests {
     try deleteParts()
     // The pass that brings these deletes may end before the next one lets the record go.
     #expect(
-      await eventually {
+      try await eventually {
         try daemon.engine.status().replicas.allSatisfy { $0.held == HeldRecords() }
       })
     try await daemon.engine.wait(timeout: .patience)
