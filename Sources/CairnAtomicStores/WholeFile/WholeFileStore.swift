@@ -20,7 +20,7 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
   private let state = Mutex(State(tables: MemoryTables(manner: .wholeFile)))
   private let saving = Mutex(())
 
-  // Both classes of this module override it; nobody else can inherit from this one.
+  // Both subclasses, which stand in this module, override it; no other module can inherit from this class.
   var format: any WholeFileFormat { fatalError("\(Swift.type(of: self)) must override format") }
 
   public override var type: String { format.type }

@@ -147,7 +147,7 @@ final class CommitListening: @unchecked Sendable {
     }
   }
 
-  /// Looks whether there are commits that it was not told of.
+  /// Looks whether there are commits that no notification has announced.
   func look() {
     guard let number = try? newest() else { return }
     let isNews = state.withLock { state in

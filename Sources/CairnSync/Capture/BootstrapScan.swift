@@ -93,7 +93,7 @@ struct BootstrapScan {
       ledger.head.clock.receive(stamp.clock, limit: access.latestCredibleTime)
       try ledger.prefetch(unknown.compactMap { SyncKey.object($0.id) })
       try ledger.prefetch(unknown.compactMap { SyncKey.birth($0.id) })
-      // What history has told of takes no number: readers would get a change set of nothing.
+      // Rows that the capture took up from history get no number here: readers would get a change set of nothing.
       for (place, object) in unknown.enumerated() {
         if place.isMultiple(of: Self.rowsPerNumber) { ledger.head.sequence += 1 }
         try work.insert(object.id, stamp)

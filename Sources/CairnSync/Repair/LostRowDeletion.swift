@@ -90,7 +90,7 @@ struct LostRowDeletion {
       .sorted { ($0.entity.name ?? "") < ($1.entity.name ?? "") }.flatMap { plan in
         let layout: EntityLayout = plan.entity.layout
         return layout.toOneSlots.compactMap { slot -> Reference? in
-          // Of a row that sync does not know no more is told than its table.
+          // Where sync does not know the row, the store names its table alone, not the entity: the roots are compared.
           guard let relationship = layout.slots[slot].relationship,
             relationship.destinationEntity?.rootEntity === target.rootEntity,
             let rule = relationship.inverseRelationship?.deleteRule
