@@ -13,8 +13,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each check opens a new store. Optional promises (``SidecarKeeping``, ``HistoryKeeping``) are
-/// checked when the store makes them.
+/// Each check opens a new store. Optional promises (``SidecarKeeping``, ``HistoryKeeping``, ``RowPaging`` and
+/// others) are checked when the store makes them.
 public struct PersistentStoreConformance: Sendable {
   /// A rule that a store broke.
   public struct Failure: Sendable, CustomStringConvertible {
@@ -84,7 +84,7 @@ public struct PersistentStoreConformance: Sendable {
   static let allChecks: [ConformanceCheck] =
     OpeningChecks.all + RowChecks.all + ConflictChecks.all + ConstraintChecks.all
     + RelationshipChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
-    + GenerationChecks.all
+    + RowPromiseChecks.all + GenerationChecks.all
 }
 
 /// One rule and how it is checked.

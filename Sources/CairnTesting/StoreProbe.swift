@@ -41,6 +41,17 @@ final class StoreProbe {
     try store.openStore()
   }
 
+  /// Another store object at the same place, open.
+  func another(_ more: [String: Any] = [:]) throws -> PersistentStore {
+    let other = PersistentStore.make(
+      kind.storeClass,
+      configuration: StoreConfiguration(
+        model: model, configurationName: nil, url: url,
+        options: StoreOptions(options.dictionary.merging(more) { _, new in new })))
+    try other.openStore()
+    return other
+  }
+
   // MARK: Judging
 
   func fail(_ message: String) { problems.append(message) }

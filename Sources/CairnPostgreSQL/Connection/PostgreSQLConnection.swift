@@ -138,17 +138,30 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   ) throws -> DescriptorReadiness {
     let socket = libpq.socket(handle)
     guard socket >= 0 else { throw lost() }
-    let ready: DescriptorReadiness
-    do {
-      ready = try events.wait(on: socket, until: answerDeadline())
-    } catch {
-      throw lose(PostgreSQLFailure(.lost, "\(error)"))
+    let deadline = answerDeadline()
+    while true {
+      let now = MonotonicClock.nanoseconds
+      let look = min(deadline ?? .max, now &+ Self.lookInterval)
+      do {
+        let ready = try events.wait(on: socket, until: look)
+        if !ready.isEmpty {
+          QueueWork.gotOn()
+          return ready
+        }
+      } catch {
+        throw lose(PostgreSQLFailure(.lost, "\(error)"))
+      }
+      guard let deadline else { continue }
+      if MonotonicClock.nanoseconds >= deadline {
+        throw lose(PostgreSQLFailure(.lost, "the server gave no answer in time"))
+      }
+      // A wait that has an end is one that gets on.
+      QueueWork.gotOn()
     }
-    guard !ready.isEmpty else {
-      throw lose(PostgreSQLFailure(.lost, "the server gave no answer in time"))
-    }
-    return ready
   }
+
+  /// In nanoseconds.
+  private static let lookInterval: UInt64 = 1_000_000_000
 
   /// Takes in what the server has sent.
   ///

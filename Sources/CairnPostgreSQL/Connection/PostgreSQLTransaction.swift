@@ -52,17 +52,20 @@ package struct PostgreSQLTransaction {
   /// - Parameters:
   ///   - known: The ID, where a batch has asked for it.
   ///   - last: Statements before the commit, in one round trip with it.
+  ///   - times: Where to note how long it took.
   ///   - reconnect: Makes another connection to the same store, to ask for the outcome.
   /// - Returns: The results of those statements; nil where the commit happened and its answer never came.
   /// - Throws: The failure of a commit that did not happen; 134030 with ``outcomeUnknownKey`` where nothing says whether it
   ///   did.
   @discardableResult
   package consuming func commit(
-    knownAs known: Int64? = nil, after last: [Statement] = [],
+    knownAs known: Int64? = nil, after last: [Statement] = [], timedBy times: CommitTimes? = nil,
     reconnect: () throws -> PostgreSQLConnection
   ) throws -> [PostgreSQLRows]? {
     let identifier = try known ?? connection.run(Self.identification.text).integer(0, 0)
+    let start = ContinuousClock.now
     do {
+      defer { times?.add(start.duration(to: .now)) }
       if last.isEmpty {
         try connection.run("COMMIT")
         return []

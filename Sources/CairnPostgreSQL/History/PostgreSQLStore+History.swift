@@ -31,12 +31,7 @@ extension PostgreSQLStore: HistoryKeeping {
   }
 
   package func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
-    guard !isReadOnly else {
-      throw CoreDataError(
-        .persistentStoreSave,
-        "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
-    }
-    return try work("purge the history of") { state, connection in
+    try write("purge the history of") { state, connection in
       let transaction = try PostgreSQLTransaction(on: connection)
       do {
         let count = try HistoryPurge(content: state.content, connection: connection).run(

@@ -96,6 +96,11 @@ struct RowReading {
     parameters.append(keys: owners.compactMap(\.rowKey))
     let rows = try connection.run(
       link.selection(from: schema.place(ofTable: destination.table)), parameters)
+    return members(in: rows, owners: owners)
+  }
+
+  /// - Parameter rows: Those of ``LinkPlace/selection(from:)``.
+  func members(in rows: PostgreSQLRows, owners: [ManagedObjectID]) -> [[ManagedObjectID]] {
     var members: [Int64: [ManagedObjectID]] = [:]
     for row in 0..<rows.count {
       guard let owner = rows.integer(row, 0), let number = rows.integer(row, 1),

@@ -17,6 +17,7 @@ struct SaveExecution {
   let state: StoreState
   /// What the store object says to those who listen for commits.
   let announcing: String
+  let commitTimes: CommitTimes
   let reconnect: () throws -> PostgreSQLConnection
 
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
@@ -54,7 +55,7 @@ struct SaveExecution {
         ? [CommitListening.announcement(in: content.schema.name, announcing)] : []
       guard plan.recording.contains(where: { touched[$0] > 0 }), let key else {
         try transaction.commit(
-          knownAs: identifier, after: announcement, reconnect: reconnect)
+          knownAs: identifier, after: announcement, timedBy: commitTimes, reconnect: reconnect)
         return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
       }
       let last =
@@ -62,7 +63,7 @@ struct SaveExecution {
           of: (request.author, request.contextName, request.date), in: content.schema.name)
         + sidecar.writesAtTransaction + announcement
       let answers = try transaction.commit(
-        knownAs: identifier, after: last, reconnect: reconnect)
+        knownAs: identifier, after: last, timedBy: commitTimes, reconnect: reconnect)
       return .saved(
         SaveReceipt(
           snapshots: snapshots, transactionNumber: try recording.number(answers, key, reconnect)))

@@ -7,6 +7,10 @@ import Synchronization
 /// A store in a schema of a PostgreSQL database.
 ///
 /// Every method may be called from any thread; each takes a connection of the store's pool for as long as it runs.
+///
+/// Of the promises that a store can make it leaves out those about files and their room (``SpaceReleasing``,
+/// ``FilePlaceChecking``, ``LostRowAccepting``): the server has files, vacuums and checksums of its own; and those
+/// about memory (``MemoryReleasing``, ``RegistrationObserving``): it keeps no rows in this process.
 // Unchecked: all mutable state is in `state`; the pool guards its connections itself.
 package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, SidecarKeeping,
   @unchecked Sendable
@@ -24,8 +28,8 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   /// Nil until the store is opened and after it is closed.
   private let state = Mutex<State?>(nil)
 
-  /// How often a save is done anew that others came in between of.
-  private static let attempts = 5
+  package let writerWork = QueueWork()
+  package let commitTimes = CommitTimes()
 
   package override var type: String { Self.typeName }
 
@@ -210,25 +214,9 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   package override func obtainPermanentIDs(
     for entities: [EntityDescription]
   ) throws -> [ManagedObjectID] {
-    try work("take keys from") { state, connection in
-      let schema = state.content.schema
-      var keys: [String: [Int64]] = [:]
-      for (table, wanted) in Dictionary(grouping: entities, by: { schema.sql.entity($0).table }) {
-        var parameters = ParameterList()
-        parameters.append(schema.place(ofTable: table))
-        parameters.append(PostgreSQLSchemaBuilder.identifier)
-        parameters.append(Int64(wanted.count))
-        let rows = try connection.run(
-          "SELECT pg_catalog.nextval(pg_catalog.pg_get_serial_sequence($1, $2)::regclass) "
-            + "FROM pg_catalog.generate_series(1, $3)", parameters)
-        keys[table] = (0..<rows.count).compactMap { rows.integer($0, 0) }.reversed()
-      }
-      return try entities.map { entity in
-        guard let key = keys[schema.sql.entity(entity).table]?.popLast() else {
-          throw PostgreSQLFailure(.client, "the server gave fewer keys than it was asked for")
-        }
-        return objectID(for: entity, rowKey: key)
-      }
+    if entities.isEmpty { return [] }
+    return try work("take keys from") { state, connection in
+      try KeyReservation(content: state.content, connection: connection).objectIDs(for: entities)
     }
   }
 
@@ -236,35 +224,17 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     if request.isEmpty, !hasUnsavedMetadata {
       return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
     }
-    guard !isReadOnly else {
-      throw CoreDataError(
-        .persistentStoreSave,
-        "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
-    }
-    return try work("save to") { state, connection in
+    return try write("save to") { state, connection in
       let metadata = try metadataStatement(in: state.place.schema)
-      var known = state.known
-      for attempt in 1... {
-        do {
-          let outcome = try SaveExecution(
-            content: state.content, connection: connection, request: request, metadata: metadata,
-            state: known, announcing: announcing, reconnect: state.pool.separateConnection
-          ).run()
-          if case .saved = outcome, metadata != nil { noteMetadataSaved() }
-          if let outcome { return outcome }
-        } catch let change as StoreChange {
-          known = try take(change, of: state)
-        } catch let failure as PostgreSQLFailure
-          where failure.isWorthRepeating && attempt < Self.attempts
-        {
-          continue
-        }
-        if attempt >= Self.attempts { break }
+      return try repeating("save to", state) { known in
+        let outcome = try SaveExecution(
+          content: state.content, connection: connection, request: request, metadata: metadata,
+          state: known, announcing: announcing, commitTimes: commitTimes,
+          reconnect: state.pool.separateConnection
+        ).run()
+        if case .saved = outcome, metadata != nil { noteMetadataSaved() }
+        return outcome
       }
-      throw CoreDataError(
-        .persistentStoreTimeout,
-        "The save to \(state.place.description) met other programs' changes of the same rows "
-          + "\(Self.attempts) times; nothing was written. Try again.")
     }
   }
 

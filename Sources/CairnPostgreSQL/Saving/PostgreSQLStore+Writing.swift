@@ -1,0 +1,82 @@
+import CairnModel
+import CairnStore
+
+// Transactions that write rows: over the connection that holds others up, where the caller has one, and each done anew
+// where others came in between.
+
+extension PostgreSQLStore: WriteHolding, WriterReporting {
+  /// How often work is done anew that others came in between of.
+  private static let attempts = 5
+
+  package func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
+    try checkIsWritable()
+    let state = try openState()
+    // Who holds already goes on.
+    if WriteHold.current?.isOf(state) == true { return try work() }
+    var result: Swift.Result<Result, any Error>?
+    try onWriter {
+      try self.work("hold other writers of") { state, connection in
+        let hold = try WriteHold(connection, of: state.content.schema, in: state.pool)
+        defer { hold.end() }
+        WriteHold.$current.withValue(hold) { result = Swift.Result(catching: work) }
+      }
+    }
+    guard let result else { return try work() }
+    return try result.get()
+  }
+
+  /// Runs work that writes on a connection, and says of a failure where it happened.
+  func write<Result>(
+    _ purpose: String, _ body: (State, PostgreSQLConnection) throws -> Result
+  ) throws -> Result {
+    try checkIsWritable()
+    return try onWriter {
+      let state = try openState()
+      guard let hold = WriteHold.current, hold.isOf(state) else { return try work(purpose, body) }
+      do {
+        return try hold.write { try body(state, $0) }
+      } catch let failure as PostgreSQLFailure {
+        throw failure.error(purpose, state.place.description)
+      }
+    }
+  }
+
+  /// Tries work until no other program has come in between.
+  ///
+  /// - Parameter body: Gets the state of the store that it may count on; nil from it means that others came in between.
+  func repeating<Result>(
+    _ work: String, _ state: State, isRepeatable: Bool = true,
+    _ body: (StoreState) throws -> Result?
+  ) throws -> Result {
+    var known = state.known
+    for attempt in 1...Self.attempts {
+      do {
+        if let result = try body(known) { return result }
+      } catch let change as StoreChange {
+        known = try take(change, of: state)
+      } catch let failure as PostgreSQLFailure
+        where failure.isWorthRepeating && isRepeatable && attempt < Self.attempts
+      {
+        continue
+      }
+    }
+    throw CoreDataError(
+      .persistentStoreTimeout,
+      "The \(work) \(state.place.description) met other programs' changes of the same rows "
+        + "\(Self.attempts) times; nothing was written. Try again.")
+  }
+
+  func checkIsWritable() throws {
+    guard isReadOnly else { return }
+    throw CoreDataError(
+      .persistentStoreSave,
+      "The store was opened read-only; open it without \(StoreOptionKey.readOnly).")
+  }
+
+  /// Tells those who watch over the process of work that writes.
+  private func onWriter<Result>(_ work: () throws -> Result) throws -> Result {
+    writerWork.begin()
+    defer { writerWork.end() }
+    return try writerWork.run(work)
+  }
+}
