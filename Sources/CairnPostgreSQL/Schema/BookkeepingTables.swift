@@ -9,7 +9,10 @@ enum BookkeepingTables {
   static let names = "cairn_name"
   static let sidecar = "cairn_sidecar"
 
-  /// All of them.
+  /// All of them, without sequences.
+  static let tables =
+    [store, entities, names, sidecar, HistoryTables.transactions, HistoryTables.changes]
+  /// All names that are taken by them.
   static let all = [store, entities, names, sidecar] + HistoryTables.all
 
   /// The version of the layout that these tables and the names in them have.

@@ -53,15 +53,10 @@ struct DerivedTriggers {
     _ column: DerivedColumn, _ value: DerivedValue, where condition: String,
     in schema: PostgreSQLSchema
   ) -> String {
-    let old = column.columns.map { "r.\($0)" }
-    let isOld =
-      old.count == 1
-      ? "\(old[0]) IS DISTINCT FROM \(value.expressions[0])"
-      : "(\(old.joined(separator: ", "))) IS DISTINCT FROM (\(value.expressions.joined(separator: ", ")))"
     let settings = zip(column.columns, value.expressions).map { "\($0) = \($1)" }
     return "UPDATE \(SQLText.name(schema.name.text, column.table.name)) r "
       + "SET \(settings.joined(separator: ", ")) WHERE \(condition) "
-      + "AND r.\(entity) IN (\(column.numbers)) AND \(isOld)"
+      + "AND r.\(entity) IN (\(column.numbers)) AND \(value.differs(from: column))"
   }
 
   private mutating func statements(for column: DerivedColumn) -> [String] {

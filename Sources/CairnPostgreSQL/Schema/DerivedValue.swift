@@ -53,6 +53,14 @@ struct DerivedValue {
 
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
 
+  /// The condition that the row has another value.
+  func differs(from column: DerivedColumn) -> String {
+    let old = column.columns.map { "r.\($0)" }
+    if old.count == 1 { return "\(old[0]) IS DISTINCT FROM \(expressions[0])" }
+    return
+      "(\(old.joined(separator: ", "))) IS DISTINCT FROM (\(expressions.joined(separator: ", ")))"
+  }
+
   /// A column, with the one that makes it exact where that is wanted.
   static func columns(_ sqlName: String, of table: PostgreSQLTable, isDate: Bool) -> [String] {
     guard let column = table.column(sqlName: sqlName) else { return [] }

@@ -93,6 +93,17 @@ package final class SQLEntity: Sendable {
 
   package var layout: EntityLayout { entity.layout }
 
+  /// The slots that the entity itself declares.
+  package var ownSlots: [Int] {
+    let inherited = entity.superentity?.layout.slots.count ?? 0
+    return Array(slots.indices.dropFirst(inherited))
+  }
+
+  /// The indexes of the to-many relationships that the entity itself declares.
+  package var ownLinks: [Int] {
+    layout.toManys.indices.filter { layout.toManys[$0].entity === entity }
+  }
+
   /// The name that a new table of the entity's hierarchy has; a file's may have a former one.
   package var plainTable: String { SQLNaming.table(entity.rootEntity) }
 

@@ -139,16 +139,3 @@ struct StoreCheck {
     schema?.entity(number: Int(truncatingIfNeeded: number))?.name ?? "entity number \(number)"
   }
 }
-
-extension SQLEntity {
-  /// The slots that the entity itself declares.
-  var ownSlots: [Int] {
-    let inherited = entity.superentity?.layout.slots.count ?? 0
-    return Array(slots.indices.dropFirst(inherited))
-  }
-
-  /// The indexes of the to-many relationships that the entity itself declares.
-  var ownLinks: [Int] {
-    layout.toManys.indices.filter { layout.toManys[$0].entity === entity }
-  }
-}
