@@ -191,7 +191,7 @@ struct ImportPlanner {
       if batch.journalsDeletes, setting.isAlive(mine) {
         conflicts += Conflict.taken(from: mine, by: decision.merged, besides: decision.conflicts)
       }
-      conflictsOfKept[incoming.id] = Conflict.lostRegisters(
+      conflictsOfKept[incoming.id, default: []] += Conflict.lostRegisters(
         mine: mine, theirs: incoming, merged: decision.merged, rule: .lastWriter)
     }
     var merged = decision.merged

@@ -27,7 +27,10 @@ struct IncomingSorting {
     var state = incoming
     let key = HeldKey.record(state.id)
     let waiting = planner.held(key)
-    if let earlier = waiting?.state { state = state.joined(with: earlier) }
+    if let earlier = waiting?.state {
+      state = state.joined(with: earlier)
+      planner.noteLosses(waiting: earlier, incoming: incoming, joined: state)
+    }
     let time = planner.setting.time
     if state.latestReading.milliseconds > time.limit,
       let reading = state.reading(beyond: time, newTo: planner.entry(state.id))
@@ -54,6 +57,7 @@ struct IncomingSorting {
     let waiting = planner.held(key)
     if let earlier = waiting?.link {
       link = LinkChange(key: link.key, state: link.state.joined(with: earlier.state))
+      planner.noteLosses(of: link.key, waiting: earlier.state, incoming: incoming.state)
     }
     let time = planner.setting.time
     if link.state.latestReading.milliseconds > time.limit,

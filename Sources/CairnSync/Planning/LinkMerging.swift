@@ -37,12 +37,20 @@ extension ImportPlanner {
       PlannedLink(state: merged, isNews: isNews, equalsIncoming: isIncoming && merged == state))
   }
 
-  private mutating func noteConflicts(_ key: LinkKey, _ mine: LinkState, _ theirs: LinkState) {
+  mutating func noteConflicts(
+    _ key: LinkKey, _ mine: LinkState, _ theirs: LinkState,
+    where isLost: (Conflict) -> Bool = { _ in true }
+  ) {
     guard let relation = schema.links[key.relationship]?.relationship else { return }
-    let entities = (owner: entity(of: key.owner) ?? "", member: entity(of: key.member) ?? "")
+    // What has not arrived is called as the relationship calls it.
+    let (owner, member) = (relation.entity.name, relation.destinationEntity?.name)
+    let entities = (
+      owner: entity(of: key.owner) ?? owner ?? "", member: entity(of: key.member) ?? member ?? ""
+    )
     conflicts += Conflict.find(
       key, mine: mine, theirs: theirs,
-      names: (relation.name, relation.inverseRelationship?.name), entities: entities)
+      names: (relation.name, relation.inverseRelationship?.name), entities: entities
+    ).filter(isLost)
   }
 
   /// A member that is removed by a store which had seen that it was there.

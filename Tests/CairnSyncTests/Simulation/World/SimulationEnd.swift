@@ -33,6 +33,7 @@ extension SimulationRun {
       for machine in machines {
         for replica in machine.replicas { try expectDelivered(machine, replica) }
       }
+      if !outcome.faults.isEmpty { explain() }
       note("all links go both ways")
       count("links of one direction")
       for machine in machines { try await machine.exchangeBothWays() }
@@ -109,7 +110,8 @@ extension SimulationRun {
     ] where isServed {
       for value in source.values.subtracting(destination.values)
       where !oracle.isAccounted(value, in: destination, journal: journal) {
-        fault("lost write: \(value) did not arrive in \(name)")
+        let place = oracle.writes[value].map { " of \($0.place)" } ?? ""
+        fault("lost write: \(value)\(place) did not arrive in \(name)")
       }
     }
   }
