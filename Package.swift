@@ -187,7 +187,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
         "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
-        "ParitySamples",
+        "ParitySamples", "TestServers",
       ]),
     .testTarget(
       name: "CairnContextTests",
@@ -222,6 +222,8 @@ let package = Package(
     .target(
       name: "ParitySamples", dependencies: ["CairnModel", "CairnContext"],
       path: "Tests/ParitySamples"),
+    // Servers that tests start, each once a process.
+    .target(name: "TestServers", dependencies: ["CairnPlatform"], path: "Tests/TestServers"),
     // Turns the check for contexts' queues on before the tests begin.
     .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
     // Depends on nothing else of Cairn's: what a program sees that imports only CoreData.
@@ -246,7 +248,8 @@ let package = Package(
       name: "CairnSyncTests",
       dependencies: [
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnAtomicStores", "CairnSQLite", "CairnTesting", "CFaultVFS",
+        "CairnAtomicStores", "CairnPostgreSQL", "CairnSQLite", "CairnTesting", "CFaultVFS",
+        "TestServers",
         // Damages files.
         .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Simulation/README.md"]),

@@ -43,6 +43,8 @@ extension CoreDataError {
     }
   }
 
-  /// The file that the error is about, where it names one.
-  package var storePath: String? { userInfo[NSFilePathErrorKey] as? String }
+  /// The place of the store that the error is about, where it names one.
+  package var storePath: String? {
+    userInfo[NSFilePathErrorKey] as? String ?? (userInfo[NSURLErrorKey] as? URL)?.storePlace
+  }
 }

@@ -17,7 +17,7 @@ extension PostgreSQLStore: GenerationKeeping {
       _ = try take(change, of: state)
       return nil
     } catch let failure as PostgreSQLFailure {
-      throw failure.error("read rows of", state.place.description)
+      throw located(failure.error("read rows of", state.place.description))
     }
   }
 }

@@ -11,6 +11,12 @@ extension PostgreSQLStore: HistoryKeeping {
     }
   }
 
+  package func lastPurgedTransactionNumber() throws -> Int64 {
+    try work("read the history of") { state, connection in
+      try HistoryReading(content: state.content, connection: connection).ends().purged
+    }
+  }
+
   package func readHistory(
     _ request: HistoryReadRequest
   ) throws -> [HistoryTransactionRecord] {

@@ -50,8 +50,9 @@ struct SaveExecution {
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
       try sidecar.write(on: connection)
+      // Who reads rows learns nothing from bookkeeping alone.
       let announcement =
-        state.announces
+        state.announces && !request.isWithoutRows
         ? [CommitListening.announcement(in: content.schema.name, announcing)] : []
       guard plan.recording.contains(where: { touched[$0] > 0 }), let key else {
         try transaction.commit(

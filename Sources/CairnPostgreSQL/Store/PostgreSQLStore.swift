@@ -154,8 +154,17 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     do {
       return try state.pool.withConnection { try body(state, $0) }
     } catch let failure as PostgreSQLFailure {
-      throw failure.error(purpose, state.place.description)
+      throw located(failure.error(purpose, state.place.description))
+    } catch let error as CoreDataError {
+      throw located(error)
     }
+  }
+
+  /// An error with the place of the store, by which those who have several stores tell which one it is about.
+  func located(_ error: CoreDataError) -> CoreDataError {
+    var error = error
+    if let url, error.userInfo[NSURLErrorKey] == nil { error.userInfo[NSURLErrorKey] = url }
+    return error
   }
 
   // MARK: Reading

@@ -84,4 +84,22 @@ public protocol HistoryKeeping: AnyObject, Sendable {
   /// A store with a sidecar keeps the ``RowBirth`` of each row that was inserted by them, is still there, and
   /// was not taken up by sync, in the same commit.
   func purgeHistory(before number: Int64?, date: Date?) throws -> Int
+  /// The number of the newest transaction that has been purged, 0 when there is none.
+  ///
+  /// A reader that has come that far or further has missed nothing. Numbers may be left out in between for other
+  /// reasons: a store that draws them from a sequence loses one with each commit that fails.
+  func lastPurgedTransactionNumber() throws -> Int64
+}
+
+extension HistoryKeeping {
+  /// What precedes the oldest transaction, for a store that numbers them without gaps.
+  public func lastPurgedTransactionNumber() throws -> Int64 {
+    var request = HistoryReadRequest(limit: 1)
+    request.includesChanges = false
+    // In this order: what is written in between is not taken for purged.
+    let last = try lastTransactionNumber()
+    guard let oldest = try readHistory(request).first?.number else { return last }
+    // A number comes out of a file, where it can be anything.
+    return max(oldest, .min + 1) - 1
+  }
 }

@@ -120,8 +120,10 @@ public struct SaveChangesRequest: Sendable {
 
   public init() {}
 
-  public var isEmpty: Bool {
-    insertions.isEmpty && updates.isEmpty && deletions.isEmpty && links.isEmpty && locks.isEmpty
-      && sidecar.isEmpty
+  public var isEmpty: Bool { isWithoutRows && locks.isEmpty && sidecar.isEmpty }
+
+  /// Whether it changes nothing that a reader of rows would see.
+  package var isWithoutRows: Bool {
+    insertions.isEmpty && updates.isEmpty && deletions.isEmpty && links.isEmpty
   }
 }

@@ -134,7 +134,7 @@ struct HistoryCapture {
     after captured: Int64, _ history: any HistoryKeeping, _ ledger: Ledger
   ) throws -> Int64? {
     if captured == 0, ledger.head.bootstrap == .history { return 0 }
-    let gone = try history.firstTransactionNumber() - 1
+    let gone = try history.lastPurgedTransactionNumber()
     if gone <= captured { return captured }
     let isOwn = try access.ownTransactions(after: captured).hasAll(after: captured, upTo: gone)
     return isOwn ? gone : nil

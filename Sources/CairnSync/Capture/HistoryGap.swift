@@ -15,7 +15,7 @@ struct HistoryGap {
   func begin(_ history: any HistoryKeeping) throws {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
-      ledger.head.captured = max(ledger.head.captured, try history.firstTransactionNumber() - 1)
+      ledger.head.captured = max(ledger.head.captured, try history.lastPurgedTransactionNumber())
       ledger.head.bootstrap = .scanning(entity: "", after: .min)
       ledger.beginGap()
       if try access.commit(ledger) { return }

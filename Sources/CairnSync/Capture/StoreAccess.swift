@@ -132,7 +132,7 @@ struct StoreAccess: Sendable {
   static func contention(_ store: PersistentStore) -> SyncError {
     SyncError(
       .contention,
-      "other writers kept changing \(store.url?.path ?? store.identifier ?? "the store") during "
+      "other writers kept changing \(store.url?.storePlace ?? store.identifier ?? "the store") during "
         + "\(attempts) attempts; trying again later", recovery: .retry)
   }
 

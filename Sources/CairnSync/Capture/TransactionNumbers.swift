@@ -28,14 +28,4 @@ extension HistoryKeeping {
     request.includesChanges = false
     return try readHistory(request)
   }
-
-  /// The number of the oldest transaction; the one after the last when there is none.
-  func firstTransactionNumber() throws -> Int64 {
-    var request = HistoryReadRequest(limit: 1)
-    request.includesChanges = false
-    // In this order: what is written in between is not taken for purged.
-    let next = try lastTransactionNumber() + 1
-    // A number comes out of a file, where it can be anything; callers ask for the one before it.
-    return max(.min + 1, try readHistory(request).first?.number ?? next)
-  }
 }

@@ -128,10 +128,10 @@ struct AuthorshipSearch {
     _ member: GroupStores.Member, _ body: (HistoryTransactionRecord) throws -> Bool
   ) throws {
     let history = try member.access.history()
-    let first = try history.firstTransactionNumber()
+    let purged = try history.lastPurgedTransactionNumber()
     var end = try member.access.ledger().head.captured
-    while end >= first {
-      let start = max(first - 1, end - Int64(Self.page))
+    while end > purged {
+      let start = max(purged, end - Int64(Self.page))
       let page = try history.readHistory(
         HistoryReadRequest(after: start, limit: Int(end - start)))
       for transaction in page.reversed()

@@ -1,5 +1,4 @@
 import CairnStore
-import Foundation
 
 // What a link makes of a store that another program has migrated.
 
@@ -10,8 +9,7 @@ extension Link {
     guard let replica, let error = error as? CoreDataError,
       error.code == .persistentStoreIncompatibleSchema
     else { return nil }
-    let path = error.userInfo[NSFilePathErrorKey] as? String
-    let isReplica = path == replica.store.url?.path
+    let isReplica = error.storePath == replica.store.url?.storePlace
     return SyncError(.modelChanged, error.message, recovery: isReplica ? .retry : .person)
   }
 }

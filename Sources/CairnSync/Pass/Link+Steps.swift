@@ -65,7 +65,7 @@ extension Link {
     switch failure.code {
     case .fileMoved, .modelChanged, .duplicateReplica: return true
     case .storeUnavailable, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged:
-      return failure.path != nil && failure.path == replica?.store.url?.path
+      return failure.path != nil && failure.path == replica?.store.url?.storePlace
     default: return false
     }
   }
@@ -106,7 +106,7 @@ extension Link {
   func remember(_ store: PersistentStore) {
     guard let identifier = store.identifier, !life.isRemoved else { return }
     if let former = knownIdentifier, former != identifier {
-      report(.madeAnew(replica: configuration.name, path: configuration.url.path))
+      report(.madeAnew(replica: configuration.name, path: configuration.url.storePlace))
     }
     let identity = ReplicaIdentity(identifier: identifier, at: configuration.url)
     if (try? local.setReplicaIdentity(identity, named: configuration.name)) != nil { isNew = false }

@@ -149,7 +149,7 @@ struct SyncPass: @unchecked Sendable {
   }
 
   private static func place(of access: StoreAccess) -> String {
-    access.store.url?.path ?? access.store.identifier ?? ""
+    access.store.url?.storePlace ?? access.store.identifier ?? ""
   }
 
   /// Deletes in a store that was away for longer than the retention what was deleted meanwhile.

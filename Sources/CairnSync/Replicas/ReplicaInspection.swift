@@ -187,13 +187,13 @@ package struct ReplicaInspection: Sendable {
     for neighbour in neighbours where neighbour.identifier.map(isSame) == true {
       throw SyncError(
         neighbour.isLocal ? .sameStore : .duplicateReplica,
-        "\(url.path) is a copy of \(Self.words(neighbour)), with the same UUID; remove it and "
+        "\(url.storePlace) is a copy of \(Self.words(neighbour)), with the same UUID; remove it and "
           + "add an empty replica", recovery: .person)
     }
     if let expectedIdentifier, !isSame(expectedIdentifier) {
       throw SyncError(
         .anotherStore,
-        "\(url.path) is another store now (\(identifier)) than the replica was "
+        "\(url.storePlace) is another store now (\(identifier)) than the replica was "
           + "(\(expectedIdentifier)); put the replica's file back, or remove the replica and add it "
           + "again to join the two", recovery: .person)
     }
@@ -219,7 +219,7 @@ package struct ReplicaInspection: Sendable {
     let list = lost.prefix(8).joined(separator: ", ") + (lost.count > 8 ? " and more" : "")
     throw SyncError(
       .incompatibleModel,
-      "The store at \(url.path) is of another model, "
+      "The store at \(url.storePlace) is of another model, "
         + (lost.isEmpty
           ? "which cannot be brought to this one. " : "with \(list), which this one lacks. ")
         + "Give a file of its own, or run with a version of the model that has all of both.",

@@ -35,7 +35,7 @@ struct ReplicaOpening: Sendable {
     }
     guard let store = coordinator.persistentStore(for: url) else {
       throw SyncError(
-        .storeUnavailable, "\(url.path) was opened and removed at once", recovery: .retry)
+        .storeUnavailable, "\(url.storePlace) was opened and removed at once", recovery: .retry)
     }
     return (store, coordinator)
   }
@@ -74,7 +74,7 @@ struct ReplicaOpening: Sendable {
     guard let store = coordinator.persistentStore(for: configuration.url) else { return }
     throw SyncError(
       .duplicateReplica,
-      "\(configuration.url.path) is open already as the store \(store.identifier ?? "")",
+      "\(configuration.url.storePlace) is open already as the store \(store.identifier ?? "")",
       recovery: .person)
   }
 
@@ -101,7 +101,7 @@ struct ReplicaOpening: Sendable {
     if error is CancellationError {
       return SyncError(.cancelled, "stopped", recovery: .retry)
     }
-    let place = url?.path ?? "the store"
+    let place = url?.storePlace ?? "the store"
     guard let error = error as? CoreDataError else {
       return SyncError(.failed, "\(place): \(error)", recovery: .wait)
     }

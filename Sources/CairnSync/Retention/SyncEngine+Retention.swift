@@ -69,7 +69,7 @@ extension SyncEngine {
     for reader in report.newlyExpired where !isPlan {
       publish(
         .expired(
-          replica: name, path: access.store.url?.path ?? "",
+          replica: name, path: access.store.url?.storePlace ?? "",
           reader: reader.name.isEmpty ? reader.id.description : reader.name))
     }
     return report

@@ -3,6 +3,7 @@
 import CairnStore
 import CairnTesting
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

@@ -1,6 +1,7 @@
 // Each code of the server that operators meet, as Core Data's error with what to do.
 
 import CairnStore
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

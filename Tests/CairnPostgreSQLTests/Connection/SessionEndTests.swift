@@ -4,6 +4,7 @@ import CairnPlatform
 import CairnStore
 import CairnTesting
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

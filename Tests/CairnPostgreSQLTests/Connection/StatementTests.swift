@@ -2,6 +2,7 @@
 
 import CairnStore
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

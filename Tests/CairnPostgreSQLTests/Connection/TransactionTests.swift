@@ -3,6 +3,7 @@
 import CairnPlatform
 import CairnStore
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

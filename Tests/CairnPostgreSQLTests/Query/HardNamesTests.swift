@@ -4,6 +4,7 @@ import CairnContext
 import CairnCoordinator
 import CairnModel
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

@@ -7,6 +7,7 @@ import CairnModel
 @_spi(Stores) import CairnStore
 import Foundation
 import ParitySamples
+import TestServers
 
 @testable import CairnPostgreSQL
 

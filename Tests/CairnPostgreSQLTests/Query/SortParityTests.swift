@@ -4,6 +4,7 @@ import CairnContext
 import CairnModel
 import Foundation
 import ParitySamples
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

@@ -5,6 +5,7 @@ import CairnPlatform
 import CairnTesting
 import Foundation
 import Synchronization
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

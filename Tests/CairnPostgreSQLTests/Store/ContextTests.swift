@@ -5,6 +5,7 @@ import CairnCoordinator
 import CairnModel
 @_spi(Stores) import CairnStore
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

@@ -4,6 +4,7 @@ import CairnModel
 import CairnSQL
 @_spi(Stores) import CairnStore
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

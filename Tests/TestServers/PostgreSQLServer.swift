@@ -1,28 +1,24 @@
 // A real server, started once a test process, that ends with the process however that ends; and others that tests kill.
 
 import CairnPlatform
-import CairnStore
 import Foundation
 import Synchronization
-import Testing
-
-@testable import CairnPostgreSQL
 
 /// A server in a temporary folder, on a Unix socket and a port of this machine, as a user without rights.
 ///
 /// A shell supervises it: the server stops when the shell's input ends, which the kernel sees to when this process
 /// goes, be it killed.
-final class PostgreSQLServer: Sendable {
+package final class PostgreSQLServer: Sendable {
   /// The folder with the socket.
-  let folder: String
-  let port: Int
+  package let folder: String
+  package let port: Int
 
   private static let started = Result { try PostgreSQLServer() }
   /// The server of this test process.
-  static var shared: PostgreSQLServer { get throws { try started.get() } }
+  package static var shared: PostgreSQLServer { get throws { try started.get() } }
 
   /// Where the programs of the newest version are, nil where Debian's package is not installed.
-  static let programs: String? = {
+  package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
     return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
@@ -36,16 +32,16 @@ final class PostgreSQLServer: Sendable {
       (try? String(contentsOfFile: "/etc/passwd", encoding: .utf8))?.contains("\n\(user):") == true
     }
 
-  static let isAvailable = programs != nil
+  package static let isAvailable = programs != nil
   /// What a run of tests says that leaves these out.
-  static let absence: Comment =
+  package static let absence =
     "NOT RUN: no PostgreSQL server is installed; `make postgresql-server` installs Debian's package postgresql"
 
   private static let count = Mutex(0)
 
   /// A server of its own, which ends with the object; most tests use ``shared``.
-  init() throws {
-    let programs = try #require(Self.programs)
+  package init() throws {
+    guard let programs = Self.programs else { throw ServerProblem(description: Self.absence) }
     folder = NSTemporaryDirectory() + "cairn-pg-\(UUID().uuidString.prefix(8))"
     let number = Self.count.withLock { count in
       count += 1
@@ -94,7 +90,7 @@ final class PostgreSQLServer: Sendable {
   }
 
   /// Kills the server, without a chance to write anything, and starts it again.
-  func killAndStart() throws {
+  package func killAndStart() throws {
     held.input.fileHandleForWriting.write(Data("kill\n".utf8))
     let answer = String(decoding: held.output.fileHandleForReading.availableData, as: UTF8.self)
     guard answer.hasPrefix("ready") else {
@@ -102,8 +98,8 @@ final class PostgreSQLServer: Sendable {
     }
   }
 
-  struct ServerProblem: Error, CustomStringConvertible {
-    let description: String
+  package struct ServerProblem: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// What must not end before the server does.
@@ -179,28 +175,46 @@ final class PostgreSQLServer: Sendable {
     return process.terminationStatus == 0
   }
 
-  // MARK: Connecting
-
-  /// Settings of connections to the server as its owner.
-  func settings(
-    database: String = "postgres", user: String = "owner", more: String = ""
-  ) throws -> ConnectionSettings {
-    try ConnectionSettings(
-      "host='\(folder)' port=\(port) dbname=\(database) user=\(user) \(more)", environment: [:])
-  }
-
-  func connect(
-    database: String = "postgres", user: String = "owner", more: String = ""
-  ) throws -> PostgreSQLConnection {
-    try PostgreSQLConnection(settings(database: database, user: user, more: more))
-  }
-
   private static let names = Mutex(0)
   /// A name that no other test of the process uses, for a schema, a role or a database.
-  func newName(_ stem: String = "test") -> String {
+  package func newName(_ stem: String = "test") -> String {
     Self.names.withLock { count in
       count += 1
       return "\(stem)_\(count)"
     }
+  }
+
+  /// The URL of a store in a schema.
+  ///
+  /// - Parameter options: Settings of its sessions, as the server's program takes them.
+  package func storeURL(_ schema: String, options: String = "") -> URL? {
+    let settings = options.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let host = folder.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let name = schema.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return URL(
+      string: "postgresql://owner@/postgres?host=\(host)&port=\(port)"
+        + (options.isEmpty ? "" : "&options=\(settings)") + "#\(name)")
+  }
+
+  /// What SQL gives that another program runs, one row a line.
+  package func query(_ text: String, database: String = "postgres") throws -> String {
+    guard let programs = Self.programs else { throw ServerProblem(description: Self.absence) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "\(programs)/psql")
+    process.arguments = [
+      "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U", "owner",
+      "-d", database, "-c", text,
+    ]
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let answer = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let problem = String(
+      decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ServerProblem(description: problem) }
+    return answer.trimmingCharacters(in: .newlines)
   }
 }
