@@ -85,7 +85,7 @@ let package = Package(
       name: "Cairn",
       dependencies: [
         "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnMigration", "CairnSQLite",
+        "CairnMigration", "CairnPostgreSQL", "CairnSQLite",
       ]),
     .target(
       name: "CoreData",
@@ -259,7 +259,7 @@ let package = Package(
       name: "CairnDaemonTests",
       dependencies: [
         "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform",
-        "CFaultVFS", "CairnTesting", "cairnd", "cairnctl", "cairn-modelgen",
+        "CFaultVFS", "CairnTesting", "TestServers", "cairnd", "cairnctl", "cairn-modelgen",
         .product(name: "Logging", package: "swift-log"),
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -5,6 +5,7 @@ import CairnContext
 import CairnCoordinator
 import CairnMigration
 import CairnModel
+import CairnPostgreSQL
 import CairnStore
 import Foundation
 
@@ -34,6 +35,20 @@ extension PersistentStore.StoreType {
   ///
   /// Its URL is `postgresql://USER@HOST/DATABASE#SCHEMA`. libpq is loaded when the first one is opened.
   public static let postgreSQL = Self(rawValue: StoreTypeName.postgreSQL)
+}
+
+extension URL {
+  /// The URL of a PostgreSQL store; see <doc:PostgreSQLStores>.
+  ///
+  /// - Parameters:
+  ///   - connection: `postgresql://USER@HOST/DATABASE`, or libpq's settings, such as `service=inventory`.
+  ///   - schema: The schema that the store is in.
+  /// - Throws: 134080 for what is neither, for one with a password in it, and for a name that no schema can have.
+  public static func postgreSQLStore(
+    _ connection: String, schema: String = "cairn"
+  ) throws -> URL {
+    try PostgreSQLURL.make(connection, schema: schema)
+  }
 }
 
 extension PersistentStoreDescription {

@@ -62,6 +62,8 @@ public enum StoreTypeName {
 }
 
 extension URL {
-  /// The place of a store for people: a path, or all of a URL that is none.
-  package var storePlace: String { isFileURL ? path : absoluteString }
+  /// The place of a store for people and to compare: a path, or all of a URL that is none.
+  package var storePlace: String {
+    isFileURL ? path : absoluteString.removingPercentEncoding ?? absoluteString
+  }
 }

@@ -40,6 +40,56 @@ import Testing
     }
   }
 
+  @Test func aDatabaseIsNamedByItsConnectionAndItsSchema() throws {
+    let configuration = try load(
+      """
+      model: /m.momd
+      replicas:
+        - name: hub
+          type: postgresql
+          connection: host=db1,db2 dbname=inventory target_session_attrs=read-write
+          schema: warehouse
+          credential: cairn.pg.hub
+          captureSQL: true
+      """)
+    let replica = try #require(configuration.replicas.first)
+    guard case .postgreSQL(let section) = replica.store else {
+      Issue.record("\(replica)")
+      return
+    }
+    #expect(section.schema == "warehouse" && section.credential == "cairn.pg.hub")
+    #expect(section.capturesSQL)
+    #expect(
+      section.url.absoluteString
+        == "postgresql:host=db1,db2%20dbname=inventory%20target_session_attrs=read-write#warehouse")
+  }
+
+  @Test(arguments: [
+    ("type: postgresql", "|the key is missing|write how to reach the database"),
+    ("type: postgresql, path: /x, connection: service=x", "path|unknown key|"),
+    ("type: postgresql, connection: 'service=x password=p'", "has a password in it"),
+    ("type: postgresql, connection: inventory", "is no place of a PostgreSQL store"),
+    ("type: postgresql, connection: service=x, schema: pg_x", "cannot be the schema of a store"),
+    ("type: postgresql, connection: service=x, credential: a/b", "is no name of a credential"),
+    ("type: sqlite, path: /x, schema: s", "schema|unknown key|"),
+  ])
+  func whatIsWrongWithADatabaseIsSaid(_ keys: String, _ words: String) throws {
+    let found = try problems("model: /m.momd\nreplicas: [{name: hub, \(keys)}]")
+    #expect(found.count == 1 && found[0].contains(words), "\(found)")
+  }
+
+  @Test func twoReplicasInOneSchemaAreOneTooMany() throws {
+    let found = try problems(
+      """
+      model: /m.momd
+      replicas:
+        - {name: a, type: postgresql, connection: service=x}
+        - {name: b, type: postgresql, connection: service=x, credential: c}
+        - {name: c, type: postgresql, connection: service=x, schema: other}
+      """)
+    #expect(found.count == 1 && found[0].contains("is used by \"a\" already"), "\(found)")
+  }
+
   @Test func aModelIsEnoughAndEverythingElseHasADefault() throws {
     let configuration = try load("model: /m.momd")
     #expect(configuration.model == .file("/m.momd"))
@@ -68,7 +118,7 @@ import Testing
         "1|1|model|the key is missing|name a .xcdatamodeld, .xcdatamodel, .momd, .mom or write from-store",
         "1|19|control.socket|\"relative\" is not an absolute path|begin it with / or ${STATE_DIRECTORY}",
         "1|42|control.statusGroup|this machine has no group \"nobodys\"|create it: groupadd --system nobodys",
-        "4|11|replicas.a.type|\"sqlit\" is not possible here|did you mean \"sqlite\"? it is one of sqlite",
+        "4|11|replicas.a.type|\"sqlit\" is not possible here|did you mean \"sqlite\"? it is one of sqlite, postgresql",
         "6|5|replicas.[1].name|the key is missing|give each replica a short name",
         "6|11|replicas.[1].path|there is no variable ${HOME}|known are CACHE_DIRECTORY, CONFIGURATION_DIRECTORY, CREDENTIALS_DIRECTORY, LOGS_DIRECTORY, RUNTIME_DIRECTORY, STATE_DIRECTORY",
         "7|22|sync.maxClockSkew|\"5 minutes\" is not a duration|\(DurationText.remedy)",
@@ -141,7 +191,9 @@ import Testing
 
   @Test func theExampleIsValidAndNamesEveryKeyThereIs() throws {
     let path = Project.file("Config/cairnd.yaml")
+    // A replica that is not there by default stands behind signs that are to be taken away.
     let text = try String(contentsOfFile: path, encoding: .utf8)
+      .replacing(#/(?m)^  \#([- ]) /#) { "  \($0.output.1) " }
     let loader = ConfigurationLoader(
       path: try copyOf(text), environment: [:], groups: { _ in 1 })
     // Both ways: a key in the example that is not known is a problem, and each known key stands there.

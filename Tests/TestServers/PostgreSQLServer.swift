@@ -90,11 +90,15 @@ package final class PostgreSQLServer: Sendable {
   }
 
   /// Kills the server, without a chance to write anything, and starts it again.
-  package func killAndStart() throws {
-    held.input.fileHandleForWriting.write(Data("kill\n".utf8))
+  package func killAndStart() throws { try order("kill") }
+  package func stop() throws { try order("stop") }
+  package func start() throws { try order("start") }
+
+  private func order(_ command: String) throws {
+    held.input.fileHandleForWriting.write(Data("\(command)\n".utf8))
     let answer = String(decoding: held.output.fileHandleForReading.availableData, as: UTF8.self)
     guard answer.hasPrefix("ready") else {
-      throw ServerProblem(description: "the server did not start again: \(answer)")
+      throw ServerProblem(description: "the server did not do it: \(command): \(answer)")
     }
   }
 
@@ -103,7 +107,7 @@ package final class PostgreSQLServer: Sendable {
   }
 
   /// What must not end before the server does.
-  // Unchecked: written and read by `killAndStart` alone, which one test at a time calls.
+  // Unchecked: written and read by `order` alone; one test at a time has a server of its own.
   private struct Held: @unchecked Sendable {
     let input: Pipe
     let output: Pipe
@@ -115,6 +119,7 @@ package final class PostgreSQLServer: Sendable {
   private static let accessRules = """
     local all rejected reject
     local all with_password scram-sha-256
+    local all +guarded scram-sha-256
     local all all trust
     hostssl all all 127.0.0.1/32 trust
     hostnossl all all 127.0.0.1/32 reject
@@ -132,7 +137,13 @@ package final class PostgreSQLServer: Sendable {
     } > log 2>&1 < /dev/null || { echo failed; cat server.log >> log; exit 1; }
     echo ready
     while read -r command; do
-      kill -9 "$(head -n 1 data/postmaster.pid)"
+      case $command in
+      kill) kill -9 "$(head -n 1 data/postmaster.pid)" ;;
+      stop)
+        "$programs/pg_ctl" -D data -w -m fast stop > /dev/null 2>&1 && echo ready || echo failed
+        continue
+        ;;
+      esac
       tries=0
       # The sessions notice that the first process is gone, and go too.
       until "$programs/pg_ctl" -D data -w -t 60 -l server.log start > /dev/null 2>&1 < /dev/null; do
@@ -173,6 +184,14 @@ package final class PostgreSQLServer: Sendable {
     try process.run()
     process.waitUntilExit()
     return process.terminationStatus == 0
+  }
+
+  /// Makes a role that needs a password, and may make schemas.
+  package func admit(_ role: String, password: String) throws {
+    _ = try query(
+      "DO $$ BEGIN CREATE ROLE guarded; EXCEPTION WHEN duplicate_object THEN NULL; END $$; "
+        + "CREATE ROLE \(role) LOGIN PASSWORD '\(password)' IN ROLE guarded; "
+        + "GRANT CREATE ON DATABASE postgres TO \(role)")
   }
 
   private static let names = Mutex(0)

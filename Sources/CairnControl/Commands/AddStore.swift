@@ -12,12 +12,17 @@ public enum AddStore: ControlMethod {
     StoreDescription.declaration,
     """
     # Add a replica and return at once; GetStatus shows how it comes along. Adding a store that
-    # exists with the same settings succeeds with added false. Role: control.
+    # exists with the same settings succeeds with added false. The location of type sqlite is the path of
+    # a file, that of type postgresql a connection URL or libpq's settings without a password; schema and
+    # credential are for the latter: the schema that the store is (cairn), and the systemd credential with
+    # the password. Role: control.
     method Add(
       name: string,
       type: string,
       location: string,
-      direction: ?(both, push, pull)
+      direction: ?(both, push, pull),
+      schema: ?string,
+      credential: ?string
     ) -> (store: Store, added: bool)
     """,
   ]
@@ -26,18 +31,25 @@ public enum AddStore: ControlMethod {
     /// Letters, digits, `.`, `_` and `-`; at most 64.
     public var name: String
     public var type: String
-    /// An absolute path for a file store.
+    /// An absolute path for a file store; a connection URL or libpq's settings for a PostgreSQL store.
     public var location: String
     /// `both` when nil.
     public var direction: ReplicaStatus.Direction?
+    /// The schema of a PostgreSQL store; `cairn` when nil.
+    public var schema: String?
+    /// The systemd credential with the password for a PostgreSQL server.
+    public var credential: String?
 
     public init(
-      name: String, type: String, location: String, direction: ReplicaStatus.Direction? = nil
+      name: String, type: String, location: String, direction: ReplicaStatus.Direction? = nil,
+      schema: String? = nil, credential: String? = nil
     ) {
       self.name = name
       self.type = type
       self.location = location
       self.direction = direction
+      self.schema = schema
+      self.credential = credential
     }
   }
 

@@ -62,8 +62,8 @@ enum ConfigurationCheck {
   private static func problems(ofFiles sections: ConfigurationSections) -> [Problem] {
     var stores =
       sections.local.map { [(key: ["local", "path"], name: "local", path: $0.path)] } ?? []
-    stores += sections.replicas.map {
-      (key: ["replicas", $0.name, "path"], name: $0.name, path: $0.path)
+    stores += sections.replicas.compactMap { replica in
+      replica.file.map { (key: ["replicas", replica.name, "path"], name: replica.name, path: $0) }
     }
     var problems: [Problem] = []
     var owners: [FileIdentity: String] = [:]

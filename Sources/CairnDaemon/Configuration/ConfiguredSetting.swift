@@ -67,8 +67,14 @@ private struct SettingList {
     add(path + ["name"], replica.name)
     switch replica.store {
     case .sqlite(let file):
-      add(path + ["type"], "sqlite")
+      add(path + ["type"], replica.store.kind.rawValue)
       add(path + ["path"], file)
+    case .postgreSQL(let section):
+      add(path + ["type"], replica.store.kind.rawValue)
+      add(path + ["connection"], section.connection)
+      add(path + ["schema"], section.schema)
+      add(path + ["credential"], section.credential)
+      add(path + ["captureSQL"], "\(section.capturesSQL)")
     }
     add(path + ["direction"], replica.direction.rawValue)
     add(path + ["entities"], replica.entities.map { $0.sorted().joined(separator: ", ") })

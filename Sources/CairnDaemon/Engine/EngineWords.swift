@@ -1,23 +1,63 @@
 // Between the daemon's words and those of sync.
 
+import Cairn
 import CairnControl
 import CairnRecords
 import CairnStore
 import CairnSync
 import Foundation
 
-extension ReplicaSection {
-  /// The replica's file.
-  var path: String {
-    switch store {
-    case .sqlite(let path): path
+extension ReplicaSection.Store {
+  var kind: ReplicaSection.Kind {
+    switch self {
+    case .sqlite: .sqlite
+    case .postgreSQL: .postgresql
     }
   }
 
+  var url: URL {
+    switch self {
+    // Told that it is no folder, it does not look at the file, which may be on a mount that hangs.
+    case .sqlite(let path): URL(fileURLWithPath: path, isDirectory: false)
+    case .postgreSQL(let section): section.url
+    }
+  }
+
+  /// The place, without how to get in there: two stores are not at one.
+  var place: Self {
+    switch self {
+    case .sqlite: self
+    case .postgreSQL(let section):
+      (try? PostgreSQLSection(connection: section.connection, schema: section.schema)).map {
+        .postgreSQL($0)
+      } ?? self
+    }
+  }
+}
+
+extension ReplicaSection {
+  /// The place for people: the path of the file, or how to reach the database.
+  var location: String {
+    switch store {
+    case .sqlite(let path): path
+    case .postgreSQL(let section): section.location
+    }
+  }
+
+  /// The replica's file; nil for a database.
+  var file: String? {
+    if case .sqlite(let path) = store { path } else { nil }
+  }
+
   var replicaConfiguration: ReplicaConfiguration {
-    ReplicaConfiguration(
-      // Told that it is no folder, it does not look at the file, which may be on a mount that hangs.
-      name: name, url: URL(fileURLWithPath: path, isDirectory: false),
+    let (type, options): (String, [String: ReplicaConfiguration.OptionValue]) =
+      switch store {
+      case .sqlite: (PersistentStore.StoreType.sqlite.rawValue, [:])
+      case .postgreSQL(let section):
+        (PersistentStore.StoreType.postgreSQL.rawValue, section.options)
+      }
+    return ReplicaConfiguration(
+      name: name, type: type, url: store.url, options: options,
       direction: SyncDirection(rawValue: direction.rawValue) ?? .both, entities: entities,
       migrates: migrates)
   }
@@ -34,8 +74,42 @@ extension ReplicaSection {
         "name",
         "up to 64 letters, digits, \".\", \"_\" and \"-\" are possible; local and all are taken")
     }
-    guard parameters.type.lowercased() == "sqlite" else {
-      throw invalid("type", "there is no store type \(parameters.type); sqlite is possible")
+    guard let kind = Kind(rawValue: parameters.type.lowercased()) else {
+      let words = Kind.allCases.map(\.rawValue).joined(separator: " and ")
+      throw invalid("type", "there is no store type \(parameters.type); \(words) are possible")
+    }
+    self.init(
+      name: parameters.name,
+      store: kind == .sqlite
+        ? try Self.file(parameters, local: local, invalid)
+        : try Self.database(parameters, invalid),
+      direction: parameters.direction.flatMap { Direction(rawValue: $0.rawValue) } ?? .both)
+  }
+
+  private typealias Refusal = (_ field: String, _ reason: String) -> ControlError
+
+  private static func database(
+    _ parameters: AddStore.Parameters, _ invalid: Refusal
+  ) throws -> Store {
+    if let credential = parameters.credential, !PostgreSQLSection.isCredential(credential) {
+      throw invalid("credential", "\"\(credential)\" is no name of a systemd credential")
+    }
+    do {
+      return .postgreSQL(
+        try PostgreSQLSection(
+          connection: parameters.location, schema: parameters.schema,
+          credential: parameters.credential))
+    } catch let error as CoreDataError {
+      throw invalid("location", error.message)
+    }
+  }
+
+  private static func file(
+    _ parameters: AddStore.Parameters, local: LocalSection, _ invalid: Refusal
+  ) throws -> Store {
+    for (field, value) in [("schema", parameters.schema), ("credential", parameters.credential)]
+    where value != nil {
+      throw invalid(field, "a file has none; it is for type postgresql")
     }
     let location = parameters.location
     guard location.hasPrefix("/"), !location.hasSuffix("/") else {
@@ -55,9 +129,7 @@ extension ReplicaSection {
     else {
       throw invalid("location", "this is the local store")
     }
-    self.init(
-      name: parameters.name, store: .sqlite(path: path),
-      direction: parameters.direction.flatMap { Direction(rawValue: $0.rawValue) } ?? .both)
+    return .sqlite(path: path)
   }
 }
 

@@ -9,7 +9,8 @@ extension GroupEngine {
   /// Finds out what has to be decided about a replica whose link was stopped by its version; has one that
   /// needs no decision migrated.
   func decide(_ name: String) async {
-    guard let path = replicas[name]?.section.path, let group = try? current() else { return }
+    // Of a database the link's own words tell all there is.
+    guard let path = replicas[name]?.section.file, let group = try? current() else { return }
     let (model, section) = (group.coordinator.managedObjectModel, configuration.model)
     let change = try? await Blocking.run {
       try StoreModelChange(of: name, at: path, to: ModelTarget(section, current: model))
@@ -34,7 +35,7 @@ extension GroupEngine {
     return migrating.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { name, fraction in
       guard !names.contains(name), let section = replicas[name]?.section else { return nil }
       return CairnControl.ReplicaStatus(
-        name: name, type: "sqlite", location: section.path,
+        name: name, type: section.store.kind.rawValue, location: section.location,
         direction: .init(rawValue: section.direction.rawValue) ?? .both,
         required: section.isRequired, state: .migrating,
         progress: StatusProgress(done: Int(fraction * 100), total: 100))

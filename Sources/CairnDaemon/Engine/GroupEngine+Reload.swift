@@ -25,7 +25,7 @@ extension GroupEngine {
     try forget(named, and: Set(removed.map(\.name)))
     for old in removed {
       guard let next = added.first(where: { $0.name == old.name }) else { continue }
-      troubles.replace(old.name, isSameFile: next.store == old.store)
+      troubles.replace(old.name, isSameFile: next.store.place == old.store.place)
     }
     defer { troubles.keep(only: Set(replicas.keys)) }
     for section in removed {
@@ -54,15 +54,17 @@ extension GroupEngine {
       problems.append(
         ConfigurationProblem(
           origin: ConfigurationOrigin(source: "configuration"),
-          key: "replicas.\(section.name).path", problem: problem))
+          key: "replicas.\(section.name).\(section.file == nil ? "connection" : "path")",
+          problem: problem))
     }
     for section in added {
-      if let other = staying.first(where: { $0.store == section.store }) {
-        report(section, "\(section.path) is the replica \(other.name) already, added by command")
+      if let other = staying.first(where: { $0.store.place == section.store.place }) {
+        report(
+          section, "\(section.location) is the replica \(other.name) already, added by command")
         continue
       }
       // The file of a replica that goes is free, and looks taken for as long as it is there.
-      if removed.contains(where: { $0.store == section.store }) { continue }
+      if removed.contains(where: { $0.store.place == section.store.place }) { continue }
       do {
         try await check(section)
       } catch let ControlError.storeInvalid(_, _, reason) {

@@ -43,9 +43,12 @@ extension GroupEngine {
       }
       return false
     }
-    if let other = replicas.values.first(where: { $0.section.store == section.store }) {
+    if let other = replicas.values.first(where: {
+      $0.section.store.place == section.store.place
+    }) {
       throw ControlError.storeExists(
-        name: other.section.name, reason: "the same file is a replica under this name")
+        name: other.section.name,
+        reason: "the same \(section.file == nil ? "schema" : "file") is a replica under this name")
     }
     return true
   }

@@ -303,7 +303,7 @@ actor GroupEngine {
   /// An error with the name of the replica whose file it tells of; any other as it is.
   func named(_ error: any Error) -> any Error {
     guard let error = error as? CoreDataError, let path = error.storePath,
-      let name = replicas.first(where: { $0.value.section.path == path })?.key
+      let name = replicas.first(where: { $0.value.section.store.url.storePlace == path })?.key
     else { return error }
     return ControlError(error, store: name) ?? error
   }

@@ -15,6 +15,9 @@ struct RememberedReplicas: Sendable {
     var type: String
     var location: String
     var direction: String
+    /// Of a PostgreSQL store.
+    var schema: String?
+    var credential: String?
   }
 
   /// The whole file.
@@ -41,11 +44,19 @@ struct RememberedReplicas: Sendable {
       let data = try Data(contentsOf: URL(fileURLWithPath: path))
       let content = try JSONDecoder().decode(Content.self, from: data)
       let replicas = try content.replicas.map { entry in
-        guard entry.type == "sqlite", ReplicaSection.isValid(name: entry.name),
+        guard let kind = ReplicaSection.Kind(rawValue: entry.type),
+          ReplicaSection.isValid(name: entry.name),
           let direction = ReplicaSection.Direction(rawValue: entry.direction)
         else { throw CocoaError(.fileReadCorruptFile) }
-        return ReplicaSection(
-          name: entry.name, store: .sqlite(path: entry.location), direction: direction)
+        let store: ReplicaSection.Store =
+          switch kind {
+          case .sqlite: .sqlite(path: entry.location)
+          case .postgresql:
+            .postgreSQL(
+              try PostgreSQLSection(
+                connection: entry.location, schema: entry.schema, credential: entry.credential))
+          }
+        return ReplicaSection(name: entry.name, store: store, direction: direction)
       }
       return (replicas, Set(content.paused))
     } catch {
@@ -62,12 +73,14 @@ struct RememberedReplicas: Sendable {
   /// - Throws: `storeUnavailable` when it cannot be written; the old one is untouched then.
   func save(replicas: [ReplicaSection], paused: Set<String>) throws {
     let entries = replicas.map { replica -> Entry in
-      switch replica.store {
-      case .sqlite(let location):
-        Entry(
-          name: replica.name, type: "sqlite", location: location,
-          direction: replica.direction.rawValue)
+      var entry = Entry(
+        name: replica.name, type: replica.store.kind.rawValue, location: replica.location,
+        direction: replica.direction.rawValue)
+      if case .postgreSQL(let section) = replica.store {
+        (entry.location, entry.schema) = (section.connection, section.schema)
+        entry.credential = section.credential
       }
+      return entry
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

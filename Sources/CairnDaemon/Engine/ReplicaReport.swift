@@ -16,8 +16,8 @@ extension WireDate {
 /// Says of one replica what is known of it, and no more.
 struct ReplicaReport {
   let replica: CairnSync.ReplicaStatus
-  /// The daemon is not READY without it.
-  let isRequired: Bool
+  /// As it is configured; nil for one that is just being removed.
+  let section: ReplicaSection?
   /// In milliseconds since 1970.
   let now: UInt64
   /// What has to be decided about its version.
@@ -28,9 +28,10 @@ struct ReplicaReport {
 
   var line: CairnControl.ReplicaStatus {
     var line = CairnControl.ReplicaStatus(
-      name: replica.name, type: "sqlite", location: replica.configuration.url.path,
+      name: replica.name, type: replica.configuration.type.lowercased(), location: place,
       direction: .init(rawValue: replica.configuration.direction.rawValue) ?? .both,
-      required: isRequired, state: state, lagTransactions: replica.lagTransactions,
+      required: section?.isRequired ?? false, state: state,
+      lagTransactions: replica.lagTransactions,
       lagSeconds: replica.lagTransactions == nil ? nil : replica.lagSeconds,
       lastPass: replica.lastPass.map(WireDate.init(milliseconds:)),
       passes: replica.counters.passes, quarantined: replica.held.invalid + replica.held.ahead,
@@ -47,6 +48,8 @@ struct ReplicaReport {
     }
     return line
   }
+
+  private var place: String { section?.location ?? replica.configuration.url.storePlace }
 
   private var state: CairnControl.ReplicaStatus.State {
     switch replica.phase {
@@ -103,7 +106,6 @@ struct ReplicaReport {
 
   private var waits: [StatusWait] {
     var waits: [StatusWait] = []
-    let place = replica.configuration.url.path
     switch replica.phase {
     case .opening where !isTroubled:
       waits.append(

@@ -32,7 +32,7 @@ struct StatusReport {
       let now = WireDate.now.milliseconds
       let lines = sync.replicas.map { replica in
         ReplicaReport(
-          replica: replica, isRequired: replicas[replica.name]?.isRequired ?? false, now: now,
+          replica: replica, section: replicas[replica.name], now: now,
           decision: running.decisions.problem(of: replica.name)
         ).line
       }

@@ -52,9 +52,10 @@ struct StoreBackup: Sendable {
   func run(
     of store: PersistentStore, in coordinator: PersistentStoreCoordinator, named name: String
   ) throws -> BackupStore.Reply {
-    guard let url = store.url else {
+    guard let url = store.url, url.isFileURL else {
       throw ControlError.notPossible(
-        code: "no-file", reason: "\(name) has no file that could be copied")
+        code: "no-file",
+        reason: "\(name) has no file that could be copied; the database's own pg_dump saves one")
     }
     try Self.makeFolder(folder)
     let staging = "\(folder)/.\(label).\(UUID().uuidString)"

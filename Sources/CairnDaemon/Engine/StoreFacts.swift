@@ -39,9 +39,14 @@ extension GroupEngine {
   }
 }
 
+extension PersistentStore {
+  /// The store's file; nil for one that has none.
+  var filePath: String? { url.flatMap { $0.isFileURL ? $0.path : nil } }
+}
+
 extension DescribeStore.File {
   fileprivate init?(of store: PersistentStore) throws {
-    guard let path = store.url?.path else { return nil }
+    guard let path = store.filePath else { return nil }
     let last = try (store as? any HistoryKeeping)?.lastTransactionNumber()
     self.init(
       bytes: Int(try FileFacts(path: path).size),

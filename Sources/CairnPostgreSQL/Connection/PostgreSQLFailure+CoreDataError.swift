@@ -15,8 +15,9 @@ extension PostgreSQLFailure {
     let (code, advice) = meaning
     var info: [String: Any] = [:]
     if let state { info[Self.sqlStateKey] = state.code }
+    let end = description.last?.isPunctuation == true ? "" : "."
     return CoreDataError(
-      code, "Cannot \(work) \(place): \(description). \(advice)", userInfo: info)
+      code, "Cannot \(work) \(place): \(description)\(end) \(advice)", userInfo: info)
   }
 
   private var meaning: (code: CoreDataError.Code, advice: String) {

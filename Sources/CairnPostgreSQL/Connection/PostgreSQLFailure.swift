@@ -122,7 +122,8 @@ struct SQLState: Hashable, Sendable {
 extension String {
   /// The text without the line ends that libpq's messages have.
   var trimmedLine: String {
-    split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-      .joined(separator: " ")
+    // libpq asks back in lines of their own, behind a tab.
+    split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
+      .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
   }
 }

@@ -49,6 +49,11 @@ enum HistoryTables {
     Statement("SELECT nextval(\(sequence(keys, in: schema)))")
   }
 
+  /// Has the commit of the transaction wait until it outlasts a crash of the server.
+  static let lasting = Statement(
+    "SELECT set_config('synchronous_commit', 'local', true) "
+      + "WHERE current_setting('synchronous_commit') = 'off'")
+
   /// Numbers the transaction of the session; the last statements before its commit, in one round trip with it.
   ///
   /// The second takes the lock, which ends after other sessions see what was committed. The first has the commit wait
@@ -65,10 +70,7 @@ enum HistoryTables {
     parameters.append(Bundle.main.bundleIdentifier)
     parameters.append(ProcessInfo.processInfo.processName)
     return [
-      Statement(
-        "SELECT set_config('synchronous_commit', 'local', true) "
-          + "WHERE current_setting('synchronous_commit') = 'off'"),
-      AdvisoryLock.history.statement(of: schema),
+      lasting, AdvisoryLock.history.statement(of: schema),
       Statement(
         "INSERT INTO \(place(transactions, in: schema)) "
           + "(key, number, committed, seconds, author, context, bundle, process) "

@@ -55,8 +55,11 @@ struct SaveExecution {
         state.announces && !request.isWithoutRows
         ? [CommitListening.announcement(in: content.schema.name, announcing)] : []
       guard plan.recording.contains(where: { touched[$0] > 0 }), let key else {
+        // Stores that read from this one note how far they came: that must not come back for other writes.
+        let lasting = request.sidecar.isEmpty ? [] : [HistoryTables.lasting]
         try transaction.commit(
-          knownAs: identifier, after: announcement, timedBy: commitTimes, reconnect: reconnect)
+          knownAs: identifier, after: lasting + announcement, timedBy: commitTimes,
+          reconnect: reconnect)
         return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
       }
       let last =

@@ -4,10 +4,8 @@ import Foundation
 /// Where a store is: a database, and the schema in it.
 ///
 /// `postgresql://cairn@db1/inventory?sslmode=verify-full#warehouse` is the store in the schema `warehouse`; without a
-/// fragment it is the schema `cairn`.
+/// fragment it is the schema `cairn`. See ``PostgreSQLURL`` for other ways to write it.
 struct StorePlace: Sendable {
-  static let defaultSchema = "cairn"
-
   let settings: ConnectionSettings
   let schema: SchemaName
   /// How many connections the store may have at the same time.
@@ -20,12 +18,11 @@ struct StorePlace: Sendable {
         .persistentStoreOpen,
         "A PostgreSQL store needs a URL such as postgresql://USER@HOST/DATABASE#SCHEMA.")
     }
-    let parts = url.absoluteString.split(
-      separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let (connection, name) = PostgreSQLURL.parts(of: url)
     let credential =
       options.dictionary[StoreOptionKey.postgreSQLPasswordCredential] as? String
       ?? ConnectionSettings.passwordCredential
-    var settings = try ConnectionSettings(String(parts.first ?? ""), credential: credential)
+    var settings = try ConnectionSettings(connection, credential: credential)
     // URLs stand in messages, notifications and lists of stores.
     if settings.hasSecretInText {
       throw CoreDataError(
@@ -34,9 +31,7 @@ struct StorePlace: Sendable {
           + "systemd credential (LoadCredential=\(credential):/path), into .pgpass "
           + "or into PGPASSWORD.")
     }
-    let fragment = parts.count > 1 ? String(parts[1]) : ""
-    schema = try SchemaName(
-      fragment.isEmpty ? Self.defaultSchema : fragment.removingPercentEncoding ?? fragment)
+    schema = try SchemaName(name ?? PostgreSQLURL.defaultSchema)
     settings.lockTimeout = .seconds(options.timeout)
     func number(_ key: String) -> Double? { (options.dictionary[key] as? NSNumber)?.doubleValue }
     if let seconds = number(StoreOptionKey.postgreSQLStatementTimeout) {

@@ -7,6 +7,8 @@ public struct ReplicaConfiguration: Sendable, Hashable {
   /// The registered store type, such as `SQLite`.
   public var type: String
   public var url: URL
+  /// Options of the store type, by their keys.
+  public var options: [String: OptionValue]
   public var direction: SyncDirection
   /// The entities whose records are exchanged, with their subentities; nil for all.
   ///
@@ -19,13 +21,30 @@ public struct ReplicaConfiguration: Sendable, Hashable {
   /// Seconds to wait for a lock that another process holds on the store.
   public var timeout: TimeInterval
 
+  /// The value of an option of a store type.
+  public enum OptionValue: Sendable, Hashable {
+    case text(String)
+    case flag(Bool)
+    case number(Double)
+
+    var object: NSObject {
+      switch self {
+      case .text(let text): NSString(string: text)
+      case .flag(let flag): NSNumber(value: flag)
+      case .number(let number): NSNumber(value: number)
+      }
+    }
+  }
+
   public init(
-    name: String, type: String = "SQLite", url: URL, direction: SyncDirection = .both,
-    entities: Set<String>? = nil, migrates: Bool = true, timeout: TimeInterval = 10
+    name: String, type: String = "SQLite", url: URL, options: [String: OptionValue] = [:],
+    direction: SyncDirection = .both, entities: Set<String>? = nil, migrates: Bool = true,
+    timeout: TimeInterval = 10
   ) {
     self.name = name
     self.type = type
     self.url = url
+    self.options = options
     self.direction = direction
     self.entities = entities
     self.migrates = migrates

@@ -42,7 +42,9 @@ package struct ReplicaInspection: Sendable {
           .duplicateReplica, "\(url.path) \(Self.textOfMountPoint)", recovery: .person)
       }
     }
-    let options = StoreOptions([StoreOptionKey.timeout: NSNumber(value: configuration.timeout)])
+    var dictionary = configuration.options.mapValues { $0.object as Any }
+    dictionary[StoreOptionKey.timeout] = NSNumber(value: configuration.timeout)
+    let options = StoreOptions(dictionary)
     // First: to read the metadata leaves a log beside the file where that is damaged.
     try checkIsWhole(kind, options)
     let metadata = try kind.metadata(at: url, options: options)

@@ -89,6 +89,7 @@ struct ReplicaOpening: Sendable {
     description.setOption(
       NSNumber(value: true), forKey: StoreOptionKey.refuseLossyMigration)
     description.timeout = configuration.timeout
+    for (key, value) in configuration.options { description.setOption(value.object, forKey: key) }
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.historyTracking)
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.remoteChangeNotification)
     description.progressReport = progress
@@ -105,7 +106,9 @@ struct ReplicaOpening: Sendable {
     guard let error = error as? CoreDataError else {
       return SyncError(.failed, "\(place): \(error)", recovery: .wait)
     }
-    let message = error.message.contains(place) ? error.message : "\(place): \(error.message)"
+    // What tells of a database names it by itself, in fewer words than its URL has.
+    let isNamed = error.message.contains(place) || url?.isFileURL == false
+    let message = isNamed ? error.message : "\(place): \(error.message)"
     func described(_ code: SyncError.Code, _ recovery: SyncError.Recovery) -> SyncError {
       SyncError(code, message, recovery: recovery, path: error.storePath)
     }

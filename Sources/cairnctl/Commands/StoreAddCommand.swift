@@ -6,21 +6,35 @@ import Foundation
 struct StoreAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a replica while the daemon runs.",
-    discussion: "Returns at once; opening and the first sync go on and show in `status`.")
+    discussion: """
+      Returns at once; opening and the first sync go on and show in `status`.
+
+      A PostgreSQL store is named by a connection URL or by libpq's settings: cairnctl store add hub \
+      postgresql 'service=inventory'. The password comes from a systemd credential of the daemon, from \
+      .pgpass or from peer authentication, never from here.
+      """)
 
   @OptionGroup var shared: SharedOptions
 
   @Argument(help: "A short name.")
   var name: String
 
-  @Argument(help: "The kind of store: sqlite.")
+  @Argument(help: "The kind of store: sqlite or postgresql.")
   var type: String
 
-  @Argument(help: "Where it is; for sqlite the path of the file.", completion: .file())
+  @Argument(
+    help: "Where it is: the path of the file, or how to reach the database.", completion: .file())
   var location: String
 
   @Option(name: .long, help: "Which way changes go: both, push or pull.")
   var direction = "both"
+
+  @Option(name: .long, help: "The schema of a PostgreSQL store (cairn).")
+  var schema: String?
+
+  @Option(
+    name: .long, help: "The daemon's systemd credential with the password for PostgreSQL.")
+  var credential: String?
 
   @Flag(name: .long, help: "Wait until the first sync is complete.")
   var wait = false
@@ -38,7 +52,8 @@ struct StoreAddCommand: ParsableCommand {
       AddStore.self,
       AddStore.Parameters(
         name: name, type: type, location: path,
-        direction: ReplicaStatus.Direction(rawValue: direction)))
+        direction: ReplicaStatus.Direction(rawValue: direction), schema: schema,
+        credential: credential))
     if wait { try follow(client) }
     if shared.json { return try Output.json(reply) }
     Output.line(

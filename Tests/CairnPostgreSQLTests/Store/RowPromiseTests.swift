@@ -3,6 +3,7 @@
 import CairnModel
 @_spi(Stores) import CairnStore
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnPostgreSQL

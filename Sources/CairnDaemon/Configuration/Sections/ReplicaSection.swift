@@ -1,4 +1,6 @@
 // `replicas`: the other stores of the group.
+import Cairn
+import Foundation
 
 /// One replica.
 public struct ReplicaSection: Sendable, Hashable {
@@ -10,10 +12,12 @@ public struct ReplicaSection: Sendable, Hashable {
   /// What kind of store it is and where.
   public enum Store: Sendable, Hashable {
     case sqlite(path: String)
+    case postgreSQL(PostgreSQLSection)
   }
 
-  private enum Kind: String, CaseIterable {
-    case sqlite
+  /// The words for kinds of stores.
+  enum Kind: String, CaseIterable {
+    case sqlite, postgresql
   }
 
   /// Unique in the group; letters, digits, `.`, `_` and `-`.
@@ -56,19 +60,23 @@ public struct ReplicaSection: Sendable, Hashable {
 
   static func readAll(_ root: SectionReader, local: LocalSection?) -> [ReplicaSection] {
     var names: Set<String> = []
-    var paths: [String: String] = local.map { [$0.path: "local"] } ?? [:]
+    var places: [Store: String] = local.map { [.sqlite(path: $0.path): "local"] } ?? [:]
     return root.list("replicas").compactMap { reader in
       guard let replica = read(reader) else { return nil }
       if !names.insert(replica.name).inserted {
         reader.report("name", "two replicas are called \"\(replica.name)\"", "rename one")
         return nil
       }
-      switch replica.store {
-      case .sqlite(let path):
-        if let other = paths.updateValue(replica.name, forKey: path) {
+      if let other = places.updateValue(replica.name, forKey: replica.store.place) {
+        switch replica.store {
+        case .sqlite(let path):
           reader.report("path", "\(path) is used by \"\(other)\" already", "give each its own file")
-          return nil
+        case .postgreSQL(let section):
+          reader.report(
+            "connection", "\(section.location) is used by \"\(other)\" already",
+            "give each a schema of its own")
         }
+        return nil
       }
       return replica
     }
@@ -87,6 +95,8 @@ public struct ReplicaSection: Sendable, Hashable {
     case .sqlite:
       let text = reader.requiredText("path", remedy: "name the replica's SQLite file")
       store = reader.filePath(text, key: "path").map { .sqlite(path: $0) }
+    case .postgresql:
+      store = PostgreSQLSection.read(reader).map { .postgreSQL($0) }
     }
     let direction = reader.choice("direction", default: Direction.both)
     let entities = reader.texts("entities").map(Set.init)

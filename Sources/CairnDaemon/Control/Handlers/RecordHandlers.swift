@@ -99,7 +99,7 @@ extension HandlerTable {
   ) async throws {
     let (store, coordinator) = try group.store(named: parameters.store)
     let name = parameters.store ?? StoreReference.localName
-    guard let path = store.url?.path else {
+    guard let path = store.filePath else {
       throw ControlError.notPossible(code: "no-file", reason: "\(name) has no file")
     }
     let snapshot = try await Blocking.run {
