@@ -25,7 +25,7 @@ import Testing
     ],
     "Cairn": [
       "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-      "CairnMigration", "CairnSQLite",
+      "CairnMigration", "CairnPostgreSQL", "CairnSQLite",
     ],
     // Not Cairn: what that adds to Core Data's types would show.
     "CoreData": [
