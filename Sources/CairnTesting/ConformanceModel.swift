@@ -52,8 +52,35 @@ enum ConformanceModel {
     note.properties += [usedIn]
 
     let model = ManagedObjectModel()
-    model.entities = [person, employee, company, step, note]
+    model.entities = [person, employee, company, step, note] + folders()
     return model
+  }
+
+  /// Entities whose relationships have each delete rule.
+  private static func folders() -> [EntityDescription] {
+    let (folder, file) = (EntityDescription(name: "Folder"), EntityDescription(name: "File"))
+    let (cover, pin) = (EntityDescription(name: "Cover"), EntityDescription(name: "Pin"))
+    let (files, inFolder) = (
+      relationship("files", to: file), relationship("folder", to: folder, isToMany: false)
+    )
+    let (hasCover, covers) = (
+      relationship("cover", to: cover, isToMany: false),
+      relationship("file", to: file, isToMany: false)
+    )
+    let (pins, pinned) = (
+      relationship("pins", to: pin), relationship("folder", to: folder, isToMany: false)
+    )
+    for (a, b, rule) in [
+      (files, inFolder, DeleteRule.cascade), (hasCover, covers, .cascade), (pins, pinned, .deny),
+    ] {
+      connect(a, b)
+      a.deleteRule = rule
+    }
+    folder.properties = [AttributeDescription(name: "name", type: .string), files, pins]
+    file.properties = [AttributeDescription(name: "name", type: .string), inFolder, hasCover]
+    cover.properties = [covers]
+    pin.properties = [pinned]
+    return [folder, file, cover, pin]
   }
 
   private static func relationship(

@@ -84,7 +84,7 @@ public struct PersistentStoreConformance: Sendable {
   static let allChecks: [ConformanceCheck] =
     OpeningChecks.all + RowChecks.all + ConflictChecks.all + ConstraintChecks.all
     + RelationshipChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
-    + RowPromiseChecks.all + GenerationChecks.all
+    + RowPromiseChecks.all + BatchChecks.all + GenerationChecks.all
 }
 
 /// One rule and how it is checked.

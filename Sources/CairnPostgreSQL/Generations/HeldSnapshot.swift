@@ -72,10 +72,7 @@ final class HeldSnapshot: @unchecked Sendable {
       condition.unlock()
     }
     do {
-      try connection.run(Self.beginning)
-      let result = try body(connection)
-      try connection.run(Self.end)
-      return result
+      return try Self.reading(on: connection) { try body(connection) }
     } catch {
       // A statement that fails ends with what came after the savepoint, and the snapshot stays.
       do {
@@ -88,6 +85,16 @@ final class HeldSnapshot: @unchecked Sendable {
       if let failure = error as? PostgreSQLFailure { throw failure.error("read rows of", place) }
       throw error
     }
+  }
+
+  /// Runs work in a transaction that is open, such that ``goOn(on:)`` can take back a statement that failed.
+  static func reading<Result>(
+    on connection: PostgreSQLConnection, _ body: () throws -> Result
+  ) throws -> Result {
+    try connection.run(beginning)
+    let result = try body()
+    try connection.run(end)
+    return result
   }
 
   private static let savepoint = "cairn_read"

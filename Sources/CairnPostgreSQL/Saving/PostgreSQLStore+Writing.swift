@@ -36,7 +36,9 @@ extension PostgreSQLStore: WriteHolding, WriterReporting {
       do {
         return try hold.write { try body(state, $0) }
       } catch let failure as PostgreSQLFailure {
-        throw failure.error(purpose, state.place.description)
+        throw located(failure.error(purpose, state.place.description))
+      } catch let error as CoreDataError {
+        throw located(error)
       }
     }
   }

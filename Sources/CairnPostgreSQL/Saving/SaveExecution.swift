@@ -13,21 +13,16 @@ struct SaveExecution {
   let request: SaveChangesRequest
   /// The row of ``BookkeepingTables`` to write, where the store's metadata were set.
   let metadata: Statement?
-  /// The state of the store that the save counts on.
-  let state: StoreState
-  /// What the store object says to those who listen for commits.
-  let announcing: String
-  let commitTimes: CommitTimes
-  let reconnect: () throws -> PostgreSQLConnection
+  let commit: RowCommit
 
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
   /// - Throws: ``StoreChange`` when the store is not in the state that was counted on.
   func run() throws -> SaveOutcome? {
     let plan = try SaveStatements(
-      request, content: content, recordsHistory: state.keepsHistory)
+      request, content: content, recordsHistory: commit.state.keepsHistory)
     let sidecar = SidecarWriting(request.sidecar, in: content.schema.name)
     let checks = sidecar.checks
-    let recording = RowTransaction(schema: content.schema.name, state: state)
+    let recording = commit.recording
     let transaction = PostgreSQLTransaction(begunOn: connection)
     do {
       var results = try connection.run(
@@ -50,27 +45,16 @@ struct SaveExecution {
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
       try sidecar.write(on: connection)
-      // Who reads rows learns nothing from bookkeeping alone.
-      let announcement =
-        state.announces && !request.isWithoutRows
-        ? [CommitListening.announcement(in: content.schema.name, announcing)] : []
-      guard plan.recording.contains(where: { touched[$0] > 0 }), let key else {
+      let isRecorded = plan.recording.contains { touched[$0] > 0 }
+      let number = try commit.commit(
+        transaction, knownAs: identifier, under: isRecorded ? key : nil,
+        of: (request.author, request.contextName, request.date),
+        after: sidecar.writesAtTransaction,
         // Stores that read from this one note how far they came: that must not come back for other writes.
-        let lasting = request.sidecar.isEmpty ? [] : [HistoryTables.lasting]
-        try transaction.commit(
-          knownAs: identifier, after: lasting + announcement, timedBy: commitTimes,
-          reconnect: reconnect)
-        return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: nil))
-      }
-      let last =
-        HistoryTables.numbering(
-          of: (request.author, request.contextName, request.date), in: content.schema.name)
-        + sidecar.writesAtTransaction + announcement
-      let answers = try transaction.commit(
-        knownAs: identifier, after: last, timedBy: commitTimes, reconnect: reconnect)
-      return .saved(
-        SaveReceipt(
-          snapshots: snapshots, transactionNumber: try recording.number(answers, key, reconnect)))
+        otherwise: request.sidecar.isEmpty ? [] : [HistoryTables.lasting],
+        // Who reads rows learns nothing from bookkeeping alone.
+        isAnnounced: !request.isWithoutRows)
+      return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: number))
     } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {
       rollBack()
       let outcome = try blame(failure.constraint)

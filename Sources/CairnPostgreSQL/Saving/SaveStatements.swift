@@ -125,7 +125,7 @@ struct SaveStatements {
   /// When several updates touch unique columns, the values may be exchanged between the rows; they are all taken away
   /// first, since NULLs never collide.
   private mutating func clearMovingValues() {
-    var moving: [(table: String, columns: [String], key: Int64)] = []
+    var moving: [MovingGroup: [Int64]] = [:]
     for update in request.updates {
       let entity = entity(update.snapshot.objectID)
       let unique = Set(entity.constraints.flatMap(\.slots))
@@ -133,16 +133,26 @@ struct SaveStatements {
         entity.slots[$0].column
       }
       guard !columns.isEmpty, let key = update.snapshot.rowKey else { continue }
-      moving.append((entity.table, columns, key))
+      moving[MovingGroup(table: entity.table, columns: columns.sorted()), default: []].append(key)
     }
-    guard moving.count > 1 else { return }
-    for (table, columns, key) in moving {
+    guard moving.values.reduce(0, { $0 + $1.count }) > 1 else { return }
+    for (group, keys) in moving.sorted(by: { $0.key < $1.key }) {
       var parameters = ParameterList()
-      parameters.append(key)
-      let list = columns.map { "\(schema.column($0, ofTable: table)) = NULL" }
+      parameters.append(keys: keys)
+      let list = group.columns.map { "\(schema.column($0, ofTable: group.table)) = NULL" }
       add(
-        "UPDATE \(schema.place(ofTable: table)) SET \(list.joined(separator: ", ")) "
-          + "WHERE \(Self.key) = $1", parameters)
+        "UPDATE \(schema.place(ofTable: group.table)) SET \(list.joined(separator: ", ")) "
+          + "WHERE \(Self.key) = ANY ($1)", parameters)
+    }
+  }
+
+  /// Rows whose same unique columns change.
+  private struct MovingGroup: Hashable, Comparable {
+    let table: String
+    let columns: [String]
+
+    static func < (a: MovingGroup, b: MovingGroup) -> Bool {
+      (a.table, a.columns.joined(separator: " ")) < (b.table, b.columns.joined(separator: " "))
     }
   }
 

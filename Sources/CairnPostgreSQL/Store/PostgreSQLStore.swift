@@ -238,13 +238,19 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
       return try repeating("save to", state) { known in
         let outcome = try SaveExecution(
           content: state.content, connection: connection, request: request, metadata: metadata,
-          state: known, announcing: announcing, commitTimes: commitTimes,
-          reconnect: state.pool.separateConnection
+          commit: commit(to: state, in: known)
         ).run()
         if case .saved = outcome, metadata != nil { noteMetadataSaved() }
         return outcome
       }
     }
+  }
+
+  /// How transactions end.
+  func commit(to state: State, in known: StoreState) -> RowCommit {
+    RowCommit(
+      schema: state.place.schema, state: known, announcing: announcing, times: commitTimes,
+      reconnect: state.pool.separateConnection)
   }
 
   /// Notes the state that a writer has found.

@@ -62,7 +62,7 @@ struct BatchDeletion {
       Self.add(level, to: &groups)
       var new: [EntityRows] = []
       for group in level {
-        for relationship in Self.relationships(of: group.entity, .cascade) {
+        for relationship in group.entity.relationships(.cascade) {
           let members = try allMembers(of: relationship, group)
           if members.isEmpty { continue }
           if known.isEmpty { _ = known.insert(rows) }
@@ -91,17 +91,9 @@ struct BatchDeletion {
     }
   }
 
-  private static func relationships(
-    of entity: SQLEntity, _ rule: DeleteRule
-  ) -> [RelationshipDescription] {
-    let toOnes = entity.layout.slots.compactMap(\.relationship).filter { !$0.isTransient }
-    return (toOnes + entity.layout.toManys).filter { $0.deleteRule == rule }
-  }
-
   /// Whether other rows have a say in, or are changed by, the deletion of rows of the entity.
   private static func hasRules(_ entity: SQLEntity) -> Bool {
-    !relationships(of: entity, .deny).isEmpty
-      || relationships(of: entity, .nullify).contains { $0.inverseRelationship?.isToMany == false }
+    !entity.relationships(.deny).isEmpty || !entity.nullified.isEmpty
   }
 
   /// The members of a relationship of any of the rows, in no particular order.
@@ -174,13 +166,11 @@ struct BatchDeletion {
   }
 
   private func checkDenied(_ rows: EntityRows, deleted: Set<ManagedObjectID>) throws {
-    for relationship in Self.relationships(of: rows.entity, .deny) {
+    for relationship in rows.entity.relationships(.deny) {
       for (key, members) in zip(rows.keys, try members(of: relationship, rows))
       where !members.allSatisfy(deleted.contains) {
-        throw CoreDataError(
-          .validationRelationshipDeniedDelete,
-          "\(lookup.reader.objectID(rows.entity, key: key)) cannot be deleted while its "
-            + "\(relationship.name) has members; nothing was deleted.")
+        throw SQLBatch.deniedDelete(
+          of: lookup.reader.objectID(rows.entity, key: key), relationship)
       }
     }
   }
@@ -192,8 +182,8 @@ struct BatchDeletion {
     _ rows: EntityRows, deleted: Set<ManagedObjectID>
   ) throws -> [ManagedObjectID] {
     var changed: [ManagedObjectID] = []
-    for relationship in Self.relationships(of: rows.entity, .nullify) {
-      guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
+    for relationship in rows.entity.nullified {
+      guard let inverse = relationship.inverseRelationship else { continue }
       let staying = try members(of: relationship, rows).flatMap { $0 }
         .filter { !deleted.contains($0) }
       for var group in try existing(transaction.runs(of: staying)).grouped {

@@ -18,10 +18,7 @@ struct BatchInsertion {
   }
 
   func insert(_ source: BatchRowSource) throws -> BatchOutcome {
-    if entity.entity.isAbstract {
-      throw CoreDataError(
-        .persistentStoreOperation, "\(entity.name) is abstract; it has no objects of its own.")
-    }
+    try SQLBatch.checkIsConcrete(entity)
     var outcome = BatchOutcome()
     var overwritten: Set<ManagedObjectID> = []
     while let rows = try source.next() { try insert(rows, &outcome, &overwritten) }
@@ -39,9 +36,7 @@ struct BatchInsertion {
     let ids = try KeyReservation.reserve(
       for: [EntityDescription](repeating: entity.entity, count: dictionaries.count), lookup)
     for (id, dictionary) in zip(ids, dictionaries) {
-      var values = entity.layout.defaultValues
-      for (name, value) in dictionary { values[try transaction.slot(name, of: entity)] = value }
-      let row = RowSnapshot.make(objectID: id, version: 0, values: values)
+      let row = try entity.newRow(id, dictionary)
       guard let (other, constraint) = try duplicate(of: row) else {
         try insert(row)
         outcome.inserted.append(id)
@@ -49,7 +44,7 @@ struct BatchInsertion {
       }
       switch duplicates {
       case .skip: continue
-      case .refuse: throw refusal(of: row, constraint)
+      case .refuse: throw SQLBatch.refusal(of: row, entity, constraint)
       case .overwrite:
         try overwrite(other, with: dictionary)
         if overwritten.insert(other.objectID).inserted { outcome.updated.append(other.objectID) }
@@ -65,19 +60,12 @@ struct BatchInsertion {
     }
   }
 
-  /// The given columns replace those of the row that is there; what its entity lacks is left out.
+  /// The given columns replace those of the row that is there.
   private func overwrite(
     _ other: RowSnapshot, with dictionary: [String: AttributeValue]
   ) throws {
     let target = lookup.schema.entity(other.objectID.entity)
-    var values: [Int: AttributeValue] = [:]
-    for (name, value) in dictionary {
-      guard let slot = target.layout.slotByName[name], target.slots[slot].column != nil else {
-        continue
-      }
-      values[slot] = value
-    }
-    try transaction.change(other, to: values)
+    try transaction.change(other, to: target.overwritten(by: dictionary))
   }
 
   // MARK: Duplicates
@@ -101,16 +89,5 @@ struct BatchInsertion {
       }
     }
     return nil
-  }
-
-  private func refusal(of row: RowSnapshot, _ constraint: SQLConstraint) -> CoreDataError {
-    let values = zip(constraint.names, constraint.slots).map { name, slot in
-      "\(name) = \(AttributeCoding.decode(row[slot]).map { "\($0)" } ?? "nil")"
-    }
-    return CoreDataError(
-      .managedObjectConstraintMerge,
-      "A batch insert has a \(entity.name) with \(values.joined(separator: ", ")), which another "
-        + "row has already; nothing was inserted. Give the context a merge policy to overwrite or "
-        + "to skip such rows.")
   }
 }

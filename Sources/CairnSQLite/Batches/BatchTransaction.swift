@@ -170,14 +170,4 @@ final class BatchTransaction {
       try DerivedValues.refresh(entity, key: row.objectID.rowKey ?? 0, lookup)
     }
   }
-
-  /// The slot of a property that rows of the entity store.
-  ///
-  /// - Throws: 134060 for a name that is none.
-  func slot(_ name: String, of entity: SQLEntity) throws -> Int {
-    guard let slot = entity.layout.slotByName[name], entity.slots[slot].column != nil else {
-      throw SQLQueryError.unknownKeyPath(name, entity)
-    }
-    return slot
-  }
 }

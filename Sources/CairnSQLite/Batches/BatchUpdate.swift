@@ -18,9 +18,9 @@ struct BatchUpdate {
     _ request: StoreFetchRequest, _ values: [String: ObjectExpression]
   ) throws -> BatchOutcome {
     let requested = lookup.schema.entity(request.entity)
-    for name in values.keys { _ = try transaction.slot(name, of: requested) }
+    for name in values.keys { _ = try requested.storedSlot(name) }
     if !needsRows(values, of: requested) {
-      if let constants = try constants(values, of: requested) {
+      if let constants = try requested.constants(values) {
         return try set(constants, request)
       }
       if let outcome = try setComputed(values, request, requested) { return outcome }
@@ -28,7 +28,7 @@ struct BatchUpdate {
     let graph = StoredGraph(lookup: lookup)
     // All new values are computed from the rows as they were before the first is written.
     let changed = try transaction.matches(request).map { row in
-      (row, try newValues(values, of: row, graph))
+      (row, try lookup.schema.entity(row.objectID.entity).newValues(values, of: graph.view(row)))
     }
     try graph.checkReading()
     for (row, values) in changed { try transaction.change(row, to: values) }
@@ -47,25 +47,13 @@ struct BatchUpdate {
 
   // MARK: Constants
 
-  /// The values where all are constants.
-  private func constants(
-    _ values: [String: ObjectExpression], of entity: SQLEntity
-  ) throws -> [String: AttributeValue]? {
-    var result: [String: AttributeValue] = [:]
-    for (name, expression) in values {
-      guard case .constant = expression.node else { return nil }
-      result[name] = try value(expression.value(for: nil), for: name, of: entity)
-    }
-    return result
-  }
-
   private func set(
     _ values: [String: AttributeValue], _ request: StoreFetchRequest
   ) throws -> BatchOutcome {
     let ids = try transaction.matchingIDs(request)
     for rows in transaction.grouped(ids) {
       var bySlot: [Int: AttributeValue] = [:]
-      for (name, value) in values { bySlot[try transaction.slot(name, of: rows.entity)] = value }
+      for (name, value) in values { bySlot[try rows.entity.storedSlot(name)] = value }
       try transaction.change(rows, to: bySlot)
     }
     return BatchOutcome(updated: ids)
@@ -103,8 +91,7 @@ struct BatchUpdate {
       var bySlot: [Int: AttributeValue] = [:]
       for name in names {
         let computed = row[name].flatMap { AttributeCoding.decode($0) }
-        bySlot[try transaction.slot(name, of: entity)] = try value(
-          computed, for: name, of: requested)
+        bySlot[try entity.storedSlot(name)] = try requested.encoded(computed, for: name)
       }
       try transaction.write(bySlot, to: id, entity)
       updated.append(id)
@@ -128,44 +115,5 @@ struct BatchUpdate {
       return true
     case .undefined, .binaryData, .transformable, .objectID, .composite: return false
     }
-  }
-
-  // MARK: Values
-
-  /// A new value as the attribute stores it.
-  private func value(
-    _ value: Any?, for name: String, of entity: SQLEntity
-  ) throws -> AttributeValue {
-    let slot = try transaction.slot(name, of: entity)
-    guard let attribute = entity.layout.slots[slot].attribute else { return .null }
-    do {
-      return try AttributeCoding.encode(value, for: attribute)
-    } catch {
-      throw CoreDataError(.persistentStoreOperation, "\(error)", underlyingError: error)
-    }
-  }
-
-  private func newValues(
-    _ values: [String: ObjectExpression], of row: RowSnapshot, _ graph: StoredGraph
-  ) throws -> [Int: AttributeValue] {
-    let entity = lookup.schema.entity(row.objectID.entity)
-    var result: [Int: AttributeValue] = [:]
-    for (name, expression) in values {
-      let slot = try transaction.slot(name, of: entity)
-      let new = try expression.value(for: graph.view(row))
-      if entity.layout.slots[slot].attribute != nil {
-        result[slot] = try value(new, for: name, of: entity)
-      } else if let object = AttributeCoding.unwrapped(new) {
-        guard let object = object as? any ObjectIdentifying else {
-          throw CoreDataError(
-            .persistentStoreOperation,
-            "The new value of \(entity.name).\(name) must be an object, an object ID or nil.")
-        }
-        result[slot] = .object(object.objectID)
-      } else {
-        result[slot] = .null
-      }
-    }
-    return result
   }
 }
