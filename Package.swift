@@ -187,7 +187,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
         "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
-        "ParitySamples", "TestServers",
+        "ParitySamples", "CairnSQLite", "TestServers",
       ]),
     .testTarget(
       name: "CairnContextTests",
