@@ -57,4 +57,30 @@ struct SimulationOracleTests {
     #expect(
       faults(isTakenBack: false, journal: ["v3"]).map { $0.prefix(9) } == ["stale: v1"])
   }
+
+  /// What the oracle finds where all stores have an item without a parent in the end, which a program of `b` had given
+  /// one, and an operator of `c` has kept as it was there.
+  private func faults(replacing names: Set<String>?, keptWith parent: String? = nil) -> [String] {
+    var oracle = SimulationOracle()
+    var picture = StorePicture()
+    picture.items["k1"] = StorePicture.Item()
+    var draft = SimulationOracle.Draft()
+    draft.set["parent k1"] = "k2"
+    oracle.acknowledge(draft, in: "b", at: 1)
+    var kept = picture
+    kept.items["k1"]?.parent = parent
+    oracle.keep("k1", in: kept, of: "c", replacing: names)
+    return oracle.faults(in: picture, journal: [])
+  }
+
+  @Test func whatAnOperatorKeepsWithoutAReferenceMayHaveNone() {
+    #expect(faults(replacing: ["parent"]) == [])
+    #expect(faults(replacing: nil) == [])
+  }
+
+  @Test func aReferenceThatNoOperatorHasTakenAwayIsLost() {
+    for found in [faults(replacing: ["value"]), faults(replacing: nil, keptWith: "k3")] {
+      #expect(found.map { $0.prefix(21) } == ["invented: parent k1 is"].map { $0.prefix(21) })
+    }
+  }
 }

@@ -312,8 +312,21 @@ extension SimulationOracle {
   }
 
   /// An operator keeps a record as a store has it, against what others wrote of it or that they deleted it.
-  mutating func keep(_ record: String, in picture: StorePicture, of store: String) {
+  ///
+  /// - Parameter names: The properties that are written anew by that; nil for all. Of a reference it is a write like
+  ///   that of a program, also where the store has none.
+  mutating func keep(
+    _ record: String, in picture: StorePicture, of store: String, replacing names: Set<String>?
+  ) {
     withdrawDeletes(of: record)
+    let references: [(name: String, value: String?)] =
+      picture.items[record].map { [("parent", $0.parent)] }
+      ?? picture.leaves[record].map { [("stem", $0.stem)] } ?? []
+    for (name, value) in references where names?.contains(name) ?? true {
+      let place = "\(name) \(record)"
+      last[place, default: [:]][store] = value ?? "-"
+      given[place, default: []].insert(value ?? "-")
+    }
     for (place, value) in picture.written where place.split(separator: " ")[1] == record {
       writeAnew(value, in: store)
     }

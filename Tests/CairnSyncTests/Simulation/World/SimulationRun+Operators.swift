@@ -109,8 +109,10 @@ extension SimulationRun {
       let tooLong = page.items.filter { $0.entry.state.map(Self.isTooLong) == true }
       // Of the others, a denied delete alone has no values.
       let others = page.items.filter { $0.entry.state?.registers.isEmpty == false }
-      for item in tooLong.isEmpty ? others : tooLong {
+      for found in tooLong.isEmpty ? others : tooLong {
         isFound = true
+        // What waited because of another record need not wait any more once that was given up.
+        guard let item = await retry(found, machine, engine, &generator) else { continue }
         if case .impossible = item.discardEffect, let id = item.record {
           takePartsAway(of: id, item.id.store, machine, &generator)
         } else {
@@ -119,6 +121,24 @@ extension SimulationRun {
       }
     }
     return isFound
+  }
+
+  /// Lets an operator try what waits once more.
+  ///
+  /// - Returns: What waits still.
+  private func retry(
+    _ item: QuarantinedItem, _ machine: SimulatedMachine, _ engine: SyncEngine,
+    _ generator: inout SeededGenerator
+  ) async -> QuarantinedItem? {
+    let result = try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
+      try await engine.retryQuarantined([item.id])
+    }
+    await scheduler.settle()
+    guard let result, result.waiting.isEmpty else { return result?.waiting.first ?? item }
+    count("let in by a retry")
+    note("\(machine.name) need not discard \(item.id)")
+    for store in stores { tell(of: store, &generator) }
+    return nil
   }
 
   private static func isTooLong(_ state: RecordState) -> Bool {
@@ -172,7 +192,9 @@ extension SimulationRun {
         _ = try await engine.discard(item.id, revision: item.revision)
       }
       count("discarded")
-      note("\(machine.name) discards \(key ?? "?") at \(store.name): \(item.discardEffect)")
+      note(
+        "\(machine.name) discards \(key ?? "?") at \(store.name), \(item.message): "
+          + "\(item.discardEffect)")
     } catch {
       count("act refused")
       note("\(machine.name) cannot discard \(key ?? "?") at \(store.name): \(error)")
@@ -182,7 +204,9 @@ extension SimulationRun {
     await scheduler.settle()
     guard let after = try? store.picture() else { return }
     // Also where it came to nothing because the machine died after the commit.
-    if let key, before.named.contains(key) { oracle.keep(key, in: before, of: store.name) }
+    if let key, before.named.contains(key) {
+      oracle.keep(key, in: before, of: store.name, replacing: Self.replaced(item.discardEffect))
+    }
     if let key, item.discardEffect == .deletesRecord, let state = item.entry.state {
       let seen = state.registers.compactMap { _, register -> String? in
         switch register.value {
@@ -195,6 +219,15 @@ extension SimulationRun {
     }
     _ = oracle.acknowledgeAct(at: store.name, from: before, to: after, time: number)
     tell(of: store, &generator)
+  }
+
+  /// The properties that a discard writes anew; nil for all.
+  private static func replaced(_ effect: DiscardEffect) -> Set<String>? {
+    switch effect {
+    case .keepsValues(let names): Set(names)
+    case .keepsRecord: nil
+    case .deletesRecord, .impossible: []
+    }
   }
 
   private func key(of id: RecordID, in access: StoreAccess) throws -> String? {
