@@ -193,13 +193,17 @@ extension Ledger {
   }
 
   func journal(_ conflicts: [Conflict], time: UInt64) throws -> Int {
+    try journal(conflicts.map { JournalEntry(conflict: $0, time: time) })
+  }
+
+  @discardableResult
+  func journal(_ entries: [JournalEntry]) throws -> Int {
     var added = 0
-    for conflict in conflicts {
-      let entry = JournalEntry(conflict: conflict, time: time)
+    for entry in entries {
       let key = SyncMap.journal.key(entry.key)
       guard let stored = try value(key) else {
         put(key, entry.encoded)
-        put(SyncKey.journalIndex(conflict.record, entry.key), Data())
+        put(SyncKey.journalIndex(entry.conflict.record, entry.key), Data())
         added += 1
         continue
       }

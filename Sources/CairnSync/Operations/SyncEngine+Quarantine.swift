@@ -114,8 +114,9 @@ extension SyncEngine {
   ///
   /// The stores stay in step that way. The source's write stays known: the store's values count as
   /// written by someone who had seen it, so that it does not come back, and everything that is lost is in
-  /// the conflict journal under the rule `discarded`, from where ``restore(_:as:)`` brings it back. Where
-  /// the store does not have the record, the record is deleted in all stores. What waits for the time when
+  /// the conflict journal under the rule `discarded`, from where ``restore(_:as:)`` brings it back: in that of the
+  /// store, and in that of the local store, which stays when a replica is thrown away. Where the store does not have
+  /// the record, the record is deleted in all stores. What waits for the time when
   /// it was written cannot be discarded: what replaces it would have to be later still.
   ///
   /// - Parameter revision: ``QuarantinedItem/revision`` of the item as it was looked at: the consent.
@@ -142,6 +143,8 @@ extension SyncEngine {
         }
         guard let held = entry.state else { return [] }
         guard let lost = try reading.discard(held, insteadOf: entry) else { continue }
+        // What the local store does not take now is in the replica's journal at least.
+        if member.link != nil { try? note(lost, of: member, in: group.local.access) }
         // A pass may have been faster.
         if let again = try QuarantineReading(member, in: group).found(id) {
           _ = try QuarantineRetry(member: member, coordinator: coordinator).run([again])
@@ -153,6 +156,27 @@ extension SyncEngine {
     poke()
     if id.store != StoreReference.localName { poke(replica: id.store) }
     return lost
+  }
+}
+
+extension SyncEngine {
+  /// Keeps what a replica gives up in the local store's journal, too.
+  ///
+  /// Where a value loses to one whose writer had not seen it, each store that gets both notes that. What an operator
+  /// discards counts as seen by what replaces it: the replica alone would have it in its journal, which goes with its
+  /// file.
+  private func note(
+    _ lost: [Conflict], of member: GroupStores.Member, in local: StoreAccess
+  ) throws {
+    let entries = lost.map { conflict in
+      let entry = JournalEntry(conflict: conflict, time: local.environment.now())
+      return member.translation.map(entry.translated) ?? entry
+    }
+    for _ in 0..<StoreAccess.attempts {
+      let ledger = try local.ledger()
+      try ledger.journal(entries)
+      if try local.commit(ledger, isRebased: true) { return }
+    }
   }
 }
 

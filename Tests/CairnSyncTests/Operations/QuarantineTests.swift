@@ -100,6 +100,21 @@ struct QuarantineTests {
     try await daemon.close()
   }
 
+  /// What replaces a discarded value counts as written by one who had seen it: no store that gets both notes it.
+  @Test func whatAReplicaGivesUpIsInTheLocalJournalTooAndOutlivesTheReplica() async throws {
+    let daemon = try await refused()
+    let item = try #require(try await daemon.engine.quarantine().items.first)
+    let lost = try await daemon.engine.discard(item.id, revision: item.revision)
+    let discarded = ConflictFilter(rules: [.discarded])
+    let both = try await daemon.engine.conflicts(matching: discarded).conflicts
+    #expect(both.map { $0.journals.map(\.text) } == [["local", "nas"]], "one entry in both")
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.engine.removeReplica(named: "nas")
+    let kept = try await daemon.engine.conflicts(matching: discarded).conflicts
+    #expect(kept.map(\.conflict) == lost)
+    try await daemon.close()
+  }
+
   @Test func discardingNeedsTheRevisionThatWasLookedAt() async throws {
     let daemon = try await refused()
     let item = try #require(try await daemon.engine.quarantine().items.first)
