@@ -11,7 +11,7 @@ extension Link {
   /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
   /// then.
   ///
-  /// While nothing is missing but records that others refer to, further passes look for them, as long as
+  /// Where a pass has moved something and left something held, the next one is waited for. While nothing is missing but records that others refer to, further passes look for them, as long as
   /// each few seconds bring some.
   ///
   /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
@@ -19,6 +19,8 @@ extension Link {
   ///   leaves out.
   func sync(timeout: Duration?) async throws {
     try await completePass(timeout: timeout)
+    // What a pass brings may be what something waits for, which only the next one tries again.
+    if life.isUnfinished, life.held.count > 0 { try await completePass(timeout: timeout) }
     var held = life.held
     var waited = Duration.zero
     while held.count > 0, held.count == held.parked,

@@ -274,8 +274,9 @@ final class Link: Sendable {
         await environment.turn(configuration.name, .step)
       }
       let held = try await perform { try self.countHeld(pass) }
-      if machine.isUnfinished { wakeup.call() }
-      finish(since: began, before, held)
+      let isUnfinished = machine.isUnfinished || machine.hasMoved && held.count > 0
+      if isUnfinished { wakeup.call() }
+      finish(since: began, before, held, isUnfinished: isUnfinished)
     } catch let needed as ApprovalNeeded {
       let now = environment.now()
       change { $0.ask(needed.plan, now: now) }
@@ -285,9 +286,11 @@ final class Link: Sendable {
     }
   }
 
-  private func finish(since began: UInt64, _ before: SyncCounters, _ held: HeldRecords) {
+  private func finish(
+    since began: UInt64, _ before: SyncCounters, _ held: HeldRecords, isUnfinished: Bool
+  ) {
     let now = environment.now()
-    change { $0.completePass(now: now, held: held) }
+    change { $0.completePass(now: now, held: held, isUnfinished: isUnfinished) }
     state.withLock { $0.pacing.passEnded(at: now) }
     let after = life.counters
     report(

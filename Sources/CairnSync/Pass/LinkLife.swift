@@ -19,6 +19,8 @@ struct LinkLife: Sendable {
   var firstSync: Double?
   /// What the last complete pass could not make visible.
   private(set) var held = HeldRecords()
+  /// Whether the next pass may make more of that visible.
+  private(set) var isUnfinished = false
   /// What a comparison found and none has found to be over.
   private(set) var differences: KnownDifferences?
   /// What waits to be approved; stays while the link is paused or looks again.
@@ -75,8 +77,11 @@ struct LinkLife: Sendable {
     enter(.syncing)
   }
 
-  mutating func completePass(now: UInt64, held: HeldRecords = HeldRecords()) {
+  mutating func completePass(
+    now: UInt64, held: HeldRecords = HeldRecords(), isUnfinished: Bool = false
+  ) {
     self.held = held
+    self.isUnfinished = isUnfinished
     completed = max(completed, running)
     failures = 0
     lastError = nil

@@ -45,6 +45,8 @@ public struct PassState: Hashable, Sendable {
   private var isReturning = false
   /// Whether another pass has to follow.
   public private(set) var isUnfinished = false
+  /// Whether either side was given something, which may be what something waits for there: the next pass tries that.
+  public private(set) var hasMoved = false
   /// Nil when the pass is complete.
   public private(set) var step: Step? = .identify
 
@@ -59,6 +61,7 @@ public struct PassState: Hashable, Sendable {
   ///
   /// Events that do not belong to it change nothing.
   public mutating func take(_ event: Event) {
+    if case .move = step, event == .moved { hasMoved = true }
     switch (step, event) {
     case (.identify, .identified): step = .captureLocal
     case (.captureLocal, .captured): step = .captureReplica

@@ -52,6 +52,18 @@ struct RestTests {
       machine.take(event)
     }
     #expect(machine.step == nil && !machine.isUnfinished)
+    #expect(machine.hasMoved)
+  }
+
+  @Test func aPassThatMovesNothingHasNothingThatLetsGoWhatWaits() throws {
+    var machine = PassState(direction: .both)
+    for event in [
+      PassState.Event.moved, .identified, .captured, .captured, .retried, .passedOver, .drained,
+      .retried, .drained,
+    ] {
+      machine.take(event)
+    }
+    #expect(machine.step == nil && !machine.hasMoved)
   }
 
   @Test func aCommitOfTheLinkItselfStartsNoPass() async throws {
