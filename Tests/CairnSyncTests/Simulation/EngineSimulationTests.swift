@@ -75,7 +75,8 @@ struct EngineSimulationTests {
       let report = await Simulation.report(seed: seed, outcome, shrinking: Self.patience)
       Issue.record("\(tally.failed.count) failed: \(tally.failed.sorted())\n\(report)")
     }
-    guard seeds >= 50 else { return }
+    // After a failure no further seeds were chosen: what a part of them lacks says nothing.
+    guard seeds >= 50, tally.failed.isEmpty else { return }
     for what in tally.missing { Issue.record("too little happened: \(what)") }
   }
 
