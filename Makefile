@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
+.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 ## With the build of the tests: a newcomer who types both commands compiles once.
@@ -42,10 +42,15 @@ bench: deps
 bench-service: deps
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --service
 
-## Both, and fails where a figure misses its target.
-bench-check: deps
+## Measures PostgreSQL stores, and daemons that have one as their hub, at a server of its own.
+bench-postgresql: deps postgresql-server
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --postgresql
+
+## All three, and fails where a figure misses its target.
+bench-check: deps postgresql-server
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --check
 	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --service --check
+	$(SWIFT) run --package-path Benchmarks -c release cairn-benchmarks --postgresql --check
 
 ## Runs the tests under ThreadSanitizer and AddressSanitizer; takes long, see Tests/README.md.
 sanitize: deps

@@ -105,7 +105,7 @@ extension ManagedObject {
   }
 }
 
-/// One coordinator with one SQLite store, and contexts on it.
+/// One coordinator with one store, and contexts on it.
 final class CairnStack {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
@@ -115,19 +115,20 @@ final class CairnStack {
   ///   - rowSums: Whether the store keeps a sum of each row, as the daemon's does.
   ///   - className: The class that the model says items have.
   init(
-    _ file: URL, history: Bool, isIndexed: Bool = false, rowSums: Bool = false,
+    _ file: URL, type: String = "SQLite", history: Bool, isIndexed: Bool = false,
+    rowSums: Bool = false,
     className: String? = nil
   ) throws {
     self.file = file
     coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(isIndexed: isIndexed, className: className))
+    var options: [String: Any] = ["NSPersistentHistoryTrackingKey": history]
+    if type == "SQLite" {
+      options[StoreOptionKey.rowChecksums] = rowSums
+      options["NSSQLitePragmasOption"] = ["synchronous": "NORMAL"]
+    }
     store = try coordinator.addPersistentStore(
-      ofType: "SQLite", configurationName: nil, at: file,
-      options: [
-        "NSPersistentHistoryTrackingKey": history,
-        StoreOptionKey.rowChecksums: rowSums,
-        "NSSQLitePragmasOption": ["synchronous": "NORMAL"],
-      ])
+      ofType: type, configurationName: nil, at: file, options: options)
   }
 
   func newContext() -> ManagedObjectContext {

@@ -21,6 +21,11 @@ struct BenchmarkCommand: ParsableCommand {
   @Flag(help: "Measures instead the daemon: imports, sync, what it needs and what others notice.")
   var service = false
 
+  @Flag(
+    name: .customLong("postgresql"),
+    help: "Measures instead PostgreSQL stores and daemons on one, at a server of its own.")
+  var postgreSQL = false
+
   @Option(help: "The folder of cairnd and cairnctl; that of this program when left out.")
   var programs: String?
 
@@ -32,6 +37,7 @@ struct BenchmarkCommand: ParsableCommand {
     let workspace = try Workspace()
     if growth { return try runGrowth(workspace) }
     if service { return try runService(workspace) }
+    if postgreSQL { return try runPostgreSQL(workspace) }
     let results = try Cases(rows: rows, rounds: rounds, workspace: workspace, only: only).all()
     Report(results: results).printTable()
     try finish(results)
@@ -51,19 +57,39 @@ struct BenchmarkCommand: ParsableCommand {
   }
 
   private func runService(_ workspace: Workspace) throws {
+    let cases = try serviceCases(workspace)
+    try finish(printing { try cases.all(only: only, each: $0) })
+  }
+
+  private func runPostgreSQL(_ workspace: Workspace) throws {
+    guard let cases = try PostgreSQLCases(serviceCases(workspace)) else {
+      let notice =
+        "NOT MEASURED: no PostgreSQL server is installed; `make postgresql-server` installs Debian's package\n"
+      FileHandle.standardError.write(Data(notice.utf8))
+      return
+    }
+    try finish(printing { try cases.all(only: only, each: $0) })
+  }
+
+  private func serviceCases(_ workspace: Workspace) throws -> ServiceCases {
     let folder =
       programs.map { URL(fileURLWithPath: $0) }
       ?? Bundle.main.executableURL?.deletingLastPathComponent()
     guard let folder else { throw ValidationError("say with --programs where cairnd is") }
-    let cases = try ServiceCases(
-      rows: rows, rounds: rounds, workspace: workspace, programs: folder)
+    return try ServiceCases(rows: rows, rounds: rounds, workspace: workspace, programs: folder)
+  }
+
+  /// Prints the results of cases as they come.
+  private func printing(
+    _ run: (([CaseResult]) -> Void) throws -> Void
+  ) rethrows -> [CaseResult] {
     var results: [CaseResult] = []
     Report.printHeading()
-    try cases.all(only: only) { found in
+    try run { found in
       Report(results: found).printLines()
       results += found
     }
-    try finish(results)
+    return results
   }
 
   private func runGrowth(_ workspace: Workspace) throws {

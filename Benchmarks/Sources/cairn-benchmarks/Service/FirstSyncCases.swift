@@ -99,7 +99,7 @@ extension RawDatabase {
 }
 
 /// Runs async work from this synchronous program.
-private func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
+func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
   let done = DispatchSemaphore(value: 0)
   let box = ResultBox<T>()
   Task {

@@ -117,6 +117,25 @@ final class Application {
     }
   }
 
+  /// Changes two values of each item, a thousand objects a save.
+  func changeItems() throws {
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.includesPropertyValues = false
+      let ids = try context.fetch(request).map(\.objectID)
+      context.reset()
+      for start in stride(from: 0, to: ids.count, by: 1000) {
+        for (number, id) in ids[start..<min(start + 1000, ids.count)].enumerated() {
+          let object = try context.existingObject(with: id)
+          object.setValue("changed \(start + number)", forKey: "title")
+          object.setValue(Int64(number), forKey: "count")
+        }
+        try context.save()
+        context.reset()
+      }
+    }
+  }
+
   private func insert<Row: Sendable>(
     _ entity: String, _ rows: [Row], fill: (ManagedObject, Row) -> Void
   ) throws {
