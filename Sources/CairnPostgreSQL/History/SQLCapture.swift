@@ -162,7 +162,8 @@ struct SQLCapture {
         WHERE u.kind <> 1 OR cardinality(u.properties) > 0 ORDER BY u.key
       """)
     return trigger(
-      "INSERT", on: table, tables: "NEW TABLE AS n", whole: new, [insert] + owners(of: table, "n"))
+      "INSERT", on: table, tables: "NEW TABLE AS n", whole: new,
+      [insert] + owners(of: table, "n") + placedOwners(of: table))
       + trigger(
         "DELETE", on: table, tables: "OLD TABLE AS o", whole: old,
         [delete(from: "o")] + owners(of: table, "o"))
@@ -172,7 +173,7 @@ struct SQLCapture {
         "UPDATE", on: table, tables: "OLD TABLE AS o NEW TABLE AS n",
         whole:
           "SELECT 1 FROM o FULL JOIN n ON n.\(key) = o.\(key) WHERE ROW(o.*) IS DISTINCT FROM ROW(n.*)",
-        [update] + movedOwners(of: table))
+        [update] + movedOwners(of: table) + reorderedOwners(of: table))
       + versions(of: table)
   }
 
@@ -262,6 +263,44 @@ struct SQLCapture {
         keys:
           "SELECT unnest(ARRAY[o.\(owner), n.\(owner)]) FROM o JOIN n ON n.\(Self.key) = o.\(Self.key) "
           + "WHERE n.\(owner) IS DISTINCT FROM o.\(owner)")
+    }
+  }
+
+  /// Ordered relationships whose positions stand in the rows of their members.
+  private func orderedLinks(
+    in table: PostgreSQLTable
+  ) -> [(link: Link, position: String, isHidden: Bool)] {
+    table.columns.compactMap { column in
+      guard column.origin.role == .position,
+        let owning = schema.sql.entities.first(where: { $0.name == column.origin.entity }),
+        let index = owning.layout.toManyByName[column.origin.property],
+        case .foreignKey(_, let key, _, _, let isHidden) = owning.links[index],
+        let owner = table.column(sqlName: key),
+        let link = link(column.origin.property, of: owning.name, owner: owner.name)
+      else { return nil }
+      return (link, SQLText.name(column.name), isHidden)
+    }
+  }
+
+  /// The owners of new rows that have a position among their members.
+  private func placedOwners(of table: PostgreSQLTable) -> [String] {
+    orderedLinks(in: table).filter { !$0.isHidden }.flatMap { link, position, _ in
+      touch(
+        link,
+        keys: "SELECT n.\(SQLText.name(link.owner)) FROM n WHERE n.\(position) IS NOT NULL")
+    }
+  }
+
+  private func reorderedOwners(of table: PostgreSQLTable) -> [String] {
+    orderedLinks(in: table).flatMap { link, position, isHidden -> [String] in
+      let owner = SQLText.name(link.owner)
+      // Another owner has been recorded already where no row but the member's tells of it.
+      let condition = isHidden ? " AND n.\(owner) IS NOT DISTINCT FROM o.\(owner)" : ""
+      return touch(
+        link,
+        keys:
+          "SELECT unnest(ARRAY[o.\(owner), n.\(owner)]) FROM o JOIN n ON n.\(Self.key) = o.\(Self.key) "
+          + "WHERE n.\(position) IS DISTINCT FROM o.\(position)\(condition)")
     }
   }
 

@@ -20,7 +20,7 @@ extension PostgreSQLStore: InPlaceMigrating {
         "The store at \(url.storePlace) cannot be migrated without a mapping model: "
           + reasons.joined(separator: " "), userInfo: ["reason": reasons.joined(separator: "\n")])
     }
-    try checkDerivations(of: SQLSchema(model: destination))
+    try SQLSchema(model: destination).checkDerivations(in: "PostgreSQL")
     let place = try StorePlace(url, options: options)
     var settings = place.settings
     // Copying and indexing take the time that they take.
@@ -46,16 +46,5 @@ extension PostgreSQLStore: InPlaceMigrating {
     let connection = try PostgreSQLConnection(place.settings)
     let record = try StoreSchema(name: place.schema, connection: connection).record()
     return try record?.model.map { try ModelCache.decode($0) }
-  }
-
-  /// - Throws: 134020 for a derived attribute that would never get a value.
-  static func checkDerivations(of schema: SQLSchema) throws {
-    let unknown = schema.unknownDerivations
-    if unknown.isEmpty { return }
-    let list = unknown.joined(separator: ", ")
-    throw CoreDataError(
-      .persistentStoreIncompatibleSchema,
-      "PostgreSQL stores do not keep \(list). \(SQLDerivation.advice)",
-      userInfo: ["reason": "Unsupported derivation expressions: \(list)."])
   }
 }

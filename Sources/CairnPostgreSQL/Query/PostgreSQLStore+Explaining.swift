@@ -10,13 +10,9 @@ extension PostgreSQLStore: FetchExplaining {
     try work("explain a fetch from") { state, connection in
       let execution = try FetchExecution(
         request, content: state.content, store: identity, connection: connection)
-      let plan = execution.plan
-      result.statements = try execution.statements.map { try Self.explain($0, connection) }
-      result.predicateInMemory = plan.remainder?.predicateFormat
-      result.sortInMemory = plan.memorySort.map(\.description)
-      result.makesDictionariesInMemory = plan.isDictionaryInMemory
-      result.limitsInMemory =
-        plan.limitsInMemory && plan.dictionary == nil && (request.limit > 0 || request.offset > 0)
+      execution.plan.explain(
+        request, in: &result,
+        statements: try execution.statements.map { try Self.explain($0, connection) })
     }
     return result
   }

@@ -239,14 +239,11 @@ struct PostgreSQLSchemaBuilder {
       constraints[name] = constraint
     }
     for declared in entity.entity.indexesToMake {
-      guard let (title, elements) = DeclaredIndexes.index(declared, of: entity, in: table) else {
-        continue
-      }
+      let words = DeclaredIndexes(table: table)
+      guard let (title, elements) = words.index(declared, of: entity) else { continue }
       addIndex(
         title, on: table.name, elements,
-        condition: declared.partialIndexPredicate.flatMap {
-          DeclaredIndexes.condition($0, of: entity, in: table)
-        })
+        condition: declared.partialIndexPredicate.flatMap { words.condition($0, of: entity) })
     }
   }
 

@@ -87,7 +87,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
         "There is no store in \(place.description), and a read-only store is not created.")
     }
     let sql = SQLSchema(model: managedObjectModel)
-    try Self.checkDerivations(of: sql)
+    try sql.checkDerivations(in: "PostgreSQL")
     return try store.create(
       PostgreSQLSchema(sql, in: place.schema), identifier: identity.identifier,
       metadata: Self.modelEntries(of: managedObjectModel), reconnect: pool.separateConnection

@@ -11,7 +11,7 @@ enum SQLIndexes {
       }
       for entity in members {
         list += legacyIndexes(of: entity)
-        list += entity.entity.indexesToMake.flatMap { declared($0, of: entity, schema: schema) }
+        list += entity.entity.indexesToMake.flatMap { declared($0, of: entity) }
         list += uniqueIndexes(of: entity)
       }
       return list + (schema.joinTables[table.name] ?? []).map(\.indexStatement)
@@ -55,26 +55,18 @@ enum SQLIndexes {
   }
 
   private static func declared(
-    _ fetchIndex: FetchIndexDescription, of entity: SQLEntity, schema: SQLSchema
+    _ fetchIndex: FetchIndexDescription, of entity: SQLEntity
   ) -> [String] {
-    let elements = fetchIndex.elements.compactMap {
-      element -> (FetchIndexElementDescription, String)? in
-      let computed = (element.property as? ExpressionDescription)?.expression
-      let text =
-        computed.map { SQLIndexExpression.text(of: $0.node, entity: entity) }
-        ?? element.propertyName.flatMap { column($0, of: entity) }
-      return text.map { (element, $0) }
-    }
-    // An index of a part of its elements would be another one.
-    guard !elements.isEmpty, elements.count == fetchIndex.elements.count else { return [] }
+    let words = SQLiteIndexWords()
+    guard let elements = words.elements(of: fetchIndex, entity) else { return [] }
     let name = "\(entity.name)_\(fetchIndex.name)"
-    if elements.contains(where: { $0.0.collationType == .rTree }) {
+    if elements.contains(where: { $0.element.collationType == .rTree }) {
       return SQLLocationIndex(fetchIndex, of: entity).map { [$0.tableStatement] } ?? []
     }
     let list = elements.map { "\($1) COLLATE BINARY \($0.isAscending ? "ASC" : "DESC")" }
     var statement = index("Z_\(name)", on: entity.table, list.joined(separator: ", "))
     if let predicate = fetchIndex.partialIndexPredicate,
-      let condition = SQLPartialIndex.condition(predicate, entity: entity, schema: schema)
+      let condition = words.condition(predicate, of: entity)
     {
       statement += " WHERE \(condition)"
     }

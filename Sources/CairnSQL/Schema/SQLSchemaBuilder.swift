@@ -25,7 +25,7 @@ struct SQLSchemaBuilder {
   }
   private var hiddenKeys: [ObjectIdentifier: HiddenKey] = [:]
   private var orderColumns: [ObjectIdentifier: String] = [:]
-  /// The tables that are not named after their root entity, by that entity.
+  /// The tables that are not named after their root entity alone, by that entity.
   private var formerNames: [ObjectIdentifier: String] = [:]
 
   init(model: ManagedObjectModel, catalog: SQLCatalog?) {
@@ -37,11 +37,21 @@ struct SQLSchemaBuilder {
 
   mutating func build() {
     let roots = ordered.filter { $0.superentity == nil }
+    nameTables(of: roots)
     for root in roots { nameColumns(of: root) }
     for root in roots { tables.append(makeTable(of: root)) }
     findFormerNames(of: roots)
     for entity in ordered { nameJoins(of: entity) }
     for entity in ordered { entities.append(makeEntity(entity)) }
+  }
+
+  /// Tables of root entities whose names differ in case only get numbers, as columns do.
+  private mutating func nameTables(of roots: [EntityDescription]) {
+    var names = SQLNameAllocator(taken: Set(roots.map(SQLNaming.table)))
+    var seen: Set<String> = []
+    for root in roots where !seen.insert(SQLNaming.table(root)).inserted {
+      formerNames[ObjectIdentifier(root)] = names.unique(SQLNaming.table(root))
+    }
   }
 
   // MARK: Columns
@@ -127,7 +137,7 @@ struct SQLSchemaBuilder {
       }
       if group == 1 { list += hiddenAndOrderColumns(of: root) }
     }
-    return SQLTable(name: SQLNaming.table(root), columns: list)
+    return SQLTable(name: tableName(of: root), columns: list)
   }
 
   /// A table may keep the name that its entity had before it was renamed: the one that the renaming

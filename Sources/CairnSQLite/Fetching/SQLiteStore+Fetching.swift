@@ -65,16 +65,12 @@ extension SQLiteStore: FetchExplaining {
   public func explain(_ request: StoreFetchRequest) throws -> StoreFetchExplanation {
     let plan = try SQLQueryPlan(request, schema: try schema, store: identity)
     var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
-    result.statements = try readConsistently { lookup in
+    let statements = try readConsistently { lookup in
       try FetchExecution(lookup: lookup, request: request, plan: plan).statements.map {
         try Self.explain($0, lookup)
       }
     }
-    result.predicateInMemory = plan.remainder?.predicateFormat
-    result.sortInMemory = plan.memorySort.map(\.description)
-    result.makesDictionariesInMemory = plan.isDictionaryInMemory
-    result.limitsInMemory =
-      plan.limitsInMemory && plan.dictionary == nil && (request.limit > 0 || request.offset > 0)
+    plan.explain(request, in: &result, statements: statements)
     return result
   }
 

@@ -10,7 +10,7 @@ enum StoreCreation {
     _ schema: SQLSchema, uuid: String, metadata extra: [String: Any], tracksHistory: Bool,
     _ connection: SQLiteConnection
   ) throws {
-    try checkDerivations(of: schema)
+    try schema.checkDerivations(in: "SQLite")
     for statement in schema.createStatements() { try connection.execute(statement) }
     try writeEntityRows(of: schema, connection)
     var metadata = MetadataTable.modelEntries(of: schema.model)
@@ -23,17 +23,6 @@ enum StoreCreation {
     try MetadataTable.write(metadata, connection)
     try ModelCacheTable.write(schema.model, connection)
     if tracksHistory { try HistoryTables.create(for: schema, connection) }
-  }
-
-  /// - Throws: 134020 for a derived attribute that would never get a value.
-  static func checkDerivations(of schema: SQLSchema) throws {
-    let unknown = schema.unknownDerivations
-    if unknown.isEmpty { return }
-    let list = unknown.joined(separator: ", ")
-    throw CoreDataError(
-      .persistentStoreIncompatibleSchema,
-      "SQLite stores do not keep \(list). \(SQLDerivation.advice)",
-      userInfo: ["reason": "Unsupported derivation expressions: \(list)."])
   }
 
   static func writeEntityRows(of schema: SQLSchema, _ connection: SQLiteConnection) throws {

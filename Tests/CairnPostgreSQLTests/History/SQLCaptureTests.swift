@@ -100,6 +100,21 @@ import Testing
     #expect(try told(store, after: 1) == ["delete Shelf 1", "insert Shelf 5"])
   }
 
+  @Test func aPositionIsAnUpdateOfTheObjectWhoseMembersAreOrdered() throws {
+    let store = try words.openRecording(capturing: true)
+    let shelf = try words.insert("Shelf", in: store)
+    let book = try words.insert("Book", ["shelf": .object(shelf.objectID)], in: store)
+    try words.sql("UPDATE @book SET shelf_row_position = 7", on: other)
+    #expect(try told(store, after: 2) == ["update Shelf 1 row"])
+    #expect(try store.snapshots(for: [shelf.objectID])[0]?.version == 2)
+    try words.sql(
+      "INSERT INTO @book (cairn_entity, shelf_id, shelf_row_position) "
+        + "SELECT cairn_entity, 1, 9 FROM @book", on: other)
+    try words.sql("UPDATE @book SET title = 'x' WHERE cairn_id = \(book.rowKey ?? 0)", on: other)
+    #expect(
+      try told(store, after: 3) == ["insert Book 2", "update Shelf 1 row", "update Book 1 title"])
+  }
+
   @Test func linksAreUpdatesOfTheObjectsThatTheyJoin() throws {
     let store = try words.openRecording(capturing: true)
     let book = try words.insert("Book", in: store)
