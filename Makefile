@@ -7,13 +7,18 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
+.PHONY: demo demo-hub test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 ## With the build of the tests: a newcomer who types both commands compiles once.
 demo: CONFIGURATION = debug
 demo: build
 	@CAIRN_BIN="$(BIN)" sh Config/demo/run.sh
+
+## Shows two machines that agree through PostgreSQL: kills a daemon and the server, verifies, asks in plain SQL.
+demo-hub: CONFIGURATION = debug
+demo-hub: build postgresql-server
+	@CAIRN_BIN="$(BIN)" sh Config/demo/run-hub.sh
 
 ## Runs every test; a few at a time, since a thousand that start at once keep each other's servers waiting.
 ## Those of PostgreSQL stores start a server of their own, which takes Debian's package.

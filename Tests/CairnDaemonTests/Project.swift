@@ -1,4 +1,5 @@
 // Where the project's files and its built programs are.
+import CairnTesting
 import Foundation
 import Synchronization
 
@@ -45,14 +46,6 @@ struct Outcome: Sendable {
   let code: Int32
   let output: String
   let errors: String
-}
-
-/// Runs blocking work on a thread of its own: the few threads of Swift's pool are for the servers.
-func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
-{
-  try await withCheckedThrowingContinuation { continuation in
-    Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }
-  }
 }
 
 /// Runs a program to its end.

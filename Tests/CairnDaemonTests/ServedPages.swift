@@ -1,5 +1,6 @@
 // A running cairnctl that serves pages, asked over its socket or port.
 import CairnPlatform
+import CairnTesting
 import Foundation
 import FoundationNetworking
 import Synchronization

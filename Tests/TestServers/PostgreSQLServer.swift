@@ -68,7 +68,7 @@ package final class PostgreSQLServer: Sendable {
     let (input, output) = (Pipe(), Pipe())
     supervisor.standardInput = input
     supervisor.standardOutput = output
-    let command = ["/bin/sh", "\(folder)/run.sh", folder, programs]
+    let command = ["/bin/sh", "\(folder)/run.sh", folder, programs, "\(port)", "\(port + 1)"]
     if let user = Self.user {
       try Self.give(folder, to: user)
       supervisor.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
@@ -93,6 +93,14 @@ package final class PostgreSQLServer: Sendable {
   package func killAndStart() throws { try order("kill") }
   package func stop() throws { try order("stop") }
   package func start() throws { try order("start") }
+
+  /// Makes a standby, which streams what the server commits.
+  package func makeStandby() throws { try order("standby") }
+  /// Stops the standby, so that it lacks what is committed from now on.
+  package func cutStandby() throws { try order("cut") }
+  /// Kills the server, and has the standby take its place.
+  package func failOver() throws { try order("promote") }
+  package var standbyPort: Int { port + 1 }
 
   private func order(_ command: String) throws {
     held.input.fileHandleForWriting.write(Data("\(command)\n".utf8))
@@ -121,6 +129,7 @@ package final class PostgreSQLServer: Sendable {
     local all with_password scram-sha-256
     local all +guarded scram-sha-256
     local all all trust
+    local replication all trust
     hostssl all all 127.0.0.1/32 trust
     hostnossl all all 127.0.0.1/32 reject
 
@@ -128,7 +137,7 @@ package final class PostgreSQLServer: Sendable {
 
   /// Makes a cluster, starts it, and waits for the end of its input.
   private static let script = """
-    folder=$1; programs=$2; cd "$folder" || exit 1
+    folder=$1; programs=$2; port=$3; standby=$4; cd "$folder" || exit 1
     {
       "$programs/initdb" -D data -U owner -A trust -E UTF8 --locale=C --no-sync &&
       echo "include '$folder/cairn.conf'" >> data/postgresql.conf &&
@@ -143,6 +152,22 @@ package final class PostgreSQLServer: Sendable {
         "$programs/pg_ctl" -D data -w -m fast stop > /dev/null 2>&1 && echo ready || echo failed
         continue
         ;;
+      standby)
+        "$programs/pg_basebackup" -D standby -R -h "$folder" -p "$port" -U owner --no-sync &&
+        "$programs/pg_ctl" -D standby -w -t 60 -l standby.log -o "-p $standby" start > /dev/null 2>&1 &&
+        echo ready || echo failed
+        continue
+        ;;
+      cut)
+        "$programs/pg_ctl" -D standby -w -m fast stop > /dev/null 2>&1 && echo ready || echo failed
+        continue
+        ;;
+      promote)
+        kill -9 "$(head -n 1 data/postmaster.pid)"
+        "$programs/pg_ctl" -D standby -w -t 60 -l standby.log -o "-p $standby" start > /dev/null 2>&1
+        "$programs/pg_ctl" -D standby -w -t 60 promote > /dev/null 2>&1 && echo ready || echo failed
+        continue
+        ;;
       esac
       tries=0
       # The sessions notice that the first process is gone, and go too.
@@ -152,7 +177,7 @@ package final class PostgreSQLServer: Sendable {
       done
       echo ready
     done
-    "$programs/pg_ctl" -D data -m immediate stop > /dev/null 2>&1
+    for data in data standby; do "$programs/pg_ctl" -D $data -m immediate stop > /dev/null 2>&1; done
     rm -rf "$folder" 2> /dev/null
 
     """
@@ -215,25 +240,51 @@ package final class PostgreSQLServer: Sendable {
         + (options.isEmpty ? "" : "&options=\(settings)") + "#\(name)")
   }
 
+  /// Whether the standby has all that the server has committed.
+  package func isStandbyLevel() throws -> Bool {
+    try query("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
+      == "1"
+  }
+
+  /// A schema as `pg_dump` writes it.
+  package func dump(schema: String) throws -> String {
+    try run("pg_dump", ["--schema=\(schema)", "postgres"])
+  }
+
+  /// Runs what ``dump(schema:)`` has written.
+  package func restore(_ dump: String) throws {
+    let path = "\(folder)/\(UUID().uuidString).sql"
+    try dump.write(toFile: path, atomically: false, encoding: .utf8)
+    _ = try run("psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-f", path])
+  }
+
   /// What SQL gives that another program runs, one row a line.
   package func query(_ text: String, database: String = "postgres") throws -> String {
+    try run(
+      "psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", text]
+    ).trimmingCharacters(in: .newlines)
+  }
+
+  /// What one of the server's programs prints.
+  private func run(_ program: String, _ arguments: [String]) throws -> String {
     guard let programs = Self.programs else { throw ServerProblem(description: Self.absence) }
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "\(programs)/psql")
-    process.arguments = [
-      "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U", "owner",
-      "-d", database, "-c", text,
-    ]
-    let (output, errors) = (Pipe(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "\(programs)/\(program)")
+    process.arguments = ["-h", folder, "-p", "\(port)", "-U", "owner"] + arguments
+    // In a file: a full pipe would keep the program from ending.
+    let problems = "\(folder)/\(UUID().uuidString).err"
+    FileManager.default.createFile(atPath: problems, contents: nil)
+    process.standardError = FileHandle(forWritingAtPath: problems)
+    defer { try? FileManager.default.removeItem(atPath: problems) }
+    let output = Pipe()
     process.standardOutput = output
-    process.standardError = errors
     try process.run()
-    let answer = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let problem = String(
-      decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let answer = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw ServerProblem(description: problem) }
-    return answer.trimmingCharacters(in: .newlines)
+    guard process.terminationStatus == 0 else {
+      throw ServerProblem(
+        description: (try? String(contentsOfFile: problems, encoding: .utf8)) ?? program)
+    }
+    return String(decoding: answer, as: UTF8.self)
   }
 }

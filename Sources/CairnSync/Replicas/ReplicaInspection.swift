@@ -50,6 +50,7 @@ package struct ReplicaInspection: Sendable {
     let metadata = try kind.metadata(at: url, options: options)
     guard let identifier = metadata[StoreMetadataKey.uuid] as? String else {
       if let rival = rivals.first { throw Self.isFile(of: rival, url) }
+      if !url.isFileURL { try checkIsNotMissing() }
       return nil
     }
     try checkIsOwn(identifier, rivals)
@@ -74,10 +75,14 @@ package struct ReplicaInspection: Sendable {
 
   private func checkIsNotMissing() throws {
     guard expectedIdentifier != nil else { return }
+    let finding =
+      url.isFileURL
+      ? "was removed or moved away, or its disk is not mounted; put it back"
+      : "has no store any more; restore the database"
     throw SyncError(
       .storeUnavailable,
-      "\(url.path) was removed or moved away, or its disk is not mounted; put it back, or remove "
-        + "the replica and add it again to have it made anew", recovery: .wait)
+      "\(url.storePlace) \(finding), or remove the replica and add it again to have it made anew",
+      recovery: .wait)
   }
 
   /// The other stores of the group whose paths lead to the same file, also to one that is still to be made.

@@ -1,5 +1,6 @@
 // Daemons that share the replica `hub` and import into it at the same time while something kills them.
 import CairnControl
+import CairnTesting
 import Foundation
 import Synchronization
 import Testing

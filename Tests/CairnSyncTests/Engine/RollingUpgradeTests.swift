@@ -1,5 +1,6 @@
 import CairnContext
 import CairnModel
+import CairnPostgreSQL
 import CairnSQLite
 import CairnStore
 import CairnTesting
@@ -13,20 +14,25 @@ import Testing
 struct RollingUpgradeTests {
   typealias Daemon = SyncEngineTests.Daemon
   private let scratch: Scratch
-  private let hub: ReplicaConfiguration
 
-  init() throws {
-    scratch = try Scratch()
-    hub = ReplicaConfiguration(name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
+  init() throws { scratch = try Scratch() }
+
+  private func hub(_ place: HubPlace) throws -> ReplicaConfiguration {
+    try place.configuration("hub", in: scratch)
   }
 
-  private func daemon(_ name: String, _ version: SampleModel.Version) throws -> Daemon {
-    let daemon = try Daemon(name, in: scratch, model: SampleModel.make(version))
+  private func daemon(
+    _ name: String, _ version: SampleModel.Version, _ hub: ReplicaConfiguration
+  ) throws -> Daemon {
+    let daemon = try Daemon(
+      name, in: scratch, model: SampleModel.make(version), kinds: [PostgreSQLStoreKind()])
     try daemon.engine.addReplica(hub)
     return daemon
   }
 
-  private func settle(_ daemons: Daemon...) async throws {
+  private func settle(_ daemons: Daemon...) async throws { try await settle(daemons) }
+
+  private func settle(_ daemons: [Daemon]) async throws {
     for _ in 0..<2 { for daemon in daemons { try await daemon.engine.wait(timeout: .patience) } }
     for daemon in daemons {
       let report = try await daemon.engine.verify(name: "hub", timeout: .patience)
@@ -34,9 +40,11 @@ struct RollingUpgradeTests {
     }
   }
 
-  /// The version that the file of the hub says it has.
-  private func entityHashes() throws -> [String: Data]? {
-    let metadata = try SQLiteStoreKind().metadata(at: hub.url, options: StoreOptions([:]))
+  /// The version that the hub says it has.
+  private func entityHashes(_ hub: ReplicaConfiguration) throws -> [String: Data]? {
+    let kinds: [any StoreKind] = [SQLiteStoreKind(), PostgreSQLStoreKind()]
+    let kind = try #require(kinds.first { $0.type == hub.type })
+    let metadata = try kind.metadata(at: hub.url, options: StoreOptions([:]))
     return ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
   }
 
@@ -48,12 +56,14 @@ struct RollingUpgradeTests {
     }
   }
 
-  @Test func anOlderDaemonGoesOnWhileTheReplicaIsMigratedUnderIt() async throws {
-    let old = try daemon("old", .current)
+  @Test(arguments: HubPlace.all) func anOlderDaemonGoesOnWhileTheReplicaIsMigratedUnderIt(
+    _ place: HubPlace
+  ) async throws {
+    let hub = try hub(place)
+    let old = try daemon("old", .current, hub)
     try old.insert(["a", "b"])
     try await settle(old)
-    let new = try Daemon("new", in: scratch, model: SampleModel.make(.muchNewer))
-    try new.engine.addReplica(hub)
+    let new = try daemon("new", .muchNewer, hub)
     try await new.engine.wait(timeout: .patience)
     try old.insert(["c"])
     try await settle(old, new)
@@ -75,8 +85,11 @@ struct RollingUpgradeTests {
     try await new.close()
   }
 
-  @Test func whatAnOlderDaemonKeptIsThereOnceItIsUpgraded() async throws {
-    let new = try daemon("new", .muchNewer)
+  @Test(arguments: HubPlace.all) func whatAnOlderDaemonKeptIsThereOnceItIsUpgraded(
+    _ place: HubPlace
+  ) async throws {
+    let hub = try hub(place)
+    let new = try daemon("new", .muchNewer, hub)
     try new.site.write { context in
       let item = try new.site.insert("Item", ["key": "a", "text": "t", "extra": "x"], in: context)
       let tag = try new.site.insert("Tag", ["name": "blue"], in: context)
@@ -84,18 +97,17 @@ struct RollingUpgradeTests {
       fresh.setValue(Set([tag]), forKey: "tags")
     }
     try await settle(new)
-    let old = try daemon("old", .current)
+    let old = try daemon("old", .current, hub)
     try await settle(old, new)
     #expect(try texts(old, "value") == ["a t"])
     // Through the older one, to a replica that only the two of them share.
-    let other = ReplicaConfiguration(
-      name: "other", url: scratch.url.appendingPathComponent("other.sqlite"))
+    let other = try place.configuration("other", in: scratch)
     try old.engine.addReplica(other)
     try await old.engine.wait(timeout: .patience)
     try await old.close()
     try await new.close()
 
-    let upgraded = try daemon("old", .muchNewer)
+    let upgraded = try daemon("old", .muchNewer, hub)
     try upgraded.engine.addReplica(other)
     try await settle(upgraded)
     let report = try await upgraded.engine.verify(name: "other", timeout: .patience)
@@ -122,33 +134,66 @@ struct RollingUpgradeTests {
     try await upgraded.close()
   }
 
-  @Test func whatAnOlderDaemonInsertsThereIsTheSameWriteOnceItIsUpgraded() async throws {
-    let new = try daemon("new", .muchNewer)
+  @Test(arguments: HubPlace.all) func whatAnOlderDaemonInsertsThereIsTheSameWriteOnceItIsUpgraded(
+    _ place: HubPlace
+  ) async throws {
+    let hub = try hub(place)
+    let new = try daemon("new", .muchNewer, hub)
     try await settle(new)
-    let old = try daemon("old", .current)
+    let old = try daemon("old", .current, hub)
     try old.insert(["a"])
     try await settle(old, new)
     try await old.close()
-    let upgraded = try daemon("old", .muchNewer)
+    let upgraded = try daemon("old", .muchNewer, hub)
     try await settle(upgraded, new)
     try await upgraded.close()
     try await new.close()
   }
 
-  @Test func aReplicaOfANewerVersionIsNeverMigrated() async throws {
-    let new = try daemon("new", .newer)
+  @Test(arguments: HubPlace.all) func aReplicaOfANewerVersionIsNeverMigrated(_ place: HubPlace)
+    async throws
+  {
+    let hub = try hub(place)
+    let new = try daemon("new", .newer, hub)
     try new.insert(["a"])
     try await settle(new)
     try await new.close()
-    let before = try entityHashes()
-    let old = try daemon("old", .older)
+    let before = try entityHashes(hub)
+    let old = try daemon("old", .older, hub)
     try old.insert(["b"])
     try await settle(old)
     try await old.close()
-    #expect(try entityHashes() == before)
-    let again = try daemon("new", .newer)
+    #expect(try entityHashes(hub) == before)
+    let again = try daemon("new", .newer, hub)
     try await settle(again)
     #expect(try texts(again, "extra") == ["a -", "b -"])
     try await again.close()
+  }
+
+  @Test(arguments: HubPlace.all)
+  func tenDaemonsAreUpgradedOneAtATimeWhileAllWrite(_ place: HubPlace) async throws {
+    let hub = try hub(place)
+    var daemons = try (0..<10).map { try daemon("d\($0)", .current, hub) }
+    var written: Set<String> = []
+    func writeEverywhere(_ round: Int) throws {
+      for (index, daemon) in daemons.enumerated() {
+        let key = "d\(index)-\(round)"
+        let isNew = daemon.site.coordinator.managedObjectModel.entitiesByName["Fresh"] != nil
+        try daemon.site.write { context in
+          _ = try daemon.site.insert(
+            "Item", ["key": key, isNew ? "text" : "value": key], in: context)
+        }
+        written.insert("\(key) \(key)")
+      }
+    }
+    for round in daemons.indices {
+      try writeEverywhere(round)
+      try await daemons[round].close()
+      daemons[round] = try daemon("d\(round)", .muchNewer, hub)
+    }
+    try writeEverywhere(daemons.count)
+    try await settle(daemons)
+    for daemon in daemons { #expect(try Set(texts(daemon, "text")) == written) }
+    for daemon in daemons { try await daemon.close() }
   }
 }

@@ -60,6 +60,27 @@ struct Hub {
   }
 }
 
+/// What kind of store a replica is.
+enum HubPlace: String, CaseIterable, Sendable {
+  case file, database
+
+  /// All that there are here.
+  static var all: [HubPlace] { PostgreSQLServer.isAvailable ? allCases : [.file] }
+
+  /// A replica of its own.
+  func configuration(_ name: String, in scratch: Scratch) throws -> ReplicaConfiguration {
+    switch self {
+    case .file:
+      return ReplicaConfiguration(
+        name: name, url: scratch.url.appendingPathComponent("\(name).sqlite"))
+    case .database:
+      let server = try PostgreSQLServer.shared
+      let url = try #require(server.storeURL(server.newName("hub")))
+      return ReplicaConfiguration(name: name, type: PostgreSQLStore.typeName, url: url)
+    }
+  }
+}
+
 extension SyncEngineTests.Daemon {
   /// What an application sees in a replica.
   func picture(of replica: String) throws -> [String] {

@@ -1,0 +1,104 @@
+// A hub whose server dies, and whose standby goes on without the last commits.
+
+import CairnContext
+import CairnPostgreSQL
+import CairnStore
+import CairnTesting
+import Foundation
+import TestServers
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 2: a store that lacks what others were served from it is an incarnation of its own.
+@Suite(.needsServer) struct FailOverTests {
+  typealias Daemon = SyncEngineTests.Daemon
+
+  private func settle(_ daemons: [Daemon]) async throws {
+    for daemon in daemons + daemons { try await daemon.engine.wait(timeout: .patience) }
+  }
+
+  /// libpq's settings for both servers, of which one takes writes.
+  private func configuration(_ server: PostgreSQLServer) throws -> ReplicaConfiguration {
+    let connection =
+      "host=\(server.folder),\(server.folder) port=\(server.port),\(server.standbyPort) "
+      + "dbname=postgres user=owner target_session_attrs=read-write"
+    return ReplicaConfiguration(
+      name: "hub", type: PostgreSQLStore.typeName, url: try PostgreSQLURL.make(connection))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func aStandbyThatLacksTheLastCommitsGetsThemBackAndNothingIsLost() async throws {
+    let server = try PostgreSQLServer()
+    let hub = try Hub(server)
+    let daemons = try ["first", "second"].map { try hub.daemon($0) }
+    for daemon in daemons { try daemon.engine.addReplica(configuration(server)) }
+    try daemons[0].insert((0..<20).map { "k\($0)" })
+    try await settle(daemons)
+    try await offPool { try server.makeStandby() }
+    try daemons[1].insert(["streamed"])
+    try await settle(daemons)
+    try await eventually { try server.isStandbyLevel() }
+    try await offPool { try server.cutStandby() }
+
+    // Committed, answered, and in both machines before the server dies.
+    try daemons[0].site.write { context in
+      try daemons[0].set("k0", "value", "late", in: context)
+      try daemons[0].site.find("Item", "k1", in: context).map(context.delete)
+      _ = try daemons[0].site.insert("Item", ["key": "late", "value": "late"], in: context)
+    }
+    try await settle(daemons)
+    #expect(try daemons[1].item("k0", "value") == "late")
+    let events = daemons[0].engine.events()
+    let listening = Task { () -> Int in
+      var count = 0
+      for await event in events {
+        if case .restored(replica: "hub", _) = event { count += 1 }
+      }
+      return count
+    }
+    try await offPool { try server.failOver() }
+    // Written before anybody has looked at the other server.
+    try daemons[1].insert(["after"])
+    try await settle(daemons)
+    let picture = try daemons[0].site.picture()
+    #expect(try daemons[1].site.picture() == picture)
+    #expect(try daemons[0].picture(of: "hub") == picture)
+    for daemon in daemons {
+      #expect(try daemon.item("k0", "value") == "late")
+      #expect(try daemon.item("k1", "value") == nil)
+      #expect(try daemon.item("late", "value") == "late")
+      #expect(try daemon.item("after", "value") == "after")
+      #expect(try await daemon.engine.verify(name: "hub", level: .full).isEqual)
+    }
+    for daemon in daemons { try await daemon.close() }
+    #expect(await listening.value <= 1)
+  }
+
+  /// What was written at the hub alone and lost with its server stays in the machines that had it.
+  @Test(.timeLimit(.minutes(10)))
+  func aDatabaseThatIsRestoredFromAnOldDumpIsFilledAgain() async throws {
+    let hub = try Hub()
+    let daemons = try hub.daemons("first", "second")
+    try daemons[0].insert(["early"])
+    try await settle(daemons)
+    let backup = hub.server.newName("backup")
+    for daemon in daemons { try await daemon.engine.rest() }
+    let dump = try hub.server.dump(schema: hub.schema)
+    for daemon in daemons { try daemon.engine.resume() }
+    try daemons[0].insert(["late"])
+    try daemons[1].site.write { try daemons[1].set("early", "value", "changed", in: $0) }
+    try await settle(daemons)
+    for daemon in daemons { try await daemon.engine.rest() }
+    try hub.sql("ALTER SCHEMA \"\(hub.schema)\" RENAME TO \"\(backup)\"")
+    try hub.server.restore(dump)
+    for daemon in daemons { try daemon.engine.resume() }
+    try await settle(daemons)
+    let picture = try daemons[0].site.picture()
+    #expect(try daemons[1].site.picture() == picture)
+    #expect(try daemons[0].picture(of: "hub") == picture)
+    #expect(try daemons[1].item("late", "value") == "late")
+    #expect(try daemons[0].item("early", "value") == "changed")
+    for daemon in daemons { try await daemon.close() }
+  }
+}
