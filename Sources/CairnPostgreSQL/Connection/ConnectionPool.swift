@@ -44,6 +44,9 @@ package final class ConnectionPool: @unchecked Sendable {
     try PostgreSQLConnection(settings)
   }
 
+  /// Closes the idle connections: of those that rest the server has a process each.
+  package func closeIdle() { dropIdle() }
+
   /// Closes the idle connections, and those that are lent when they come back.
   package func close() {
     condition.lock()

@@ -17,6 +17,8 @@ struct StoreRecord {
 
 /// What of a store its writers have to know, and other programs may change.
 struct StoreState: Sendable, Equatable {
+  /// Which store it is.
+  var identifier: String
   /// Whether commits are recorded.
   let keepsHistory: Bool
   /// Counts the migrations.
@@ -26,20 +28,23 @@ struct StoreState: Sendable, Equatable {
 
   /// - Parameter rows: Those of ``query(in:)``.
   init?(_ rows: PostgreSQLRows) {
-    guard rows.count == 1, let keepsHistory = rows.flag(0, 0), let version = rows.integer(0, 1)
+    guard rows.count == 1, let keepsHistory = rows.flag(0, 0), let version = rows.integer(0, 1),
+      let identifier = rows.text(0, 3)
     else { return nil }
-    self.init(keepsHistory: keepsHistory, version: version)
+    self.init(identifier: identifier, keepsHistory: keepsHistory, version: version)
     announces = rows.flag(0, 2) ?? false
   }
 
-  init(keepsHistory: Bool, version: Int64) {
+  init(identifier: String, keepsHistory: Bool, version: Int64) {
+    self.identifier = identifier
     self.keepsHistory = keepsHistory
     self.version = version
   }
 
   static func query(in schema: SchemaName) -> Statement {
     Statement(
-      "SELECT history, version, announces FROM \(SQLText.name(schema.text, BookkeepingTables.store))"
+      "SELECT history, version, announces, identifier FROM "
+        + SQLText.name(schema.text, BookkeepingTables.store)
     )
   }
 }
@@ -266,7 +271,8 @@ struct StoreSchema {
       )
     }
     var state = StoreState(
-      keepsHistory: rows.flag(0, 4) ?? false, version: rows.integer(0, 5) ?? 1)
+      identifier: identifier, keepsHistory: rows.flag(0, 4) ?? false,
+      version: rows.integer(0, 5) ?? 1)
     state.announces = rows.flag(0, 6) ?? false
     return StoreRecord(
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),

@@ -9,11 +9,11 @@ import Synchronization
 /// Every method may be called from any thread; each takes a connection of the store's pool for as long as it runs.
 ///
 /// Of the promises that a store can make it leaves out those about files and their room (``SpaceReleasing``,
-/// ``FilePlaceChecking``, ``LostRowAccepting``): the server has files, vacuums and checksums of its own; and those
-/// about memory (``MemoryReleasing``, ``RegistrationObserving``): it keeps no rows in this process.
+/// ``FilePlaceChecking``, ``LostRowAccepting``): the server has files, vacuums and checksums of its own; and
+/// ``RegistrationObserving``: it keeps no rows in this process.
 // Unchecked: all mutable state is in `state`; the pool guards its connections itself.
 package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, SidecarKeeping,
-  @unchecked Sendable
+  ExchangeNoticing, MemoryReleasing, @unchecked Sendable
 {
   /// The type string.
   package static let typeName = StoreTypeName.postgreSQL
@@ -160,6 +160,16 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     }
   }
 
+  package func releaseMemory() { try? openState().pool.closeIdle() }
+
+  package func isExchanged() throws -> Bool {
+    try work("look at") { state, connection in
+      let query = StoreState.query(in: state.place.schema)
+      let rows = try connection.run(query.text, query.parameters)
+      return StoreState(rows)?.identifier != state.known.identifier
+    }
+  }
+
   /// An error with the place of the store, by which those who have several stores tell which one it is about.
   func located(_ error: CoreDataError) -> CoreDataError {
     var error = error
@@ -240,7 +250,12 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
           content: state.content, connection: connection, request: request, metadata: metadata,
           commit: commit(to: state, in: known)
         ).run()
-        if case .saved = outcome, metadata != nil { noteMetadataSaved() }
+        if case .saved = outcome, metadata != nil {
+          noteMetadataSaved()
+          if let new = self.metadata?[StoreMetadataKey.uuid] as? String {
+            self.state.withLock { $0?.known.identifier = new }
+          }
+        }
         return outcome
       }
     }
@@ -255,8 +270,16 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
 
   /// Notes the state that a writer has found.
   ///
-  /// - Throws: 134020 when the store has another version of the model now, or is gone.
+  /// - Throws: 134020 when the store has another version of the model now, or is gone; 134070 when another
+  ///   store lies there.
   func take(_ change: StoreChange, of state: State) throws -> StoreState {
+    if let found = change.found, found.identifier != state.known.identifier {
+      throw CoreDataError(
+        .persistentStoreOperation,
+        "In \(state.place.description) lies another store now (\(found.identifier)) than the one that was opened "
+          + "(\(state.known.identifier)): a database was restored or exchanged. Nothing was written; remove the "
+          + "store from the coordinator, and add it again.")
+    }
     guard let found = change.found, found.version == state.known.version else {
       throw CoreDataError(
         .persistentStoreIncompatibleSchema,

@@ -31,5 +31,8 @@ extension PostgreSQLStore: CommitWatching {
 
   package var noticesCommits: Bool { currentWatch?.isListening ?? false }
 
-  package func lookForCommits() { currentWatch?.look() }
+  /// Nothing while the server tells of commits: many programs that ask now and then are work for it.
+  package func lookForCommits() {
+    if !noticesCommits { currentWatch?.look() }
+  }
 }

@@ -66,7 +66,7 @@ struct SyncPass: @unchecked Sendable {
   /// Whether both stores are the files that their names lead to, and have no other names.
   ///
   /// - Throws: ``SyncError``: `fileMoved` or `duplicateReplica` for the replica, `storeUnavailable` for the local
-  ///   store.
+  ///   store; what the replica throws that cannot be asked.
   private func checkFiles() throws {
     do {
       try (local.store as? any FilePlaceChecking)?.checkFilePlace()
@@ -78,6 +78,10 @@ struct SyncPass: @unchecked Sendable {
       try (replica.store as? any FilePlaceChecking)?.checkFilePlace()
     } catch let error as CoreDataError {
       throw SyncError(.fileMoved, error.message, recovery: .retry)
+    }
+    if try (replica.store as? any ExchangeNoticing)?.isExchanged() == true {
+      throw SyncError(
+        .fileMoved, "\(Self.place(of: replica)) is another store now, or none", recovery: .retry)
     }
     if let count = local.store.severalFileNames, let path = local.store.url?.path {
       throw SyncError(

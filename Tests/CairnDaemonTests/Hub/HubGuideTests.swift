@@ -67,7 +67,7 @@ import Testing
     let isSaid = await eventually {
       (try? daemon.replica("hub")?.problem?.message.contains("has no store any more")) == true
     }
-    #expect(isSaid, "\(String(describing: try daemon.replica("hub")))")
+    #expect(isSaid, "\(daemon.log(last: 3))")
     _ = try hub.sql("ALTER SCHEMA \"\(hub.schema)_aside\" RENAME TO \"\(hub.schema)\"")
     #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(try hub.sql("SELECT count(*) FROM @package") == "2")

@@ -38,7 +38,7 @@ import Testing
     try await offPool { try server.makeStandby() }
     try daemons[1].insert(["streamed"])
     try await settle(daemons)
-    try await eventually { try server.isStandbyLevel() }
+    #expect(try await eventually { try server.isStandbyLevel() })
     try await offPool { try server.cutStandby() }
 
     // Committed, answered, and in both machines before the server dies.
@@ -100,5 +100,28 @@ import Testing
     #expect(try daemons[1].item("late", "value") == "late")
     #expect(try daemons[0].item("early", "value") == "changed")
     for daemon in daemons { try await daemon.close() }
+  }
+
+  @Test func anotherStoreInThePlaceOfTheHubIsNotWrittenTo() async throws {
+    let hub = try Hub()
+    let other = try Hub(hub.server)
+    let daemons = try hub.daemons("first")
+    let strangers = try other.daemons("stranger")
+    try daemons[0].insert(["own"])
+    try strangers[0].insert(["foreign"])
+    try await settle(daemons)
+    try await settle(strangers)
+    try await strangers[0].close()
+    try await daemons[0].engine.rest()
+    try hub.sql("ALTER SCHEMA \"\(hub.schema)\" RENAME TO \"\(hub.schema)_aside\"")
+    try hub.sql("ALTER SCHEMA \"\(other.schema)\" RENAME TO \"\(hub.schema)\"")
+    try daemons[0].engine.resume()
+    try daemons[0].insert(["late"])
+    await #expect {
+      try await daemons[0].engine.wait(timeout: .patience)
+    } throws: { ($0 as? SyncError)?.code == .anotherStore }
+    #expect(try hub.sql("SELECT key FROM @item") == "foreign")
+    #expect(try daemons[0].item("foreign", "value") == nil)
+    try await daemons[0].close()
   }
 }

@@ -64,9 +64,9 @@ import Testing
     let daemons = try hub.daemons("first", "second")
     try await settle(daemons)
     try daemons[0].insert(["k"])
-    try await eventually { try daemons[1].item("k", "value") == "k" }
+    #expect(try await eventually { try daemons[1].item("k", "value") == "k" })
     try daemons[1].site.write { try daemons[1].set("k", "value", "changed", in: $0) }
-    try await eventually { try daemons[0].item("k", "value") == "changed" }
+    #expect(try await eventually { try daemons[0].item("k", "value") == "changed" })
     for daemon in daemons { try await daemon.close() }
   }
 

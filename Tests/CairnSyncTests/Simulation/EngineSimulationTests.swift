@@ -135,9 +135,30 @@ struct EngineSimulationTests {
     }
   }
 
-  @Test func aSeedReplaysExactly() async throws {
-    let first = await Simulation.run(seed: 4, keepsTrace: true)
-    let second = await Simulation.run(seed: 4, keepsTrace: true)
+  /// The same with a hub in a real PostgreSQL database, whose server refuses, fails and goes back in time.
+  @Test(.needsServer, .enabled(if: only == nil && count == nil))
+  func aHubInADatabaseIsNoOtherThanAFile() async throws {
+    let first = Self.first + 500_000
+    print("seeds \(first)..<\(first + 6) over PostgreSQL")
+    await Simulation.$hasDatabase.withValue(true) {
+      var tally = Tally()
+      await tally.run(Array(first..<first + 6))
+      if let seed = tally.failed.min() {
+        let outcome = await Simulation.run(seed: seed)
+        let report = await Simulation.report(seed: seed, outcome, shrinking: Self.patience)
+        Issue.record("\(tally.failed.count) failed: \(tally.failed.sorted())\n\(report)")
+      }
+      #expect(tally.total["write", default: 0] > 100)
+    }
+  }
+
+  @Test(arguments: HubPlace.all) func aSeedReplaysExactly(_ place: HubPlace) async throws {
+    let (first, second) = await Simulation.$hasDatabase.withValue(place == .database) {
+      (
+        await Simulation.run(seed: 4, keepsTrace: true),
+        await Simulation.run(seed: 4, keepsTrace: true)
+      )
+    }
     #expect(first.trace.count > 100 && first.trace == second.trace)
   }
 }

@@ -1,5 +1,6 @@
 import CairnCoordinator
 import CairnModel
+import CairnPostgreSQL
 import CairnSQLite
 import CairnStore
 import Foundation
@@ -65,7 +66,7 @@ final class SimulatedMachine {
     guard engine == nil else { return }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(version, denies: denies),
-      storeKinds: [SQLiteStoreKind()])
+      storeKinds: [SQLiteStoreKind(), PostgreSQLStoreKind()])
     scheduler.kill(name, after: nil)
     let options: [AnyHashable: Any] = [
       StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,
@@ -96,7 +97,8 @@ final class SimulatedMachine {
     try Scheduler.$actor.withValue(link) {
       try engine.addReplica(
         ReplicaConfiguration(
-          name: replica.name, url: replica.url, direction: direction(of: replica.name),
+          name: replica.name, type: replica.kind.type, url: replica.url,
+          direction: direction(of: replica.name),
           entities: entities(of: replica.name), timeout: 0.02))
     }
   }

@@ -12,22 +12,26 @@ import GRDB
 
 /// A store's place on a disk that can go wrong, the programs that have it open, and what is read from
 /// it by plain SQL.
-final class SimulatedStore {
+///
+/// A store in a database instead is a ``SimulatedDatabase``.
+class SimulatedStore {
   let name: String
   let folder: URL
   /// See ``SampleModel/make(_:denies:)``.
-  private let denies: Bool
+  let denies: Bool
   private let fault: Int32
   private var programs: [Int: PersistentStoreCoordinator] = [:]
   private var database: DatabaseQueue?
   private var locking: DatabaseQueue?
   var url: URL { folder.appendingPathComponent(name + ".sqlite") }
-  private var asideFolder: URL { folder.appendingPathComponent("aside") }
-  private var backupFolder: URL { folder.appendingPathComponent("backup") }
+  var kind: any StoreKind { SQLiteStoreKind() }
+
+  /// A text without names that another run of the seed would not have.
+  func withoutPlace(_ text: String) -> String { text }
   /// When the backup was made; nil without one.
   private(set) var backedUp: Int?
   private(set) var isGone = false
-  private(set) var isFaulty = false
+  var isFaulty = false
 
   init(_ name: String, in parent: URL, denies: Bool) throws {
     self.name = name
@@ -43,11 +47,10 @@ final class SimulatedStore {
   func create(_ generator: inout SeededGenerator, _ version: SampleModel.Version) throws {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(version, denies: denies),
-      storeKinds: [SQLiteStoreKind()])
+      storeKinds: [kind])
     let store = try coordinator.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
+      ofType: kind.type, configurationName: nil, at: url, options: Self.options)
     try coordinator.remove(store)
-    let kind = SQLiteStoreKind()
     var metadata = try kind.metadata(at: url, options: StoreOptions([:]))
     metadata[StoreMetadataKey.uuid] =
       StoreID(high: generator.next(), low: generator.next()).description
@@ -111,6 +114,23 @@ final class SimulatedStore {
 
   // MARK: Files
 
+  /// Where a store can be put beside its place.
+  enum Shelf: String {
+    case aside, backup
+  }
+
+  /// Puts the store, or a copy of it, on a shelf.
+  func shelve(_ shelf: Shelf, copying: Bool) throws {
+    try move(from: folder, to: folder(shelf), copying: copying)
+  }
+
+  /// Puts what is on a shelf, or a copy of it, in the store's place.
+  func unshelve(_ shelf: Shelf, copying: Bool) throws {
+    try move(from: folder(shelf), to: folder, copying: copying)
+  }
+
+  private func folder(_ shelf: Shelf) -> URL { folder.appendingPathComponent(shelf.rawValue) }
+
   private func move(from: URL, to: URL, copying: Bool) throws {
     let manager = FileManager.default
     try manager.createDirectory(at: to, withIntermediateDirectories: true)
@@ -133,27 +153,27 @@ final class SimulatedStore {
   func backUp(at time: Int) throws {
     guard exists, !isFaulty else { return }
     closeProbe()
-    try move(from: folder, to: backupFolder, copying: true)
+    try shelve(.backup, copying: true)
     backedUp = time
   }
 
   /// Puts the backup in the place of the files.
   func restore() throws {
     close()
-    try move(from: backupFolder, to: folder, copying: true)
+    try unshelve(.backup, copying: true)
   }
 
   /// Puts a copy of the files in their place, as when a disk is exchanged.
   func exchange() throws {
     close()
-    try move(from: folder, to: asideFolder, copying: false)
-    try move(from: asideFolder, to: folder, copying: true)
+    try shelve(.aside, copying: false)
+    try unshelve(.aside, copying: true)
   }
 
   func takeAway() throws {
     guard exists else { return }
     close()
-    try move(from: folder, to: asideFolder, copying: false)
+    try shelve(.aside, copying: false)
     isGone = true
   }
 
@@ -162,7 +182,7 @@ final class SimulatedStore {
     isGone = false
     // Something new may lie there by now.
     close()
-    try move(from: asideFolder, to: folder, copying: false)
+    try unshelve(.aside, copying: false)
   }
 
   /// What was taken away is not going to come back.
@@ -180,13 +200,13 @@ final class SimulatedStore {
     programs = [:]
   }
 
-  private func closeProbe() { database = nil }
+  func closeProbe() { database = nil }
 
   // MARK: Programs
 
   /// The version that the file says.
   var version: SampleModel.Version {
-    let metadata = (try? SQLiteStoreKind().metadata(at: url, options: StoreOptions([:]))) ?? [:]
+    let metadata = (try? kind.metadata(at: url, options: StoreOptions([:]))) ?? [:]
     let newer = SampleModel.make(.muchNewer, denies: denies)
     return newer.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
       ? .muchNewer : .current
@@ -200,18 +220,23 @@ final class SimulatedStore {
     _ number: Int, _ version: SampleModel.Version, isLax: Bool = false
   ) throws -> PersistentStoreCoordinator {
     if let coordinator = programs[number], let store = coordinator.persistentStores.first,
-      (try? (store as? any FilePlaceChecking)?.checkFilePlace()) != nil
+      isInPlace(store)
     {
       return coordinator
     }
     guard exists else { throw CocoaError(.fileNoSuchFile) }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(version, denies: denies, isLax: isLax),
-      storeKinds: [SQLiteStoreKind()])
+      storeKinds: [kind])
     _ = try coordinator.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: Self.options)
+      ofType: kind.type, configurationName: nil, at: url, options: Self.options)
     programs[number] = coordinator
     return coordinator
+  }
+
+  /// Whether what a program has open is what lies there.
+  func isInPlace(_ store: PersistentStore) -> Bool {
+    (try? (store as? any FilePlaceChecking)?.checkFilePlace()) != nil
   }
 
   private static var options: [AnyHashable: Any] {
@@ -225,6 +250,11 @@ final class SimulatedStore {
     configuration.busyMode = .timeout(0.05)
     configuration.allowsUnsafeTransactions = true
     return configuration
+  }
+
+  /// Reads the tables of the file, or tables made of a database's, which have the same names and columns.
+  func reading<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try probe().read(body)
   }
 
   private func probe() throws -> DatabaseQueue {
@@ -263,7 +293,7 @@ final class SimulatedStore {
 
   /// The conflicts that sync has written down in the store.
   func journal() throws -> [JournalEntry] {
-    try probe().read { database in
+    try reading { database in
       let table = "CAIRN_\(SyncMap.journal.rawValue)"
       guard try database.tableExists(table) else { return [] }
       return try Data.fetchAll(database, sql: "SELECT V FROM \(table)").compactMap {
@@ -280,7 +310,7 @@ final class SimulatedStore {
 
   /// The last transaction that sync has captured; 0 where it has not begun.
   func captured() throws -> Int64 {
-    try probe().read { database in
+    try reading { database in
       let table = "CAIRN_\(SyncMap.meta.rawValue)"
       guard try database.tableExists(table),
         let head = try Data.fetchOne(
@@ -292,6 +322,6 @@ final class SimulatedStore {
 
   /// What the tables hold.
   func picture() throws -> StorePicture {
-    try probe().read { try StorePicture($0) }
+    try reading { try StorePicture($0) }
   }
 }

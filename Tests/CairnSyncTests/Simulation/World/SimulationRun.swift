@@ -65,8 +65,12 @@ final class SimulationRun {
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
-  /// - Parameter isWild: Whether clocks jump further than sync allows for.
-  init(seed: UInt64, in folder: URL, isWild: Bool, keepsTrace: Bool = false) throws {
+  /// - Parameters:
+  ///   - isWild: Whether clocks jump further than sync allows for.
+  ///   - hasDatabase: Whether the hub is a store in a PostgreSQL database.
+  init(
+    seed: UInt64, in folder: URL, isWild: Bool, hasDatabase: Bool = false, keepsTrace: Bool = false
+  ) throws {
     self.isWild = isWild
     self.seed = seed
     self.folder = folder
@@ -89,7 +93,11 @@ final class SimulationRun {
     self.denies = denies
     deletes = generator.chance(85)
     let names = ["a", "b", "c"].prefix(Int.random(in: 2...3, using: &generator))
-    let hubs = try ["hub", "nas"].map { try SimulatedStore($0, in: folder, denies: denies) }
+    let hubs = try ["hub", "nas"].map { name in
+      try name == "hub" && hasDatabase
+        ? SimulatedDatabase(name, in: folder, denies: denies)
+        : SimulatedStore(name, in: folder, denies: denies)
+    }
     // All share the hub; with three, the last may have only what the second shares with it.
     let shape = Int.random(in: 0..<3, using: &generator)
     machines = try names.enumerated().map { index, name in
@@ -147,7 +155,8 @@ final class SimulationRun {
 
   func note(_ text: @autoclosure () -> String) {
     guard keepsTrace else { return }
-    outcome.trace.append("\(number) \(text().replacingOccurrences(of: folder.path, with: ""))")
+    let plain = text().replacingOccurrences(of: folder.path, with: "")
+    outcome.trace.append("\(number) \(stores.reduce(plain) { $1.withoutPlace($0) })")
   }
   func count(_ what: String, _ times: Int = 1) { outcome.counts[what, default: 0] += times }
   func fault(_ text: String) {

@@ -20,6 +20,10 @@ enum Simulation {
   static let isWild =
     ProcessInfo.processInfo.environment["CAIRN_SIMULATION_WILD"] != nil
 
+  /// Whether hubs are stores in a PostgreSQL database.
+  @TaskLocal static var hasDatabase =
+    ProcessInfo.processInfo.environment["CAIRN_SIMULATION_DATABASE"] != nil
+
   static func run(
     seed: UInt64, steps: [SimulationStep]? = nil, keepsTrace: Bool = false
   ) async -> SimulationRun.Outcome {
@@ -27,7 +31,7 @@ enum Simulation {
       let folder = try folder()
       defer { try? FileManager.default.removeItem(at: folder) }
       let run = try SimulationRun(
-        seed: seed, in: folder, isWild: isWild, keepsTrace: keepsTrace)
+        seed: seed, in: folder, isWild: isWild, hasDatabase: hasDatabase, keepsTrace: keepsTrace)
       return await run.run(steps ?? SimulationStep.plan(seed: seed, count: stepsPerSeed))
     } catch {
       return SimulationRun.Outcome(faults: ["failed: \(error)"])
@@ -66,7 +70,7 @@ enum Simulation {
     let short = await run(seed: seed, steps: steps, keepsTrace: true)
     return """
       seed \(seed): \(outcome.faults.prefix(4).joined(separator: "\n  "))
-      replay: make simulate SEED=\(seed)
+      replay: \(hasDatabase ? "CAIRN_SIMULATION_DATABASE=1 " : "")make simulate SEED=\(seed)
       \(steps.count) of \(stepsPerSeed) steps are enough for:
         \(short.faults.prefix(6).joined(separator: "\n  "))
       \(short.trace.joined(separator: "\n"))
