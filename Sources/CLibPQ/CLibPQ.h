@@ -3,6 +3,7 @@
 // Source: the chapter "libpq - C Library" of PostgreSQL's documentation, whose names the types have.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct clibpq_connection;
@@ -63,6 +64,7 @@ typedef char *(*clibpq_PQcmdTuples)(struct clibpq_result *result);
 typedef char *(*clibpq_PQfname)(const struct clibpq_result *result, int column);
 typedef char *(*clibpq_PQgetvalue)(const struct clibpq_result *result, int row, int column);
 typedef int (*clibpq_of_cell)(const struct clibpq_result *result, int row, int column);
+typedef size_t (*clibpq_PQresultMemorySize)(const struct clibpq_result *result);
 typedef void (*clibpq_PQclear)(struct clibpq_result *result);
 
 // COPY.

@@ -194,12 +194,16 @@ final class BatchWriter {
   ///
   /// - Throws: ``RowsChanged`` where one is not at the version that it was found with.
   func write(_ request: SaveChangesRequest) throws {
-    let plan = try SaveStatements(request, content: content, recordsHistory: recordsHistory)
-    let touched = try connection.run(plan.statements).map { max($0.affectedRows, $0.count) }
-    let isComplete = zip(touched, plan.wanted).allSatisfy { touched, wanted in
+    var (wanted, recorders): ([Int?], [Int]) = ([], [])
+    let touched = try connection.run { pipeline in
+      let plan = try SaveStatements(
+        request, content: content, recordsHistory: recordsHistory, send: pipeline.send)
+      (wanted, recorders) = (plan.wanted, plan.recording)
+    }.map { max($0.affectedRows, $0.count) }
+    let isComplete = zip(touched, wanted).allSatisfy { touched, wanted in
       wanted.map { $0 == touched } ?? true
     }
     guard isComplete else { throw RowsChanged() }
-    if plan.recording.contains(where: { touched[$0] > 0 }) { hasRecorded = true }
+    if recorders.contains(where: { touched[$0] > 0 }) { hasRecorded = true }
   }
 }

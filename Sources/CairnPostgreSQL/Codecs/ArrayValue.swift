@@ -30,6 +30,13 @@ struct ArrayValue: ValueSink, Sendable {
     count += 1
   }
 
+  /// Begins anew, in the same memory.
+  mutating func removeAll() {
+    writer.removeAll()
+    count = 0
+    hasNull = false
+  }
+
   /// Writes the array: dimensions, whether it has NULLs, the type, the length, the first index, the values.
   func append(to target: inout BinaryWriter) {
     target.append(Int32(count == 0 ? 0 : 1))

@@ -56,6 +56,7 @@ struct LibPQ: @unchecked Sendable {
   let value: clibpq_PQgetvalue
   let length: clibpq_of_cell
   let isNull: clibpq_of_cell
+  let memorySize: clibpq_PQresultMemorySize
   let clear: clibpq_PQclear
 
   let putCopyData: clibpq_PQputCopyData
@@ -134,6 +135,7 @@ struct LibPQ: @unchecked Sendable {
     value = try function("PQgetvalue")
     length = try function("PQgetlength")
     isNull = try function("PQgetisnull")
+    memorySize = try function("PQresultMemorySize")
     clear = try function("PQclear")
     putCopyData = try function("PQputCopyData")
     putCopyEnd = try function("PQputCopyEnd")

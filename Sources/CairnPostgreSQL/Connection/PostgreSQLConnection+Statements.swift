@@ -45,6 +45,13 @@ extension PostgreSQLConnection {
     }
   }
 
+  /// Has the server begin with a text that is used once; ``finishStatement()`` gives its result.
+  func begin(_ text: String) throws {
+    try checkIsUsable()
+    try check(libpq.sendQuery(handle, text, 0, nil, nil, nil, nil, 1))
+    try flush()
+  }
+
   /// Runs statements that need no answer of each other, in one round trip.
   ///
   /// Outside of a transaction they are one: all or none happens.
@@ -54,26 +61,41 @@ extension PostgreSQLConnection {
   @discardableResult
   package func run(_ batch: [Statement]) throws -> [PostgreSQLRows] {
     if batch.isEmpty { return [] }
+    return try run { pipeline in for statement in batch { try pipeline.send(statement) } }
+  }
+
+  /// The same with statements that are made one after the other, while the server works at those before.
+  ///
+  /// - Throws: What the server failed at, else what the closure throws: the server has run what was sent until then.
+  @discardableResult
+  func run(_ produce: (StatementPipeline) throws -> Void) throws -> [PostgreSQLRows] {
     try checkIsUsable()
     try check(libpq.enterPipeline(handle))
-    var exchange = PipelineExchange(statements: batch)
+    let pipeline = StatementPipeline(on: self)
+    var refusal: (any Error)?
     do {
-      try exchange.send(on: self)
+      do {
+        try produce(pipeline)
+      } catch {
+        guard pipeline.takesMore else { throw error }
+        refusal = error
+      }
       try check(libpq.pipelineSync(handle))
-      try exchange.receive(on: self)
+      try pipeline.receive()
     } catch {
       // Nothing says what is still under way.
       let failure = error as? PostgreSQLFailure ?? PostgreSQLFailure(.lost, "\(error)")
       throw end ?? lose(PostgreSQLFailure(.lost, failure.message))
     }
     guard libpq.exitPipeline(handle) == 1 else { throw lost() }
-    for (key, name) in exchange.prepared { statements.note(key, preparedAs: name) }
-    if let (index, failure) = exchange.failure {
-      forget(StatementCache.Key(batch[index].text, batch[index].parameters), after: failure)
+    for (key, name) in pipeline.prepared { statements.note(key, preparedAs: name) }
+    if let (key, failure) = pipeline.failure {
+      if let key { forget(key, after: failure) }
       throw failure
     }
+    if let refusal { throw refusal }
     try dropSurplus()
-    return exchange.results
+    return pipeline.results
   }
 
   /// The name under which the server knows a text, which is prepared where it does not.
@@ -120,65 +142,73 @@ extension PostgreSQLConnection {
 }
 
 /// One use of pipeline mode: what was sent, and the results as they come.
-private struct PipelineExchange {
+///
+/// Used by the caller that has the connection, for as long as that runs statements.
+final class StatementPipeline {
   private enum Sent {
-    case preparation(StatementCache.Key, name: String, statement: Int)
-    case statement(Int)
+    case preparation(StatementCache.Key, name: String)
+    /// Without a key where the server does not keep the text.
+    case statement(StatementCache.Key?)
   }
 
-  let statements: [Statement]
+  private let connection: PostgreSQLConnection
   private var sent: [Sent] = []
-  private var received: [Int: PostgreSQLRows] = [:]
+  private var pending: [StatementCache.Key: String] = [:]
+  private var heldBack = 0
+  private(set) var results: [PostgreSQLRows] = []
   /// What the server has prepared on the way.
   private(set) var prepared: [(key: StatementCache.Key, name: String)] = []
-  private(set) var failure: (statement: Int, failure: PostgreSQLFailure)?
+  private(set) var failure: (key: StatementCache.Key?, failure: PostgreSQLFailure)?
+  /// False once a statement could not be sent.
+  private(set) var takesMore = true
 
   private static let longestHeldBack = 1 << 20
 
-  init(statements: [Statement]) { self.statements = statements }
+  fileprivate init(on connection: PostgreSQLConnection) { self.connection = connection }
 
-  var results: [PostgreSQLRows] { statements.indices.compactMap { received[$0] } }
+  /// Sends a statement, or hands it to libpq to be sent.
+  func send(_ statement: Statement) throws {
+    takesMore = false
+    try pass(statement)
+    takesMore = true
+  }
 
-  mutating func send(on connection: PostgreSQLConnection) throws {
+  private func pass(_ statement: Statement) throws {
     let libpq = connection.libpq
-    var pending: [StatementCache.Key: String] = [:]
-    var heldBack = 0
-    for (index, statement) in statements.enumerated() {
-      let parameters = statement.parameters
-      // libpq keeps all that the network does not take at once, in one piece of memory.
-      if heldBack > Self.longestHeldBack {
-        try connection.flush()
-        heldBack = 0
-      }
-      heldBack += parameters.byteCount
-      guard statement.isKept else {
-        try connection.check(
-          parameters.withPointers { values, lengths, formats in
-            libpq.sendQuery(
-              connection.handle, statement.text, parameters.count, parameters.types, values,
-              lengths, formats, 1)
-          })
-        sent.append(.statement(index))
-        continue
-      }
-      let key = StatementCache.Key(statement.text, parameters)
-      var name = connection.statements.name(of: key) ?? pending[key]
-      if name == nil {
-        let new = connection.statements.newName()
-        try connection.check(
-          libpq.sendPrepare(
-            connection.handle, new, statement.text, parameters.count, parameters.types))
-        sent.append(.preparation(key, name: new, statement: index))
-        pending[key] = new
-        name = new
-      }
-      try connection.check(connection.sendPrepared(name ?? "", parameters))
-      sent.append(.statement(index))
+    let parameters = statement.parameters
+    // libpq keeps all that the network does not take at once, in one piece of memory.
+    if heldBack > Self.longestHeldBack {
+      try connection.flush()
+      heldBack = 0
     }
+    heldBack += parameters.byteCount
+    guard statement.isKept else {
+      try connection.check(
+        parameters.withPointers { values, lengths, formats in
+          libpq.sendQuery(
+            connection.handle, statement.text, parameters.count, parameters.types, values,
+            lengths, formats, 1)
+        })
+      sent.append(.statement(nil))
+      return
+    }
+    let key = StatementCache.Key(statement.text, parameters)
+    var name = connection.statements.name(of: key) ?? pending[key]
+    if name == nil {
+      let new = connection.statements.newName()
+      try connection.check(
+        libpq.sendPrepare(
+          connection.handle, new, statement.text, parameters.count, parameters.types))
+      sent.append(.preparation(key, name: new))
+      pending[key] = new
+      name = new
+    }
+    try connection.check(connection.sendPrepared(name ?? "", parameters))
+    sent.append(.statement(key))
   }
 
   /// Reads up to the end of the pipeline, which comes after a failure, too.
-  mutating func receive(on connection: PostgreSQLConnection) throws {
+  fileprivate func receive() throws {
     var position = 0
     var hasEnded = false
     while true {
@@ -192,22 +222,23 @@ private struct PipelineExchange {
       hasEnded = false
       if result.status == .pipelineSync { return }
       if let problem = connection.failure(in: result) {
-        if failure == nil { failure = (statement(at: position), problem) }
+        if failure == nil { failure = (key(at: position), problem) }
         if connection.end != nil { throw problem }
         continue
       }
       guard result.status != .pipelineAborted, position < sent.count else { continue }
       switch sent[position] {
-      case .preparation(let key, let name, _): prepared.append((key, name))
-      case .statement(let index): received[index] = result
+      case .preparation(let key, let name): prepared.append((key, name))
+      case .statement: results.append(result)
       }
     }
   }
 
-  private func statement(at position: Int) -> Int {
-    guard position < sent.count else { return statements.count - 1 }
+  private func key(at position: Int) -> StatementCache.Key? {
+    guard position < sent.count else { return nil }
     switch sent[position] {
-    case .preparation(_, _, let index), .statement(let index): return index
+    case .preparation(let key, _): return key
+    case .statement(let key): return key
     }
   }
 }

@@ -24,6 +24,9 @@ package final class PostgreSQLRows: @unchecked Sendable {
     libpq.affectedRows(handle).flatMap { Int(String(cString: $0)) } ?? 0
   }
 
+  /// How many bytes the result takes in memory.
+  var byteCount: Int { libpq.memorySize(handle) }
+
   /// The name of a column.
   func columnName(_ column: Int) -> String {
     libpq.columnName(handle, Int32(column)).map { String(cString: $0) } ?? ""
@@ -32,10 +35,12 @@ package final class PostgreSQLRows: @unchecked Sendable {
   /// The bytes of a value, nil for NULL; valid while this result lives.
   func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
     // The server decides how many rows and columns it sends: those that it leaves out read as NULL.
-    guard (0..<count).contains(row), (0..<columnCount).contains(column) else { return nil }
-    if libpq.isNull(handle, Int32(row), Int32(column)) == 1 { return nil }
+    guard row >= 0, row < count, column >= 0, column < columnCount else { return nil }
+    let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+    let length = libpq.length(handle, row, column)
+    // NULL has no bytes, as some values have none.
+    if length == 0, libpq.isNull(handle, row, column) == 1 { return nil }
     return UnsafeRawBufferPointer(
-      start: libpq.value(handle, Int32(row), Int32(column)),
-      count: Int(libpq.length(handle, Int32(row), Int32(column))))
+      start: libpq.value(handle, row, column), count: Int(length))
   }
 }

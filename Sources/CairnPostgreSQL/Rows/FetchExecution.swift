@@ -75,7 +75,7 @@ struct FetchExecution {
   }
 
   private func run<Item>(
-    _ select: SQLFragment, _ portion: Int, _ items: (PostgreSQLRows) throws -> [Item],
+    _ select: SQLFragment, _ portion: Int, _ items: (PostgreSQLRows, Range<Int>) throws -> [Item],
     _ result: ([Item]) -> StoreFetchResult, _ take: (StoreFetchResult) -> Void,
     _ all: (StoreFetchResult) -> [Item]
   ) throws {
@@ -84,10 +84,12 @@ struct FetchExecution {
     var count = 0
     try cursor.consistently {
       do {
-        try cursor.read(select, portion: portion) { rows in
-          let found = try items(rows)
-          count += found.count
-          take(result(found))
+        try cursor.read(select, portion: portion, readsAhead: true) { rows in
+          for start in stride(from: 0, to: rows.count, by: portion) {
+            let found = try items(rows, start..<min(start + portion, rows.count))
+            count += found.count
+            take(result(found))
+          }
         }
       } catch let failure as PostgreSQLFailure where failure.isForMemory {
         // The order is the same, and so are the rows that were given already.
@@ -122,15 +124,26 @@ struct FetchExecution {
   }
 
   private func snapshots(_ rows: PostgreSQLRows) throws -> [RowSnapshot] {
-    let shape = content.shape(of: request)
-    return try (0..<rows.count).compactMap { row in
+    try snapshots(rows, 0..<rows.count)
+  }
+
+  private func snapshots(_ rows: PostgreSQLRows, _ range: Range<Int>) throws -> [RowSnapshot] {
+    let (shape, reading) = (content.shape(of: request), reading)
+    var found: [RowSnapshot] = []
+    found.reserveCapacity(range.count)
+    for row in range {
       try request.monitor?.noteRow()
-      return try reading.snapshot(rows, row, shape)
+      if let row = try reading.snapshot(rows, row, shape) { found.append(row) }
     }
+    return found
   }
 
   private func objectIDs(_ rows: PostgreSQLRows) throws -> [ManagedObjectID] {
-    try (0..<rows.count).compactMap { row in
+    try objectIDs(rows, 0..<rows.count)
+  }
+
+  private func objectIDs(_ rows: PostgreSQLRows, _ range: Range<Int>) throws -> [ManagedObjectID] {
+    try range.compactMap { row in
       try request.monitor?.noteRow()
       guard let number = rows.integer(row, 0), let key = rows.integer(row, 1) else { return nil }
       return content.objectID(entity: Int(truncatingIfNeeded: number), key: key)

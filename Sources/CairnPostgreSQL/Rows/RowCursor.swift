@@ -34,15 +34,30 @@ final class RowCursor {
     return try body()
   }
 
+  /// Results that are larger are not read ahead, so that they are not held twice.
+  private static let longestAhead = 1 << 20
+  /// The server gives more rows at a time where they are small, up to so many, which take about so many bytes.
+  private static let mostRows = 2000
+  private static let portionBytes = 1 << 19
+
+  private static func fetch(_ count: Int) -> String { "FETCH FORWARD \(count) FROM \(name)" }
+
   /// Reads rows; the first portion is one round trip.
   ///
   /// Once more, it goes on in the snapshot that it began with, whatever the server did not take meanwhile.
+  ///
+  /// - Parameters:
+  ///   - portion: How many rows are read at first.
+  ///   - readsAhead: Whether the server finds the next rows while those before are taken: nothing else may use the
+  ///     connection then.
   func read(
-    _ select: SQLFragment, portion: Int, _ take: (PostgreSQLRows) throws -> Void
+    _ select: SQLFragment, portion: Int, readsAhead: Bool = false,
+    _ take: (PostgreSQLRows) throws -> Void
   ) throws {
     let select = try NumberedStatement(select)
-    let count = max(1, min(portion, Int(Int32.max)))
-    let next = Statement("FETCH FORWARD \(count) FROM \(Self.name)", isKept: false)
+    let portion = max(1, min(portion, Int(Int32.max)))
+    var count = portion
+    let next = Statement(Self.fetch(count), isKept: false)
     let beginning =
       hasBegun
       ? [Statement("ROLLBACK TO SAVEPOINT \(Self.savepoint)", isKept: false)]
@@ -53,9 +68,25 @@ final class RowCursor {
       "DECLARE \(Self.name) NO SCROLL CURSOR FOR \(select.text)", select.parameters, isKept: false)
     guard var rows = try connection.run(beginning + [declaration, next]).last else { return }
     while true {
-      if rows.count > 0 { try take(rows) }
-      if rows.count < count { return }
-      rows = try connection.run(next.text, isKept: false)
+      let isLast = rows.count < count
+      let size = rows.byteCount
+      if readsAhead {
+        let wanted = min(Self.mostRows, count * Self.portionBytes / max(1, size))
+        // Whole portions: those who take them get each at the size that they asked for.
+        count = portion * max(1, wanted / portion)
+      }
+      let goesAhead = readsAhead && !isLast && size < Self.longestAhead
+      if goesAhead { try connection.begin(Self.fetch(count)) }
+      do {
+        if rows.count > 0 { try take(rows) }
+      } catch {
+        if goesAhead { _ = try? connection.finishStatement() }
+        throw error
+      }
+      if isLast { return }
+      rows =
+        goesAhead
+        ? try connection.finishStatement() : try connection.run(Self.fetch(count), isKept: false)
     }
   }
 }

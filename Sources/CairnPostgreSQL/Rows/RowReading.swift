@@ -11,8 +11,6 @@ struct RowReading {
 
   // MARK: Rows
 
-  private var key: String { "t." + SQLText.name(PostgreSQLSchemaBuilder.identifier) }
-
   /// The rows with the given keys in the table of an entity's hierarchy, in any order.
   func rows(_ keys: [Int64], inHierarchyOf entity: SQLEntity) throws -> [RowSnapshot] {
     guard let (statement, shape) = selection(of: keys, inHierarchyOf: entity) else { return [] }
@@ -26,11 +24,19 @@ struct RowReading {
     let shape = content.shapes.shape(of: root, includesSubentities: true)
     var parameters = ParameterList()
     parameters.append(keys: keys)
-    return (
-      Statement(
-        "SELECT \(shape.list("t")) FROM \(shape.table) t WHERE \(key) = ANY ($1)", parameters),
-      shape
-    )
+    return (Statement(shape.selectionOfKeys, parameters), shape)
+  }
+
+  /// The row of one object: what each fault asks for.
+  func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
+    guard let key = objectID.rowKey,
+      let root = schema.sql.entity(number: schema.sql.entity(objectID.entity).rootNumber)
+    else { return nil }
+    let shape = content.shapes.shape(of: root, includesSubentities: true)
+    var parameters = ParameterList()
+    parameters.append(key)
+    let rows = try connection.run(shape.selectionOfKey, parameters)
+    return rows.count == 1 ? try snapshot(rows, 0, shape) : nil
   }
 
   private func snapshots(_ rows: PostgreSQLRows, _ shape: RowShape) throws -> [RowSnapshot] {
@@ -66,21 +72,37 @@ struct RowReading {
   func snapshot(_ rows: PostgreSQLRows, _ row: Int, _ shape: RowShape) throws -> RowSnapshot? {
     guard let number = rows.integer(row, 0), let key = rows.integer(row, 1),
       let version = rows.integer(row, 2),
-      let places = shape.places[Int(truncatingIfNeeded: number)],
+      let places = shape.places(of: Int(truncatingIfNeeded: number)),
       let id = content.objectID(entity: Int(truncatingIfNeeded: number), key: key)
     else { return nil }
-    let values = try places.map { place -> AttributeValue in
-      switch place {
-      case .transient: return .null
-      case .value(let form, let column): return try form.value(rows, row, column)
-      case .toOne(let column, let companion, let destination):
-        guard let key = rows.integer(row, column) else { return .null }
-        let exact = companion.flatMap { rows.integer(row, $0) }.map { Int(truncatingIfNeeded: $0) }
-        return content.objectID(entity: exact ?? destination, key: key, within: destination)
-          .map { .object($0) } ?? .null
+    var failure: (any Error)?
+    let snapshot = RowSnapshot.make(objectID: id, version: version, count: places.count) { slots in
+      for slot in places.indices {
+        do {
+          slots.initialize(slot, to: try value(of: places[slot], rows, row))
+        } catch {
+          slots.initialize(slot, to: .null)
+          failure = error
+        }
       }
     }
-    return .make(objectID: id, version: version, values: values)
+    if let failure { throw failure }
+    return snapshot
+  }
+
+  @inline(__always)
+  private func value(
+    of place: RowShape.Place, _ rows: PostgreSQLRows, _ row: Int
+  ) throws -> AttributeValue {
+    switch place {
+    case .transient: return .null
+    case .value(let form, let column): return try form.value(rows, row, column)
+    case .toOne(let column, let companion, let destination):
+      guard let key = rows.integer(row, column) else { return .null }
+      let exact = companion.flatMap { rows.integer(row, $0) }.map { Int(truncatingIfNeeded: $0) }
+      return content.objectID(entity: exact ?? destination, key: key, within: destination)
+        .map { .object($0) } ?? .null
+    }
   }
 
   // MARK: Members

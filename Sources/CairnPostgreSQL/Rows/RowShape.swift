@@ -19,8 +19,12 @@ final class RowShape: Sendable {
   let types: [PostgreSQLType]
   /// As statements name it.
   let table: String
-  /// The slots of each entity that the rows may be of, by its number.
-  let places: [Int: [Place]]
+  /// The slots of each entity that the rows may be of, by its number less the first one's; nil for others in between.
+  private let places: [[Place]?]
+  private let firstNumber: Int
+  /// The statements that read the rows of keys, and of one, which is the first parameter.
+  let selectionOfKeys: String
+  let selectionOfKey: String
   /// The numbers of the entities; nil when the table has no others.
   let numbers: [Int64]?
 
@@ -57,11 +61,25 @@ final class RowShape: Sendable {
         }
       }
     }
-    self.places = places
+    let first = places.keys.min() ?? 0
+    firstNumber = first
+    self.places = (first...(places.keys.max() ?? first)).map { places[$0] }
     self.columns = columns
     self.types = types
     self.table = schema.place(ofTable: sqlTable)
+    let selection =
+      "SELECT \(columns.map { "t.\($0)" }.joined(separator: ", ")) FROM \(self.table) t "
+      + "WHERE t.\(SQLText.name(PostgreSQLSchemaBuilder.identifier)) = "
+    selectionOfKeys = selection + "ANY ($1)"
+    selectionOfKey = selection + "$1"
     numbers = isWhole ? nil : members.map { Int64($0.number) }
+  }
+
+  /// The slots of an entity by its number; nil for one that the rows are not of.
+  @inline(__always)
+  func places(of number: Int) -> [Place]? {
+    let index = number &- firstNumber
+    return index >= 0 && index < places.count ? places[index] : nil
   }
 
   /// The columns in a SELECT from the table under an alias.

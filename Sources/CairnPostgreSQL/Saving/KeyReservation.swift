@@ -16,6 +16,29 @@ struct KeyReservation {
 
   /// The IDs of new objects, in the order of their entities.
   func objectIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    var runs: [RowKeyRun] = []
+    for entity in entities {
+      if let last = runs.last, last.entity === entity {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append(RowKeyRun(entity: entity, count: 1))
+      }
+    }
+    // Two numbers a table instead of one a row.
+    guard let firsts = try firstKeys(of: runs, attempts: 1) else { return try each(entities) }
+    var ids: [ManagedObjectID] = []
+    ids.reserveCapacity(entities.count)
+    for (run, first) in zip(runs, firsts) {
+      let number = schema.sql.entity(run.entity).number
+      for key in first..<first + Int64(run.count) {
+        if let id = content.objectID(entity: number, key: key) { ids.append(id) }
+      }
+    }
+    return ids
+  }
+
+  /// Keys that do not follow one another, where other programs drew some in between.
+  private func each(_ entities: [EntityDescription]) throws -> [ManagedObjectID] {
     let tables = entities.map { schema.sql.entity($0).table }
     var keys: [String: [Int64]] = [:]
     let counts = Dictionary(grouping: tables, by: { $0 }).sorted { $0.key < $1.key }
@@ -36,12 +59,12 @@ struct KeyReservation {
 
   /// The first key of each run of new objects; nil where other programs draw keys all the time, so that none follow one
   /// another.
-  func firstKeys(of runs: [RowKeyRun]) throws -> [Int64]? {
+  func firstKeys(of runs: [RowKeyRun], attempts: Int = attempts) throws -> [Int64]? {
     let tables = runs.map { schema.sql.entity($0.entity).table }
     var counts: [String: Int] = [:]
     for (run, table) in zip(runs, tables) { counts[table, default: 0] += run.count }
     var next: [String: Int64] = [:]
-    for _ in 0..<Self.attempts {
+    for _ in 0..<attempts {
       let missing = counts.filter { $0.value > 0 && next[$0.key] == nil }.sorted { $0.key < $1.key }
       if missing.isEmpty { break }
       let results = try connection.run(

@@ -19,21 +19,26 @@ struct RowCommit {
   ///   - identifier: The transaction's ID, where it is known.
   ///   - key: That of the changes; nil where there are none for history.
   ///   - request: What history tells of the commit.
+  ///   - first: Statements before the number is drawn.
   ///   - more: Statements after the number was drawn.
   ///   - others: Statements where none is drawn.
+  ///   - plansAnew: Whether the tables have grown so much that plans which the session made before are of no use.
   /// - Returns: The number.
   @discardableResult
   func commit(
     _ transaction: consuming PostgreSQLTransaction, knownAs identifier: Int64? = nil,
     under key: Int64?, of request: (author: String?, contextName: String?, date: Date),
-    after more: [Statement] = [], otherwise others: [Statement] = [], isAnnounced: Bool = true
+    behind first: [Statement] = [], after more: [Statement] = [],
+    otherwise others: [Statement] = [], plansAnew: Bool = false, isAnnounced: Bool = true
   ) throws -> Int64? {
     let announcement =
       state.announces && isAnnounced ? [CommitListening.announcement(in: schema, announcing)] : []
     let numbering = key == nil ? others : HistoryTables.numbering(of: request, in: schema) + more
+    let planning = plansAnew ? [Statement("DISCARD PLANS", isKept: false)] : []
     let answers = try transaction.commit(
-      knownAs: identifier, after: numbering + announcement, timedBy: times, reconnect: reconnect)
+      knownAs: identifier, after: first + numbering + announcement + planning, timedBy: times,
+      reconnect: reconnect)
     guard let key else { return nil }
-    return try recording.number(answers, key, reconnect)
+    return try recording.number(answers.map { Array($0.dropFirst(first.count)) }, key, reconnect)
   }
 }

@@ -8,6 +8,8 @@ struct RowWriting {
   let columns: [String]
   let types: [PostgreSQLType]
   private let places: [(slot: Int, place: RowShape.Place, folding: Folding?)]
+  /// The slots whose values may be NaN, which is kept as NULL.
+  private let numberSlots: [Int]
 
   /// What a derived attribute is that folds another one's text.
   private struct Folding {
@@ -37,7 +39,7 @@ struct RowWriting {
   /// - Parameter slots: nil for all.
   init(content: StoreContent, entity: SQLEntity, slots: [Int]? = nil) {
     let shape = content.shapes.shape(of: entity, includesSubentities: false)
-    let all = shape.places[entity.number] ?? []
+    let all = shape.places(of: entity.number) ?? []
     var (columns, types): ([String], [PostgreSQLType]) = ([], [])
     var places: [(Int, RowShape.Place, Folding?)] = []
     var foldings: [Int: Folding] = [:]
@@ -60,6 +62,13 @@ struct RowWriting {
     self.columns = columns
     self.types = types
     self.places = places
+    numberSlots = places.compactMap { slot, place, _ in
+      guard case .value(let form, _) = place else { return nil }
+      switch form {
+      case .real, .double, .numeric, .date: return slot
+      case .integer, .boolean, .text, .url, .uuid, .bytes, .key: return nil
+      }
+    }
   }
 
   /// Adds the values of a row, one a column.
@@ -85,20 +94,26 @@ struct RowWriting {
 
   /// The row as it will be read back.
   func stored(_ row: RowSnapshot, version: Int64) -> RowSnapshot {
-    var values = [AttributeValue](repeating: .null, count: row.count)
-    for (slot, _, _) in places {
-      let value = row[slot]
-      switch value {
-      case .double(let number) where number.isNaN: continue
-      case .float(let number) where number.isNaN: continue
-      case .decimal(let number) where number.isNaN: continue
-      case .date(let date) where date.timeIntervalSinceReferenceDate.isNaN: continue
-      case .null, .boolean, .integer, .float, .double, .decimal, .string, .date, .data, .uuid, .url,
-        .object:
-        values[slot] = value
+    let isWhole = places.count == row.count && !numberSlots.contains { Self.isNaN(row[$0]) }
+    if isWhole, row.version == version { return row }
+    if isWhole {
+      return .make(objectID: row.objectID, version: version, count: row.count) {
+        $0.initialize(from: row.slots, count: row.count)
       }
     }
+    var values = [AttributeValue](repeating: .null, count: row.count)
+    for (slot, _, _) in places where !Self.isNaN(row[slot]) { values[slot] = row[slot] }
     return .make(objectID: row.objectID, version: version, values: values)
+  }
+
+  private static func isNaN(_ value: AttributeValue) -> Bool {
+    switch value {
+    case .double(let number): number.isNaN
+    case .float(let number): number.isNaN
+    case .decimal(let number): number.isNaN
+    case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+    case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: false
+    }
   }
 }
 
@@ -126,6 +141,12 @@ struct ColumnArrays: ValueSink {
   mutating func appendNull(_ type: PostgreSQLType) {
     arrays[next].appendNull(type)
     advance()
+  }
+
+  /// Begins anew, in the same memory.
+  mutating func removeAll() {
+    for index in arrays.indices { arrays[index].removeAll() }
+    next = 0
   }
 
   private mutating func advance() { next = next + 1 == arrays.count ? 0 : next + 1 }

@@ -15,19 +15,27 @@ struct SaveExecution {
   let metadata: Statement?
   let commit: RowCommit
 
+  /// With so many new rows, the plans that the session's statements had for smaller tables are of no use any more.
+  private static let growth = 500
+
   /// - Returns: nil when others changed rows in between so that nothing is to blame any more: it is worth repeating.
   /// - Throws: ``StoreChange`` when the store is not in the state that was counted on.
   func run() throws -> SaveOutcome? {
-    let plan = try SaveStatements(
-      request, content: content, recordsHistory: commit.state.keepsHistory)
     let sidecar = SidecarWriting(request.sidecar, in: content.schema.name)
     let checks = sidecar.checks
     let recording = commit.recording
     let transaction = PostgreSQLTransaction(begunOn: connection)
     do {
-      var results = try connection.run(
-        recording.beginning + checks + plan.statements + (metadata.map { [$0] } ?? [])
-          + [PostgreSQLTransaction.identification])[...]
+      var (wanted, recorders): ([Int?], [Int]) = ([], [])
+      var results = try connection.run { pipeline in
+        for statement in recording.beginning + checks { try pipeline.send(statement) }
+        let plan = try SaveStatements(
+          request, content: content, recordsHistory: commit.state.keepsHistory, send: pipeline.send)
+        (wanted, recorders) = (plan.wanted, plan.recording)
+        if let metadata { try pipeline.send(metadata) }
+        try sidecar.send(pipeline.send)
+        try pipeline.send(PostgreSQLTransaction.identification)
+      }[...]
       let identifier = results.last?.integer(0, 0)
       let key = try recording.check(&results)
       if let key = sidecar.firstUnmet(results.prefix(checks.count)) {
@@ -35,7 +43,7 @@ struct SaveExecution {
         return .sidecarChanged(key)
       }
       let touched = results.dropFirst(checks.count).map { max($0.affectedRows, $0.count) }
-      let isComplete = zip(touched, plan.wanted).allSatisfy { touched, wanted in
+      let isComplete = zip(touched, wanted).allSatisfy { touched, wanted in
         wanted.map { $0 == touched } ?? true
       }
       guard isComplete else {
@@ -44,14 +52,16 @@ struct SaveExecution {
       }
       try LinkOrdering(content: content, connection: connection).apply(request.links)
       let snapshots = try storedSnapshots()
-      try sidecar.write(on: connection)
-      let isRecorded = plan.recording.contains { touched[$0] > 0 }
+      let sums = try sidecar.sums(
+        results.dropLast().suffix(sidecar.additionCount), on: connection)
+      let isRecorded = recorders.contains { touched[$0] > 0 }
       let number = try commit.commit(
         transaction, knownAs: identifier, under: isRecorded ? key : nil,
-        of: (request.author, request.contextName, request.date),
+        of: (request.author, request.contextName, request.date), behind: sums,
         after: sidecar.writesAtTransaction,
         // Stores that read from this one note how far they came: that must not come back for other writes.
         otherwise: request.sidecar.isEmpty ? [] : [HistoryTables.lasting],
+        plansAnew: request.insertions.count >= Self.growth,
         // Who reads rows learns nothing from bookkeeping alone.
         isAnnounced: !request.isWithoutRows)
       return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: number))
@@ -97,19 +107,29 @@ struct SaveExecution {
 
   /// The rows as they are now: insertions, then updates.
   private func storedSnapshots() throws -> [RowSnapshot] {
-    var writers: [Int: RowWriting] = [:]
-    func stored(_ row: RowSnapshot, _ version: Int64) -> RowSnapshot {
+    struct Kind {
+      let writer: RowWriting
+      let isComputed: Bool
+    }
+    var kinds: [ObjectIdentifier: Kind] = [:]
+    var last: (home: ObjectIdentifier, kind: Kind)?
+    func kind(of row: RowSnapshot) -> Kind {
+      let home = row.home
+      if let last, last.home == home { return last.kind }
       let entity = content.schema.sql.entity(row.objectID.entity)
-      let writer = writers[entity.number] ?? RowWriting(content: content, entity: entity)
-      writers[entity.number] = writer
-      return writer.stored(row, version: version)
+      let kind =
+        kinds[home]
+        ?? Kind(
+          writer: RowWriting(content: content, entity: entity),
+          isComputed: !entity.derivedSlots.isEmpty)
+      kinds[home] = kind
+      last = (home, kind)
+      return kind
     }
-    func isComputed(_ row: RowSnapshot) -> Bool {
-      !content.schema.sql.entity(row.objectID.entity).derivedSlots.isEmpty
-    }
+    func isComputed(_ row: RowSnapshot) -> Bool { kind(of: row).isComputed }
     // Columns that were not written may have changed since the snapshot was read; others are computed by the server.
     let uncertain =
-      request.insertions.map(\.snapshot).filter(isComputed).map(\.objectID)
+      request.insertions.filter { isComputed($0.snapshot) }.map(\.snapshot.objectID)
       + request.updates.filter { $0.overwritesConflicts || isComputed($0.snapshot) }
       .map(\.snapshot.objectID)
     let current = try RowReading(content: content, connection: connection).snapshots(
@@ -117,7 +137,8 @@ struct SaveExecution {
     let found = Dictionary(
       zip(uncertain, current).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
     func row(_ row: RowSnapshot, _ version: Int64) -> RowSnapshot {
-      (found[row.objectID] ?? nil) ?? stored(row, version)
+      if !found.isEmpty, let found = found[row.objectID] ?? nil { return found }
+      return kind(of: row).writer.stored(row, version: version)
     }
     return request.insertions.map { row($0.snapshot, 1) }
       + request.updates.map { row($0.snapshot, $0.version &+ 1) }

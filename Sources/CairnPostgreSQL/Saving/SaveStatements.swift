@@ -4,11 +4,13 @@ import CairnStore
 
 /// The statements of a save, in the order in which they run, and how many rows each must touch.
 ///
+/// Each is sent when it is made: the server works at it while the next one is.
+///
 /// Rows of one entity whose same columns change go together, in arrays that `unnest` makes rows of.
 struct SaveStatements {
   let content: StoreContent
   let request: SaveChangesRequest
-  private(set) var statements: [Statement] = []
+  private let send: (Statement) throws -> Void
   /// By statement; nil where any number will do.
   private(set) var wanted: [Int?] = []
   /// The statements that record in history what they do.
@@ -25,21 +27,25 @@ struct SaveStatements {
   private var schema: PostgreSQLSchema { content.schema }
 
   init(
-    _ request: SaveChangesRequest, content: StoreContent, recordsHistory: Bool = false
+    _ request: SaveChangesRequest, content: StoreContent, recordsHistory: Bool = false,
+    send: @escaping (Statement) throws -> Void
   ) throws {
     self.content = content
     self.request = request
+    self.send = send
     history = recordsHistory ? ChangeRecording(schema: content.schema) : nil
-    lock()
-    delete()
-    clearMovingValues()
+    try lock()
+    try delete()
+    try clearMovingValues()
     try update()
     try insert()
-    link()
+    try link()
   }
 
-  private mutating func add(_ text: String, _ parameters: ParameterList, wanted count: Int? = nil) {
-    statements.append(Statement(text, parameters))
+  private mutating func add(
+    _ text: String, _ parameters: ParameterList, wanted count: Int? = nil
+  ) throws {
+    try send(Statement(text, parameters))
     wanted.append(count)
   }
 
@@ -47,10 +53,10 @@ struct SaveStatements {
   private mutating func change(
     _ text: String, _ parameters: ParameterList, wanted count: Int? = nil, of entity: SQLEntity,
     _ source: @autoclosure () -> ChangeRecording.Source
-  ) {
-    guard let history else { return add(text, parameters, wanted: count) }
-    recording.append(statements.count)
-    add(
+  ) throws {
+    guard let history else { return try add(text, parameters, wanted: count) }
+    recording.append(wanted.count)
+    try add(
       history.recording(text, key: "t.\(Self.key)", of: entity, source()), parameters, wanted: count
     )
   }
@@ -67,12 +73,12 @@ struct SaveStatements {
 
   // MARK: Locks and deletions
 
-  private mutating func lock() {
+  private mutating func lock() throws {
     let groups = Dictionary(grouping: request.locks) { entity($0.objectID).table }
     for (table, locks) in groups.sorted(by: { $0.key < $1.key }) {
       let rows = locks.map { (key: $0.objectID.rowKey ?? 0, version: $0.version) }
       // No other transaction changes them until this one ends.
-      add(
+      try add(
         "SELECT 1 FROM \(schema.place(ofTable: table)) t "
           + "JOIN unnest($1, $2) AS l(id, version) ON t.\(Self.key) = l.id "
           + "AND t.\(Self.version) = l.version FOR SHARE OF t", Self.parameters(rows),
@@ -80,7 +86,7 @@ struct SaveStatements {
     }
   }
 
-  private mutating func delete() {
+  private mutating func delete() throws {
     let groups = Dictionary(grouping: request.deletions) { entity($0.objectID).number }
     for (number, deletions) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = schema.sql.entity(number: number) else { continue }
@@ -89,7 +95,7 @@ struct SaveStatements {
         Tombstone.expression(of: entity, row: "t", in: schema), order: "d.n")
       let checked = deletions.filter { !$0.overwritesConflicts }
       if !checked.isEmpty {
-        change(
+        try change(
           "DELETE FROM \(place) t USING unnest($1, $2) WITH ORDINALITY AS d(id, version, n) "
             + "WHERE t.\(Self.key) = d.id AND t.\(Self.version) = d.version",
           Self.parameters(checked.map { ($0.objectID.rowKey ?? 0, $0.version) }),
@@ -99,21 +105,21 @@ struct SaveStatements {
       forced.append(
         keys: deletions.filter(\.overwritesConflicts).compactMap(\.objectID.rowKey))
       if checked.count < deletions.count {
-        change(
+        try change(
           "DELETE FROM \(place) t USING unnest($1) WITH ORDINALITY AS d(id, n) "
             + "WHERE t.\(Self.key) = d.id", forced, of: entity, source)
       }
       var keys = ParameterList()
       keys.append(keys: deletions.compactMap(\.objectID.rowKey))
       for (table, column) in schema.sql.joinColumns(of: entity) {
-        add(
+        try add(
           "DELETE FROM \(schema.place(ofTable: table)) "
             + "WHERE \(schema.column(column, ofTable: table)) = ANY ($1)", keys)
       }
       for case .foreignKey(let table, let column, _, _, true) in entity.links
       where column != "NULL" {
         let name = schema.column(column, ofTable: table)
-        add(
+        try add(
           "UPDATE \(schema.place(ofTable: table)) SET \(name) = NULL WHERE \(name) = ANY ($1)", keys
         )
       }
@@ -124,7 +130,7 @@ struct SaveStatements {
 
   /// When several updates touch unique columns, the values may be exchanged between the rows; they are all taken away
   /// first, since NULLs never collide.
-  private mutating func clearMovingValues() {
+  private mutating func clearMovingValues() throws {
     var moving: [MovingGroup: [Int64]] = [:]
     for update in request.updates {
       let entity = entity(update.snapshot.objectID)
@@ -140,7 +146,7 @@ struct SaveStatements {
       var parameters = ParameterList()
       parameters.append(keys: keys)
       let list = group.columns.map { "\(schema.column($0, ofTable: group.table)) = NULL" }
-      add(
+      try add(
         "UPDATE \(schema.place(ofTable: group.table)) SET \(list.joined(separator: ", ")) "
           + "WHERE \(Self.key) = ANY ($1)", parameters)
     }
@@ -200,32 +206,31 @@ struct SaveStatements {
       + "FROM unnest(\(marks)) WITH ORDINALITY "
       + "AS u(\((["id", "version"] + names + ["n"]).joined(separator: ", "))) "
       + "WHERE t.\(Self.key) = u.id AND t.\(Self.version) = u.version"
-    for (updates, columns) in try Self.portions(of: updates, writer, row: \.snapshot) {
+    try Self.forEachPortion(of: updates[...], writer, row: \.snapshot) { updates, columns in
       var parameters = Self.parameters(updates.map { ($0.snapshot.rowKey ?? 0, $0.version) })
       columns.append(to: &parameters)
-      change(
+      try change(
         text, parameters, wanted: updates.count, of: entity,
         .update(
           ChangeRecording.names(entity, slots: slots, toManys: group.toManys), order: "u.n"))
     }
   }
 
-  /// The values of rows by the column, so many rows at a time as one statement takes.
-  private static func portions<Row>(
-    of rows: [Row], _ writer: RowWriting, row: (Row) -> RowSnapshot
-  ) throws -> [(rows: ArraySlice<Row>, columns: ColumnArrays)] {
-    var result: [(ArraySlice<Row>, ColumnArrays)] = []
+  /// Gives the values of rows by the column, so many rows at a time as one statement takes.
+  private static func forEachPortion<Row>(
+    of rows: ArraySlice<Row>, _ writer: RowWriting, row: (Row) -> RowSnapshot,
+    _ body: (ArraySlice<Row>, ColumnArrays) throws -> Void
+  ) throws {
     var columns = ColumnArrays(writer.types)
-    var start = 0
+    var start = rows.startIndex
     for index in rows.indices {
       try writer.append(row(rows[index]), to: &columns)
       let isFull = index + 1 - start == portion || columns.byteCount > longestPortion
-      guard isFull || index + 1 == rows.count else { continue }
-      result.append((rows[start...index], columns))
-      columns = ColumnArrays(writer.types)
+      guard isFull || index + 1 == rows.endIndex else { continue }
+      try body(rows[start...index], columns)
+      columns.removeAll()
       start = index + 1
     }
-    return result
   }
 
   /// Whatever version is there; a row that was deleted meanwhile lives on, as was decided.
@@ -246,7 +251,7 @@ struct SaveStatements {
     // A row that the statement made has no transaction that locked it.
     var source = ChangeRecording.Source(kind: "CASE WHEN t.xmax = 0 THEN 0 ELSE 1 END")
     source.properties = ChangeRecording.names(entity, slots: slots, toManys: group.toManys)
-    change(
+    try change(
       "INSERT INTO \(schema.place(ofTable: entity.table)) AS t (\(columns.joined(separator: ", "))) "
         + "VALUES (\(marks.joined(separator: ", "))) ON CONFLICT (\(Self.key)) DO UPDATE SET "
         + "\(assignments)\(Self.version) = GREATEST(t.\(Self.version) + 1, excluded.\(Self.version))",
@@ -254,17 +259,15 @@ struct SaveStatements {
   }
 
   private mutating func insert() throws {
-    let groups = Dictionary(grouping: request.insertions) { entity($0.snapshot.objectID).number }
-    for (number, insertions) in groups.sorted(by: { $0.key < $1.key }) {
-      guard let entity = schema.sql.entity(number: number) else { continue }
+    for (entity, insertions) in insertionsByEntity() {
       let writer = RowWriting(content: content, entity: entity)
-      for (portion, columns) in try Self.portions(of: insertions, writer, row: \.snapshot) {
+      try Self.forEachPortion(of: insertions, writer, row: \.snapshot) { portion, columns in
         var parameters = ParameterList()
         parameters.append(keys: portion.map { $0.snapshot.rowKey ?? 0 })
         columns.append(to: &parameters)
         let names = [Self.key] + writer.columns
         let marks = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        change(
+        try change(
           "INSERT INTO \(schema.place(ofTable: entity.table)) AS t "
             + "(\(Self.entity), \(Self.version), \(names.joined(separator: ", "))) "
             + "SELECT \(entity.number), 1, u.* FROM unnest(\(marks)) AS u", parameters,
@@ -273,9 +276,22 @@ struct SaveStatements {
     }
   }
 
+  /// Mostly they are runs of one entity, which are not copied.
+  private func insertionsByEntity() -> [(SQLEntity, ArraySlice<SaveChangesRequest.Insertion>)] {
+    let all = request.insertions
+    guard let home = all.first?.snapshot.home else { return [] }
+    if all.allSatisfy({ $0.snapshot.home == home }) {
+      return [(entity(all[0].snapshot.objectID), all[...])]
+    }
+    let groups = Dictionary(grouping: all) { entity($0.snapshot.objectID).number }
+    return groups.sorted { $0.key < $1.key }.compactMap { number, insertions in
+      schema.sql.entity(number: number).map { ($0, insertions[...]) }
+    }
+  }
+
   // MARK: Links
 
-  private mutating func link() {
+  private mutating func link() throws {
     for change in request.links {
       guard let link = content.link(of: change.relationship), let owner = change.owner.rowKey else {
         continue
@@ -285,7 +301,7 @@ struct SaveStatements {
         var parameters = ParameterList()
         parameters.append(owner)
         parameters.append(keys: members.compactMap(\.rowKey))
-        for text in Self.statements(link, isAdding: isAdding) { add(text, parameters) }
+        for text in Self.statements(link, isAdding: isAdding) { try add(text, parameters) }
       }
     }
   }

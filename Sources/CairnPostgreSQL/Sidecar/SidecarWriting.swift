@@ -73,56 +73,115 @@ struct SidecarWriting {
 
   // MARK: What is written
 
-  /// Writes everything, in the order of the operations.
-  func write(on connection: PostgreSQLConnection) throws {
+  /// The operations before the first addition.
+  private var leading: ArraySlice<SidecarOperation> {
+    operations.prefix { if case .add = $0 { false } else { true } }
+  }
+
+  /// The additions behind them, each of another key; what comes later waits for their sums.
+  private var additions: [(key: SidecarKey, numbers: [UInt64])] {
+    var keys: Set<SidecarKey> = []
+    var result: [(SidecarKey, [UInt64])] = []
+    for operation in operations.dropFirst(leading.count) {
+      guard case .add(let key, let numbers) = operation, keys.insert(key).inserted else { break }
+      result.append((key, numbers))
+    }
+    return result
+  }
+
+  /// How many of the last statements of ``send(_:)`` take entries that are added to.
+  var additionCount: Int { additions.count }
+
+  /// Sends what is written, in the order of the operations, as far as the additions: of these what takes the entry and
+  /// gives what is there, so that an addition of another program waits, or has been done.
+  func send(_ send: (Statement) throws -> Void) throws {
+    try Self.write(leading, into: table, send)
+    for (key, _) in additions { try send(taking(key)) }
+  }
+
+  /// The statements that write the sums of the additions; what is to be written behind them is written at once.
+  ///
+  /// - Parameter taken: The results of the statements that took the entries.
+  func sums(
+    _ taken: ArraySlice<PostgreSQLRows>, on connection: PostgreSQLConnection
+  ) throws -> [Statement] {
+    let additions = additions
+    let sums = zip(additions, taken).map { addition, rows in
+      writing(addition.numbers, to: addition.key, rows)
+    }
+    let rest = operations.dropFirst(leading.count + additions.count)
+    if rest.isEmpty { return sums }
+    try connection.run(sums)
+    var written = rest.startIndex
+    for (index, operation) in zip(rest.indices, rest) {
+      guard case .add(let key, let numbers) = operation else { continue }
+      try connection.run { try Self.write(rest[written..<index], into: table, $0.send) }
+      let rows = try connection.run([taking(key)])
+      try connection.run(rows.map { writing(numbers, to: key, $0) })
+      written = index + 1
+    }
+    try connection.run { try Self.write(rest[written...], into: table, $0.send) }
+    return []
+  }
+
+  private static func write(
+    _ operations: ArraySlice<SidecarOperation>, into table: String,
+    _ send: (Statement) throws -> Void
+  ) throws {
     var batch = SidecarBatch(table: table)
     for operation in operations {
       switch operation {
-      case .require, .putAtTransaction: continue
-      case .put(let key, let value): try batch.put(key, value, on: connection)
+      case .require, .putAtTransaction, .add: continue
+      case .put(let key, let value): try batch.put(key, value, send)
       case .putAll(let run):
-        try batch.finish(on: connection)
-        try putAll(run, on: connection)
-      case .remove(let key): try batch.remove(key, on: connection)
-      case .add(let key, let numbers):
-        try batch.finish(on: connection)
-        try add(numbers, to: key, on: connection)
+        try batch.finish(send)
+        try putAll(run, into: table, send)
+      case .remove(let key): try batch.remove(key, send)
       }
     }
-    try batch.finish(on: connection)
+    try batch.finish(send)
   }
 
-  private func putAll(_ run: SidecarRun, on connection: PostgreSQLConnection) throws {
-    var batch: [Statement] = []
+  private static func putAll(
+    _ run: SidecarRun, into table: String, _ send: (Statement) throws -> Void
+  ) throws {
     var arrays = SidecarArrays()
+    var failure: (any Error)?
     func end() {
-      if arrays.count > 0 { batch.append(SidecarBatch.putting(arrays, into: table)) }
+      guard arrays.count > 0, failure == nil else { return }
+      do { try send(SidecarBatch.putting(arrays, into: table)) } catch { failure = error }
       arrays = SidecarArrays()
     }
     run.forEach { key, value in
       arrays.append(run.map, key, value: value)
-      if arrays.count == Self.portion { end() }
+      if arrays.count == portion { end() }
     }
     end()
-    try connection.run(batch)
+    if let failure { throw failure }
   }
 
-  /// Takes the entry before it reads it: an addition of another program waits, or has been done.
-  private func add(
-    _ numbers: [UInt64], to key: SidecarKey, on connection: PostgreSQLConnection
-  ) throws {
+  private func taking(_ key: SidecarKey) -> Statement {
+    Statement(
+      "INSERT INTO \(table) AS s (map, key, value) VALUES ($1, $2, '') "
+        + "ON CONFLICT (map, key) DO UPDATE SET value = s.value RETURNING value", parameters(key))
+  }
+
+  private func writing(
+    _ numbers: [UInt64], to key: SidecarKey, _ taken: PostgreSQLRows
+  ) -> Statement {
+    var parameters = parameters(key)
+    guard let sum = SidecarOperation.sum(numbers, taken.data(0, 0)) else {
+      return Statement("DELETE FROM \(table) WHERE map = $1 AND key = $2", parameters)
+    }
+    parameters.append(data: sum)
+    return Statement("UPDATE \(table) SET value = $3 WHERE map = $1 AND key = $2", parameters)
+  }
+
+  private func parameters(_ key: SidecarKey) -> ParameterList {
     var parameters = ParameterList()
     parameters.append(key.map)
     parameters.append(data: key.key)
-    let rows = try connection.run(
-      "INSERT INTO \(table) AS s (map, key, value) VALUES ($1, $2, '') "
-        + "ON CONFLICT (map, key) DO UPDATE SET value = s.value RETURNING value", parameters)
-    guard let sum = SidecarOperation.sum(numbers, rows.data(0, 0)) else {
-      try connection.run("DELETE FROM \(table) WHERE map = $1 AND key = $2", parameters)
-      return
-    }
-    parameters.append(data: sum)
-    try connection.run("UPDATE \(table) SET value = $3 WHERE map = $1 AND key = $2", parameters)
+    return parameters
   }
 }
 
@@ -137,34 +196,32 @@ private struct SidecarBatch {
 
   init(table: String) { self.table = table }
 
-  mutating func put(_ key: SidecarKey, _ value: Data, on connection: PostgreSQLConnection) throws {
-    try take(key, on: connection)
+  mutating func put(_ key: SidecarKey, _ value: Data, _ send: (Statement) throws -> Void) throws {
+    try take(key, send)
     puts.append(key, value: value)
   }
 
-  mutating func remove(_ key: SidecarKey, on connection: PostgreSQLConnection) throws {
-    try take(key, on: connection)
+  mutating func remove(_ key: SidecarKey, _ send: (Statement) throws -> Void) throws {
+    try take(key, send)
     removals.append(key)
   }
 
-  private mutating func take(_ key: SidecarKey, on connection: PostgreSQLConnection) throws {
-    if keys.count >= Self.portion || keys.contains(key) { try finish(on: connection) }
+  private mutating func take(_ key: SidecarKey, _ send: (Statement) throws -> Void) throws {
+    if keys.count >= Self.portion || keys.contains(key) { try finish(send) }
     keys.insert(key)
   }
 
-  mutating func finish(on connection: PostgreSQLConnection) throws {
-    var statements: [Statement] = []
-    if puts.count > 0 { statements.append(Self.putting(puts, into: table)) }
+  mutating func finish(_ send: (Statement) throws -> Void) throws {
+    if puts.count > 0 { try send(Self.putting(puts, into: table)) }
     if removals.count > 0 {
       var parameters = ParameterList()
       removals.append(to: &parameters)
-      statements.append(
+      try send(
         Statement(
           "DELETE FROM \(table) s USING unnest($1, $2) AS k(map, key) "
             + "WHERE s.map = k.map AND s.key = k.key", parameters))
     }
     self = SidecarBatch(table: table)
-    try connection.run(statements)
   }
 
   static func putting(_ arrays: SidecarArrays, into table: String) -> Statement {

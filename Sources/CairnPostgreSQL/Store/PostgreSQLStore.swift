@@ -204,6 +204,12 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     }
   }
 
+  package override func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
+    try work("read rows of") { state, connection in
+      try RowReading(content: state.content, connection: connection).snapshot(for: objectID)
+    }
+  }
+
   package override func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {

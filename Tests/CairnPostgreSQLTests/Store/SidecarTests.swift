@@ -57,6 +57,12 @@ import Testing
       values == [
         Data("2".utf8), Data("3".utf8), nil, Data([0, 0, 0, 0, 0, 0, 0, 2]), nil,
       ])
+    // Few of one map are asked for otherwise than many, or those of several.
+    let many = (0..<20).map { key("\($0)") } + ["b", "n", "a"].map(key)
+    #expect(
+      try store.sidecarValues(for: many).suffix(3) == [values[1], values[3], values[0]])
+    let others = [key("b"), SidecarKey(map: "other", key: Data("b".utf8)), key("b")]
+    #expect(try store.sidecarValues(for: others) == [values[1], nil, values[1]])
   }
 
   /// Each claims a place that must be empty, as the first of several daemons does.
