@@ -15,7 +15,7 @@ extension PostgreSQLFailure {
     let (code, advice) = meaning
     var info: [String: Any] = [:]
     if let state { info[Self.sqlStateKey] = state.code }
-    let end = description.last?.isPunctuation == true ? "" : "."
+    let end = description.last.map(".?!".contains) == true ? "" : "."
     return CoreDataError(
       code, "Cannot \(work) \(place): \(description)\(end) \(advice)", userInfo: info)
   }

@@ -62,7 +62,7 @@ struct SaveExecution {
         // Stores that read from this one note how far they came: that must not come back for other writes.
         otherwise: request.sidecar.isEmpty ? [] : [HistoryTables.lasting],
         plansAnew: request.insertions.count >= Self.growth,
-        // Who reads rows learns nothing from bookkeeping alone.
+        // Readers of rows learn nothing from bookkeeping alone.
         isAnnounced: !request.isWithoutRows)
       return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: number))
     } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {

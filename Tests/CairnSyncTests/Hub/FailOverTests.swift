@@ -58,7 +58,7 @@ import Testing
       return count
     }
     try await offPool { try server.failOver() }
-    // Written before anybody has looked at the other server.
+    // Written before a daemon has looked at the other server.
     try daemons[1].insert(["after"])
     try await settle(daemons)
     let picture = try daemons[0].site.picture()

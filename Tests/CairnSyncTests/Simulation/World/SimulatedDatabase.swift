@@ -12,7 +12,7 @@ import TestServers
 final class SimulatedDatabase: SimulatedStore {
   private let server: PostgreSQLServer
   private let database: String
-  /// The session of whoever administers the server.
+  /// The session of an administrator.
   private let administration: PostgreSQLConnection
   private var session: PostgreSQLConnection?
   private var locking: PostgreSQLConnection?
