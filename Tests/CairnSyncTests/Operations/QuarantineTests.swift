@@ -326,12 +326,11 @@ struct QuarantineTests {
     var environment = SyncEnvironment.live
     environment.turn = { _, turn in
       guard case .rest = turn else { return }
-      while gate.withLock({ gate in
+      let isClosed = gate.withLock { gate in
         if gate.isClosed { gate.isReached = true }
         return gate.isClosed
-      }) {
-        try? await Task.sleep(for: .milliseconds(1))
       }
+      if isClosed { _ = await eventually { gate.withLock { !$0.isClosed } } }
     }
     let daemon = try await refusedAndKept(environment: environment)
     gate.withLock { $0.isClosed = true }
