@@ -22,7 +22,8 @@ final class CommitListening: @unchecked Sendable {
     var session: Session?
     var timer: Timer?
     var isStopped = false
-    /// The newest commit with a number that was seen.
+    /// The newest commit with a number that was seen; nil after one that was told of, its own included: the next
+    /// look begins from there.
     var last: Int64?
     /// Attempts to connect in a row that failed.
     var failures = 0
@@ -116,7 +117,9 @@ final class CommitListening: @unchecked Sendable {
     do {
       let now = MonotonicClock.nanoseconds
       while let found = try session.connection.notification(until: now) {
-        if found.channel == channel, found.payload != ownPayload { isNews = true }
+        guard found.channel == channel else { continue }
+        state.withLock { $0.last = nil }
+        if found.payload != ownPayload { isNews = true }
       }
     } catch {
       lose(session)

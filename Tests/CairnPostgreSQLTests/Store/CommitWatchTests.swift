@@ -31,6 +31,26 @@ import Testing
     #expect(await eventually { calls.withLock { $0 } > first })
   }
 
+  @Test func aSlowLookFindsNoNewsInWhatWasToldOf() async throws {
+    let (one, other) = (try words.openRecording(), try words.openRecording())
+    let calls = Mutex(0)
+    try one.watchCommits { calls.withLock { $0 += 1 } }
+    defer { one.stopWatchingCommits() }
+    let watch = try #require(one.currentWatch)
+    try words.insert("Shelf", in: one)
+    try words.insert("Shelf", in: other)
+    // Its own commit was told of before.
+    #expect(await eventually { calls.withLock { $0 } == 1 })
+    watch.look()
+    watch.look()
+    #expect(calls.withLock { $0 } == 1)
+    // And finds what nothing has told of.
+    try words.sql("UPDATE @cairn_store SET announces = false", on: try words.foreign())
+    try words.insert("Shelf", in: other)
+    watch.look()
+    #expect(calls.withLock { $0 } == 2)
+  }
+
   @Test func aSessionThatEndsIsMadeAnewAndNothingIsMissed() async throws {
     let (one, other) = (try words.openRecording(), try words.openRecording())
     let calls = Mutex(0)
