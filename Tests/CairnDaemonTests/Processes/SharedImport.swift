@@ -65,6 +65,8 @@ struct SharedImport {
     let expected = progress.acknowledged
     #expect(expected.count > 100, "too little was imported to mean anything, seed \(seed)")
 
+    // What one of them still brings comes in parts, and the other says of some that it waits for the rest.
+    for daemon in daemons { _ = try await daemon.ctl("wait", "--timeout", "120") }
     // Twice each: what the second took over from the first has to come back too.
     for daemon in daemons + daemons {
       let waited = try await daemon.ctl("wait", "--timeout", "120")
