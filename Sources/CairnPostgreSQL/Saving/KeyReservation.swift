@@ -30,8 +30,9 @@ struct KeyReservation {
     ids.reserveCapacity(entities.count)
     for (run, first) in zip(runs, firsts) {
       let number = schema.sql.entity(run.entity).number
-      for key in first..<first + Int64(run.count) {
-        if let id = content.objectID(entity: number, key: key) { ids.append(id) }
+      for offset in 0..<Int64(run.count) {
+        // What was drawn fits; the number behind the last key of a sequence may not.
+        if let id = content.objectID(entity: number, key: first &+ offset) { ids.append(id) }
       }
     }
     return ids
@@ -84,7 +85,7 @@ struct KeyReservation {
       }
       guard let first = next[table] else { return nil }
       firsts.append(first)
-      next[table] = first + Int64(run.count)
+      next[table] = first &+ Int64(run.count)
     }
     return firsts
   }

@@ -17,6 +17,17 @@ import Testing
     store = try words.openRecording(capturing: true)
   }
 
+  /// Another program may have set a sequence to its end.
+  @Test func theLastKeysOfASequenceAreGiven() throws {
+    try words.sql(
+      "SELECT setval(pg_get_serial_sequence('@shelf', 'cairn_id'), 9223372036854775805)",
+      on: try words.foreign())
+    let shelf = try #require(store.managedObjectModel.entitiesByName["Shelf"])
+    let ids = try store.obtainPermanentIDs(for: [shelf, shelf])
+    #expect(ids.map(\.rowKey) == [.max - 1, .max])
+    #expect(throws: CoreDataError.self) { try store.obtainPermanentIDs(for: [shelf]) }
+  }
+
   @Test func whileWritesAreHeldPlainSQLWaitsToo() throws {
     let foreign = try words.foreign()
     try foreign.run("SET lock_timeout = '50ms'", isKept: false)
