@@ -118,6 +118,9 @@ open class BatchInsertRequest: PersistentStoreRequest {
 /// Gives rows new values inside the store, without objects: one transaction for each store, no
 /// validation, no hooks.
 ///
+/// Databases check uniqueness constraints row by row: values that only the rows as they were, and not the rows as they
+/// come to be, have twice may be refused (133021), as where each of two numbers goes up by one.
+///
 /// Source: `NSBatchUpdateRequest`.
 open class BatchUpdateRequest: PersistentStoreRequest {
   public let entityName: String
