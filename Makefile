@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo demo-hub test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-units check-newer-systemd soak check-browser test-tools clean
+.PHONY: demo demo-hub test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-partitions check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 ## With the build of the tests: a newcomer who types both commands compiles once.
@@ -91,6 +91,13 @@ check-sync: deps
 	$(SWIFT) build --product cairnd
 	$(SWIFT) build --product cairnctl
 	$(if $(KILLS),CAIRN_KILLS=$(KILLS)) python3 Tests/check-sync.py "$$($(SWIFT) build --show-bin-path)"
+
+## A PostgreSQL server and three daemons in network namespaces: packets are dropped, daemons and the server killed, and a
+## standby without its last commits takes over, FAULTS= times (40); compared with SQL (as root, with iptables).
+check-partitions: deps postgresql-server
+	$(SWIFT) build --product cairnd
+	$(SWIFT) build --product cairnctl
+	$(if $(FAULTS),CAIRN_FAULTS=$(FAULTS)) python3 Tests/check-partitions.py "$$($(SWIFT) build --show-bin-path)"
 
 ## Runs the units, the template units, the drop-ins and the promises of SECURITY.md under a systemd of
 ## its own (as root). UNITS="unit drop-ins" runs some.

@@ -106,6 +106,13 @@ package struct ConnectionSettings: Sendable, CustomStringConvertible, CustomRefl
     return text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
   }
 
+  /// How the kernel finds out that the other side is gone: after how many seconds of silence it asks, how often and how
+  /// many times; and after how many milliseconds it takes what is not received for lost.
+  static let keepalivesIdle = 30
+  static let keepalivesInterval = 10
+  static let keepalivesCount = 3
+  static let userTimeout = 60_000
+
   /// The keywords and values that libpq connects with.
   var parameters: [(keyword: String, value: String)] {
     var all = keywords
@@ -120,9 +127,9 @@ package struct ConnectionSettings: Sendable, CustomStringConvertible, CustomRefl
     }
     // The kernel's own defaults notice a network that is gone after two hours.
     for (keyword, value) in [
-      ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
-      ("tcp_user_timeout", "60000"),
-    ] where all[keyword] == nil { all[keyword] = value }
+      ("keepalives_idle", Self.keepalivesIdle), ("keepalives_interval", Self.keepalivesInterval),
+      ("keepalives_count", Self.keepalivesCount), ("tcp_user_timeout", Self.userTimeout),
+    ] where all[keyword] == nil { all[keyword] = String(value) }
     return all.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 

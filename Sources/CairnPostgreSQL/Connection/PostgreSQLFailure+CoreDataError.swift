@@ -56,7 +56,8 @@ extension PostgreSQLFailure {
     case SQLState.noRight:
       return (
         .persistentStoreSave,
-        "The role lacks a right; the owner of the schema can GRANT it."
+        "The role lacks a right: the owner of what is named can GRANT it, or make a schema that is the role's (CREATE "
+          + "SCHEMA … AUTHORIZATION …)."
       )
     case SQLState.readOnlyTransaction:
       return (

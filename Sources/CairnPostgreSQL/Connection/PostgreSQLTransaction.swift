@@ -24,10 +24,13 @@ package struct PostgreSQLTransaction {
   package let connection: PostgreSQLConnection
 
   /// The statement that begins one, to be the first of a batch.
+  ///
+  /// `SessionSetup` sees to it that a transaction writes unless it says otherwise. A standby refuses `READ WRITE` as if
+  /// it were a feature that it lacks; without it, it says at the first write that it is read-only.
   static func beginning(_ isolation: Isolation = .readCommitted, readOnly: Bool = false)
     -> Statement
   {
-    Statement("BEGIN ISOLATION LEVEL \(isolation.rawValue) READ \(readOnly ? "ONLY" : "WRITE")")
+    Statement("BEGIN ISOLATION LEVEL \(isolation.rawValue)\(readOnly ? " READ ONLY" : "")")
   }
 
   /// Asks for the transaction's ID, to be the last of a batch that writes; nothing as long as nothing was written.

@@ -37,6 +37,7 @@ struct SessionSetup {
       ("search_path", "pg_catalog, pg_temp"),
       ("TimeZone", "UTC"),
       ("standard_conforming_strings", "on"),
+      ("default_transaction_read_only", "off"),
       // Triggers that record the changes of other programs leave those of this session alone.
       (SQLCapture.ownSessions, "on"),
       ("statement_timeout", settings.statementTimeout.map { "\($0.milliseconds)ms" } ?? "0"),
@@ -44,6 +45,33 @@ struct SessionSetup {
       ("idle_in_transaction_session_timeout", "\(settings.idleTransactionTimeout.milliseconds)ms"),
     ]
   }
+
+  /// Has the server notice, as soon as this side does, that the network is gone.
+  ///
+  /// Its own defaults keep the sessions of machines that fell silent for two hours, with their locks and their places among
+  /// `max_connections`. An administrator may have set less.
+  private static let liveness: [String] = {
+    func current(_ name: String) -> String {
+      "CAST(pg_catalog.current_setting('\(name)') AS pg_catalog.int4)"
+    }
+    func setting(_ name: String, _ value: String) -> String {
+      "pg_catalog.set_config('\(name)', CAST(\(value) AS pg_catalog.text), false)"
+    }
+    let keepalives = [
+      ("idle", ConnectionSettings.keepalivesIdle),
+      ("interval", ConnectionSettings.keepalivesInterval),
+      ("count", ConnectionSettings.keepalivesCount),
+    ].map { word, most in
+      let name = "tcp_keepalives_\(word)"
+      return setting(name, "LEAST(\(current(name)), \(most))")
+    }
+    let name = "tcp_user_timeout"
+    let most = ConnectionSettings.userTimeout
+    // Zero is none there.
+    let value =
+      "CASE \(current(name)) WHEN 0 THEN \(most) ELSE LEAST(\(current(name)), \(most)) END"
+    return keepalives + [setting(name, value)]
+  }()
 
   func run(on connection: PostgreSQLConnection) throws -> ServerFacts {
     var parameters = ParameterList()
@@ -61,7 +89,7 @@ struct SessionSetup {
         + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
         + "(SELECT CAST(pg_catalog.date_part('epoch', stats_reset) AS pg_catalog.text) "
         + "FROM pg_catalog.pg_stat_bgwriter), pg_catalog.current_setting('server_encoding'), "
-        + calls.joined(separator: ", "), parameters, isKept: false)
+        + (calls + Self.liveness).joined(separator: ", "), parameters, isKept: false)
     try check(encoding: rows.text(0, 4))
     var facts = ServerFacts()
     facts.version = Int(connection.libpq.serverVersion(connection.handle))

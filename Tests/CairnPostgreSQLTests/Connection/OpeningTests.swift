@@ -52,7 +52,27 @@ import Testing
     #expect(try setting("statement_timeout") == "1min")
     #expect(try setting("lock_timeout") == "10s")
     #expect(try setting("client_encoding") == "UTF8")
+    #expect(try setting("default_transaction_read_only") == "off")
     #expect(try connection.run("SELECT lower('A')").text(0, 0) == "a")
+  }
+
+  /// The kernel's defaults would keep the session of a machine that fell silent for two hours.
+  @Test func theServerNoticesASilentMachineUnlessItIsSetToDoSoSooner() throws {
+    try #require(
+      FileManager.default.fileExists(atPath: "\(server.folder)/server.crt"),
+      "openssl makes the certificate, without which no connection has an address")
+    let eager = server.newName("eager")
+    try owner.run("CREATE ROLE \(eager) LOGIN", isKept: false)
+    try owner.run("ALTER ROLE \(eager) SET tcp_keepalives_idle = 7", isKept: false)
+    try owner.run("ALTER ROLE \(eager) SET tcp_user_timeout = 9000", isKept: false)
+    func settings(_ user: String) throws -> [String?] {
+      let connection = try server.connect(user: user, more: "host=127.0.0.1 sslmode=require")
+      return try ["idle", "interval", "count"].map {
+        try connection.run("SHOW tcp_keepalives_\($0)", isKept: false).text(0, 0)
+      } + [connection.run("SHOW tcp_user_timeout", isKept: false).text(0, 0)]
+    }
+    #expect(try settings("owner") == ["30", "10", "3", "60000"])
+    #expect(try settings(eager) == ["7", "10", "3", "9000"])
   }
 
   /// A server that was set up without a locale makes databases of the encoding `SQL_ASCII`.
