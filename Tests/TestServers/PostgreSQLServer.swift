@@ -230,10 +230,15 @@ package final class PostgreSQLServer: Sendable {
 
   /// The URL of a store in a schema.
   ///
-  /// - Parameter options: Settings of its sessions, as the server's program takes them.
-  package func storeURL(_ schema: String, options: String = "") -> URL? {
+  /// - Parameters:
+  ///   - options: Settings of its sessions, as the server's program takes them.
+  ///   - folder: Where the socket is, when it is not the server's own.
+  package func storeURL(
+    _ schema: String, options: String = "", through folder: String? = nil
+  ) -> URL? {
     let settings = options.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    let host = folder.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let host =
+      (folder ?? self.folder).addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let name = schema.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     return URL(
       string: "postgresql://owner@/postgres?host=\(host)&port=\(port)"
