@@ -188,7 +188,7 @@ let package = Package(
         "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
         "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
         "ParitySamples", "CairnSQLite", "TestServers",
-      ]),
+      ], exclude: ["Golden"]),
     .testTarget(
       name: "CairnContextTests",
       dependencies: [
