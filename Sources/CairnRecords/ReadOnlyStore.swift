@@ -17,7 +17,7 @@ public struct ReadOnlyStoreError: Error, Sendable, CustomStringConvertible {
 /// Any thread may use it; objects belong to the contexts that ``context()`` makes.
 public struct ReadOnlyStore: Sendable {
   public let url: URL
-  /// `SQLite`, `XML` or `Binary`.
+  /// `SQLite`, `XML`, `Binary` or `PostgreSQL`.
   public let type: String
   public let coordinator: PersistentStoreCoordinator
 
@@ -32,7 +32,9 @@ public struct ReadOnlyStore: Sendable {
   ///     for the model that a SQLite store keeps inside.
   /// - Throws: ``ReadOnlyStoreError``, or `ModelFileError` for a model that cannot be read.
   public init(path: String, model modelPath: String?) throws {
-    try self.init(path: path) { url, type in try Self.model(modelPath, for: url, type: type) }
+    try self.init(url: URL(fileURLWithPath: path)) { url, type in
+      try Self.model(modelPath, for: url, type: type)
+    }
   }
 
   /// Opens a store with a model that is known to fit it.
@@ -45,16 +47,34 @@ public struct ReadOnlyStore: Sendable {
     path: String, using model: ManagedObjectModel, type: String? = nil,
     options: [AnyHashable: Any] = [:]
   ) throws {
-    try self.init(path: path, type: type, options: options) { _, _ in model }
+    try self.init(
+      url: URL(fileURLWithPath: path), type: type, options: options
+    ) { _, _ in model }
+  }
+
+  /// Opens a store once more that is open already, whatever kind it is of.
+  ///
+  /// - Throws: ``ReadOnlyStoreError``.
+  public init(
+    _ store: PersistentStore, using model: ManagedObjectModel, options: [AnyHashable: Any] = [:]
+  ) throws {
+    guard let url = store.url else {
+      throw ReadOnlyStoreError(message: "a store without a place is opened once", hint: nil)
+    }
+    // How a database is reached is among them; a file needs none of those that it is written with.
+    let known: [AnyHashable: Any] = url.isFileURL ? [:] : store.options ?? [:]
+    try self.init(url: url, type: store.type, options: known.merging(options) { $1 }) { _, _ in
+      model
+    }
   }
 
   private init(
-    path: String, type known: String? = nil, options: [AnyHashable: Any] = [:],
+    url: URL, type known: String? = nil, options: [AnyHashable: Any] = [:],
     _ model: (URL, String) throws -> ManagedObjectModel
   ) throws {
-    url = URL(fileURLWithPath: path)
+    self.url = url
     do {
-      type = try known ?? Self.type(of: path)
+      type = try known ?? Self.type(of: url.path)
       let model = try model(url, type)
       coordinator = PersistentStoreCoordinator(managedObjectModel: model)
       _ = try coordinator.addPersistentStore(
@@ -64,7 +84,8 @@ public struct ReadOnlyStore: Sendable {
           [StoreOptionKey.readOnly: true, StoreOptionKey.historyTracking: true]) { $1 })
     } catch let error as CoreDataError {
       throw ReadOnlyStoreError(
-        message: "\(path): \(error.message)",
+        // What tells of a database names it.
+        message: url.isFileURL ? "\(url.path): \(error.message)" : error.message,
         hint: error.code == .persistentStoreIncompatibleVersionHash
           ? "name the model that the store was made with by --model" : nil)
     }

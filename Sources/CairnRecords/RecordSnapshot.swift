@@ -4,7 +4,7 @@ import Cairn
 import CairnControl
 import Foundation
 
-/// A SQLite store, read-only, in the state of the first read; what others commit later is not seen.
+/// A store, read-only, in the state of the first read; what others commit later is not seen.
 ///
 /// It is a connection of its own, so that nothing else waits for it. Any thread may use it.
 public struct RecordSnapshot: Sendable {
@@ -18,11 +18,11 @@ public struct RecordSnapshot: Sendable {
     try context.performAndWait { [context] in try context.setQueryGenerationFrom(.current) }
   }
 
-  /// Opens a SQLite store of which the process may have other connections.
-  public init(sqlite path: String, model: ManagedObjectModel) throws {
+  /// Opens a store that is open already, over a connection of its own.
+  public init(of store: PersistentStore, model: ManagedObjectModel) throws {
     try self.init(
       ReadOnlyStore(
-        path: path, using: model, type: StoreTypeName.sqlite,
+        store, using: model,
         // For as long as it takes; the end of the snapshot ends it.
         options: [StoreOptionKey.queryGenerationMaximumAge: Double.infinity]))
   }

@@ -154,8 +154,8 @@ import Testing
       entity: "Item", predicate: predicate, sort: sort, properties: ["number"])
     let all = numbers(try rest(of: cursor(parameters)))
     #expect(predicate == nil ? all.count == Self.count : all.count > 90)
-    let path = try #require(coordinator.persistentStores.first?.url?.path)
-    let snapshot = try RecordSnapshot(sqlite: path, model: coordinator.managedObjectModel)
+    let store = try #require(coordinator.persistentStores.first)
+    let snapshot = try RecordSnapshot(of: store, model: coordinator.managedObjectModel)
     defer { snapshot.close() }
     for size in [1, 7, 50, all.count - 1, all.count, all.count + 1] {
       let exported = try snapshot.cursor(

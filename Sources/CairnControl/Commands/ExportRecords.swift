@@ -23,8 +23,8 @@ public enum ExportRecords: ControlMethod {
     """,
     """
     # Read records at one moment. Needs more: the rows of the fetches in their order, in batches; fetch is the
-    # number of the one that they are of, from 0. Each has one batch at least, which names the members. The
-    # store must keep a write-ahead log. Role: status.
+    # number of the one that they are of, from 0. Each has one batch at least, which names the members. A
+    # store in a file must keep a write-ahead log. Role: status.
     method Export(fetches: []ExportFetch, store: ?string) -> (
       fetch: ?int,
       properties: ?[]string,

@@ -54,8 +54,7 @@ struct StoreBackup: Sendable {
   ) throws -> BackupStore.Reply {
     guard let url = store.url, url.isFileURL else {
       throw ControlError.notPossible(
-        code: "no-file",
-        reason: "\(name) has no file that could be copied; the database's own pg_dump saves one")
+        code: "no-file", reason: "\(name) has no file that could be copied")
     }
     try Self.makeFolder(folder)
     let staging = "\(folder)/.\(label).\(UUID().uuidString)"

@@ -74,7 +74,8 @@ struct RevertCommand: ParsableCommand {
     let count = Readable.count(reply.steps.count, "change")
     guard dryRun else { return Output.line("took back \(count)") }
     Output.line("\(count), nothing written yet; this does it:")
-    let origin = author.map { "--author \(Self.quoted($0))" } ?? store.map { "--store \($0)" } ?? ""
+    let origin =
+      author.map { "--author \(ShellWord.quoted($0))" } ?? store.map { "--store \($0)" } ?? ""
     // An age would mean another time by then.
     var command = "cairnctl revert \(origin) --since \(Self.text(since))"
     if let until { command += " --until \(Self.text(until))" }
@@ -83,15 +84,6 @@ struct RevertCommand: ParsableCommand {
   }
 
   private static func text(_ moment: Moment) -> String { WireDate.text(moment.date.date) ?? "" }
-
-  /// The word as a shell takes it.
-  private static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "._-@".contains($0) }
-    return isPlain
-      ? word
-      : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
-  }
 
   private static func lines(_ step: RevertAuthor.Step) -> [String] {
     let head = "\(step.entity) \(step.record)"

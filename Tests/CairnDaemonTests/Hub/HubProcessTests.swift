@@ -81,6 +81,7 @@ import Testing
     let problem = try #require(try daemon.replica("hub")?.problem)
     #expect(problem.code == "store-unavailable")
     #expect(problem.message.contains("start it, or correct host and port"), "\(problem)")
+    #expect(await daemon.logs("start it, or correct host and port"))
     let waited = try await daemon.ctl("wait", "--for", "hub", "--timeout", "1")
     #expect(waited.code != 0)
     try await offPool { try server.start() }
@@ -132,7 +133,6 @@ import Testing
   @Test(arguments: [
     (["backup", "hub"], "pg_dump"), (["checkpoint", "hub"], "hub has no log"),
     (["store", "migrate", "hub"], "follows the model by itself"),
-    (["export", "--store", "hub"], "hub has no file"),
   ])
   func commandsForFilesRefuseADatabase(_ command: [String], _ words: String) async throws {
     let hub = try HubDaemons()
@@ -142,6 +142,58 @@ import Testing
     let refused = try await daemon.ctl(command)
     #expect(refused.code == 1)
     #expect(refused.errors.contains(words), "\(refused)")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func theAdviceForABackupIsACommandThatSavesTheStore() async throws {
+    let hub = try HubDaemons()
+    let daemon = try hub.make("a")
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Package", "name=apt").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let refused = try await daemon.ctl("backup", "hub")
+    let start = try #require(refused.errors.range(of: "pg_dump ")).lowerBound
+    let command = try #require(refused.errors[start...].split(separator: "\n").first)
+    let programs = try #require(PostgreSQLServer.programs)
+    let saved = try await CairnDaemonTests.run(
+      "/bin/sh", ["-c", "cd '\(hub.folder.path)' && '\(programs)'/\(command)"])
+    #expect(saved.code == 0, "\(command): \(saved.errors)")
+    let dump = try String(contentsOfFile: hub.folder.file("hub.sql"), encoding: .utf8)
+    #expect(await daemon.stop() == 0)
+    // It is all that the store is.
+    _ = try hub.sql("DROP SCHEMA \"\(hub.schema)\" CASCADE")
+    try hub.server.restore(dump)
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Package", "name=dpkg").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try hub.sql("SELECT count(*) FROM @package") == "2")
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func anExportOfAHubIsThatOfTheLocalStore() async throws {
+    let hub = try HubDaemons()
+    let daemon = try hub.make("a", isLinked: false)
+    try await daemon.start()
+    let session = hub.server.newName("exported")
+    let added = try await daemon.ctl(
+      "store", "add", "hub", "postgresql", "\(hub.connection) application_name=\(session)",
+      "--schema", hub.schema)
+    #expect(added.code == 0, "\(added.errors)")
+    let imported = try await daemon.ctl(
+      "import", "-", "--entity", "Package", "--key", "name", input: rows(["a1", "a2", "b1"]))
+    #expect(imported.code == 0, "\(imported.errors)")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let local = try await daemon.ctl("export").output.split(separator: "\n").sorted()
+    let exported = try await daemon.ctl("export", "--store", "hub")
+    #expect(exported.code == 0, "\(exported.errors)")
+    #expect(exported.output.split(separator: "\n").sorted() == local && local.count == 5)
+    // Its read is over: a transaction that stays open keeps the server from cleaning up.
+    let isOver = try await eventually {
+      try hub.sql(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(session)' "
+          + "AND state = 'idle in transaction'") == "0"
+    }
+    #expect(isOver)
     #expect(await daemon.stop() == 0)
   }
 

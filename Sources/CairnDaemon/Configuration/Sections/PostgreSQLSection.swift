@@ -1,5 +1,6 @@
 // A replica in a PostgreSQL database, as the configuration names it.
 import Cairn
+import CairnControl
 import CairnSync
 import Foundation
 
@@ -33,6 +34,16 @@ public struct PostgreSQLSection: Sendable, Hashable {
   /// The place for people.
   var location: String {
     schema == Self.defaultSchema ? connection : "\(connection)#\(schema)"
+  }
+
+  /// The command with which people save the store, and nothing else of the database.
+  func dumpCommand(named name: String) -> String {
+    // pg_dump takes a pattern, in which quotes keep letters and characters as they are.
+    let pattern = "\"\(schema.replacing("\"", with: "\"\""))\""
+    return [
+      "pg_dump", "--dbname", ShellWord.quoted(connection), "--schema", ShellWord.quoted(pattern),
+      "--file", ShellWord.quoted("\(name).sql"),
+    ].joined(separator: " ")
   }
 
   /// How the store is opened.

@@ -99,11 +99,8 @@ extension HandlerTable {
   ) async throws {
     let (store, coordinator) = try group.store(named: parameters.store)
     let name = parameters.store ?? StoreReference.localName
-    guard let path = store.filePath else {
-      throw ControlError.notPossible(code: "no-file", reason: "\(name) has no file")
-    }
     let snapshot = try await Blocking.run {
-      let snapshot = try RecordSnapshot(sqlite: path, model: coordinator.managedObjectModel)
+      let snapshot = try RecordSnapshot(of: store, model: coordinator.managedObjectModel)
       guard try snapshot.keepsState() else {
         throw ControlError.notPossible(
           code: "no-snapshot",

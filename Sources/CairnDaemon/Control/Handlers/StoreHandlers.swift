@@ -55,8 +55,16 @@ extension HandlerTable {
     serve(BackupStore.self) { parameters, engine in
       try await copying.run {
         let group = try await engine.current()
-        let (store, coordinator) = try group.store(named: parameters.name)
         let name = parameters.name ?? StoreReference.localName
+        let sections = await engine.replicas.mapValues(\.section)
+        if case .postgreSQL(let place)? = sections[name]?.store {
+          throw ControlError.notPossible(
+            code: "no-file",
+            reason:
+              "\(name) has no file that could be copied; the database's own program saves it: "
+              + place.dumpCommand(named: name))
+        }
+        let (store, coordinator) = try group.store(named: parameters.name)
         let backup = try StoreBackup(
           folder: await engine.configuration.backup.folder, store: name, label: parameters.label,
           now: Date())
