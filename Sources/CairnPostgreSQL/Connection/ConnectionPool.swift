@@ -96,10 +96,11 @@ package final class ConnectionPool: @unchecked Sendable {
   }
 
   private func giveBack(_ connection: PostgreSQLConnection) {
-    let now = MonotonicClock.nanoseconds
     let longest = UInt64(max(0, Self.longestIdle.wholeNanoseconds))
     var closing: [PostgreSQLConnection] = []
     condition.lock()
+    // Read under the lock: what another caller has given back is never of a later moment.
+    let now = MonotonicClock.nanoseconds
     lent -= 1
     if connection.isReusable, !isClosed { idle.append((connection, now)) }
     while let first = idle.first, now - first.since > longest {

@@ -131,6 +131,21 @@ import Testing
     #expect(try pool.withConnection { $0.backendProcess } != left, "no open transaction is lent")
   }
 
+  /// The moments at which connections came back are compared: two callers may come in another order than they looked at
+  /// the clock.
+  @Test func callersMayGiveConnectionsBackAtTheSameTime() async throws {
+    let pool = ConnectionPool(try server.settings(), limit: 4)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try await offPool { for _ in 0..<1500 { try pool.withConnection { _ in } } }
+        }
+      }
+      try await group.waitForAll()
+    }
+    pool.close()
+  }
+
   @Test func aPoolHasABoundAndAnEnd() throws {
     let pool = ConnectionPool(try server.settings(), limit: 1, patience: .milliseconds(50))
     try pool.withConnection { _ in
