@@ -250,22 +250,35 @@ def stops_while_cut(daemon):
     daemon.start()
 
 
+def sessions(daemon):
+    """How many the server has for a daemon."""
+    return int(server.sql(f"SELECT count(*) FROM pg_stat_activity WHERE client_addr = '{daemon.address}'"))
+
+
 def notices_by_default(daemon):
     """Without any setting of the kernel's or libpq's a daemon finds out that its hub is silent, and says so."""
+    def states():
+        done = daemon.ctl("status", "--json", patience=30)
+        return [r["state"] for r in json.loads(done.stdout)["replicas"]] if done.returncode == 0 else []
+    # The fault before this one may have left it without a connection, whose end it is to notice.
+    deadline = time.monotonic() + patience
+    while not set(states()) & {"inSync", "behind"} or not sessions(daemon):
+        if time.monotonic() > deadline:
+            fail(f"{daemon.name} does not come back: {states()}")
+        time.sleep(0.2)
     daemon.cut("both")
     start = time.monotonic()
     while True:
-        done = daemon.ctl("status", "--json", patience=30)
-        states = [r["state"] for r in json.loads(done.stdout)["replicas"]] if done.returncode == 0 else []
+        found = states()
         took = time.monotonic() - start
-        if states == ["unavailable"]:
+        if found == ["unavailable"]:
             break
         if took > 120:
-            fail(f"{daemon.name} does not notice that it is cut off: {states} {done.stderr.strip()}")
+            fail(f"{daemon.name} does not notice that it is cut off: {found}")
         time.sleep(1)
     print(f"{daemon.name} noticed within {took:.0f} s that it was cut off")
     # So does the server: what is left of the sessions are attempts that got no further.
-    while int(server.sql(f"SELECT count(*) FROM pg_stat_activity WHERE client_addr = '{daemon.address}'")):
+    while sessions(daemon):
         took = time.monotonic() - start
         if took > 150:
             fail(f"the server keeps sessions of {daemon.name}, which is cut off")
