@@ -16,6 +16,8 @@ struct ChangeImporter {
   var source: KnownLoading.SourceReading?
   /// Whether what a delete takes goes into the journal although the deleter had seen it.
   var journalsDeletes = false
+  /// Whether records are reconsidered because of a newer model.
+  var isModelChange = false
 
   /// What came of one change set.
   struct Outcome: Sendable {
@@ -96,7 +98,7 @@ struct ChangeImporter {
           source: set.source, records: set.records, links: set.links, isSent: cursor != nil,
           refused: refused, unchangeable: unchangeable, isPart: source != nil,
           reconsidered: reconsidered.subtracting(unchangeable.keys),
-          journalsDeletes: journalsDeletes)
+          isModelChange: isModelChange, journalsDeletes: journalsDeletes)
         switch try self.attempt(batch, set, cursor, &metWriters) {
         case .applied(var outcome):
           outcome.metWriters = metWriters

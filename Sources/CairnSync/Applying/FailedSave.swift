@@ -22,10 +22,8 @@ struct FailedSave {
     let errors = (error.userInfo[CoreDataErrorKey.detailedErrors] as? [any Error]) ?? [error]
     var records: [RecordID: String] = [:]
     for case let item as CoreDataError in errors where Self.isAboutObjects(item) {
-      guard let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject,
-        let id = culprit(of: object)
-      else { continue }
-      records[id] = item.message
+      guard let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject else { continue }
+      for id in culprits(of: object) { records[id] = item.message }
     }
     if !records.isEmpty { return .invalid(records, error.message) }
     let isAboutObjects = errors.allSatisfy {
@@ -50,11 +48,20 @@ struct FailedSave {
     (1550..<1700).contains(error.code.rawValue)
   }
 
-  /// Which record is to blame for an object that does not pass validation.
-  private func culprit(of object: ManagedObject) -> RecordID? {
-    guard let id = applying.record(of: object) else { return nil }
-    if incoming.contains(id) { return id }
-    return plan.culprits[id] ?? (changed.contains(id) ? id : nil)
+  /// Which records are to blame for an object that does not pass validation.
+  private func culprits(of object: ManagedObject) -> [RecordID] {
+    guard let id = applying.record(of: object) else { return [] }
+    let isWritten = plan.rows.contains {
+      $0.id == id && ($0.kind == .insert || !$0.values.isEmpty)
+    }
+    if isWritten, incoming.contains(id) { return [id] }
+    if let culprit = plan.culprits[id] { return [culprit] }
+    if changed.contains(id) { return [id] }
+    // It is as a program without the rule has written it, and is saved along with what comes to refer to it.
+    let referrers = plan.rows.filter { action in
+      action.values.contains { $0.value.reference == id }
+    }.map(\.id).filter { incoming.contains($0) || changed.contains($0) }
+    return referrers.isEmpty && incoming.contains(id) ? [id] : referrers
   }
 }
 

@@ -4,21 +4,36 @@ import Foundation
 
 /// Shows what a store has kept for a newer version of the model, once it has that version: values of
 /// properties, records of entities and links of relationships that its model did not know.
+///
+/// As if it came in now: what the store's rules refuse goes into quarantine, and is tried again.
 struct Reconsideration {
   let access: StoreAccess
   let context: ManagedObjectContext
+  /// The store that the link brings changes from, which counts what is refused as held.
+  let source: StoreAccess
 
   /// - Returns: What came of it; nil when the model has not changed since the last time.
   func runIfNeeded() throws -> [ChangeImporter.Outcome]? {
     guard try access.ledger().value(SyncKey.reconsider) != nil else { return nil }
-    let found = try records().sorted()
+    let (records, links) = try found()
     var outcomes: [ChangeImporter.Outcome] = []
-    for start in stride(from: 0, to: found.count, by: access.configuration.batchSize) {
-      let part = found[start...].prefix(access.configuration.batchSize)
-      let set = ChangeSet(source: try access.ledger().storeID, after: 0, upTo: 0)
-      outcomes.append(
-        try ChangeImporter(access: access, context: context)
-          .apply(set, cursor: nil, reconsidering: Set(part)))
+    var importer = ChangeImporter(access: access, context: context)
+    importer.isModelChange = true
+    let size = access.configuration.batchSize
+    for start in stride(from: 0, to: records.count, by: size) {
+      var set = ChangeSet(source: try source.ledger().storeID, after: 0, upTo: 0)
+      set.records = try states(of: Array(records[start...].prefix(size)))
+      outcomes.append(try importer.apply(set, cursor: nil))
+    }
+    for start in stride(from: 0, to: links.count, by: size) {
+      var set = ChangeSet(source: try source.ledger().storeID, after: 0, upTo: 0)
+      let ledger = try access.ledger()
+      for key in links[start...].prefix(size) {
+        if let state = try ledger.link(key)?.state {
+          set.links.append(LinkChange(key: key, state: state))
+        }
+      }
+      outcomes.append(try importer.apply(set, cursor: nil))
     }
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
@@ -28,10 +43,11 @@ struct Reconsideration {
     throw StoreAccess.contention(access.store)
   }
 
-  /// The records of which the rows may show more than they do.
-  private func records() throws -> Set<RecordID> {
-    guard let sidecar = access.store as? any SidecarKeeping else { return [] }
-    var found: Set<RecordID> = []
+  /// The records and links of which the rows may show more than they do.
+  private func found() throws -> (records: [RecordID], links: [LinkKey]) {
+    guard let sidecar = access.store as? any SidecarKeeping else { return ([], []) }
+    var records: [RecordID] = []
+    var links: [LinkKey] = []
     let schema = access.schema
     try sidecar.visitEntries(of: .records) { key, value in
       let entry = try RecordEntry(decoding: value)
@@ -40,12 +56,26 @@ struct Reconsideration {
       let hasMore = entry.overlay.keys.contains { name in
         plan.names.place(of: name).map { plan.columns[$0].relationship == nil } ?? false
       }
-      if isHidden || hasMore { found.insert(try SyncKey.identity(RecordID.self, in: key)) }
+      if isHidden || hasMore {
+        records.append(try SyncKey.identity(RecordID.self, in: key))
+      }
     }
     try sidecar.visitEntries(of: .links) { key, _ in
       let link = try SyncKey.linkKey(from: key)
-      if schema.links[link.relationship] != nil { found.formUnion([link.owner, link.member]) }
+      if schema.links[link.relationship] != nil { links.append(link) }
     }
-    return found
+    return (records, links)
+  }
+
+  private func states(of records: [RecordID]) throws -> [RecordState] {
+    let ledger = try access.ledger()
+    try ledger.prefetch(records: records)
+    let reading = RowReading(ledger: ledger)
+    return try records.compactMap { id in
+      guard let entry = try ledger.record(id) else { return nil }
+      let object = ledger.objectID(for: entry)
+      let row = try object.flatMap { try access.store.snapshots(for: [$0]).first ?? nil }
+      return entry.state(id: id, row: try row.map { try reading.values(of: $0) })
+    }
   }
 }

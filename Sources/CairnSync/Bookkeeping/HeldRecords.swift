@@ -50,18 +50,18 @@ extension StoreAccess {
   /// What waits in this store's bookkeeping.
   ///
   /// - Parameters:
-  ///   - source: Only what came from there; nil for all.
+  ///   - sources: Only what came from there, by all names that the store has had; nil for all.
   ///   - filter: What is exchanged: references to other records wait for nothing.
   ///   - hasArrived: Whether a record that is unknown here has arrived before.
   func held(
-    from source: StoreID? = nil, filter: EntityFilter? = nil,
+    from sources: Set<StoreID>? = nil, filter: EntityFilter? = nil,
     hasArrived: (RecordID) throws -> Bool = { _ in false }
   ) throws -> HeldRecords {
     var result = HeldRecords()
     guard let sidecar = store as? any SidecarKeeping else { return result }
     try sidecar.visitEntries(of: .quarantine) { _, value in
       let entry = try QuarantineEntry(decoding: value)
-      if let source, entry.source != source { return }
+      if let sources, !sources.contains(entry.source) { return }
       switch entry.reason {
       case .validation: result.invalid += 1
       case .clockSkew: result.ahead += 1

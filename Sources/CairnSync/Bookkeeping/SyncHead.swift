@@ -131,6 +131,9 @@ struct SyncCursor: Hashable, Sendable {
 
   var isStreaming: Bool { position < streamingUntil }
 
+  /// What was forgotten up to there is not missed: it has been read, or was gone before the first copy began.
+  var furthest: UInt64 { max(position, streamingUntil) }
+
   /// Reads all once more that has been read; what was purged meanwhile is not missed.
   var fromStart: SyncCursor {
     SyncCursor(streamingUntil: max(position, streamingUntil), mark: isStreaming ? 0 : mark)

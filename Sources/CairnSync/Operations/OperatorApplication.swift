@@ -126,6 +126,13 @@ final class OperatorApplication {
       ledger.setRecordID(id, for: object.objectID)
       ledger.setRecord(id, entry)
     }
+    // Others may have forgotten them with the record, and where they stand they would not be sent again.
+    for case .link(let key, true) in edits {
+      guard revived[key.owner] != nil || revived[key.member] != nil,
+        let known = try ledger.link(key)?.state, known.isMember
+      else { continue }
+      try ledger.setLink(key, known)
+    }
   }
 
   // MARK: Values

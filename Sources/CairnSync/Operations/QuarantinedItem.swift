@@ -163,6 +163,10 @@ struct QuarantineReading {
       stamps = link.state.stamps(newTo: try ledger.link(link.key)?.state)
       properties = [String(link.key.relationship.drop { $0 != "." }.dropFirst())]
       isDelete = !link.state.isMember
+      if stored.reason == .validation {
+        effect = .impossible(
+          "a record at one of its ends is refused as the store has it; correct that record")
+      }
     }
     let late = stamps.filter { !time.covers($0) }
     let latest = late.map(\.clock.milliseconds).max()
@@ -187,15 +191,17 @@ struct QuarantineReading {
     let discard = try discarding(held, over: mine)
     if discard.effect == .deletesRecord, let denial = try denial(ofDeleteBy: discard) {
       return .impossible(
-        "the store does not have the record, and it cannot be deleted instead: \(denial); empty that first"
+        "the store does not have the record, and it cannot be deleted instead: \(denial); delete that first"
       )
     }
     return discard.effect
   }
 
-  /// Why a store keeps a record that a discard would delete; nil for one that it does not.
+  /// Why a store keeps a record that a discard would delete, and because of which other; nil for one that it does
+  /// not keep.
   ///
-  /// The record would come in once more, and be refused once more, for as long as its delete is denied.
+  /// The record would come in once more, and be refused once more, for as long as its delete is denied. As it has no
+  /// row, no row of the other shows that it belongs to it.
   private func denial(ofDeleteBy discard: QuarantineDiscard) throws -> String? {
     let access = member.access
     if !access.schema.hasDenials { return nil }
@@ -207,7 +213,14 @@ struct QuarantineReading {
       source: ledger.storeID, records: [discard.decide(at: stamp).state], isSent: false)
     var loading = try KnownLoading(access: access, ledger: ledger)
     let plan = try loading.plan(batch, try access.importSetting(ledger))
-    return plan.held.first { $0.key == .record(discard.held.id) }?.entry.message
+    let id = discard.held.id
+    guard let message = plan.held.first(where: { $0.key == .record(id) })?.entry.message else {
+      return nil
+    }
+    let other = plan.conflicts.first { $0.record == id && $0.rule == .writeWon }?
+      .winningValue.reference
+    guard let other, let entity = try ledger.record(other)?.entity else { return message }
+    return "\(message), but has \(entity) \(other)"
   }
 
   func policy(of state: RecordState) -> DeleteConflictPolicy {

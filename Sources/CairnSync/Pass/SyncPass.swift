@@ -53,7 +53,7 @@ struct SyncPass: @unchecked Sendable {
     /// records and links that had been deleted meanwhile.
     var returned: [String: Int] = [:]
 
-    fileprivate mutating func take(_ outcome: ChangeImporter.Outcome) {
+    mutating func take(_ outcome: ChangeImporter.Outcome) {
       records += outcome.records
       links += outcome.links
       conflicts += outcome.conflicts
@@ -198,10 +198,12 @@ struct SyncPass: @unchecked Sendable {
     }
     if direction.pulls {
       let targets = ForgottenTargets(access: local, source: replica)
+      let ledger = try replica.ledger()
       result =
         result
         + (try local.held(
-          from: try replica.ledger().storeID, filter: filter, hasArrived: targets.haveArrived()))
+          from: Set(try ledger.formerIDs() + [ledger.storeID]), filter: filter,
+          hasArrived: targets.haveArrived()))
     }
     return result
   }
@@ -243,34 +245,42 @@ struct SyncPass: @unchecked Sendable {
       to: served.storeID, at: cursor.position,
       name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
     let read = ahead.take(after: cursor, from: sourceID, by: exporter)
-    guard let set = try read ?? exporter.next(after: cursor) else {
+    let next = try read ?? exporter.next(after: cursor)
+    // Between the look at the beginning of the pass and this, as on a machine that slept, other daemons may have had
+    // the source forget what the destination has yet to hear of.
+    let isBehind = try source.ledger().retention().floor > cursor.furthest
+    let forgotten = try isBehind ? comeBack(destination, to: source) : nil
+    let returned = forgotten.map { [Self.place(of: destination): $0] } ?? [:]
+    guard let set = next else {
       var report = Report(event: .drained)
       report.position = cursor.position
+      report.returned = returned
       return report
     }
     // Once the set is read: what another daemon commits after a look would be read unseen.
     try deletions?.check(
       from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
       filter: filter(in: destination))
-    let next = SyncCursor(
+    let end = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try source.mark(at: set.upTo))
     let wanted = wanted(set, from: source, to: destination)
     let isPart = set.upTo <= cursor.streamingUntil
     let isFull = set.records.count + set.links.count >= exporter.batchSize / 2
-    let finishReading = isFull ? ahead.begin(after: next, by: exporter) : {}
+    let finishReading = isFull ? ahead.begin(after: end, by: exporter) : {}
     defer { finishReading() }
     if served.head.gap == .values {
       try HistoryGap(access: destination).compare(with: wanted.records)
     }
     let outcome = try importing(to: destination, partOf: isPart ? source : nil) {
-      try $0.apply(wanted, cursor: next)
+      try $0.apply(wanted, cursor: end)
     }
     var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
     report.take(outcome)
-    report.position = next.position
+    report.returned = returned
+    report.position = end.position
     if cursor.isStreaming {
-      report.progress = min(1, Double(next.position) / Double(max(1, cursor.streamingUntil)))
+      report.progress = min(1, Double(end.position) / Double(max(1, cursor.streamingUntil)))
     }
     return report
   }
@@ -292,100 +302,6 @@ struct SyncPass: @unchecked Sendable {
     }
     if let filter, destination.store === local.store { set = filter.changes(set) }
     return set
-  }
-
-  /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is
-  /// cheap, because there are few.
-  private func retryHeld(_ access: StoreAccess) throws -> Report {
-    var report = Report(event: .retried)
-    guard let sidecar = access.store as? any SidecarKeeping, try hasHeld(access, sidecar) else {
-      return report
-    }
-    let revealed = try importing(to: access) { importer in
-      try Reconsideration(access: access, context: importer.context).runIfNeeded()
-    }
-    for outcome in revealed ?? [] { report.take(outcome) }
-    let entries = try due(access, sidecar)
-    for (source, entries) in Dictionary(grouping: entries, by: \.source) {
-      let set = ChangeSet(
-        source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
-        links: entries.compactMap(\.link))
-      report.take(try importing(to: access) { try $0.apply(set, cursor: nil) })
-    }
-    let other = access.store === local.store ? replica : local
-    let targets = ForgottenTargets(access: access, source: other)
-    let deleted = wanted(try targets.deleted(), from: other, to: access)
-    if !deleted.isEmpty {
-      report.take(try importing(to: access) { try $0.apply(deleted, cursor: nil) })
-    }
-    let waiting = try claimants(access, sidecar)
-    if !waiting.isEmpty {
-      let set = ChangeSet(
-        source: try access.ledger().storeID, after: 0, upTo: 0)
-      report.take(
-        try importing(to: access) { try $0.apply(set, cursor: nil, reconsidering: waiting) })
-    }
-    // They were reported when they were put there.
-    report.held = []
-    return report
-  }
-
-  /// Whether anything waits at all; mostly nothing does.
-  private func hasHeld(_ access: StoreAccess, _ sidecar: any SidecarKeeping) throws -> Bool {
-    if try access.ledger().value(SyncKey.reconsider) != nil { return true }
-    return try [SyncMap.quarantine, .parked].contains { map in
-      try !sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 1).isEmpty
-    }
-  }
-
-  /// What is to be tried now: all that time has caught up with, and of what validation refuses a part
-  /// that is another each time, so that what stays refused keeps nothing waiting.
-  private func due(
-    _ access: StoreAccess, _ sidecar: any SidecarKeeping
-  ) throws -> [QuarantineEntry] {
-    let ledger = try access.ledger()
-    let time = try ledger.credibleTime(limit: access.latestCredibleTime)
-    var arrived: [QuarantineEntry] = []
-    var refused: [QuarantineEntry] = []
-    try sidecar.visitEntries(of: .quarantine) { _, value in
-      let entry = try QuarantineEntry(decoding: value)
-      if entry.reason == .validation {
-        refused.append(entry)
-      } else if try !entry.isAhead(of: time, in: ledger) {
-        arrived.append(entry)
-      }
-    }
-    let part = 256
-    if refused.count > part {
-      let start = Int(access.environment.random() % UInt64(refused.count))
-      refused = Array((refused[start...] + refused[..<start]).prefix(part))
-    }
-    return arrived + refused
-  }
-
-  /// Records whose reference waits although its target is here: another record has the target for itself, and may
-  /// have let go of it by an application's hand, which sees nothing of who waits; or an operator brought the
-  /// target back.
-  private func claimants(
-    _ access: StoreAccess, _ sidecar: any SidecarKeeping
-  ) throws -> Set<RecordID> {
-    var found: Set<RecordID> = []
-    var ledger = try access.ledger()
-    try sidecar.visitEntries(of: .parked) { key, _ in
-      let (target, reference) = try SyncKey.parked(from: key)
-      guard try ledger.record(try ledger.resolve(target))?.key != nil,
-        let claimant = try ledger.record(reference.owner), claimant.survivor == nil,
-        let plan = access.schema.entities[claimant.entity]
-      else { return }
-      // Without an object it goes along with the target, or is deleted itself.
-      let isAlive =
-        claimant.key != nil
-        || claimant.state(id: reference.owner, row: nil).isAlive(under: plan.policy)
-      if isAlive { found.insert(reference.owner) }
-    } afterPage: {
-      ledger = try access.ledger()
-    }
-    return found
   }
 }
 

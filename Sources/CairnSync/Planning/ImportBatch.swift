@@ -15,6 +15,8 @@ struct ImportBatch: Sendable {
   var isPart = false
   /// Records of which the store may be able to show more now.
   var reconsidered: Set<RecordID> = []
+  /// Whether it can because its model is a newer one now: what it shows then has not been gone.
+  var isModelChange = false
   /// Whether what a delete takes goes into the journal although the deleter had seen it: when the record was
   /// deleted is not known, and a person may want it back.
   var journalsDeletes = false

@@ -162,6 +162,12 @@ struct ImportPlanner {
     return kept[item.id] != nil || hidden[item.id] == nil && setting.isAlive(item.after)
   }
 
+  /// Whether a record that was known here without an object lives again, by itself or with what it had gone along
+  /// with: others may have forgotten what this store then shows of it, with the delete.
+  func livesAgain(_ item: Item) -> Bool {
+    item.entry != nil && item.row == nil && !batch.isModelChange && isPresent(item)
+  }
+
   /// The entity of a record, the plan's decisions included; nil for an unknown one.
   mutating func entity(of id: RecordID) -> String? {
     if let item = items[id] { return item.after.entity }

@@ -141,7 +141,7 @@ extension ImportPlanner {
     guard item.isNews || isInserted || entry != old else { return }
     plan.records.append(
       .init(
-        id: item.id, entry: entry, isNews: item.isNews,
+        id: item.id, entry: entry, isNews: item.isNews || livesAgain(item),
         origin: item.equalsIncoming ? source : nil))
   }
 
@@ -185,16 +185,12 @@ extension ImportPlanner {
     plan.movedLinks = moved.sorted()
     for (key, link) in links.sorted(by: { $0.key < $1.key }) {
       plan.reading = believed(link.state.latestReading, plan.reading)
-      if link.isNews {
+      let relation = shownRelation(of: key)
+      if link.isNews || relation != nil && isShownAgain(key, link) {
         plan.linkStates.append(
           .init(key: key, state: link.state, origin: link.equalsIncoming ? source : nil))
       }
-      guard let relation = schema.links[key.relationship],
-        resolve(key.owner) == key.owner, resolve(key.member) == key.member,
-        isPresent(key.owner), isPresent(key.member),
-        isKind(key.owner, relation.relationship.entity),
-        isKind(key.member, relation.relationship.destinationEntity)
-      else { continue }
+      guard let relation else { continue }
       let end = LinkEnd(key.relationship, .owner, key.owner)
       var action =
         actions[end] ?? .init(relationship: key.relationship, owner: key.owner)
@@ -210,5 +206,22 @@ extension ImportPlanner {
     plan.links = actions.sorted {
       ($0.key.relationship, $0.key.record) < ($1.key.relationship, $1.key.record)
     }.map(\.value)
+  }
+
+  /// The relationship in which rows show a link, or that it is removed; nil where an end of it is not there.
+  private mutating func shownRelation(of key: LinkKey) -> SyncSchema.LinkPlan? {
+    guard let relation = schema.links[key.relationship],
+      resolve(key.owner) == key.owner, resolve(key.member) == key.member,
+      isPresent(key.owner), isPresent(key.member),
+      isKind(key.owner, relation.relationship.entity),
+      isKind(key.member, relation.relationship.destinationEntity)
+    else { return nil }
+    return relation
+  }
+
+  /// Whether a link comes back with one of its ends: who has forgotten the record has forgotten its links, too.
+  private func isShownAgain(_ key: LinkKey, _ link: PlannedLink) -> Bool {
+    link.state.isMember
+      && [key.owner, key.member].contains { id in items[id].map { livesAgain($0) } ?? false }
   }
 }

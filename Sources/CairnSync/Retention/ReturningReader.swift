@@ -42,7 +42,7 @@ struct ReturningReader {
     }
     // During the first copy nothing is needed that was forgotten before it began, nor what has been read
     // before when all is read once more.
-    return max(cursor.position, cursor.streamingUntil) < floor
+    return cursor.furthest < floor
   }
 
   /// What the other knew once and has forgotten: to be deleted here.

@@ -261,4 +261,57 @@ struct RestoredStoreTests {
     }
     #expect(paths == [replica.path])
   }
+
+  /// What waits came from a store that does not have it any more: nothing but an operator ends the waiting.
+  @Test func whatWaitsOfAFormerLifeIsCountedAndCanBeDiscarded() async throws {
+    func daemon(_ name: String) throws -> SyncEngineTests.Daemon {
+      try SyncEngineTests.Daemon(name, in: scratch, model: SampleModel.make(denies: true))
+    }
+    func meet(_ check: (SyncEngineTests.Daemon) async throws -> Void) async throws {
+      let local = try daemon("local")
+      try local.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+      try await check(local)
+      try await local.close()
+    }
+    func expectOneHeld(_ local: SyncEngineTests.Daemon) async throws {
+      let error = await #expect(throws: SyncError.self) {
+        try await local.engine.wait(timeout: .patience)
+      }
+      #expect(error?.code == .recordsHeld)
+      #expect(error?.message.contains("1 record in quarantine") == true, "\(error?.message ?? "")")
+    }
+    try await meet { try await $0.engine.wait(timeout: .patience) }
+    try copy("nas", to: "backup")
+    // It never refuses what its own programs write past the rules.
+    let nas = try daemon("nas")
+    try nas.insert(["k"])
+    try nas.site.write { context in
+      let item = try nas.site.find("Item", "k", in: context) as Any
+      _ = try nas.site.insert("Part", ["key": "p", "item": item], in: context)
+    }
+    try nas.breakRule(value: String(repeating: "x", count: 200))
+    try await nas.close()
+    try await meet(expectOneHeld)
+    try copy("backup", to: "nas")
+    try await meet { local in
+      try await expectOneHeld(local)
+      var item = try #require(try await local.engine.quarantine().items.first)
+      // No store shows whose the part is.
+      let part = try local.record("Part", "p")
+      guard case .impossible(let why) = item.discardEffect, why.contains("Part \(part)") else {
+        Issue.record("\(item.discardEffect)")
+        return
+      }
+      try local.site.write { context in
+        try local.site.find("Part", "p", in: context).map(context.delete)
+      }
+      _ = await #expect(throws: SyncError.self) { try await local.engine.wait(timeout: .patience) }
+      item = try #require(try await local.engine.quarantine().items.first)
+      #expect(item.discardEffect == .deletesRecord)
+      _ = try await local.engine.discard(item.id, revision: item.revision)
+      try await local.engine.wait(timeout: .patience)
+      #expect(try local.site.picture().isEmpty)
+      #expect(try await local.engine.verify(name: "nas", timeout: .patience).isEqual)
+    }
+  }
 }

@@ -228,7 +228,7 @@ struct QuarantineTests {
       Issue.record("\(item.discardEffect)")
       return
     }
-    #expect(why.contains("parts is not empty"))
+    #expect(why.contains("parts is not empty, but has Part \(try daemon.record("Part", "p"));"))
     let error = await #expect(throws: SyncError.self) {
       try await daemon.engine.discard(item.id, revision: item.revision)
     }

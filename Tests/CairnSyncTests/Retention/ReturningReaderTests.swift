@@ -233,6 +233,28 @@ struct ReturningReaderTests {
     try expect(["stays=by b"], [(a, disk), (b, disk), (b, far)])
   }
 
+  /// A machine sleeps in the middle of a pass, after its look at what the other store has forgotten, for longer than
+  /// the retention, and others have that store forget meanwhile.
+  @Test(arguments: [true, false])
+  func whatIsForgottenInTheMiddleOfAPassDoesNotStay(isPull: Bool) throws {
+    let (stays, away) = isPull ? (disk, a) : (a, disk)
+    try insert(["goes", "stays"], stays)
+    for _ in 0..<2 { try fleet.pass(a, disk) }
+    try delete(["goes"], stays)
+    try HistoryCapture(access: stays.access).run()
+    let fleet = fleet
+    fleet.interrupt(stays, at: .beforeExport) {
+      for _ in 0..<3 {
+        fleet.advance(PurgeTests.retention + 1)
+        try stays.purge()
+      }
+    }
+    try fleet.pass(a, disk)
+    #expect(fleet.wasInterrupted)
+    #expect(try values(away) == ["stays=stays"])
+    try expect(["stays=stays"], [(a, disk)])
+  }
+
   /// Specification: sync.md 2.1: where one store has forgotten a delete and another has not, a record that a
   /// third brings back does not live in the one and not in the other.
   @Test func aStoreThatHasNotForgottenADeleteTellsTheOneThatHas() throws {

@@ -1,0 +1,98 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 2.5, 6: what a store has kept for a newer version of its model is shown with that version;
+/// where its rules refuse that, it waits by itself like what comes in.
+struct RefusedUpgradeTests {
+  private let scratch: Scratch
+  private let hub: ReplicaConfiguration
+
+  init() throws {
+    scratch = try Scratch()
+    hub = ReplicaConfiguration(name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
+  }
+
+  private func daemon(
+    _ name: String, _ version: SampleModel.Version
+  ) throws -> SyncEngineTests.Daemon {
+    let daemon = try SyncEngineTests.Daemon(name, in: scratch, model: SampleModel.make(version))
+    try daemon.engine.addReplica(hub)
+    return daemon
+  }
+
+  /// Runs a program whose model lacks the rule on the older store.
+  private func breakRule() throws {
+    let lax = PersistentStoreCoordinator(
+      managedObjectModel: SampleModel.make(isLax: true), storeKinds: [SQLiteStoreKind()])
+    let store = try lax.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil,
+      at: scratch.url.appendingPathComponent("old.sqlite"),
+      options: [StoreOptionKey.historyTracking: true])
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = lax
+    try context.performAndWait {
+      let long = String(repeating: "-", count: SampleModel.mostLength)
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      request.predicate = ObjectPredicate(format: "key == 'bad'")
+      try context.fetch(request).first?.setValue(long, forKey: "value")
+      try context.save()
+    }
+    try lax.remove(store)
+  }
+
+  private func titles(_ daemon: SyncEngineTests.Daemon) throws -> [String] {
+    try daemon.site.write { context in
+      let request = FetchRequest<ManagedObject>(entityName: "Fresh")
+      request.affectedStores = [daemon.site.store]
+      return try context.fetch(request).compactMap { $0.value(forKey: "title") as? String }
+        .sorted()
+    }
+  }
+
+  @Test func whatANewerModelShowsWaitsWhereItIsRefusedAndHoldsUpNothing() async throws {
+    let new = try daemon("new", .muchNewer)
+    try new.site.write { context in
+      for key in ["bad", "good"] {
+        let item = try new.site.insert("Item", ["key": key, "text": key], in: context)
+        _ = try new.site.insert("Fresh", ["title": "of \(key)", "item": item], in: context)
+      }
+    }
+    try await new.engine.wait(timeout: .patience)
+    let old = try daemon("old", .current)
+    try await old.engine.wait(timeout: .patience)
+    try await old.close()
+    try breakRule()
+    let upgraded = try daemon("old", .muchNewer)
+    let error = await #expect(throws: SyncError.self) {
+      try await upgraded.engine.wait(timeout: .patience)
+    }
+    // The value in the hub, and the record that would show beside it here.
+    #expect(error?.code == .recordsHeld, "\(error?.message ?? "")")
+    #expect(try titles(upgraded) == ["of good"])
+    let waiting = try await upgraded.engine.quarantine(in: ["local"]).items
+    #expect(waiting.map(\.entity) == ["Fresh"])
+    try new.site.write { _ = try new.site.insert("Item", ["key": "later"], in: $0) }
+    // The hub holds the value for both.
+    for daemon in [new, upgraded] {
+      _ = await #expect(throws: SyncError.self) {
+        try await daemon.engine.wait(timeout: .patience)
+      }
+    }
+    #expect(try upgraded.item("later", "key") == "later")
+    try upgraded.site.write { context in
+      try upgraded.site.find("Item", "bad", in: context)?.setValue("short", forKey: "text")
+    }
+    try await upgraded.engine.wait(timeout: .patience)
+    #expect(try titles(upgraded) == ["of bad", "of good"])
+    #expect(try await upgraded.engine.verify(name: "hub", timeout: .patience).isEqual)
+    for daemon in [upgraded, new] { try await daemon.close() }
+  }
+}
