@@ -14,6 +14,7 @@ public struct SyncEnvironment: Sendable {
     case beforeBootstrapCommit, afterBootstrapCommit
     case beforePurgeCommit, afterPurgeCommit
     case afterGapCommit
+    case afterDiscardNote
   }
 
   /// What a link is about to do.

@@ -34,9 +34,10 @@ public struct DaemonProcess: Sendable {
 
   /// The steps of sync at which it pauses where that is asked for.
   ///
-  /// But for the one that only stores without their history come by.
+  /// But for those that only stores without their history come by, and an operator who discards.
   public static var stepNames: [String] {
-    SyncEnvironment.Failpoint.allCases.filter { $0 != .afterGapCommit }.map(\.rawValue)
+    let seldom: Set<SyncEnvironment.Failpoint> = [.afterGapCommit, .afterDiscardNote]
+    return SyncEnvironment.Failpoint.allCases.filter { !seldom.contains($0) }.map(\.rawValue)
   }
 
   /// The manual page of the control protocol.

@@ -196,6 +196,12 @@ extension Ledger {
     try journal(conflicts.map { JournalEntry(conflict: $0, time: time) })
   }
 
+  /// Takes out of the journal what did not come to pass.
+  func forget(_ entry: JournalEntry) {
+    put(SyncMap.journal.key(entry.key), nil)
+    put(SyncKey.journalIndex(entry.conflict.record, entry.key), nil)
+  }
+
   @discardableResult
   func journal(_ entries: [JournalEntry]) throws -> Int {
     var added = 0

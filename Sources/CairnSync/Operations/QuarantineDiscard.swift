@@ -48,7 +48,18 @@ struct QuarantineDiscard {
     let latest = (joined.registers.map(\.value.write.stamp) + [joined.deletion?.stamp])
       .compactMap { $0 }
       .reduce(stamp) { $0 > $1 ? $0 : Stamp(clock: $1.clock.next, store: stamp.store) }
-    return isMineAlive ? keep(joined, at: latest) : delete(joined, at: latest)
+    let (state, given) = isMineAlive ? keep(joined, at: latest) : delete(joined, at: latest)
+    return (state, given + losersOfHeld(to: joined))
+  }
+
+  /// What of the held state loses to the store's own values by its stamps, not because it is discarded: once the two
+  /// are one state, nothing else tells of it.
+  private func losersOfHeld(to joined: RecordState) -> [Conflict] {
+    guard let mine else { return [] }
+    let lost = Conflict.lostRegisters(mine: mine, theirs: held, merged: joined, rule: .lastWriter)
+    return lost.filter { conflict in
+      conflict.property.map { held.registers[$0]?.write.stamp == conflict.losingStamp } ?? false
+    }
   }
 
   private func keep(_ joined: RecordState, at stamp: Stamp) -> (RecordState, [Conflict]) {

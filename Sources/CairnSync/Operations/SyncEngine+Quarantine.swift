@@ -128,6 +128,7 @@ extension SyncEngine {
     let lost = try await operating { [self] () throws -> [Conflict] in
       let group = try group([id.store])
       let member = try group.member(named: id.store)
+      var noted: [JournalEntry] = []
       for _ in 0..<StoreAccess.attempts {
         try HistoryCapture(access: member.access).run()
         let reading = try QuarantineReading(member, in: group)
@@ -142,9 +143,13 @@ extension SyncEngine {
           throw SyncError(.notAllowed, "\(id) cannot be discarded: \(why)", recovery: .person)
         }
         guard let held = entry.state else { return [] }
-        guard let lost = try reading.discard(held, insteadOf: entry) else { continue }
-        // What the local store does not take now is in the replica's journal at least.
-        if member.link != nil { try? note(lost, of: member, in: group.local.access) }
+        let lost = try reading.discard(held, insteadOf: entry)
+        if member.link != nil {
+          // What the local store does not take now is in the replica's journal at least.
+          noted = (try? note(lost, of: member, in: group.local.access, insteadOf: noted)) ?? noted
+          try member.access.environment.reach(.afterDiscardNote)
+        }
+        guard try member.access.commit(reading.ledger) else { continue }
         // A pass may have been faster.
         if let again = try QuarantineReading(member, in: group).found(id) {
           _ = try QuarantineRetry(member: member, coordinator: coordinator).run([again])
@@ -160,23 +165,30 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// Keeps what a replica gives up in the local store's journal, too.
+  /// Keeps what a replica is about to give up in the local store's journal, too.
   ///
   /// Where a value loses to one whose writer had not seen it, each store that gets both notes that. What an operator
   /// discards counts as seen by what replaces it: the replica alone would have it in its journal, which goes with its
-  /// file.
+  /// file. The local store has it first: a daemon that ends in between has given up nothing, and the journal tells of
+  /// a value that still waits; the other way round it would tell of less than was given up.
+  ///
+  /// - Parameter former: What was noted for an attempt that others came in between.
+  /// - Returns: What is in the journal now.
   private func note(
-    _ lost: [Conflict], of member: GroupStores.Member, in local: StoreAccess
-  ) throws {
+    _ lost: [Conflict], of member: GroupStores.Member, in local: StoreAccess,
+    insteadOf former: [JournalEntry]
+  ) throws -> [JournalEntry] {
     let entries = lost.map { conflict in
       let entry = JournalEntry(conflict: conflict, time: local.environment.now())
       return member.translation.map(entry.translated) ?? entry
     }
     for _ in 0..<StoreAccess.attempts {
       let ledger = try local.ledger()
+      for entry in former { ledger.forget(entry) }
       try ledger.journal(entries)
-      if try local.commit(ledger, isRebased: true) { return }
+      if try local.commit(ledger, isRebased: true) { return entries }
     }
+    return former
   }
 }
 
@@ -202,15 +214,13 @@ extension QuarantineReading {
       .notQuarantined, "nothing waits as \(id); it may have become visible", recovery: .person)
   }
 
-  /// Writes the store's state over a quarantined one.
+  /// Writes the store's state over a quarantined one in the ledger, which is to be committed.
   ///
   /// It waits in quarantine in place of the other, for the next import to see what follows from it for
   /// other records: what goes along with one that is deleted by this.
   ///
-  /// - Returns: What was lost; nil when others wrote to the store meanwhile.
-  func discard(
-    _ held: RecordState, insteadOf stored: QuarantineEntry
-  ) throws -> [Conflict]? {
+  /// - Returns: What is lost.
+  func discard(_ held: RecordState, insteadOf stored: QuarantineEntry) throws -> [Conflict] {
     let access = member.access
     let id = held.id
     let stamp = ledger.tick(
@@ -232,6 +242,6 @@ extension QuarantineReading {
       content: .record(state))
     ledger.put(SyncKey.quarantine(id), waiting.encoded)
     _ = try ledger.journal(lost, time: access.environment.now())
-    return try access.commit(ledger) ? lost : nil
+    return lost
   }
 }

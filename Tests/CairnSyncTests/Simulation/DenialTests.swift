@@ -191,4 +191,26 @@ struct DenialTests {
     #expect(kept.registers["value"].map { $0.write.stamp > new } == true)
     #expect(lost.map(\.losingValue) == [.string("long")])
   }
+
+  /// The store refuses the whole record for a value of its own, so that what loses to that was merged nowhere.
+  @Test func whatLosesByItsStampIsInTheJournalToo() throws {
+    func register(_ value: String, _ milliseconds: UInt64, _ store: UInt64) -> Register {
+      let stamp = Stamp(
+        clock: ClockReading(milliseconds: milliseconds), store: StoreID(high: store, low: store))
+      return Register(value: .string(value), write: PropertyWrite(stamp: stamp))
+    }
+    func state(_ registers: Registers) -> RecordState {
+      RecordState(id: RecordID(high: 1, low: 1), entity: "Item", registers: registers)
+    }
+    let discard = QuarantineDiscard(
+      mine: state(["value": register("mine", 3, 1), "key": register("k", 1, 1)]),
+      held: state(["value": register("earlier", 2, 2), "key": register("later", 4, 2)]),
+      policy: .lastWriter, isThere: true)
+    #expect(discard.effect == .keepsValues(["key"]))
+    let (kept, lost) = discard.decide(
+      at: Stamp(clock: ClockReading(milliseconds: 5), store: StoreID(high: 1, low: 1)))
+    #expect(kept.registers["value"]?.value == .string("mine"))
+    #expect(lost.map(\.losingValue) == [.string("later"), .string("earlier")])
+    #expect(lost.map(\.rule) == [.discarded, .lastWriter])
+  }
 }
