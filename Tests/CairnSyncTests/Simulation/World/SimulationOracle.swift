@@ -24,6 +24,8 @@ struct SimulationOracle {
     /// The values that the deleter saw.
     let seen: Set<String>
     var isCertain = true
+    /// Whether its store went back to before it.
+    var isUndone = false
   }
   /// What one save is going to have done.
   struct Draft {
@@ -113,7 +115,10 @@ struct SimulationOracle {
     for (record, list) in deletes {
       deletes[record] = list.map { delete in
         var delete = delete
-        if delete.store == store, delete.time >= since { delete.isCertain = false }
+        if delete.store == store, delete.time >= since {
+          delete.isCertain = false
+          delete.isUndone = true
+        }
         return delete
       }
     }
@@ -227,7 +232,8 @@ struct SimulationOracle {
       guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }
       guard let next = successors[value]?.first(where: { writes[$0]?.isCertain == true }),
         !isBlurred(next), !isForgotten(next), writes[next].map({ !wasDeletedSeen($0) }) ?? true,
-        !loose.contains(value), !hasLost(next, to: value, journal)
+        !loose.contains(value), !hasLost(next, to: value, journal),
+        !hasDied(next, journal)
       else { return nil }
       return "stale: \(value) is there although \(next) replaced it"
     }
@@ -243,6 +249,19 @@ struct SimulationOracle {
   private func hasLost(_ next: String, to value: String, _ journal: Set<String>) -> Bool {
     guard let stores = rewritten[value], let write = writes[next] else { return false }
     return !stores.contains(write.store) && journal.contains(next)
+  }
+
+  /// Whether a value lost to a delete that its store made in a life which a backup has ended.
+  ///
+  /// The other store had forgotten the delete, and the note of how far it had read, which went back with the file, does
+  /// not say that it ever had the record: that is news to it, as what a program has written since would be, and comes
+  /// as the backup has it, from before the value. The value is in the journal of the store in which it lost. Seed
+  /// 83000133.
+  private func hasDied(_ next: String, _ journal: Set<String>) -> Bool {
+    guard let write = writes[next], journal.contains(next) else { return false }
+    return (deletes[write.record] ?? []).contains { delete in
+      delete.isUndone && !ancestors(of: delete.seen).contains(next)
+    }
   }
 
   /// Links and references that are not what any store's programs set last.
@@ -327,8 +346,10 @@ extension SimulationOracle {
       last[place, default: [:]][store] = value ?? "-"
       given[place, default: []].insert(value ?? "-")
     }
-    for (place, value) in picture.written where place.split(separator: " ")[1] == record {
-      writeAnew(value, in: store)
+    for (place, value) in picture.written {
+      let words = place.split(separator: " ").map(String.init)
+      // What replaces another property of the record elsewhere replaces it still.
+      if words[1] == record, names?.contains(words[2]) ?? true { writeAnew(value, in: store) }
     }
   }
 

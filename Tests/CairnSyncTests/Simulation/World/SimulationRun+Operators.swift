@@ -109,10 +109,12 @@ extension SimulationRun {
       let tooLong = page.items.filter { $0.entry.state.map(Self.isTooLong) == true }
       // Of the others, a denied delete alone has no values.
       let others = page.items.filter { $0.entry.state?.registers.isEmpty == false }
-      for found in tooLong.isEmpty ? others : tooLong {
+      let links = page.items.filter { $0.entry.link != nil }
+      for found in (tooLong.isEmpty ? others : tooLong) + links {
         isFound = true
         // What waited because of another record need not wait any more once that was given up.
         guard let item = await retry(found, machine, engine, &generator) else { continue }
+        if correct(item, machine, &generator) || item.record == nil { continue }
         if case .impossible = item.discardEffect, let id = item.record {
           takePartsAway(of: id, item.id.store, machine, &generator)
         } else {
@@ -141,6 +143,35 @@ extension SimulationRun {
     return nil
   }
 
+  /// Lets a program correct a record that its own store refuses as it is: to keep that would have all others refuse
+  /// it, and its links wait.
+  ///
+  /// - Returns: Whether there is one.
+  private func correct(
+    _ item: QuarantinedItem, _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+  ) -> Bool {
+    let isLocal = item.id.store == "local"
+    let name = item.id.store
+    let store = isLocal ? machine.local : machine.replicas.first { $0.name == name }
+    let access = isLocal ? machine.engine?.local : try? machine.engine?.link(name).replica
+    guard let store, let access, let picture = try? store.picture() else { return false }
+    let ids =
+      item.entry.link.map { [$0.key.owner, $0.key.member] } ?? [item.record].compactMap { $0 }
+    for id in ids {
+      guard let key = try? key(of: id, in: access), let old = picture.items[key]?.value,
+        old.count >= SampleModel.mostLength
+      else { continue }
+      do {
+        try setValue(oracle.fresh("v"), ofItem: key, was: old, at: store, &generator)
+        count("corrected")
+        return true
+      } catch {
+        note("\(key) is not corrected at \(store.name): \(error)")
+      }
+    }
+    return false
+  }
+
   private static func isTooLong(_ state: RecordState) -> Bool {
     guard case .string(let value)? = (state.registers["value"] ?? state.registers["text"])?.value
     else { return false }
@@ -152,17 +183,29 @@ extension SimulationRun {
     of id: RecordID, _ name: String, _ machine: SimulatedMachine,
     _ generator: inout SeededGenerator
   ) {
-    // The store itself does not show whose they are: the item is not there.
-    let keys = stores.compactMap { try? $0.picture() }.flatMap { picture in
-      picture.parts.filter { $0.value.map { self.names(of: id).contains($0) } ?? false }.keys
-    }
-    let store = name == "local" ? machine.local : machine.replicas.first { $0.name == name }
-    guard let store else { return }
+    let isLocal = name == "local"
+    let store = isLocal ? machine.local : machine.replicas.first { $0.name == name }
+    let access = isLocal ? machine.engine?.local : try? machine.engine?.link(name).replica
+    guard let store, let access else { return }
+    // The rows of the store itself do not show whose they are, as the item is not there: its parts wait for it. In
+    // another store that has the item, a part may be one of its own that this store does not know yet.
+    let waiting = (try? partsWaiting(for: id, in: access)) ?? []
+    let keys =
+      stores.compactMap { try? $0.picture() }.flatMap { picture in
+        picture.parts.filter { $0.value.map { self.names(of: id).contains($0) } ?? false }.keys
+      } + waiting
     note("\(Set(keys).sorted()) are in the way of a discard at \(store.name)")
     do {
       try deleteParts(Set(keys), at: store, &generator)
     } catch {
       note("they stay: \(error)")
+    }
+  }
+
+  /// The keys of the parts that wait for an item in a store.
+  private func partsWaiting(for id: RecordID, in access: StoreAccess) throws -> [String] {
+    try access.ledger().waiting(for: id).filter { $0.property == "item" }.compactMap {
+      try key(of: $0.owner, in: access)
     }
   }
 
@@ -187,6 +230,7 @@ extension SimulationRun {
       let before = try? store.picture()
     else { return }
     let key = (try? key(of: id, in: access)) ?? item.entry.state.flatMap(Self.key)
+    let noted = discards(of: id, in: store)
     do {
       try await Scheduler.$actor.withValue("\(machine.name)/engine") {
         _ = try await engine.discard(item.id, revision: item.revision)
@@ -200,10 +244,11 @@ extension SimulationRun {
       note("\(machine.name) cannot discard \(key ?? "?") at \(store.name): \(error)")
       let code = (error as? SyncError)?.code
       if code == .notAllowed || code == .planChanged { return }
+      // A machine may have died after the commit, or a disk failed; before it, nothing has come of it.
+      if discards(of: id, in: store) == noted { return }
     }
     await scheduler.settle()
     guard let after = try? store.picture() else { return }
-    // Also where it came to nothing because the machine died after the commit.
     if let key, before.named.contains(key) {
       oracle.keep(key, in: before, of: store.name, replacing: Self.replaced(item.discardEffect))
     }
@@ -221,10 +266,16 @@ extension SimulationRun {
     tell(of: store, &generator)
   }
 
-  /// The properties that a discard writes anew; nil for all.
+  /// How often what waited of a record was discarded in a store.
+  private func discards(of id: RecordID, in store: SimulatedStore) -> Int {
+    (try? store.journal())?.count { $0.conflict.record == id && $0.conflict.rule == .discarded }
+      ?? 0
+  }
+
+  /// The properties that a discard writes anew, as pictures call them; nil for all.
   private static func replaced(_ effect: DiscardEffect) -> Set<String>? {
     switch effect {
-    case .keepsValues(let names): Set(names)
+    case .keepsValues(let names): Set(names.map { $0 == "text" ? "value" : $0 })
     case .keepsRecord: nil
     case .deletesRecord, .impossible: []
     }

@@ -75,6 +75,44 @@ extension SimulationRun {
   func deleteParts(
     _ keys: Set<String>, at store: SimulatedStore, _ generator: inout SeededGenerator
   ) throws {
+    try save(at: store, &generator) { context in
+      let request = FetchRequest<ManagedObject>(entityName: "Part")
+      for part in try context.fetch(request) where keys.contains(SimulatedProgram.key(part)) {
+        context.delete(part)
+      }
+    }
+  }
+
+  /// A program gives an item another value.
+  func setValue(
+    _ value: String, ofItem key: String, was old: String, at store: SimulatedStore,
+    _ generator: inout SeededGenerator
+  ) throws {
+    try save(at: store, &generator) { context in
+      let request = FetchRequest<ManagedObject>(entityName: "Item")
+      for item in try context.fetch(request) where SimulatedProgram.key(item) == key {
+        let isRenamed = item.entity.attributesByName["text"] != nil
+        item.setValue(value, forKey: isRenamed ? "text" : "value")
+      }
+    }
+    note("a program at \(store.name) corrects \(key).value = \(value) (was \(old))")
+    var draft = SimulationOracle.Draft()
+    draft.writes = [
+      (
+        .init(
+          value: value, place: "item \(key) value", record: key, store: store.name, time: number),
+        old
+      )
+    ]
+    draft.touched = [key]
+    oracle.acknowledge(draft, in: store.name, at: number)
+  }
+
+  /// Lets a program save by itself, which others do nothing in the middle of.
+  private func save(
+    at store: SimulatedStore, _ generator: inout SeededGenerator,
+    _ work: (ManagedObjectContext) throws -> Void
+  ) throws {
     // One of its own: others may have been started before the store was migrated.
     let isLocal = machines.contains { $0.local === store }
     let coordinator = try store.program(
@@ -83,10 +121,7 @@ extension SimulationRun {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
-      let request = FetchRequest<ManagedObject>(entityName: "Part")
-      for part in try context.fetch(request) where keys.contains(SimulatedProgram.key(part)) {
-        context.delete(part)
-      }
+      try work(context)
       if context.hasChanges { try context.save() }
     }
     if let machine = machines.first(where: { $0.local === store }) ?? generator.pick(machines) {
