@@ -110,15 +110,17 @@ final class Link: Sendable {
   }
 
   func resume() {
-    change { $0.resume() }
+    change { [isOpen = store != nil] in $0.resume(isOpen: isOpen) }
     wakeup.call()
   }
 
   /// Tries at once what was put off, for an operator.
   func retry() {
-    change { $0.retry() }
+    retryPhase()
     wakeup.call()
   }
+
+  private func retryPhase() { change { [isOpen = store != nil] in $0.retry(isOpen: isOpen) } }
 
   /// Ends the link and waits for the step that is running.
   ///
@@ -166,7 +168,7 @@ final class Link: Sendable {
         if let refusal = Task.isCancelled ? stopped : refusal(life) {
           return waiters.resolve(id, .failure(refusal))
         }
-        if !isPatient, case .waiting = life.phase { change { $0.retry() } }
+        if !isPatient, case .waiting = life.phase { retryPhase() }
         poke()
       }
     } onCancel: {

@@ -57,9 +57,9 @@ struct LinkLife: Sendable {
   }
 
   /// An operator's word: whatever stood in the way may be gone.
-  mutating func retry() {
+  mutating func retry(isOpen: Bool) {
     switch phase {
-    case .failed, .waiting, .awaitingApproval: phase = .ready
+    case .failed, .waiting, .awaitingApproval: phase = isOpen ? .ready : .opening
     case .opening, .migrating, .ready, .syncing, .paused, .removed: break
     }
   }
@@ -123,10 +123,11 @@ struct LinkLife: Sendable {
     phase = .paused
   }
 
-  mutating func resume() {
+  mutating func resume(isOpen: Bool) {
     guard isPaused, !isRemoved else { return }
     isPaused = false
-    phase = .ready
+    // A link that was paused before its replica was open has still to open it.
+    phase = isOpen ? .ready : .opening
   }
 
   mutating func remove() {

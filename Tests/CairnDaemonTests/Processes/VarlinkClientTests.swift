@@ -71,6 +71,8 @@ import Testing
       Call(BackupStore.name, ["label": "monday"], keep: ["backup": ["path"]]),
       Call(RestoreStore.name, ["backup": "$backup"]), Call(PauseSync.name, near),
       Call(ResumeSync.name, near), Call(SyncNow.name, near),
+      // The replica is opened anew after the restore.
+      Call(WaitForSync.name, ["name": "near", "timeout": 60]),
       Call(ExplainValue.name, ["entity": "Item", "id": "$id", "property": "name"]),
       Call(ListConflicts.name), Call(ListQuarantine.name),
       Call(

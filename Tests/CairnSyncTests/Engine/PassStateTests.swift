@@ -53,17 +53,27 @@ struct PassStateTests {
     life.pause()
     life.completePass(now: 1)
     #expect(life.phase == .paused && life.next(isOpen: true, now: 1) == .sleep(milliseconds: nil))
-    life.resume()
+    life.resume(isOpen: true)
     let trouble = SyncError(.storeUnavailable, "gone", recovery: .wait)
     life.fail(trouble, now: 10) { UInt64($0) * 100 }
     #expect(life.next(isOpen: true, now: 20) == .sleep(milliseconds: 90))
     #expect(life.next(isOpen: true, now: 110) == .pass)
     life.fail(SyncError(.incompatibleModel, "older", recovery: .person), now: 10) { _ in 1 }
     #expect(life.next(isOpen: true, now: 1 << 40) == .sleep(milliseconds: nil))
-    life.retry()
+    life.retry(isOpen: true)
     #expect(life.next(isOpen: true, now: 0) == .pass)
     life.remove()
     #expect(life.next(isOpen: true, now: 0) == .stop)
+  }
+
+  @Test func aLinkThatGoesOnBeforeItsReplicaIsOpenIsNotCalledReady() {
+    var life = LinkLife()
+    life.pause()
+    life.resume(isOpen: false)
+    #expect(life.phase == .opening && life.next(isOpen: false, now: 0) == .open)
+    life.fail(SyncError(.storeUnavailable, "gone", recovery: .wait), now: 10) { _ in 100 }
+    life.retry(isOpen: false)
+    #expect(life.phase == .opening)
   }
 
   @Test func aPassServesOnlyTheRequestsMadeBeforeItBegan() {
