@@ -237,11 +237,11 @@ struct ChangeImporter {
 
   /// The bookkeeping once all that applications wrote is captured; nil when a writer was faster.
   private func capturedLedger(_ metWriters: inout Bool) throws -> Ledger? {
-    let ledger = try access.ledger()
+    let ledger = try access.freshLedger()
     if ledger.head.bootstrap == .done, try isCaptured(ledger) { return ledger }
     metWriters = true
     try HistoryCapture(access: access).run()
-    let captured = try access.ledger()
+    let captured = try access.freshLedger()
     return captured.head.bootstrap == .done ? captured : nil
   }
 

@@ -61,9 +61,12 @@ final class Ledger {
   /// Changed keys of the maps that are read by prefix, by prefix.
   private var changedByPrefix: [SidecarKey: Set<Data>] = [:]
 
-  /// - Parameter random: Gives the marks.
+  /// - Parameters:
+  ///   - cache: What the running step has read of the head.
+  ///   - random: Gives the marks.
   init(
-    store: PersistentStore, schema: SyncSchema, random: @escaping () -> UInt64
+    store: PersistentStore, schema: SyncSchema, cache: HeadCache? = nil,
+    random: @escaping () -> UInt64
   ) throws {
     guard let sidecar = store as? any SidecarKeeping else {
       throw SyncError(
@@ -75,8 +78,10 @@ final class Ledger {
     self.schema = schema
     self.sidecar = sidecar
     self.random = random
-    let values = try sidecar.sidecarValues(
-      for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
+    func read() throws -> [Data?] {
+      try sidecar.sidecarValues(for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
+    }
+    let values = try cache?.values(reading: read) ?? read()
     storedHead = values[0]
     storedAdditions = values[1]
     storedDigests = values[2]

@@ -77,7 +77,7 @@ struct BootstrapScan {
   /// - Returns: The number of rows looked at; nil when the entity is done.
   private func scanChunk(_ root: String, _ rows: Rows) throws -> Int? {
     for _ in 0..<StoreAccess.attempts {
-      let ledger = try access.ledger()
+      let ledger = try access.freshLedger()
       guard case .scanning(let entity, let after) = ledger.head.bootstrap, entity <= root else {
         return nil
       }

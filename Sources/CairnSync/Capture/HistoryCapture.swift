@@ -38,7 +38,7 @@ struct HistoryCapture {
   private func captureChunk() throws -> (count: Int, isAll: Bool) {
     let history = try access.history()
     for _ in 0..<StoreAccess.attempts {
-      let ledger = try access.ledger()
+      let ledger = try access.freshLedger()
       let captured = ledger.head.captured
       let newest = try history.lastTransactionNumber()
       if try isCaptured(ledger, upTo: newest) { return (0, true) }

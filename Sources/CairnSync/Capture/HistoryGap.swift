@@ -88,7 +88,7 @@ struct HistoryGap {
       }
       let isQuiet = try zip(whole, before).allSatisfy { store, head in
         let later = try store.uncaptured(after: head.captured, limit: 1, includesChanges: false)
-        return try head == store.ledger().head && later.isAll && later.transactions.isEmpty
+        return try head == store.freshLedger().head && later.isAll && later.transactions.isEmpty
       }
       if !isQuiet { continue }
       // Each has to find what it takes also after a death between their commits.

@@ -44,7 +44,10 @@ extension StoreAccess {
   private func hasGoneBack(asSeenBy reader: StoreAccess) throws -> Bool {
     let (ledger, served) = (try ledger(), try reader.ledger())
     let cursor = try served.cursor(for: ledger.storeID)
-    if cursor.markedPosition > ledger.head.sequence { return true }
+    var last = ledger.head.sequence
+    // Another daemon may have served the reader from here since.
+    if cursor.markedPosition > last { last = try freshLedger().head.sequence }
+    if cursor.markedPosition > last { return true }
     if try cursor.mark == 0 || mark(at: cursor.markedPosition) == cursor.mark { return false }
     return try !hasForgotten(cursor, of: served, ledger)
   }

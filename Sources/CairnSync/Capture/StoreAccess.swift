@@ -8,18 +8,34 @@ struct StoreAccess: Sendable {
   let schema: SyncSchema
   let environment: SyncEnvironment
   let configuration: SyncConfiguration
+  /// What the running step has read; nil outside of passes.
+  var headCache: HeadCache?
 
-  /// The bookkeeping as of now, in the names of the model.
+  /// The bookkeeping in the names of the model, as of now or of earlier in the same step.
   func ledger() throws -> Ledger {
     let ledger = try rawLedger()
     if ledger.head.names == schema.namesDigest { return ledger }
     try SchemaUpgrade(access: self).run()
+    headCache?.forget()
     return try rawLedger()
+  }
+
+  /// The bookkeeping as of now, for what has to notice that others have committed.
+  func freshLedger() throws -> Ledger {
+    headCache?.forget()
+    return try ledger()
   }
 
   /// The bookkeeping in the names in which it was left.
   func rawLedger() throws -> Ledger {
-    try Ledger(store: store, schema: schema, random: environment.random)
+    try Ledger(store: store, schema: schema, cache: headCache, random: environment.random)
+  }
+
+  /// The same, with a cache for the steps of one pass.
+  func cachingHead() -> StoreAccess {
+    var access = self
+    access.headCache = HeadCache()
+    return access
   }
 
   func history() throws -> any HistoryKeeping {
@@ -156,6 +172,7 @@ struct StoreAccess: Sendable {
   /// - Returns: False when it has to be planned anew.
   func commit(_ ledger: Ledger, isRebased: Bool = false) throws -> Bool {
     if ledger.isUnchanged { return true }
+    defer { headCache?.forget() }
     func save(_ operations: [SidecarOperation]) throws -> Bool {
       var request = SaveChangesRequest()
       request.sidecar = operations
@@ -175,6 +192,7 @@ struct StoreAccess: Sendable {
   ///   hold, and may be called again then.
   /// - Returns: False when it has to be planned anew.
   func commit(_ ledger: Ledger, by save: ([SidecarOperation]) throws -> Bool) throws -> Bool {
+    defer { headCache?.forget() }
     if try save(ledger.operations()) { return true }
     // No other writer gets in between the look at what has changed and the save, so that this does not go on
     // for as long as others write.

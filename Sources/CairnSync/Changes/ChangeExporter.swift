@@ -86,7 +86,7 @@ struct ChangeExporter {
   func end() throws -> UInt64 { try access.ledger().head.sequence }
 
   private func read(after cursor: SyncCursor, entries page: Int) throws -> Reading {
-    let ledger = try access.ledger()
+    let ledger = try access.freshLedger()
     guard ledger.head.sequence > cursor.position else { return .nothing }
     let (range, looked) = try readRange(after: cursor, entries: page, ledger)
     return try read(range, looked, after: cursor, ledger)
@@ -254,7 +254,7 @@ struct ChangeExporter {
   private func isStillCurrent(
     _ looked: [Looked], _ links: [LinkKey], _ ledger: Ledger
   ) throws -> Bool {
-    let fresh = try access.ledger()
+    let fresh = try access.freshLedger()
     if fresh.head.sequence != ledger.head.sequence {
       let values = try fresh.stored(looked.map { SyncKey.record($0.id) })
       for (item, value) in zip(looked, values) where value != item.stored { return false }

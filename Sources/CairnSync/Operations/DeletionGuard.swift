@@ -27,7 +27,7 @@ final class DeletionGuard {
     filter: EntityFilter?
   ) throws {
     guard limit.harmless < .max else { return }
-    let head = try source.ledger().head.sequence
+    let head = try source.freshLedger().head.sequence
     let key = ObjectIdentifier(destination.store)
     let done = checked[key] ?? 0
     guard head > max(done, cursor.position) else { return }
@@ -67,10 +67,10 @@ struct DeletionSurvey {
   /// - Returns: Nil when it is within the limit, or approved.
   func run(replica: String, store: String) throws -> DeletionPlan? {
     if limit.harmless == .max { return nil }
-    let there = try destination.ledger()
+    let there = try destination.freshLedger()
     if try there.isEmpty(.records) { return nil }
     guard try mayExceed(there) else { return nil }
-    let here = try source.ledger()
+    let here = try source.freshLedger()
     var pending: [String: Pending] = [:]
     try visitChanges(there) { ids in
       for (sequence, entity) in try deleted(ids, here, there) {
@@ -84,7 +84,7 @@ struct DeletionSurvey {
   ///
   /// - Returns: Nil when it is within the limit, or approved.
   func run(_ reader: ReturningReader, replica: String, store: String) throws -> DeletionPlan? {
-    let (here, there) = (try source.ledger(), try destination.ledger())
+    let (here, there) = (try source.freshLedger(), try destination.freshLedger())
     // All that is forgotten was deleted before this place, however many there are.
     let floor = try here.retention().floor
     var pending: [String: Pending] = [:]

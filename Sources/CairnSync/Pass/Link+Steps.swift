@@ -14,8 +14,8 @@ extension Link {
   /// A pass as the link is configured: in its direction, and asking before it deletes much.
   func newPass(on replica: OpenReplica) -> SyncPass {
     SyncPass(
-      local: local, replica: replica.access, context: context, replicaContext: replica.context,
-      direction: configuration.direction,
+      local: local.cachingHead(), replica: replica.access.cachingHead(), context: context,
+      replicaContext: replica.context, direction: configuration.direction,
       deletions: DeletionGuard(
         replica: configuration.name, limit: local.configuration.deletionLimit),
       checkGoingOn: { [weak self] in try self?.checkGoingOn() },

@@ -96,6 +96,7 @@ struct SyncPass: @unchecked Sendable {
   }
 
   func perform(_ step: PassState.Step) throws -> Report {
+    forgetHeads()
     switch step {
     case .identify: return try identify()
     case .captureLocal:
@@ -116,6 +117,12 @@ struct SyncPass: @unchecked Sendable {
     case .move(.pull): return try move(from: replica, to: local)
     case .move(.push): return try move(from: local, to: replica)
     }
+  }
+
+  /// What was read in the step before may have changed since.
+  private func forgetHeads() {
+    local.headCache?.forget()
+    replica.headCache?.forget()
   }
 
   private func capture(_ store: StoreAccess) throws -> Int {
@@ -189,6 +196,7 @@ struct SyncPass: @unchecked Sendable {
   /// link must not be called in step.
   func held() throws -> HeldRecords {
     try checkFiles()
+    forgetHeads()
     var result = HeldRecords()
     if direction.pushes {
       let targets = ForgottenTargets(access: replica, source: local)
@@ -210,6 +218,7 @@ struct SyncPass: @unchecked Sendable {
 
   /// Counts what the direction leaves out, for a pass of one direction.
   func count(_ leftOut: inout LeftOut) throws {
+    forgetHeads()
     let (source, destination) = direction == .pull ? (local, replica) : (replica, local)
     try leftOut.update(
       from: source, missingIn: destination, filter: filter(in: source), afterPage: checkGoingOn)
@@ -302,12 +311,5 @@ struct SyncPass: @unchecked Sendable {
     }
     if let filter, destination.store === local.store { set = filter.changes(set) }
     return set
-  }
-}
-
-extension PersistentStore {
-  /// How many names the store's file has, where it is more than one.
-  var severalFileNames: Int? {
-    (self as? any FilePlaceChecking)?.fileNames.flatMap { $0 > 1 ? $0 : nil }
   }
 }

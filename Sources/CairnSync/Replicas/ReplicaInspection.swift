@@ -233,3 +233,10 @@ package struct ReplicaInspection: Sendable {
       recovery: .person)
   }
 }
+
+extension PersistentStore {
+  /// How many names the store's file has, where it is more than one.
+  var severalFileNames: Int? {
+    (self as? any FilePlaceChecking)?.fileNames.flatMap { $0 > 1 ? $0 : nil }
+  }
+}

@@ -230,7 +230,8 @@ final class Fleet: Sendable {
     context.persistentStoreCoordinator = coordinator
     context.name = replica.name
     var pass = SyncPass(
-      local: local.access, replica: replica.access, context: context, filter: filter)
+      local: local.access.cachingHead(), replica: replica.access.cachingHead(), context: context,
+      filter: filter)
     pass.direction = direction
     pass.deletions = deletions.map { DeletionGuard(replica: replica.name, limit: $0) }
     var machine = PassState(direction: direction)
