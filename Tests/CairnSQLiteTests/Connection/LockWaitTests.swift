@@ -63,7 +63,8 @@ struct LockWaitTests {
       let error = #expect(throws: DatabaseError.self) { try write(waiting: LockWait(limit: limit)) }
       #expect(error?.resultCode == .SQLITE_BUSY)
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
+    // A queue of its own: tests that block have all threads of the global one for longer than the wait.
+    DispatchQueue(label: "lock.holder").asyncAfter(deadline: .now() + .milliseconds(20)) {
       try? holder.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
     }
     try write(waiting: LockWait(limit: 60_000))
