@@ -70,12 +70,17 @@ struct Reconsideration {
   private func states(of records: [RecordID]) throws -> [RecordState] {
     let ledger = try access.ledger()
     try ledger.prefetch(records: records)
-    let reading = RowReading(ledger: ledger)
-    return try records.compactMap { id in
-      guard let entry = try ledger.record(id) else { return nil }
-      let object = ledger.objectID(for: entry)
-      let row = try object.flatMap { try access.store.snapshots(for: [$0]).first ?? nil }
-      return entry.state(id: id, row: try row.map { try reading.values(of: $0) })
+    let entries = try records.compactMap { id in
+      try ledger.record(id).map { (id: id, entry: $0) }
+    }
+    let objects = entries.map { ledger.objectID(for: $0.entry) }
+    let rows = try access.store.snapshots(for: objects.compactMap { $0 })
+    var reading = RowReading(ledger: ledger)
+    try reading.prepare(rows.compactMap { $0 })
+    var next = rows.makeIterator()
+    return try zip(entries, objects).map { item, object in
+      let row = object == nil ? nil : next.next() ?? nil
+      return item.entry.state(id: item.id, row: try row.map { try reading.values(of: $0) })
     }
   }
 }
