@@ -9,8 +9,9 @@ Two daemons have time-outs in their connection, as an operator sets them; the th
 Takes root. CAIRN_FAULTS says how many (40), CAIRN_TEST_SEED which (else drawn and printed).
 check-partitions.py BIN-FOLDER
 """
-import glob, json, os, pathlib, random, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time
-from contextlib import closing
+import glob, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, threading, time
+
+from drill import agree, packages_to_save, tables
 
 binaries = pathlib.Path(sys.argv[1])
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -170,11 +171,7 @@ def write(daemon):
     """Saves packages in small imports until it is over; what is answered is acknowledged."""
     batch = 0
     while not over.is_set():
-        names = [f"{daemon.name}{batch}-{i}" for i in range(4)]
-        rows = [{"name": n, "version": f"{batch}", "section": {"name": f"s{batch % 7}"},
-                 "dependencies": [{"name": f"shared{batch % 5}"}]} for n in names]
-        rows.append({"name": f"shared{batch % 5}", "summary": f"{daemon.name} {batch}"})
-        text = "".join(json.dumps(row) + "\n" for row in rows)
+        names, text = packages_to_save(daemon.name, batch, 4)
         start = time.monotonic()
         done = daemon.ctl("import", "-", "--entity", "Package", "--key", "name", text=text, patience=60)
         slowest[daemon.name] = max(slowest.get(daemon.name, 0), time.monotonic() - start)
@@ -190,21 +187,10 @@ def write(daemon):
 
 def local_rows(path):
     """What the tables of a file say, by names."""
-    with closing(sqlite3.connect(path, timeout=30)) as file:
-        packages = file.execute(
-            "SELECT p.ZNAME, p.ZVERSION, p.ZSUMMARY, s.ZNAME FROM ZPACKAGE p "
-            "LEFT JOIN ZSECTION s ON s.Z_PK = p.ZSECTION").fetchall()
-        sections = file.execute("SELECT ZNAME FROM ZSECTION").fetchall()
-        join = next(r[0] for r in file.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z\\__DEPEND%' ESCAPE '\\'"))
-        ends = [r[1] for r in file.execute(f"PRAGMA table_info({join})")][:2]
-        links = file.execute(
-            f"SELECT a.ZNAME, b.ZNAME FROM {join} JOIN ZPACKAGE a ON a.Z_PK = {ends[0]} "
-            f"JOIN ZPACKAGE b ON b.Z_PK = {ends[1]}").fetchall()
-        check = file.execute("PRAGMA integrity_check").fetchone()[0]
-    if check != "ok":
-        fail(f"{path}: {check}")
-    return picture(packages, sections, links)
+    try:
+        return picture(*tables(path))
+    except AssertionError as damage:
+        fail(damage)
 
 
 def hub_rows(server):
@@ -357,18 +343,7 @@ try:
           f"{max(slowest.values()):.1f} s")
     if len(acknowledged) < 100:
         fail(f"too little was saved to mean anything: {last}")
-    deadline = time.time() + 60
-    while time.time() < deadline and any(d.ctl("status").returncode for d in daemons):
-        time.sleep(0.2)
-    # Twice each: what the second took over from the first has to come back, too.
-    for daemon in daemons + daemons:
-        done = daemon.ctl("wait", "--timeout", f"{patience}", patience=patience + 30)
-        if done.returncode:
-            fail(f"wait of {daemon.name}: {done.stderr.strip()}")
-    for daemon in daemons:
-        done = daemon.ctl("verify", "hub", "--level", "full", patience=patience + 30)
-        if done.returncode:
-            fail(f"verify of {daemon.name}: {(done.stdout + done.stderr).strip()[-600:]}")
+    agree(daemons, patience, fail, "hub", "--level", "full")
     for daemon in daemons:
         daemon.kill(signal.SIGTERM)
     stores = {"the hub": hub_rows(server)} | {d.local.name: local_rows(d.local) for d in daemons}

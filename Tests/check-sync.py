@@ -7,8 +7,10 @@ acknowledged may be missing, but those that only the restored file had.
 CAIRN_KILLS says how often (200), CAIRN_TEST_SEED which (else drawn and printed).
 check-sync.py BIN-FOLDER
 """
-import json, os, pathlib, random, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time
+import os, pathlib, random, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time
 from contextlib import closing
+
+from drill import agree, packages_to_save, tables
 
 binaries = pathlib.Path(sys.argv[1])
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -73,11 +75,7 @@ def write(daemon):
     kills come while it writes."""
     batch = 0
     while not over.is_set() and batch < max(400, 2 * kills):
-        names = [f"{daemon.name}{batch}-{i}" for i in range(5)]
-        rows = [{"name": n, "version": f"{batch}", "section": {"name": f"s{batch % 7}"},
-                 "dependencies": [{"name": f"shared{batch % 5}"}]} for n in names]
-        rows.append({"name": f"shared{batch % 5}", "summary": f"{daemon.name} {batch}"})
-        text = "".join(json.dumps(row) + "\n" for row in rows)
+        names, text = packages_to_save(daemon.name, batch, 5)
         done = daemon.ctl("import", "-", "--entity", "Package", "--key", "name", text=text,
                           patience=20)
         if done.returncode == 0:
@@ -91,22 +89,7 @@ def write(daemon):
 
 def rows(path):
     """What the tables of a file say, by names."""
-    with closing(sqlite3.connect(path, timeout=30)) as file:
-        columns = {r[1] for r in file.execute("PRAGMA table_info(ZPACKAGE)")}
-        assert "ZNAME" in columns, f"{path} has no packages"
-        packages = file.execute(
-            "SELECT p.ZNAME, p.ZVERSION, p.ZSUMMARY, s.ZNAME FROM ZPACKAGE p "
-            "LEFT JOIN ZSECTION s ON s.Z_PK = p.ZSECTION ORDER BY 1").fetchall()
-        sections = file.execute("SELECT ZNAME FROM ZSECTION ORDER BY 1").fetchall()
-        join = next(r[0] for r in file.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z\\__DEPEND%' "
-            "ESCAPE '\\'"))
-        ends = [r[1] for r in file.execute(f"PRAGMA table_info({join})")][:2]
-        links = file.execute(
-            f"SELECT a.ZNAME, b.ZNAME FROM {join} JOIN ZPACKAGE a ON a.Z_PK = {ends[0]} "
-            f"JOIN ZPACKAGE b ON b.Z_PK = {ends[1]} ORDER BY 1, 2").fetchall()
-        check = file.execute("PRAGMA integrity_check").fetchone()[0]
-    assert check == "ok", f"{path}: {check}"
+    packages, sections, links = tables(path)
     for kind, found in (("package", packages), ("section", sections)):
         names = [r[0] for r in found]
         assert len(set(names)) == len(names), f"{path}: a {kind} comes twice"
@@ -179,18 +162,7 @@ try:
     print(f"{kills} kills, {len(acknowledged)} packages acknowledged, {refused['while killed or full']} imports refused")
     if len(acknowledged) < 100:
         fail(f"too little was saved to mean anything: {last}")
-    deadline = time.time() + 60
-    while time.time() < deadline and any(d.ctl("status").returncode for d in daemons):
-        time.sleep(0.2)
-    # Twice each: what the second took over from the first has to come back, too.
-    for daemon in daemons + daemons:
-        done = daemon.ctl("wait", "--timeout", f"{patience}", patience=patience + 30)
-        if done.returncode:
-            fail(f"wait of {daemon.name}: {done.stderr.strip()}")
-    for daemon in daemons:
-        done = daemon.ctl("verify", patience=patience + 30)
-        if done.returncode:
-            fail(f"verify of {daemon.name}: {(done.stdout + done.stderr).strip()[-600:]}")
+    agree(daemons, patience, fail)
     for daemon in daemons:
         daemon.kill(signal.SIGTERM)
     files = [daemon.local for daemon in daemons] + list(replicas.values())

@@ -16,14 +16,7 @@ struct KeyReservation {
 
   /// The IDs of new objects, in the order of their entities.
   func objectIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
-    var runs: [RowKeyRun] = []
-    for entity in entities {
-      if let last = runs.last, last.entity === entity {
-        runs[runs.count - 1].count += 1
-      } else {
-        runs.append(RowKeyRun(entity: entity, count: 1))
-      }
-    }
+    let runs = RowKeyRun.runs(of: entities)
     // Two numbers a table instead of one a row.
     guard let firsts = try firstKeys(of: runs, attempts: 1) else { return try each(entities) }
     var ids: [ManagedObjectID] = []

@@ -19,4 +19,17 @@ package struct RowKeyRun {
     self.entity = entity
     self.count = count
   }
+
+  /// The runs of new objects whose entities follow each other so.
+  package static func runs(of entities: [EntityDescription]) -> [RowKeyRun] {
+    var runs: [RowKeyRun] = []
+    for entity in entities {
+      if let last = runs.last, last.entity === entity {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append(RowKeyRun(entity: entity, count: 1))
+      }
+    }
+    return runs
+  }
 }

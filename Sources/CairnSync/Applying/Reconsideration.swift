@@ -28,7 +28,9 @@ struct Reconsideration {
     for start in stride(from: 0, to: links.count, by: size) {
       var set = ChangeSet(source: try source.ledger().storeID, after: 0, upTo: 0)
       let ledger = try access.ledger()
-      for key in links[start...].prefix(size) {
+      let page = links[start...].prefix(size)
+      try ledger.prefetch(page.map(SyncKey.link))
+      for key in page {
         if let state = try ledger.link(key)?.state {
           set.links.append(LinkChange(key: key, state: state))
         }

@@ -70,14 +70,7 @@ struct RowApplying {
     let entities = sorted.compactMap { access.schema.entities[$0.entity]?.entity }
     guard entities.count == sorted.count, !sorted.isEmpty else { return }
     var ids: [ManagedObjectID] = []
-    var runs: [RowKeyRun] = []
-    for entity in entities {
-      if let last = runs.last, last.entity === entity {
-        runs[runs.count - 1].count += 1
-      } else {
-        runs.append(RowKeyRun(entity: entity, count: 1))
-      }
-    }
+    let runs = RowKeyRun.runs(of: entities)
     if let numbering = access.store as? any RowKeyReserving,
       let firsts = try numbering.reserveRowKeys(for: runs)
     {

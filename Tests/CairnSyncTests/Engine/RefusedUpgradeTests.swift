@@ -1,7 +1,5 @@
 import CairnContext
-import CairnCoordinator
 import CairnModel
-import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
@@ -28,26 +26,6 @@ struct RefusedUpgradeTests {
     return daemon
   }
 
-  /// Runs a program whose model lacks the rule on the older store.
-  private func breakRule() throws {
-    let lax = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(isLax: true), storeKinds: [SQLiteStoreKind()])
-    let store = try lax.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: scratch.url.appendingPathComponent("old.sqlite"),
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = lax
-    try context.performAndWait {
-      let long = String(repeating: "-", count: SampleModel.mostLength)
-      let request = FetchRequest<ManagedObject>(entityName: "Item")
-      request.predicate = ObjectPredicate(format: "key == 'bad'")
-      try context.fetch(request).first?.setValue(long, forKey: "value")
-      try context.save()
-    }
-    try lax.remove(store)
-  }
-
   private func titles(_ daemon: SyncEngineTests.Daemon) throws -> [String] {
     try daemon.site.write { context in
       let request = FetchRequest<ManagedObject>(entityName: "Fresh")
@@ -69,7 +47,7 @@ struct RefusedUpgradeTests {
     let old = try daemon("old", .current)
     try await old.engine.wait(timeout: .patience)
     try await old.close()
-    try breakRule()
+    try LaxProgram.exceed("bad", in: scratch.url.appendingPathComponent("old.sqlite"))
     let upgraded = try daemon("old", .muchNewer)
     let error = await #expect(throws: SyncError.self) {
       try await upgraded.engine.wait(timeout: .patience)

@@ -1,11 +1,8 @@
 import CairnContext
-import CairnCoordinator
 import CairnModel
-import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -20,38 +17,11 @@ struct HeldWaitTests {
     replica = scratch.url.appendingPathComponent("nas.sqlite")
   }
 
-  /// Runs a program whose model lacks the rule on the replica.
-  private func breakRuleAtReplica() throws {
-    let lax = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(isLax: true), storeKinds: [SQLiteStoreKind()])
-    let store = try lax.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil, at: replica,
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = lax
-    try context.performAndWait {
-      let long = String(repeating: "-", count: SampleModel.mostLength)
-      let request = FetchRequest<ManagedObject>(entityName: "Item")
-      try context.fetch(request).first?.setValue(long, forKey: "value")
-      try context.save()
-    }
-    try lax.remove(store)
-  }
-
   /// The link's other end is put right by what comes after the link was tried; the next pass lets it in.
   @Test func aWaitLooksOnceMoreWhereWhatArrivedLetsInWhatWaited() async throws {
     // The link is held up before it rests: its next pass begins after the wait.
-    let gate = Mutex((isClosed: false, isReached: false))
-    var environment = SyncEnvironment.live
-    environment.turn = { _, turn in
-      guard case .rest = turn else { return }
-      let isClosed = gate.withLock { gate in
-        if gate.isClosed { gate.isReached = true }
-        return gate.isClosed
-      }
-      if isClosed { _ = await eventually { gate.withLock { !$0.isClosed } } }
-    }
-    let daemon = try SyncEngineTests.Daemon("local", in: scratch, environment: environment)
+    let gate = RestGate()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, environment: gate.environment)
     try daemon.site.write { context in
       _ = try daemon.site.insert("Item", ["key": "k", "value": "v"], in: context)
       _ = try daemon.site.insert("Tag", ["name": "t"], in: context)
@@ -60,7 +30,7 @@ struct HeldWaitTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: replica, direction: .push))
     try await daemon.engine.wait(timeout: .patience)
-    try breakRuleAtReplica()
+    try LaxProgram.exceed("k", in: replica)
     try daemon.site.write { context in
       let tag = try #require(try daemon.site.find("Tag", "t", in: context))
       try daemon.set("k", "tags", Set([tag]), in: context)
@@ -72,14 +42,13 @@ struct HeldWaitTests {
       return
     }
     #expect(why.contains("correct that record"))
-    gate.withLock { $0.isClosed = true }
-    #expect(await eventually { gate.withLock { $0.isReached } })
+    #expect(await gate.close())
     try daemon.site.write { try daemon.set("k", "value", "short", in: $0) }
     let requested = try daemon.engine.link("nas").life.requested
     async let wait: Void = daemon.engine.wait(timeout: .patience)
     #expect(
       try await eventually { try daemon.engine.link("nas").life.requested > requested })
-    gate.withLock { $0.isClosed = false }
+    gate.open()
     try await wait
     #expect(try await daemon.engine.quarantine().items.isEmpty)
     #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)

@@ -1,11 +1,8 @@
 import CairnContext
-import CairnCoordinator
 import CairnModel
-import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -188,20 +185,8 @@ struct QuarantineTests {
 
   /// Runs a program whose model lacks the rule on the local store: others cannot save near what breaks it.
   private func withoutRule(_ work: (ManagedObjectContext) throws -> Void) throws {
-    let lax = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(denies: true, isLax: true),
-      storeKinds: [SQLiteStoreKind()])
-    let store = try lax.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: scratch.url.appendingPathComponent("local.sqlite"),
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = lax
-    try context.performAndWait {
-      try work(context)
-      try context.save()
-    }
-    try lax.remove(store)
+    try LaxProgram.write(
+      to: scratch.url.appendingPathComponent("local.sqlite"), denies: true, work)
   }
 
   private func deleteParts() throws {
@@ -322,25 +307,15 @@ struct QuarantineTests {
   /// A pass tries what waits before it brings the deletes that let it go; the next one lets it go.
   @Test func aWaitLooksOnceMoreWhereSomethingArrivedAndSomethingWaits() async throws {
     // The link is held up before it rests: its next pass begins after the wait.
-    let gate = Mutex((isClosed: false, isReached: false))
-    var environment = SyncEnvironment.live
-    environment.turn = { _, turn in
-      guard case .rest = turn else { return }
-      let isClosed = gate.withLock { gate in
-        if gate.isClosed { gate.isReached = true }
-        return gate.isClosed
-      }
-      if isClosed { _ = await eventually { gate.withLock { !$0.isClosed } } }
-    }
-    let daemon = try await refusedAndKept(environment: environment)
-    gate.withLock { $0.isClosed = true }
-    #expect(await eventually { gate.withLock { $0.isReached } })
+    let gate = RestGate()
+    let daemon = try await refusedAndKept(environment: gate.environment)
+    #expect(await gate.close())
     try deleteParts()
     let requested = try daemon.engine.link("nas").life.requested
     async let wait: Void = daemon.engine.wait(timeout: .patience)
     #expect(
       try await eventually { try daemon.engine.link("nas").life.requested > requested })
-    gate.withLock { $0.isClosed = false }
+    gate.open()
     try await wait
     #expect(try daemon.site.picture() == [] && nas(daemon) == [])
     try await daemon.close()

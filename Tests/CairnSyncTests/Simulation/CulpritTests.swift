@@ -1,7 +1,5 @@
 @_spi(Runtime) import CairnContext
-import CairnCoordinator
 import CairnModel
-import CairnSQLite
 import CairnStore
 import Foundation
 import Testing
@@ -92,22 +90,7 @@ struct CulpritTests {
       _ = try a.insert("Tag", ["name": "t"], in: context)
     }
     _ = try fleet.settle([(a, b)])
-    let lax = PersistentStoreCoordinator(
-      managedObjectModel: SampleModel.make(isLax: true), storeKinds: [SQLiteStoreKind()])
-    let store = try lax.addPersistentStore(
-      ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: scratch.url.appendingPathComponent("b.sqlite"),
-      options: [StoreOptionKey.historyTracking: true])
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = lax
-    try context.performAndWait {
-      let request = FetchRequest<ManagedObject>(entityName: "Item")
-      request.predicate = ObjectPredicate(format: "key == 'k'")
-      let long = String(repeating: "-", count: SampleModel.mostLength)
-      try context.fetch(request).first?.setValue(long, forKey: "value")
-      try context.save()
-    }
-    try lax.remove(store)
+    try LaxProgram.exceed("k", in: scratch.url.appendingPathComponent("b.sqlite"))
     fleet.advance(10)
     try a.write { context in
       let tag = try #require(try a.find("Tag", "t", in: context))
