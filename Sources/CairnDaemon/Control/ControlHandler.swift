@@ -53,11 +53,11 @@ struct ControlHandler: Sendable {
   /// A handler for a method that has no parameters, waits for no store, and often gives the answer that it gave
   /// before: that is not encoded again.
   static func remembering<Method: ControlMethod>(
-    _ method: Method.Type, _ answer: @escaping @Sendable () async throws -> Method.Reply
+    _ method: Method.Type, _ answer: @escaping @Sendable () throws -> Method.Reply
   ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
     let memory = ReplyMemory<Method.Reply>()
     return ControlHandler(immediate: method) { _, _ in
-      try memory.frame(of: try await answer())
+      try memory.frame(of: try answer())
     }
   }
 

@@ -10,7 +10,7 @@ struct DaemonActions: Sendable {
     ) async throws -> Void
 
   /// The status at every time of its life.
-  var status: @Sendable () async -> DaemonStatus
+  var status: @Sendable () -> DaemonStatus
   /// Takes the configuration on disk over; returns the keys that have changed.
   var reload: @Sendable () async throws -> [String]
   /// Sets the level of the log, or looks only.

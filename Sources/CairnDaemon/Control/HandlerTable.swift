@@ -67,7 +67,7 @@ struct HandlerTable: Sendable {
   ) {
     add(
       ControlHandler(method) { [host] parameters, send in
-        let engine = try await host.current()
+        let engine = try host.current()
         try await engine.admit(reads: reads)
         do {
           return try await answer(parameters, engine, send)

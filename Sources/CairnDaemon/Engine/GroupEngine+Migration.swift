@@ -27,21 +27,6 @@ extension GroupEngine {
     Task { await bring(change) }
   }
 
-  /// Those that have no link meanwhile.
-  func migratingReplicas(
-    beside known: [CairnControl.ReplicaStatus]
-  ) -> [CairnControl.ReplicaStatus] {
-    let names = Set(known.map(\.name))
-    return migrating.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { name, fraction in
-      guard !names.contains(name), let section = replicas[name]?.section else { return nil }
-      return CairnControl.ReplicaStatus(
-        name: name, type: section.store.kind.rawValue, location: section.location,
-        direction: .init(rawValue: section.direction.rawValue) ?? .both,
-        required: section.isRequired, state: .migrating,
-        progress: StatusProgress(done: Int(fraction * 100), total: 100))
-    }
-  }
-
   /// Migrates a replica without being asked.
   private func bring(_ change: StoreModelChange) async {
     do {

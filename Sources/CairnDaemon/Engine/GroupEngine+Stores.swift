@@ -7,9 +7,26 @@ import Logging
 extension GroupEngine {
   func stores() throws -> [StoreDescription] {
     let running = try current()
-    let report = StatusReport(
-      running: running, configuration: configuration, replicas: replicas.mapValues(\.section))
-    return report.stores(origins: replicas.mapValues(\.origin))
+    let status = status()
+    let identifiers = Dictionary(
+      ((try? running.engine.status().replicas) ?? []).map { ($0.name, $0.storeID) },
+      uniquingKeysWith: { first, _ in first })
+    var list: [StoreDescription] = []
+    if let local = status.local {
+      list.append(
+        StoreDescription(
+          name: local.name, role: .local, type: local.type, location: local.location,
+          origin: .configuration, state: local.state.rawValue,
+          identifier: running.local.identifier))
+    }
+    for line in status.replicas {
+      list.append(
+        StoreDescription(
+          name: line.name, role: .replica, type: line.type, location: line.location,
+          direction: line.direction, origin: replicas[line.name]?.origin ?? .configuration,
+          state: line.state.rawValue, identifier: identifiers[line.name] ?? nil))
+    }
+    return list
   }
 
   /// Returns once the replica is remembered, without waiting for it to open.

@@ -17,7 +17,7 @@ import Synchronization
 /// An actor only to order starting, adding, removing and stopping; reads and writes of records run
 /// on their contexts' own queues and do not hold it.
 actor GroupEngine {
-  var configuration: DaemonConfiguration
+  var configuration: DaemonConfiguration { didSet { show() } }
   let logger: Logger
   private let environment: SyncEnvironment
   private let ownership: StoreOwnership
@@ -25,7 +25,7 @@ actor GroupEngine {
   let remembered: RememberedReplicas
   /// What is wrong with the local store.
   nonisolated let health: LocalHealth
-  private var running: OpenGroup?
+  private var running: OpenGroup? { didSet { show() } }
   /// What has to be decided about the versions of stores.
   nonisolated let decisions = ModelDecisions()
   /// What is counted of the stores.
@@ -34,11 +34,15 @@ actor GroupEngine {
   let troubles: ReplicaTroubles
   private var found: EngineProblems?
   /// What the local store is migrated by, while it is only read.
-  private(set) var following: StoreModelChange?
+  private(set) var following: StoreModelChange? { didSet { show() } }
   /// How far that is.
   nonisolated let migrated = Mutex(0.0)
   /// The replicas by name, with where each was named.
-  var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:]
+  var replicas: [String: (section: ReplicaSection, origin: StoreDescription.Origin)] = [:] {
+    didSet { show() }
+  }
+  /// What the status is made of, which waits for nothing that the actor is busy with.
+  private nonisolated let shown: Mutex<StatusReport>
   /// The names of replicas whose links rest until they are resumed.
   var paused: Set<String> = []
   /// The replicas that are being migrated, with how far that is.
@@ -67,6 +71,7 @@ actor GroupEngine {
     self.troubles = troubles
     self.versions = versions
     self.configuration = configuration
+    shown = Mutex(StatusReport(configuration: configuration))
     self.feed = feed
     self.ownership = ownership
     self.logger = logger
@@ -329,25 +334,16 @@ actor GroupEngine {
 
   /// The model's name, the local store and the replicas.
   ///
-  /// Never waits for a store.
-  func status() -> EngineStatus {
-    let percent = Int(migrated.withLock { $0 } * 100)
-    let progress = following.map { _ in StatusProgress(done: percent, total: 100) }
-    guard let running else {
-      guard let following, let progress else { return EngineStatus() }
-      return EngineStatus(
-        local: StoreStatus(
-          name: StoreReference.localName, type: "sqlite", location: following.path,
-          state: .migrating, progress: progress))
-    }
-    var status = StatusReport(
-      running: running, configuration: configuration, replicas: replicas.mapValues(\.section)
-    ).status()
-    status.replicas += migratingReplicas(beside: status.replicas)
-    if let progress {
-      status.local?.state = .migrating
-      status.local?.progress = progress
-    }
-    return status
+  /// Never waits for a replica, or for what the actor does.
+  nonisolated func status() -> EngineStatus {
+    shown.withLock { $0 }.status(
+      migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 })
+  }
+
+  private func show() {
+    let report = StatusReport(
+      configuration: configuration, running: running, following: following,
+      replicas: replicas.mapValues(\.section))
+    shown.withLock { $0 = report }
   }
 }

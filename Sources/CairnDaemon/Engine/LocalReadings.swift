@@ -27,10 +27,10 @@ final class LocalReadings: Sendable {
     private let log: FileFacts?
     private let index: FileFacts?
 
-    init(path: String) {
-      main = try? FileFacts(path: path)
-      log = try? FileFacts(path: path + "-wal")
-      index = try? FileFacts(path: path + "-shm")
+    fileprivate init(_ paths: (main: String, log: String, index: String)) {
+      main = try? FileFacts(path: paths.main)
+      log = try? FileFacts(path: paths.log)
+      index = try? FileFacts(path: paths.index)
     }
 
     /// Bytes on disk, journals included.
@@ -45,12 +45,12 @@ final class LocalReadings: Sendable {
     let content: Content
   }
   private let kept = Mutex<Kept?>(nil)
-  private let path: String
+  private let paths: (main: String, log: String, index: String)
 
-  init(path: String) { self.path = path }
+  init(path: String) { paths = (path, path + "-wal", path + "-shm") }
 
   /// The files as they are now.
-  var files: Files { Files(path: path) }
+  var files: Files { Files(paths) }
 
   /// What the store holds now.
   ///

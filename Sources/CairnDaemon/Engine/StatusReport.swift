@@ -8,19 +8,47 @@ import CairnSync
 import Foundation
 
 /// Puts together what the engine knows at one moment.
-struct StatusReport {
-  let running: OpenGroup
+struct StatusReport: Sendable {
   let configuration: DaemonConfiguration
-  let replicas: [String: ReplicaSection]
+  /// Nil while no store is open.
+  var running: OpenGroup?
+  /// What the local store is migrated by, while it is only read.
+  var following: StoreModelChange?
+  var replicas: [String: ReplicaSection] = [:]
 
-  func status() -> EngineStatus {
+  /// - Parameters:
+  ///   - migrated: How far the migration of the local store is, from 0 to 1.
+  ///   - migrating: The same of the replicas that are migrated.
+  func status(migrated: Double, migrating: [String: Double]) -> EngineStatus {
+    let progress = following.map { _ in
+      StatusProgress(done: Int(migrated * 100), total: 100)
+    }
+    guard let running else {
+      guard let following, let progress else { return EngineStatus() }
+      return EngineStatus(
+        local: StoreStatus(
+          name: StoreReference.localName, type: "sqlite", location: following.path,
+          state: .migrating, progress: progress))
+    }
+    var status = status(of: running)
+    if !migrating.isEmpty { status.replicas += lines(of: migrating, beside: status.replicas) }
+    if let progress {
+      status.local?.state = .migrating
+      status.local?.progress = progress
+    }
+    return status
+  }
+
+  private func status(of running: OpenGroup) -> EngineStatus {
     let path = configuration.local.path
     let files = running.readings.files
     var local = StoreStatus(
-      name: "local", type: "sqlite", location: path, state: .open, bytes: files.bytes)
+      name: StoreReference.localName, type: "sqlite", location: path, state: .open,
+      bytes: files.bytes)
     do {
       let reading = try running.readings.current(of: files) {
-        LocalReadings.Content(sync: try running.engine.readLocal(), records: records())
+        LocalReadings.Content(
+          sync: try running.engine.readLocal(), records: Self.records(of: running))
       }
       let sync = try running.engine.status(with: reading.sync)
       local.lastTransaction = Int(sync.localTransaction)
@@ -55,8 +83,23 @@ struct StatusReport {
     }
   }
 
+  /// The replicas that have no link while they are migrated.
+  private func lines(
+    of migrating: [String: Double], beside known: [CairnControl.ReplicaStatus]
+  ) -> [CairnControl.ReplicaStatus] {
+    let names = Set(known.map(\.name))
+    return migrating.sorted { $0.key < $1.key }.compactMap { name, fraction in
+      guard !names.contains(name), let section = replicas[name] else { return nil }
+      return CairnControl.ReplicaStatus(
+        name: name, type: section.store.kind.rawValue, location: section.location,
+        direction: .init(rawValue: section.direction.rawValue) ?? .both,
+        required: section.isRequired, state: .migrating,
+        progress: StatusProgress(done: Int(fraction * 100), total: 100))
+    }
+  }
+
   /// The number of records of all root entities.
-  private func records() -> Int? {
+  private static func records(of running: OpenGroup) -> Int? {
     var sum = 0
     for entity in running.coordinator.managedObjectModel.entities where entity.superentity == nil {
       let request = StoreFetchRequest(entity: entity, result: .count)
@@ -69,28 +112,5 @@ struct StatusReport {
       }
     }
     return sum
-  }
-
-  func stores(origins: [String: StoreDescription.Origin]) -> [StoreDescription] {
-    let status = status()
-    var list: [StoreDescription] = []
-    if let local = status.local {
-      list.append(
-        StoreDescription(
-          name: local.name, role: .local, type: local.type, location: local.location,
-          origin: .configuration, state: local.state.rawValue,
-          identifier: running.local.identifier))
-    }
-    let identifiers = Dictionary(
-      ((try? running.engine.status().replicas) ?? []).map { ($0.name, $0.storeID) },
-      uniquingKeysWith: { first, _ in first })
-    for line in status.replicas {
-      list.append(
-        StoreDescription(
-          name: line.name, role: .replica, type: line.type, location: line.location,
-          direction: line.direction, origin: origins[line.name] ?? .configuration,
-          state: line.state.rawValue, identifier: identifiers[line.name] ?? nil))
-    }
-    return list
   }
 }

@@ -3,10 +3,24 @@ import CairnControl
 import CairnPlatform
 import Foundation
 import Logging
+import Synchronization
 
 /// Holds the lifecycle and performs its actions, one event after the other.
 actor DaemonConductor {
-  private var lifecycle = DaemonLifecycle()
+  /// What the status says of the lifecycle.
+  private struct Standing: Sendable {
+    var state: DaemonStatus.State
+    var problems: [StatusProblem]
+
+    init(_ lifecycle: DaemonLifecycle) {
+      (state, problems) = (lifecycle.statusState, lifecycle.problems)
+    }
+  }
+  private var lifecycle = DaemonLifecycle() {
+    didSet { standing.withLock { $0 = Standing(lifecycle) } }
+  }
+  /// Read by the status, which does not wait for the action that is performed.
+  private nonisolated let standing = Mutex(Standing(DaemonLifecycle()))
   private let notifier: ServiceNotifier
   private let feed: EventFeed
   private let logger: Logger
@@ -58,13 +72,14 @@ actor DaemonConductor {
   }
 
   /// The whole status, with the engine's part.
-  func status(engine: EngineStatus) -> DaemonStatus {
+  nonisolated func status(engine: EngineStatus) -> DaemonStatus {
+    let own = standing.withLock { $0 }
     // What was found this moment is not yet in the lifecycle.
-    let isFailing = lifecycle.statusState == .serving && engine.local?.problem != nil
+    let isFailing = own.state == .serving && engine.local?.problem != nil
     return DaemonStatus(
       version: CairnVersion.text, pid: Int(HostIdentity.processID), startedAt: startedAt,
-      state: isFailing ? .degraded : lifecycle.statusState,
-      problems: lifecycle.problems + engine.problems.filter { !lifecycle.problems.contains($0) },
+      state: isFailing ? .degraded : own.state,
+      problems: own.problems + engine.problems.filter { !own.problems.contains($0) },
       model: engine.model, local: engine.local, replicas: engine.replicas)
   }
 

@@ -121,9 +121,7 @@ public struct DaemonProcess: Sendable {
     let reload = ConfigurationReload(
       current: loaded, loader: loader, keeper: keeper, roles: roles,
       destination: destination, conductor: conductor, logger: logger)
-    let status: @Sendable () async -> DaemonStatus = {
-      await conductor.status(engine: await host.status())
-    }
+    let status: @Sendable () -> DaemonStatus = { conductor.status(engine: host.status()) }
     let dispatcher = ControlDispatcher(
       handlers: HandlerTable(
         host: host,
@@ -145,7 +143,7 @@ public struct DaemonProcess: Sendable {
           section: configuration.metrics, passed: activation.metrics,
           group: configuration.control.statusGroup,
           logger: destination.logger("metrics")
-        ) { request in await Self.answer(request, host, figures, await status()) })
+        ) { request in await Self.answer(request, host, figures, status()) })
     }
     if let interval = WatchdogInterval.requested() {
       // First in the list, so last to stop: a drain is watched too.
@@ -156,7 +154,7 @@ public struct DaemonProcess: Sendable {
           sources: .init(
             call: {
               await ControlServer.turn()
-              _ = await status()
+              _ = status()
             }, group: { await host.watched() })), at: 0)
     }
     var quiet = logger
@@ -172,7 +170,7 @@ public struct DaemonProcess: Sendable {
       reload: { Task { try? await reload.run() } })
     let signals = Task {
       await watch.run(conductor) {
-        StateReport(status: await status()).write(to: logger)
+        StateReport(status: status()).write(to: logger)
       }
     }
     defer { signals.cancel() }
@@ -192,7 +190,7 @@ public struct DaemonProcess: Sendable {
   }
 
   private static func actions(
-    status: @escaping @Sendable () async -> DaemonStatus, reload: ConfigurationReload,
+    status: @escaping @Sendable () -> DaemonStatus, reload: ConfigurationReload,
     keeper: EngineKeeper, recent: RecentLog, figures: ServiceFigures
   ) -> DaemonActions {
     DaemonActions(

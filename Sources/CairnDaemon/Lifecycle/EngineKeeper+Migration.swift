@@ -39,7 +39,7 @@ extension EngineKeeper {
     if isStopped {
       throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
     }
-    let engine = try await host.current()
+    let engine = try host.current()
     let changes = try await changes(of: parameters.name, engine)
     for change in changes { try await send(.init(plan: change.onWire)) }
     if parameters.dryRun ?? false { return }
@@ -113,7 +113,7 @@ extension EngineKeeper {
   private func migrateReplica(
     _ change: StoreModelChange, _ send: @escaping Send
   ) async throws -> String? {
-    let engine = try await host.current()
+    let engine = try host.current()
     return try await Self.reporting(send) { progress in
       try await engine.migrate(change, progress: progress)
     }
@@ -127,7 +127,7 @@ extension EngineKeeper {
     _ change: StoreModelChange, _ send: @escaping Send
   ) async throws -> String? {
     if try await host.current().following == nil { try await readOnly(change) }
-    let reading = try? await host.current()
+    let reading = try? host.current()
     let configuration = configuration
     let reporter = reporter()
     let options = LocalStoreOpening(
@@ -160,7 +160,7 @@ extension EngineKeeper {
 
   /// Has the local store only read from now on.
   private func readOnly(_ change: StoreModelChange) async throws {
-    let engine = await host.withdraw(state: "migrating", reason: change.progressProblem.message)
+    let engine = host.withdraw(state: "migrating", reason: change.progressProblem.message)
     guard await engine?.stop() ?? true else {
       if let failure = await attempt() { await report(failure) }
       throw ControlError.notPossible(
@@ -174,7 +174,7 @@ extension EngineKeeper {
   }
 
   private func exchangeAfterMigration(_ versions: GroupEngine.VersionPolicy) async {
-    let reading = await host.withdraw(
+    let reading = host.withdraw(
       state: "starting", reason: "the local store is opened after its migration")
     await reading?.stop()
     if isStopped { return }

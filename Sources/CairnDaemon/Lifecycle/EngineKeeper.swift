@@ -51,7 +51,7 @@ actor EngineKeeper {
   /// - Throws: What keeps the new configuration from working; the old one is in use then.
   func take(_ new: DaemonConfiguration, exchanging: Bool) async throws {
     try await turns.run {
-      guard let engine = try? await self.host.current() else {
+      guard let engine = try? self.host.current() else {
         await self.set(new)
         _ = await self.startOnce()
         return
@@ -74,7 +74,7 @@ actor EngineKeeper {
     isStopped = true
     await Blocking.wait(atMost: isMigrating ? .seconds(2) : .seconds(40)) {
       await self.turns.run {
-        let engine = await self.host.withdraw(
+        let engine = self.host.withdraw(
           state: "draining", reason: "the daemon is stopping")
         await engine?.stop()
       }
@@ -97,10 +97,10 @@ actor EngineKeeper {
     }
     isStopped = true
     let reason = "it was drained for a planned shutdown; systemctl restart cairnd goes on"
-    let engine = await host.close(state: "draining", reason: reason)
+    let engine = host.close(state: "draining", reason: reason)
     await conductor.handle(.drained)
     let reply = await engine?.bringAll(within: limit) ?? DrainDaemon.Reply()
-    _ = await host.withdraw(state: "draining", reason: reason)
+    _ = host.withdraw(state: "draining", reason: reason)
     await engine?.stop()
     let behind = reply.replicas.count { $0.reason != nil }
     logger.event(
@@ -113,7 +113,7 @@ actor EngineKeeper {
   /// Opens the local store anew after its disk has failed.
   private func reopen() async {
     await turns.run {
-      guard let engine = try? await self.host.current(), await engine.needsReopening,
+      guard let engine = try? self.host.current(), await engine.needsReopening,
         await self.isTimeToReopen()
       else { return }
       try? await self.exchange(
@@ -136,7 +136,7 @@ actor EngineKeeper {
         try StoreRestore(
           parameters.backup, configuration: configuration, model: try opening.model())
       }
-      let bringers = await self.host.status().replicas.filter { $0.direction != .push }.map {
+      let bringers = self.host.status().replicas.filter { $0.direction != .push }.map {
         RestoreStore.Bringer(name: $0.name, behind: $0.lagTransactions)
       }
       if parameters.dryRun ?? false { return restore.report(bringers) }
@@ -148,7 +148,7 @@ actor EngineKeeper {
   private func replace(_ restore: StoreRestore) async throws -> String? {
     let staging = try await Blocking.run { try restore.stage() }
     defer { try? FileManager.default.removeItem(atPath: staging) }
-    let engine = await host.withdraw(state: "starting", reason: "a backup is being restored")
+    let engine = host.withdraw(state: "starting", reason: "a backup is being restored")
     guard await engine?.stop() ?? true else {
       if let failure = await attempt() { await report(failure) }
       throw ControlError.notPossible(
@@ -187,7 +187,7 @@ actor EngineKeeper {
 
   private func exchange(for new: DaemonConfiguration, reason: String) async throws {
     let old = configuration
-    let engine = await host.withdraw(state: "starting", reason: reason)
+    let engine = host.withdraw(state: "starting", reason: reason)
     await engine?.stop()
     configuration = new
     guard let failure = await attempt() else { return }
@@ -198,7 +198,7 @@ actor EngineKeeper {
 
   private func startOnce() async -> Bool {
     if isStopped || Task.isCancelled { return false }
-    if (try? await host.current()) != nil { return true }
+    if (try? host.current()) != nil { return true }
     guard let failure = await attempt() else { return true }
     if !isStopped, !Task.isCancelled { await report(failure) }
     return false
@@ -213,7 +213,7 @@ actor EngineKeeper {
       environment: environment, versions: versions, troubles: troubles)
     do {
       try await engine.start(reporter: reporter())
-      await host.install(engine)
+      host.install(engine)
       // All is well again when replicas are, too.
       if await conductor.isDegraded { await engine.tryReplicas(atMost: .seconds(2)) }
       await conductor.handle(.engineStarted(problems: engine.problems))
@@ -229,7 +229,7 @@ actor EngineKeeper {
   }
 
   func report(_ failure: EngineFailure) async {
-    _ = await host.withdraw(state: "degraded", reason: failure.reason)
+    _ = host.withdraw(state: "degraded", reason: failure.reason)
     await conductor.handle(
       .engineFailed(
         StatusProblem(code: failure.code, message: failure.reason),

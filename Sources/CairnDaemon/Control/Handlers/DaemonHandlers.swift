@@ -3,8 +3,8 @@ import CairnControl
 import CairnSync
 
 extension HandlerTable {
-  mutating func serveStatus(_ status: @escaping @Sendable () async -> DaemonStatus) {
-    add(.remembering(GetStatus.self) { .init(status: await status()) })
+  mutating func serveStatus(_ status: @escaping @Sendable () -> DaemonStatus) {
+    add(.remembering(GetStatus.self) { .init(status: status()) })
   }
 
   mutating func serveConfiguration(_ actions: DaemonActions) {
@@ -62,7 +62,7 @@ extension HandlerTable {
   ) {
     add(
       ControlHandler(GetMetrics.self) { _, _ in
-        .init(text: await MetricsReport(await actions.status(), of: host, actions.figures).text)
+        .init(text: await MetricsReport(actions.status(), of: host, actions.figures).text)
       })
   }
 

@@ -39,7 +39,7 @@ extension HandlerTable {
     state: "draining", reason: "the daemon is stopping")
 
   mutating func serveMonitor(
-    _ feed: EventFeed, _ status: @escaping @Sendable () async -> DaemonStatus
+    _ feed: EventFeed, _ status: @escaping @Sendable () -> DaemonStatus
   ) {
     add(
       ControlHandler(MonitorDaemon.self) { [endings] parameters, send in
@@ -56,7 +56,7 @@ extension HandlerTable {
           } else {
             // The caller gets an event between the two twice rather than never.
             let sequence = feed.last
-            try await send(.init(sequence: sequence, status: await status()))
+            try await send(.init(sequence: sequence, status: status()))
             position = sequence
           }
         }

@@ -9,7 +9,7 @@ extension HandlerTable {
   mutating func serveSupportBundle(of host: EngineHost, _ actions: DaemonActions) {
     add(
       ControlHandler(GetSupportBundle.self) { _, _ in
-        let status = await actions.status()
+        let status = actions.status()
         var files: [GetSupportBundle.File] = [
           .init(name: "status.json", text: try Self.json(status)),
           .init(name: "configuration.json", text: try Self.json(try await actions.configuration())),
