@@ -313,6 +313,13 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
     }
   }
 
+  package func nextRowKeys(
+    for runs: [RowKeyRun], after claims: [RowKeyClaim]
+  ) throws -> [Int64]? {
+    guard Swift.type(of: self) == SQLiteStore.self else { return nil }
+    return try readBriefly { try KeyReservation.next(for: runs, after: claims, $0) }
+  }
+
   open override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
     try executeSave(request)
   }

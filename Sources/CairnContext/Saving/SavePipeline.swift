@@ -206,6 +206,10 @@ struct SavePipeline {
           .persistentStoreSaveConflicts,
           "The entry that the save requires in the sidecar map \(key.map) has changed.",
           userInfo: ["CairnSidecarKey": key])
+      case .rowKeysTaken:
+        // A context reserves its keys and claims none.
+        throw CoreDataError(
+          .persistentStoreSave, "The keys of new rows have been taken by another program.")
       }
     }
     throw CoreDataError(

@@ -71,7 +71,7 @@ struct StoreCopying {
         "The store cannot be written as \(destination.type), which keeps uniqueness constraints: "
           + "several objects of \(violations.first?.entity.name ?? "?") have the same "
           + "\(violations.first?.constraint.joined(separator: ", ") ?? "values").")
-    case .conflicts, .sidecarChanged:
+    case .conflicts, .sidecarChanged, .rowKeysTaken:
       throw CoreDataError(
         .persistentStoreSave,
         "The new store \(destination.url?.storePlace ?? "") was written to by somebody else meanwhile."

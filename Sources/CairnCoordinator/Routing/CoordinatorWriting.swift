@@ -51,7 +51,7 @@ extension PersistentStoreCoordinator {
       let persisted = conflicts.compactMap(\.persisted)
       let gone = conflicts.filter { $0.persisted == nil }.map(\.objectID)
       rows.commit(persisted, deleted: gone, in: store.identity, after: before)
-    case .constraintViolations, .sidecarChanged:
+    case .constraintViolations, .sidecarChanged, .rowKeysTaken:
       break
     }
     return outcome

@@ -61,6 +61,7 @@ final class SaveTransaction {
   func run() throws -> SaveOutcome {
     defer { rows.finish() }
     if let key = try applySidecar() { return .sidecarChanged(key) }
+    guard try KeyReservation.take(request.rowKeyClaims, lookup) else { return .rowKeysTaken }
     try checkLocks()
     try delete()
     try clearMovingValues()

@@ -8,6 +8,30 @@ package protocol RowKeyReserving: AnyObject {
   ///
   /// Final, even when the rows are never saved. Nil when the store wants to be asked for IDs.
   func reserveRowKeys(for runs: [RowKeyRun]) throws -> [Int64]?
+
+  /// What would be reserved now, behind what is claimed already; nil where keys are reserved alone.
+  ///
+  /// Nothing is taken: a save that has these keys in its ``SaveChangesRequest/rowKeyClaims`` takes them, and
+  /// its outcome is ``SaveOutcome/rowKeysTaken`` where another one did so before.
+  func nextRowKeys(for runs: [RowKeyRun], after claims: [RowKeyClaim]) throws -> [Int64]?
+}
+
+extension RowKeyReserving {
+  package func nextRowKeys(
+    for runs: [RowKeyRun], after claims: [RowKeyClaim]
+  ) throws -> [Int64]? { nil }
+}
+
+/// Keys that a save wants for new rows of one entity.
+package struct RowKeyClaim: Sendable {
+  package let entity: EntityDescription
+  package let first: Int64
+  package let count: Int
+
+  package init(_ run: RowKeyRun, first: Int64) {
+    (entity, count) = (run.entity, run.count)
+    self.first = first
+  }
 }
 
 /// New objects of one entity in a row.

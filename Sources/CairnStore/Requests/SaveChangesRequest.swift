@@ -106,6 +106,8 @@ public struct SaveChangesRequest: Sendable {
     }
   }
 
+  /// Keys of new rows that are taken with the save instead of being reserved before it.
+  package var rowKeyClaims: [RowKeyClaim] = []
   public var insertions: [Insertion] = []
   public var updates: [Update] = []
   public var deletions: [Deletion] = []

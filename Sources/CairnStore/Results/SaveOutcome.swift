@@ -11,6 +11,8 @@ public enum SaveOutcome: Sendable {
   case constraintViolations([ConstraintViolation])
   /// A `require` of the sidecar did not hold.
   case sidecarChanged(SidecarKey)
+  /// Keys that the request wanted for its new rows have been taken by another program's meanwhile.
+  case rowKeysTaken
 }
 
 /// What a completed save tells.

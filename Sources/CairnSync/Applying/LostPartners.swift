@@ -57,7 +57,7 @@ struct LostPartners {
       request.sidecar = operations
       switch try coordinator.save(request, in: access.store, cachesNewRows: false) {
       case .saved, .conflicts, .constraintViolations: return true
-      case .sidecarChanged: return false
+      case .sidecarChanged, .rowKeysTaken: return false
       }
     }
   }

@@ -23,6 +23,8 @@ struct RowApplying {
   /// By object that was there before, the to-many relationships whose members change.
   private var changedToManys: [ManagedObjectID: Set<Int>] = [:]
   private var inserted: Set<ManagedObjectID> = []
+  /// Whether new rows are so few that their keys are taken with the commit, which saves one.
+  private let claimsKeys: Bool
 
   /// - Returns: Nil when the plan needs objects.
   init?(_ plan: ImportPlan, loading: KnownLoading, context: ManagedObjectContext) throws {
@@ -39,6 +41,8 @@ struct RowApplying {
       plan.newRows.allSatisfy({ plain.contains($0.entity) })
     else { return nil }
     for (id, row) in loading.snapshots { if let object = objects[id] { snapshots[object] = row } }
+    let newRows = plan.newRows.reduce(plan.rows.count { $0.kind == .insert }) { $0 + $1.rows.count }
+    claimsKeys = newRows <= Self.claimedRows
     try reserve(plan.rows.filter { $0.kind == .insert })
     try reserve(plan.newRows, origin: plan.newRowsOrigin)
     for (rows, records) in zip(plan.newRows, newRecords) {
@@ -71,9 +75,7 @@ struct RowApplying {
     guard entities.count == sorted.count, !sorted.isEmpty else { return }
     var ids: [ManagedObjectID] = []
     let runs = RowKeyRun.runs(of: entities)
-    if let numbering = access.store as? any RowKeyReserving,
-      let firsts = try numbering.reserveRowKeys(for: runs)
-    {
+    if let firsts = try firstKeys(of: runs) {
       for (run, first) in zip(runs, firsts) {
         for offset in 0..<Int64(run.count) {
           ids.append(access.store.objectID(for: run.entity, rowKey: first + offset))
@@ -150,15 +152,28 @@ struct RowApplying {
     }
   }
 
-  private func keys(for entity: EntityDescription, count: Int) throws -> [Int64] {
+  private mutating func keys(for entity: EntityDescription, count: Int) throws -> [Int64] {
     let runs = [RowKeyRun(entity: entity, count: count)]
-    if let numbering = access.store as? any RowKeyReserving,
-      let first = try numbering.reserveRowKeys(for: runs)?.first
-    {
+    if let first = try firstKeys(of: runs)?.first {
       return (0..<Int64(count)).map { first + $0 }
     }
     let entities = [EntityDescription](repeating: entity, count: count)
     return try access.store.obtainPermanentIDs(for: entities).compactMap(\.rowKey)
+  }
+
+  /// So few new rows are soon written: another program hardly takes their keys before.
+  private static let claimedRows = 32
+
+  /// The first key of each run; nil where the store is asked for IDs.
+  private mutating func firstKeys(of runs: [RowKeyRun]) throws -> [Int64]? {
+    guard let numbering = access.store as? any RowKeyReserving else { return nil }
+    if claimsKeys,
+      let firsts = try numbering.nextRowKeys(for: runs, after: request.rowKeyClaims)
+    {
+      request.rowKeyClaims += zip(runs, firsts).map { RowKeyClaim($0, first: $1) }
+      return firsts
+    }
+    return try numbering.reserveRowKeys(for: runs)
   }
 
   /// - Returns: False when a row breaks a rule, which an object can tell more about.
@@ -297,7 +312,7 @@ struct RowApplying {
       switch try coordinator.save(request, in: access.store, cachesNewRows: false) {
       case .saved: return true
       case .sidecarChanged: return false
-      case .conflicts:
+      case .conflicts, .rowKeysTaken:
         failure = .overtaken
         return true
       case .constraintViolations(let violations):

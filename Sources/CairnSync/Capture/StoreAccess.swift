@@ -180,7 +180,7 @@ struct StoreAccess: Sendable {
       request.date = Date(timeIntervalSince1970: Double(environment.now()) / 1000)
       switch try store.save(request) {
       case .saved: return true
-      case .sidecarChanged, .conflicts, .constraintViolations: return false
+      case .sidecarChanged, .conflicts, .constraintViolations, .rowKeysTaken: return false
       }
     }
     return isRebased ? try commit(ledger, by: save) : try save(ledger.operations())

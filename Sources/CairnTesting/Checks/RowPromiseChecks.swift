@@ -110,6 +110,43 @@ enum RowPromiseChecks {
       }
       probe.expect(try probe.stored(id) != nil, "a row with a reserved key is not there")
     },
+    ConformanceCheck("keys that a save claims are its own, or it is refused as a whole") { probe in
+      guard let store = probe.store as? any RowKeyReserving else { return }
+      let runs = try [("Person", 2), ("Company", 1), ("Employee", 1)].map {
+        RowKeyRun(entity: try probe.entity($0), count: $1)
+      }
+      func request() throws -> SaveChangesRequest? {
+        var request = SaveChangesRequest()
+        for run in runs {
+          guard let first = try store.nextRowKeys(for: [run], after: request.rowKeyClaims)?.first
+          else { return nil }
+          request.rowKeyClaims.append(RowKeyClaim(run, first: first))
+          for key in first..<first + Int64(run.count) {
+            let id = probe.store.objectID(for: run.entity, rowKey: key)
+            request.insertions.append(
+              .init(
+                snapshot: .make(objectID: id, version: 0, values: id.entity.layout.defaultValues)))
+          }
+        }
+        return request
+      }
+      guard let first = try request(), let second = try request() else { return }
+      guard case .saved = try probe.store.save(first) else {
+        return probe.expect(false, "claims of free keys are refused")
+      }
+      for insertion in first.insertions {
+        probe.expect(try probe.stored(insertion.snapshot.objectID) != nil, "a claimed row is lost")
+      }
+      // The same keys once more.
+      guard case .rowKeysTaken = try probe.store.save(second) else {
+        return probe.expect(false, "keys are given twice")
+      }
+      let taken = first.insertions.map(\.snapshot.objectID)
+      let next = try probe.insert("Employee")
+      probe.expect(!taken.contains(next.objectID), "a claimed key is given again")
+      let companies = try probe.fetch("Company").count
+      probe.expectEqual(companies, 1, "rows of the refused save")
+    },
     ConformanceCheck("members come with their rows") { probe in
       guard let store = probe.store as? any MemberReading else { return }
       let rows = try fill(probe)

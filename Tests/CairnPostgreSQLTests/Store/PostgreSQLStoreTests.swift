@@ -145,7 +145,7 @@ import Testing
       case .constraintViolations(let violations):
         refused += 1
         #expect(violations.first?.constraint == ["ISBN13"] && violations.first?.persisted != nil)
-      case .conflicts, .sidecarChanged: Issue.record("another outcome: \(outcome)")
+      case .conflicts, .sidecarChanged, .rowKeysTaken: Issue.record("another outcome: \(outcome)")
       }
     }
     #expect(won == 1 && refused == 3)
