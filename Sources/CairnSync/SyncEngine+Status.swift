@@ -75,7 +75,7 @@ extension SyncEngine {
           reader.map {
             RetentionRule.isExpired($0, now, configuration.retentionMilliseconds)
           } ?? false
-        return ReplicaStatus(
+        return LinkStatus(
           configuration: link.configuration, phase: life.phase, phaseSince: life.phaseSince,
           lagTransactions: lag,
           lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,

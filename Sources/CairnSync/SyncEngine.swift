@@ -29,7 +29,7 @@ public final class SyncEngine: Sendable {
     var lastLook: UInt64 = 0
   }
   private let state = Mutex(State())
-  private let watch = CommitWatch()
+  private let watch = EngineCommitWatch()
 
   /// An engine without replicas.
   ///
@@ -337,7 +337,7 @@ public final class SyncEngine: Sendable {
 }
 
 /// Hears of the commits of this process and of those that the stores notice.
-private final class CommitWatch: CoordinatorObserver {
+private final class EngineCommitWatch: CoordinatorObserver {
   private struct Reference {
     weak var engine: SyncEngine?
   }

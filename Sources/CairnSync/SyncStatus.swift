@@ -3,7 +3,7 @@ public enum ReplicaPhase: Sendable, Hashable {
   case opening
   /// The store is being brought to the model; 0…1.
   case migrating(progress: Double)
-  /// Waiting for the next change; in step unless ``ReplicaStatus/held`` has something.
+  /// Waiting for the next change; in step unless ``LinkStatus/held`` has something.
   case ready
   case syncing
   /// In trouble that mends itself; tried again at the given time (milliseconds since 1970).
@@ -48,7 +48,7 @@ public struct SyncCounters: Sendable, Hashable {
 }
 
 /// A replica at one moment.
-public struct ReplicaStatus: Sendable, Hashable {
+public struct LinkStatus: Sendable, Hashable {
   public let configuration: ReplicaConfiguration
   public let phase: ReplicaPhase
   /// When it entered the phase, in milliseconds since 1970.
@@ -84,7 +84,7 @@ public struct SyncStatus: Sendable, Hashable {
   /// The newest transaction of the local store.
   public let localTransaction: Int64
   /// By name.
-  public let replicas: [ReplicaStatus]
+  public let replicas: [LinkStatus]
 }
 
 /// Something worth a line in a log.

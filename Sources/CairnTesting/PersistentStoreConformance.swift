@@ -83,7 +83,7 @@ public struct PersistentStoreConformance: Sendable {
 
   static let allChecks: [ConformanceCheck] =
     OpeningChecks.all + RowChecks.all + ConflictChecks.all + ConstraintChecks.all
-    + RelationshipChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
+    + LinkChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
     + RowPromiseChecks.all + BatchChecks.all + GenerationChecks.all
 }
 

@@ -76,6 +76,25 @@ import Testing
     }
   }
 
+  /// A reader who searches for a type finds one.
+  @Test func noTwoTypesOfThePackageHaveOneName() {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol"]
+    var places: [Substring: Set<String>] = [:]
+    for file in Self.sources {
+      for (_, text) in file.code where text.first != " " {
+        let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count,
+          !words[..<kind].contains("extension"), words[kind + 1] != "func"
+        else { continue }
+        places[words[kind + 1], default: []].insert(file.path)
+      }
+    }
+    #expect(places.count > 1000, "the rule looks at the wrong folder")
+    for (name, files) in places where files.count > 1 {
+      Issue.record("\(name) is declared in \(files.sorted().joined(separator: " and in "))")
+    }
+  }
+
   @Test func syncTakesTimeAndChanceOnlyFromItsEnvironment() {
     let forbidden = [
       #"[^A-Za-z_]Date\(\)"#, #"Date\.now"#, #"[^A-Za-z_]UUID\(\)"#, #"\.random\(in"#,

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// A value: readers work on a copy, so that a predicate can take its time while others save.
 struct MemoryTables: Sendable {
-  private var tables: [ObjectIdentifier: RowTable] = [:]
+  private var tables: [ObjectIdentifier: MemoryRowTable] = [:]
   private var links = LinkTable()
   private var unique = UniqueIndex()
   private(set) var sidecar = SidecarMaps()
@@ -64,7 +64,7 @@ struct MemoryTables: Sendable {
       lastKey += 1
       return lastKey
     }
-    return tables[ObjectIdentifier(entity.rootEntity), default: RowTable()].nextKey()
+    return tables[ObjectIdentifier(entity.rootEntity), default: MemoryRowTable()].nextKey()
   }
 
   /// Writes everything in the request, or nothing.
@@ -151,7 +151,8 @@ struct MemoryTables: Sendable {
     guard let key = row.objectID.rowKey else { return }
     let row = Self.withoutTransientValues(row)
     links.update(from: self.row(row.objectID), to: row)
-    tables[ObjectIdentifier(row.objectID.entity.rootEntity), default: RowTable()].set(row, at: key)
+    tables[ObjectIdentifier(row.objectID.entity.rootEntity), default: MemoryRowTable()].set(
+      row, at: key)
     if manner == .inMemory { unique.insert(row) }
   }
 

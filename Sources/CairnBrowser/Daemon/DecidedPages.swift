@@ -69,7 +69,7 @@ extension ListPage<ConflictListEntry> {
   }
 }
 
-struct ConflictPage: Sendable {
+struct ConflictListPage: Sendable {
   struct Side: Sendable {
     let label: String
     let written: String

@@ -55,7 +55,7 @@ struct DaemonRoutes: Sendable {
     }
     router.get("/conflicts/:id") { _, context in
       let conflict = try await source.conflict(try context.parameters.require("id"))
-      return rendering.page("conflict", heading: "Conflict", ConflictPage(conflict))
+      return rendering.page("conflict", heading: "Conflict", ConflictListPage(conflict))
     }
     router.get("/quarantine") { request, _ in
       let after = FormQuery(request.uri.query)["after"]

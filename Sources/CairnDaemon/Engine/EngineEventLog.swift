@@ -280,7 +280,7 @@ struct EngineEventLog {
   }
 
   /// Logs that more waits than before: one entry for all of an interval.
-  private func logGrowth(from old: HeldRecords, in replica: CairnSync.ReplicaStatus) {
+  private func logGrowth(from old: HeldRecords, in replica: LinkStatus) {
     let held = replica.held
     func log(_ event: DaemonEvent, _ count: Int, _ more: Int, _ what: String) {
       guard more > 0 else { return }

@@ -107,7 +107,7 @@ struct EngineProblems: Sendable {
   }
 
   /// Whether this engine has seen how a replica is that had a problem before.
-  private func isSettled(_ old: StatusProblem, of replica: CairnSync.ReplicaStatus) -> Bool {
+  private func isSettled(_ old: StatusProblem, of replica: LinkStatus) -> Bool {
     switch replica.phase {
     case .opening: replica.lastError != nil
     // What needs an approval is seen in the first pass.
@@ -118,7 +118,7 @@ struct EngineProblems: Sendable {
     }
   }
 
-  private func problem(of replica: CairnSync.ReplicaStatus) -> StatusProblem? {
+  private func problem(of replica: LinkStatus) -> StatusProblem? {
     let error: SyncError
     switch replica.phase {
     case .failed(let failure):

@@ -15,7 +15,7 @@ extension WireDate {
 
 /// Says of one replica what is known of it, and no more.
 struct ReplicaReport {
-  let replica: CairnSync.ReplicaStatus
+  let replica: LinkStatus
   /// As it is configured; nil for one that is just being removed.
   let section: ReplicaSection?
   /// In milliseconds since 1970.
@@ -26,8 +26,8 @@ struct ReplicaReport {
   /// From this on, a pass has something to do.
   private static let longPass: UInt64 = 5000
 
-  var line: CairnControl.ReplicaStatus {
-    var line = CairnControl.ReplicaStatus(
+  var line: ReplicaStatus {
+    var line = ReplicaStatus(
       name: replica.name, type: replica.configuration.type.lowercased(), location: place,
       direction: .init(rawValue: replica.configuration.direction.rawValue) ?? .both,
       required: section?.isRequired ?? false, state: state,
@@ -51,7 +51,7 @@ struct ReplicaReport {
 
   private var place: String { section?.location ?? replica.configuration.url.storePlace }
 
-  private var state: CairnControl.ReplicaStatus.State {
+  private var state: ReplicaStatus.State {
     switch replica.phase {
     case .migrating: return .migrating
     case .waiting: return .unavailable

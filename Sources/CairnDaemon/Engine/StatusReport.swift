@@ -85,12 +85,12 @@ struct StatusReport: Sendable {
 
   /// The replicas that have no link while they are migrated.
   private func lines(
-    of migrating: [String: Double], beside known: [CairnControl.ReplicaStatus]
-  ) -> [CairnControl.ReplicaStatus] {
+    of migrating: [String: Double], beside known: [ReplicaStatus]
+  ) -> [ReplicaStatus] {
     let names = Set(known.map(\.name))
     return migrating.sorted { $0.key < $1.key }.compactMap { name, fraction in
       guard !names.contains(name), let section = replicas[name] else { return nil }
-      return CairnControl.ReplicaStatus(
+      return ReplicaStatus(
         name: name, type: section.store.kind.rawValue, location: section.location,
         direction: .init(rawValue: section.direction.rawValue) ?? .both,
         required: section.isRequired, state: .migrating,

@@ -11,7 +11,7 @@ extension EventEntry {
     case version
 
     /// Its name in the journal.
-    var journalName: String { JournalEntry.metadataFieldName(rawValue).uppercased() }
+    var journalName: String { SystemdJournalEntry.metadataFieldName(rawValue).uppercased() }
 
     /// What it holds.
     var meaning: String {

@@ -25,7 +25,7 @@ public final class JournalConnection: Sendable {
   }
 
   /// Sends an entry; one too big for a datagram goes as a sealed memory file.
-  func send(_ entry: JournalEntry) throws {
+  func send(_ entry: SystemdJournalEntry) throws {
     let bytes = entry.bytes
     do {
       try socket.send(bytes, to: path)
@@ -64,10 +64,10 @@ public struct JournalLogHandler: LogHandler {
     }
   }
 
-  func entry(_ event: LogEvent) -> JournalEntry {
-    var entry = JournalEntry()
+  func entry(_ event: LogEvent) -> SystemdJournalEntry {
+    var entry = SystemdJournalEntry()
     entry.add("MESSAGE", event.message.description)
-    entry.add("PRIORITY", String(JournalEntry.priority(event.level)))
+    entry.add("PRIORITY", String(SystemdJournalEntry.priority(event.level)))
     entry.add("SYSLOG_IDENTIFIER", HostIdentity.processName)
     entry.add("CODE_FILE", event.file)
     entry.add("CODE_LINE", String(event.line))
@@ -79,7 +79,7 @@ public struct JournalLogHandler: LogHandler {
       if key == DaemonEvent.metadataKey, let kind = DaemonEvent(rawValue: value) {
         entry.add("MESSAGE_ID", kind.messageID)
       }
-      entry.add(JournalEntry.metadataFieldName(key), value)
+      entry.add(SystemdJournalEntry.metadataFieldName(key), value)
     }
     return entry
   }

@@ -155,7 +155,7 @@ struct MetricsReport {
 
   private func addReplicas(to metrics: inout MetricsText) {
     let replicas = status.replicas
-    typealias State = CairnControl.ReplicaStatus.State
+    typealias State = ReplicaStatus.State
     metrics.family(
       "cairn_replica_state", .gauge, "1 for the state that the replica is in, 0 for the others.",
       replicas.flatMap { replica in
@@ -165,7 +165,7 @@ struct MetricsReport {
         }
       })
     func gauge(
-      _ name: String, _ help: String, _ value: (CairnControl.ReplicaStatus) -> Double?
+      _ name: String, _ help: String, _ value: (ReplicaStatus) -> Double?
     ) {
       metrics.family(
         name, .gauge, help,

@@ -11,7 +11,7 @@ extension PostgreSQLStore: BatchExecuting {
   ) throws -> BatchOutcome {
     try write("execute a batch request on") { state, connection in
       try repeating("batch request to", state, isRepeatable: request.isRepeatable) { known in
-        try BatchExecution(
+        try BatchAttempt(
           content: state.content, store: identity, connection: connection,
           commit: commit(to: state, in: known), signature: (author, contextName, Date())
         ).run(request)
@@ -34,7 +34,7 @@ extension StoreBatchRequest {
 ///
 /// What is found is written at the versions that it was found with. Where another program has changed one of the rows since, all is
 /// rolled back and done anew.
-struct BatchExecution {
+struct BatchAttempt {
   let content: StoreContent
   let store: StoreIdentity
   let connection: PostgreSQLConnection
@@ -116,26 +116,28 @@ final class BatchWriter {
   }
 
   var schema: SQLSchema { content.schema.sql }
-  var reading: RowReading { RowReading(content: content, connection: connection) }
+  var reading: PostgreSQLRowReading {
+    PostgreSQLRowReading(content: content, connection: connection)
+  }
 
   func run(_ request: StoreBatchRequest) throws -> BatchOutcome {
     switch request {
     case .insert(let entity, let rows, let duplicates):
-      return try BatchInsertion(
+      return try PostgreSQLBatchInsertion(
         writer: self, entity: schema.entity(entity), duplicates: duplicates
       ).insert(rows)
     case .update(let entity, let includesSubentities, let predicate, let values):
-      return try BatchUpdate(writer: self).update(
+      return try PostgreSQLBatchUpdate(writer: self).update(
         StoreFetchRequest(
           entity: entity, includesSubentities: includesSubentities, predicate: predicate), values)
-    case .delete(let request): return try BatchDeletion(writer: self).delete(request)
+    case .delete(let request): return try PostgreSQLBatchDeletion(writer: self).delete(request)
     }
   }
 
   // MARK: Reading
 
-  func execution(_ request: StoreFetchRequest) throws -> FetchExecution {
-    try FetchExecution(request, content: content, store: store, connection: connection)
+  func execution(_ request: StoreFetchRequest) throws -> PostgreSQLFetch {
+    try PostgreSQLFetch(request, content: content, store: store, connection: connection)
   }
 
   /// The rows that a request finds, in its order; their values are read only where memory must decide.

@@ -6,7 +6,7 @@ import Foundation
 // Unchecked: `idle`, `lent` and `isClosed` are read and changed under `condition` alone; connections in `idle` are
 // lent to no caller.
 package final class ConnectionPool: @unchecked Sendable {
-  package let settings: ConnectionSettings
+  package let settings: ConnectionParameters
   package let limit: Int
   /// How long a caller waits for a connection that others have.
   private let patience: Duration
@@ -21,7 +21,7 @@ package final class ConnectionPool: @unchecked Sendable {
   private static let longestIdle = Duration.seconds(300)
 
   package init(
-    _ settings: ConnectionSettings, limit: Int = 4, patience: Duration = .seconds(30)
+    _ settings: ConnectionParameters, limit: Int = 4, patience: Duration = .seconds(30)
   ) {
     self.settings = settings
     self.limit = max(1, limit)

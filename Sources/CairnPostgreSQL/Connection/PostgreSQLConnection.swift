@@ -12,7 +12,7 @@ import Foundation
 // `cancellation` alone goes to other threads, and has its own proof.
 package final class PostgreSQLConnection: @unchecked Sendable {
   let libpq: LibPQ
-  let settings: ConnectionSettings
+  let settings: ConnectionParameters
   let handle: OpaquePointer
   /// What ended the connection.
   private(set) var end: PostgreSQLFailure?
@@ -22,7 +22,7 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   /// Connects, and makes the session one in which the store's statements mean what they say.
   ///
   /// - Throws: `CoreDataError`, since it is known here what was opened.
-  package init(_ settings: ConnectionSettings) throws {
+  package init(_ settings: ConnectionParameters) throws {
     let libpq = try LibPQ.functions()
     self.libpq = libpq
     self.settings = settings

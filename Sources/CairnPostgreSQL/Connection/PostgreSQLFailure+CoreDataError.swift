@@ -129,12 +129,12 @@ extension PostgreSQLFailure {
     let advice: String
     if state == .invalidPassword || says("password authentication failed") {
       advice =
-        "Correct the password in the systemd credential \(ConnectionSettings.passwordCredential), in "
+        "Correct the password in the systemd credential \(ConnectionParameters.passwordCredential), in "
         + ".pgpass, or at the server."
     } else if says("no password supplied") {
       advice =
         "Put the password into a systemd credential (LoadCredential="
-        + "\(ConnectionSettings.passwordCredential):/path) or into .pgpass."
+        + "\(ConnectionParameters.passwordCredential):/path) or into .pgpass."
     } else if state == .unknownDatabase || says("database \"") && says("does not exist") {
       advice = "Create the database (createdb) or correct its name."
     } else if says("role \"") && says("does not exist") {

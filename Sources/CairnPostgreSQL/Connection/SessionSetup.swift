@@ -26,7 +26,7 @@ package struct ServerFacts: Sendable, Equatable {
 /// Makes a new session one in which the store's statements mean what they say, whatever the server, the database or
 /// the role are set to.
 struct SessionSetup {
-  let settings: ConnectionSettings
+  let settings: ConnectionParameters
 
   /// The settings of the session.
   ///
@@ -58,15 +58,15 @@ struct SessionSetup {
       "pg_catalog.set_config('\(name)', CAST(\(value) AS pg_catalog.text), false)"
     }
     let keepalives = [
-      ("idle", ConnectionSettings.keepalivesIdle),
-      ("interval", ConnectionSettings.keepalivesInterval),
-      ("count", ConnectionSettings.keepalivesCount),
+      ("idle", ConnectionParameters.keepalivesIdle),
+      ("interval", ConnectionParameters.keepalivesInterval),
+      ("count", ConnectionParameters.keepalivesCount),
     ].map { word, most in
       let name = "tcp_keepalives_\(word)"
       return setting(name, "LEAST(\(current(name)), \(most))")
     }
     let name = "tcp_user_timeout"
-    let most = ConnectionSettings.userTimeout
+    let most = ConnectionParameters.userTimeout
     // Zero is none there.
     let value =
       "CASE \(current(name)) WHEN 0 THEN \(most) ELSE LEAST(\(current(name)), \(most)) END"

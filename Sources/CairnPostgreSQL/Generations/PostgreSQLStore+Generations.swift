@@ -23,7 +23,7 @@ extension PostgreSQLStore: GenerationKeeping {
 }
 
 /// The generations that contexts hold, so that they end with the store.
-struct GenerationList {
+struct PostgreSQLGenerations {
   private struct Reference {
     weak var snapshot: HeldSnapshot?
   }
@@ -57,14 +57,14 @@ final class PostgreSQLGeneration: StoreGeneration {
 
   func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try snapshot.read { connection in
-      try FetchExecution(request, content: content, store: store, connection: connection).run()
+      try PostgreSQLFetch(request, content: content, store: store, connection: connection).run()
     }
   }
 
   func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     if objectIDs.isEmpty { return [] }
     return try snapshot.read { connection in
-      try RowReading(content: content, connection: connection).snapshots(for: objectIDs)
+      try PostgreSQLRowReading(content: content, connection: connection).snapshots(for: objectIDs)
     }
   }
 
@@ -73,7 +73,7 @@ final class PostgreSQLGeneration: StoreGeneration {
   ) throws -> [[ManagedObjectID]] {
     if owners.isEmpty { return [] }
     return try snapshot.read { connection in
-      try RowReading(content: content, connection: connection).members(
+      try PostgreSQLRowReading(content: content, connection: connection).members(
         of: relationship, owners: owners)
     }
   }

@@ -5,7 +5,7 @@ import Foundation
 
 /// Has the statements of a save, or of another writer, record what they do, in the same round trip.
 ///
-/// A statement becomes a part of one that inserts into ``HistoryTables/changes`` what the statement touched; it counts as
+/// A statement becomes a part of one that inserts into ``PostgreSQLHistoryTables/changes`` what the statement touched; it counts as
 /// many rows as before.
 struct ChangeRecording {
   let schema: PostgreSQLSchema
@@ -35,8 +35,8 @@ struct ChangeRecording {
   func recording(
     _ statement: String, key: String, of entity: SQLEntity, _ source: Source
   ) -> String {
-    let place = HistoryTables.place(HistoryTables.changes, in: schema.name)
-    let sequence = HistoryTables.sequence(HistoryTables.keys, in: schema.name)
+    let place = PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.changes, in: schema.name)
+    let sequence = PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.keys, in: schema.name)
     let properties = source.properties.map { names in
       let list = names.sorted().map(SQLText.literal).joined(separator: ", ")
       return "CASE WHEN w.c = 1 THEN ARRAY[\(list)]::text[] END"

@@ -10,9 +10,11 @@ struct HistoryPurge {
 
   private var schema: SchemaName { content.schema.name }
   private var transactions: String {
-    HistoryTables.place(HistoryTables.transactions, in: schema)
+    PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.transactions, in: schema)
   }
-  private var changes: String { HistoryTables.place(HistoryTables.changes, in: schema) }
+  private var changes: String {
+    PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.changes, in: schema)
+  }
   private var sidecar: String { SidecarReading.table(in: schema) }
 
   /// - Parameters:
@@ -30,7 +32,7 @@ struct HistoryPurge {
       limit = max(limit, rows.integer(0, 0) ?? 0)
     }
     // What commits meanwhile has a greater number, and its births are not looked at here.
-    let last = try HistoryReading(content: content, connection: connection).ends().last
+    let last = try PostgreSQLHistoryReading(content: content, connection: connection).ends().last
     limit = min(limit, last + 1)
     for entity in content.schema.sql.entities where entity.superNumber == 0 {
       try keepBirths(of: entity, before: limit)

@@ -7,13 +7,13 @@ import Foundation
 extension PostgreSQLStore: HistoryKeeping {
   package func lastTransactionNumber() throws -> Int64 {
     try work("read the history of") { state, connection in
-      try HistoryReading(content: state.content, connection: connection).ends().last
+      try PostgreSQLHistoryReading(content: state.content, connection: connection).ends().last
     }
   }
 
   package func lastPurgedTransactionNumber() throws -> Int64 {
     try work("read the history of") { state, connection in
-      try HistoryReading(content: state.content, connection: connection).ends().purged
+      try PostgreSQLHistoryReading(content: state.content, connection: connection).ends().purged
     }
   }
 
@@ -24,7 +24,7 @@ extension PostgreSQLStore: HistoryKeeping {
       // Commits, their changes and what was taken out, as of one moment.
       let transaction = try PostgreSQLTransaction(on: connection, .repeatableRead, readOnly: true)
       do {
-        let reading = HistoryReading(content: state.content, connection: connection)
+        let reading = PostgreSQLHistoryReading(content: state.content, connection: connection)
         if let after = request.after { try reading.check(after, state.place.description) }
         let records = try reading.read(request)
         transaction.rollBack()

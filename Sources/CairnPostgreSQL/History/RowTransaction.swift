@@ -12,8 +12,8 @@ struct RowTransaction {
   var beginning: [Statement] {
     [
       PostgreSQLTransaction.beginning(),
-      AdvisoryLock.schema.statement(of: schema, isShared: true), StoreState.query(in: schema),
-    ] + (state.keepsHistory ? [HistoryTables.beginning(in: schema)] : [])
+      TransactionLock.schema.statement(of: schema, isShared: true), StoreState.query(in: schema),
+    ] + (state.keepsHistory ? [PostgreSQLHistoryTables.beginning(in: schema)] : [])
   }
 
   /// Looks at the results of ``beginning``, and takes them away.
@@ -40,7 +40,7 @@ struct RowTransaction {
     var parameters = ParameterList()
     parameters.append(key)
     return try reconnect().run(
-      "SELECT number FROM \(HistoryTables.place(HistoryTables.transactions, in: schema)) "
+      "SELECT number FROM \(PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.transactions, in: schema)) "
         + "WHERE key = $1", parameters, isKept: false
     ).integer(0, 0)
   }

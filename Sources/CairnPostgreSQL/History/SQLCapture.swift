@@ -51,7 +51,7 @@ struct SQLCapture {
   // MARK: Transactions
 
   private var numbering: [String] {
-    let transactions = place(HistoryTables.transactions)
+    let transactions = place(PostgreSQLHistoryTables.transactions)
     // Two stores may be written in one transaction.
     let digits = schema.name.text.utf8.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -66,7 +66,7 @@ struct SQLCapture {
         DECLARE known text := current_setting(\(setting), true); fresh bigint;
         BEGIN
           IF known <> '' THEN RETURN known::bigint; END IF;
-          fresh := nextval(\(HistoryTables.sequence(HistoryTables.keys, in: schema.name)));
+          fresh := nextval(\(PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.keys, in: schema.name)));
           PERFORM set_config(\(setting), fresh::text, true);
           INSERT INTO \(transactions) (key, committed, seconds, author, process)
             VALUES (fresh, clock_timestamp(), \(now), nullif(current_setting('cairn.author', true), ''),
@@ -84,7 +84,7 @@ struct SQLCapture {
           END IF;
           PERFORM pg_advisory_xact_lock(hashtextextended(\(SQLText.literal("cairn history \(schema.name.text)")), 0));
           UPDATE \(transactions) SET committed = clock_timestamp(), seconds = \(now),
-            number = nextval(\(HistoryTables.sequence(HistoryTables.numbers, in: schema.name)))
+            number = nextval(\(PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.numbers, in: schema.name)))
             WHERE key = NEW.key AND number IS NULL;
         PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '')
           FROM \(place(BookkeepingTables.store)) s WHERE s.announces;
@@ -98,7 +98,7 @@ struct SQLCapture {
   }
 
   private func insertion(_ select: String) -> String {
-    "INSERT INTO \(place(HistoryTables.changes)) "
+    "INSERT INTO \(place(PostgreSQLHistoryTables.changes)) "
       + "(transaction_key, kind, entity, row_key, properties, tombstone) \(select)"
   }
 

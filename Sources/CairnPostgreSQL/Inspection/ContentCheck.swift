@@ -83,9 +83,10 @@ struct ContentCheck {
   }
 
   private var history: [IntegrityQuery] {
-    let transactions = HistoryTables.place(HistoryTables.transactions, in: schema.name)
-    let changes = HistoryTables.place(HistoryTables.changes, in: schema.name)
-    let numbers = HistoryTables.sequence(HistoryTables.numbers, in: schema.name)
+    let transactions = PostgreSQLHistoryTables.place(
+      PostgreSQLHistoryTables.transactions, in: schema.name)
+    let changes = PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.changes, in: schema.name)
+    let numbers = PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.numbers, in: schema.name)
     let deleted = schema.sql.entities.filter { $0.superNumber == 0 }.map { root in
       IntegrityQuery(
         "SELECT l.row_key FROM (SELECT DISTINCT ON (c.row_key) c.row_key, c.kind FROM \(changes) c "

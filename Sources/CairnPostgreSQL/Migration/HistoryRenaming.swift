@@ -7,7 +7,9 @@ struct HistoryRenaming {
   let plan: SQLMigrationPlan
   let schema: SchemaName
 
-  private var changes: String { HistoryTables.place(HistoryTables.changes, in: schema) }
+  private var changes: String {
+    PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.changes, in: schema)
+  }
 
   var statements: [Statement] {
     let kept = plan.numbers.keys.sorted().map(String.init).joined(separator: ", ")

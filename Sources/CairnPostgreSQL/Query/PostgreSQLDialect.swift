@@ -5,7 +5,7 @@ import Foundation
 /// How PostgreSQL says what a fetch asks for, so that it finds the rows that the evaluator finds.
 ///
 /// The server has none of the evaluator's functions: what it would answer otherwise is left to memory, or narrowed here.
-/// Numbers that leave their type are the server's error, for which ``FetchExecution`` has an answer.
+/// Numbers that leave their type are the server's error, for which ``PostgreSQLFetch`` has an answer.
 struct PostgreSQLDialect: SQLDialect {
   let schema: PostgreSQLSchema
   let shapes: RowShapes

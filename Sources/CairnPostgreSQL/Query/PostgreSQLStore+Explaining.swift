@@ -8,7 +8,7 @@ extension PostgreSQLStore: FetchExplaining {
   package func explain(_ request: StoreFetchRequest) throws -> StoreFetchExplanation {
     var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
     try work("explain a fetch from") { state, connection in
-      let execution = try FetchExecution(
+      let execution = try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection)
       execution.plan.explain(
         request, in: &result,

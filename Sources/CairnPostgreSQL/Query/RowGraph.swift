@@ -4,7 +4,7 @@ import CairnStore
 /// Further rows for the evaluator, those that predicates and sort descriptors reach through relationships, each read once;
 /// and the first failure that reading met.
 final class RowGraph: SnapshotSource {
-  private let reading: RowReading
+  private let reading: PostgreSQLRowReading
   private var known: [ManagedObjectID: RowSnapshot?] = [:]
   private var knownMembers: [Members: [ManagedObjectID]] = [:]
   private var failure: (any Error)?
@@ -14,7 +14,7 @@ final class RowGraph: SnapshotSource {
     let owner: ManagedObjectID
   }
 
-  init(_ reading: RowReading) { self.reading = reading }
+  init(_ reading: PostgreSQLRowReading) { self.reading = reading }
 
   /// Reads what key paths reach from rows, one step of all of them at a time: asked row by row, each would be a round trip.
   func prepare(_ rows: [RowSnapshot], for paths: some Sequence<String>) {

@@ -9,7 +9,7 @@ extension PostgreSQLStore: MemberReading, MemberVersionReading {
     of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int
   ) throws -> [[MemberRow]] {
     try work("read rows of") { state, connection in
-      try RowReading(content: state.content, connection: connection).memberRows(
+      try PostgreSQLRowReading(content: state.content, connection: connection).memberRows(
         of: relationship, owners: owners, rowLimit: rowLimit)
     }
   }
@@ -19,13 +19,13 @@ extension PostgreSQLStore: MemberReading, MemberVersionReading {
   ) throws -> [MemberVersion]? {
     // The server itself keeps for history what is left of a deleted row.
     try work("read rows of") { state, connection in
-      try RowReading(content: state.content, connection: connection).memberVersions(
+      try PostgreSQLRowReading(content: state.content, connection: connection).memberVersions(
         of: relationship, owners: owners)
     }
   }
 }
 
-extension RowReading {
+extension PostgreSQLRowReading {
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
   private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
   private static let version = SQLText.name(PostgreSQLSchemaBuilder.version)

@@ -17,9 +17,10 @@ extension PostgreSQLStore: StrayValueTelling {
         guard let key = id.rowKey else { continue }
         keys[content.schema.sql.entity(id.entity).number, default: []].append(key)
       }
-      let searches = content.schema.sql.entities.compactMap { entity -> StrayValueSearch? in
+      let searches = content.schema.sql.entities.compactMap {
+        entity -> PostgreSQLStrayValueSearch? in
         if entity.entity.isAbstract || objectIDs != nil && keys[entity.number] == nil { return nil }
-        return StrayValueSearch(
+        return PostgreSQLStrayValueSearch(
           entity, keys: objectIDs == nil ? nil : keys[entity.number], in: content.schema)
       }
       var found: [ManagedObjectID: Set<Int>] = [:]
@@ -41,7 +42,7 @@ extension PostgreSQLStore: StrayValueTelling {
 }
 
 /// Looks for such values in the rows of one entity.
-private struct StrayValueSearch {
+private struct PostgreSQLStrayValueSearch {
   let number: Int
   let slots: [Int]
   let statement: Statement

@@ -25,10 +25,10 @@ struct RowScan {
 
   /// Over rows among which are all that may match.
   func run(over candidates: SQLFragment, _ cursor: RowCursor) throws -> StoreFetchResult {
-    let reading = RowReading(content: content, connection: connection)
+    let reading = PostgreSQLRowReading(content: content, connection: connection)
     let shape = content.shape(of: request)
     var rows: [RowSnapshot] = []
-    try cursor.read(candidates, portion: FetchExecution.portion) { found in
+    try cursor.read(candidates, portion: PostgreSQLFetch.portion) { found in
       rows += try (0..<found.count).compactMap { try reading.snapshot(found, $0, shape) }
     }
     // They come in any order, and those that are equal to the sort descriptors keep it.

@@ -33,7 +33,8 @@ struct RowCommit {
   ) throws -> Int64? {
     let announcement =
       state.announces && isAnnounced ? [CommitListening.announcement(in: schema, announcing)] : []
-    let numbering = key == nil ? others : HistoryTables.numbering(of: request, in: schema) + more
+    let numbering =
+      key == nil ? others : PostgreSQLHistoryTables.numbering(of: request, in: schema) + more
     let planning = plansAnew ? [Statement("DISCARD PLANS", isKept: false)] : []
     let answers = try transaction.commit(
       knownAs: identifier, after: first + numbering + announcement + planning, timedBy: times,

@@ -60,7 +60,7 @@ struct SaveExecution {
         of: (request.author, request.contextName, request.date), behind: sums,
         after: sidecar.writesAtTransaction,
         // Stores that read from this one note how far they came: that must not come back for other writes.
-        otherwise: request.sidecar.isEmpty ? [] : [HistoryTables.lasting],
+        otherwise: request.sidecar.isEmpty ? [] : [PostgreSQLHistoryTables.lasting],
         plansAnew: request.insertions.count >= Self.growth,
         // Readers of rows learn nothing from bookkeeping alone.
         isAnnounced: !request.isWithoutRows)
@@ -132,7 +132,7 @@ struct SaveExecution {
       request.insertions.filter { isComputed($0.snapshot) }.map(\.snapshot.objectID)
       + request.updates.filter { $0.overwritesConflicts || isComputed($0.snapshot) }
       .map(\.snapshot.objectID)
-    let current = try RowReading(content: content, connection: connection).snapshots(
+    let current = try PostgreSQLRowReading(content: content, connection: connection).snapshots(
       for: uncertain)
     let found = Dictionary(
       zip(uncertain, current).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
@@ -159,7 +159,7 @@ struct ConflictSearch {
     expected += request.updates.filter { !$0.overwritesConflicts }
       .map { ($0.snapshot.objectID, $0.version, false) }
     expected += request.insertions.map { ($0.snapshot.objectID, 0, true) }
-    let stored = try RowReading(content: content, connection: connection).snapshots(
+    let stored = try PostgreSQLRowReading(content: content, connection: connection).snapshots(
       for: expected.map(\.id))
     return zip(expected, stored).compactMap { expected, stored in
       let isAsExpected =

@@ -75,7 +75,7 @@ struct UniquenessSearch {
     let results = try connection.run(statements)
     return try zip(places, results).map { place, rows in
       guard rows.count == 1, let key = rows.integer(0, 0) else { return nil }
-      return try RowReading(content: content, connection: connection).rows(
+      return try PostgreSQLRowReading(content: content, connection: connection).rows(
         [key], inHierarchyOf: place.1.entity
       ).first
     }

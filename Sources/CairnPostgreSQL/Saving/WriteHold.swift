@@ -33,7 +33,8 @@ final class WriteHold: @unchecked Sendable {
       ? []
       : [Statement("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")]
     try connection.run(
-      [PostgreSQLTransaction.beginning(), AdvisoryLock.schema.statement(of: schema.name)] + locks)
+      [PostgreSQLTransaction.beginning(), TransactionLock.schema.statement(of: schema.name)] + locks
+    )
   }
 
   /// Runs a transaction of the holder.

@@ -11,9 +11,12 @@ enum BookkeepingTables {
 
   /// All of them, without sequences.
   static let tables =
-    [store, entities, names, sidecar, HistoryTables.transactions, HistoryTables.changes]
+    [
+      store, entities, names, sidecar, PostgreSQLHistoryTables.transactions,
+      PostgreSQLHistoryTables.changes,
+    ]
   /// All names that are taken by them.
-  static let all = [store, entities, names, sidecar] + HistoryTables.all
+  static let all = [store, entities, names, sidecar] + PostgreSQLHistoryTables.all
 
   /// The version of the layout that these tables and the names in them have.
   static let format: Int64 = 1
@@ -49,7 +52,7 @@ enum BookkeepingTables {
         sidecar,
         "map text COLLATE pg_catalog.\"C\", key bytea, value bytea NOT NULL, PRIMARY KEY (map, key)",
         "Bookkeeping of sync, which commits with the rows")
-      + HistoryTables.statements(in: schema)
+      + PostgreSQLHistoryTables.statements(in: schema)
   }
 
   /// What goes into the tables of a new store.

@@ -134,7 +134,7 @@ struct StoreSchema {
 
   /// Lets one session at a time change what the schema is; the lock ends with the transaction.
   private func lock() throws {
-    let statement = AdvisoryLock.schema.statement(of: name)
+    let statement = TransactionLock.schema.statement(of: name)
     try connection.run(statement.text, statement.parameters)
   }
 

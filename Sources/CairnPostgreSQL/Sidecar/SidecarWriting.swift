@@ -59,7 +59,7 @@ struct SidecarWriting {
 
   /// The statements that put entries under the number of the transaction, which the session has just drawn.
   var writesAtTransaction: [Statement] {
-    let number = HistoryTables.sequence(HistoryTables.numbers, in: schema)
+    let number = PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.numbers, in: schema)
     return operations.compactMap { operation in
       guard case .putAtTransaction(let map, let value) = operation else { return nil }
       var parameters = ParameterList()

@@ -120,7 +120,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
 
   // MARK: What goes on beside
 
-  private let generations = Mutex(GenerationList())
+  private let generations = Mutex(PostgreSQLGenerations())
   private let watch = Mutex<CommitListening?>(nil)
   /// What this store object says with its own commits.
   let announcing = UUID().uuidString
@@ -181,7 +181,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
 
   package override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try work("fetch from") { state, connection in
-      try FetchExecution(
+      try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection
       ).run()
     }
@@ -191,7 +191,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
   ) throws {
     let isDone = try work("fetch from") { state, connection in
-      try FetchExecution(
+      try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection
       ).run(portion: portion, take)
     }
@@ -200,13 +200,15 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
 
   package override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
     try work("read rows of") { state, connection in
-      try RowReading(content: state.content, connection: connection).snapshots(for: objectIDs)
+      try PostgreSQLRowReading(content: state.content, connection: connection).snapshots(
+        for: objectIDs)
     }
   }
 
   package override func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
     try work("read rows of") { state, connection in
-      try RowReading(content: state.content, connection: connection).snapshot(for: objectID)
+      try PostgreSQLRowReading(content: state.content, connection: connection).snapshot(
+        for: objectID)
     }
   }
 
@@ -214,7 +216,7 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
     try work("read rows of") { state, connection in
-      try RowReading(content: state.content, connection: connection).members(
+      try PostgreSQLRowReading(content: state.content, connection: connection).members(
         of: relationship, owners: owners)
     }
   }
@@ -241,7 +243,8 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   ) throws -> [ManagedObjectID] {
     if entities.isEmpty { return [] }
     return try work("take keys from") { state, connection in
-      try KeyReservation(content: state.content, connection: connection).objectIDs(for: entities)
+      try SequenceReservation(content: state.content, connection: connection).objectIDs(
+        for: entities)
     }
   }
 

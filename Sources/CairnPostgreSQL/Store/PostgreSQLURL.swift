@@ -34,7 +34,7 @@ package enum PostgreSQLURL {
     }
     // Where libpq is there, it says whether it knows the settings.
     if (try? LibPQ.functions()) != nil {
-      _ = try ConnectionSettings(parts(of: url).connection, environment: [:])
+      _ = try ConnectionParameters(parts(of: url).connection, environment: [:])
     }
     return url
   }

@@ -6,7 +6,7 @@ import Foundation
 /// `postgresql://cairn@db1/inventory?sslmode=verify-full#warehouse` is the store in the schema `warehouse`; without a
 /// fragment it is the schema `cairn`. See ``PostgreSQLURL`` for other ways to write it.
 struct StorePlace: Sendable {
-  let settings: ConnectionSettings
+  let settings: ConnectionParameters
   let schema: SchemaName
   /// How many connections the store may have at the same time.
   let connections: Int
@@ -21,8 +21,8 @@ struct StorePlace: Sendable {
     let (connection, name) = PostgreSQLURL.parts(of: url)
     let credential =
       options.dictionary[StoreOptionKey.postgreSQLPasswordCredential] as? String
-      ?? ConnectionSettings.passwordCredential
-    var settings = try ConnectionSettings(connection, credential: credential)
+      ?? ConnectionParameters.passwordCredential
+    var settings = try ConnectionParameters(connection, credential: credential)
     // URLs stand in messages, notifications and lists of stores.
     if settings.hasSecretInText {
       throw CoreDataError(

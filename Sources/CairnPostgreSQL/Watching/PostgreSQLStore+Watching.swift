@@ -21,7 +21,7 @@ extension PostgreSQLStore: CommitWatching {
       connect: { try pool.separateConnection() },
       newest: {
         try pool.withConnection {
-          try HistoryReading(content: content, connection: $0).ends().last
+          try PostgreSQLHistoryReading(content: content, connection: $0).ends().last
         }
       }, onCommit: onCommit)
     replaceWatch(watch)

@@ -59,11 +59,11 @@ final class BatchTransaction {
 
   private func execution(
     of request: StoreFetchRequest, _ form: StoreFetchRequest.Result
-  ) throws -> FetchExecution {
+  ) throws -> SQLiteFetch {
     var request = request
     request.result = form
     let plan = try SQLQueryPlan(request, schema: lookup.schema, store: lookup.reader.identity)
-    return FetchExecution(lookup: lookup, request: request, plan: plan)
+    return SQLiteFetch(lookup: lookup, request: request, plan: plan)
   }
 
   /// Rows by their exact entity, in the order of the entities' numbers.

@@ -81,7 +81,7 @@ struct BatchUpdate {
     fetch.result = .dictionaries(.init(columns: columns))
     let plan = try SQLQueryPlan(fetch, schema: lookup.schema, store: lookup.reader.identity)
     guard plan.dictionary != nil, plan.remainder == nil else { return nil }
-    let result = try FetchExecution(lookup: lookup, request: fetch, plan: plan).run()
+    let result = try SQLiteFetch(lookup: lookup, request: fetch, plan: plan).run()
     guard case .dictionaries(let rows) = result else { return nil }
     var updated: [ManagedObjectID] = []
     updated.reserveCapacity(rows.count)

@@ -29,7 +29,7 @@ extension SQLiteStore {
     if plan.limitsInMemory { return false }
     // Only on this connection: whatever reads the store meanwhile finds another one.
     return try readHeld {
-      try FetchExecution(lookup: $0, request: request, plan: plan)
+      try SQLiteFetch(lookup: $0, request: request, plan: plan)
         .run(portion: portion, take)
     } ?? false
   }
@@ -55,7 +55,7 @@ extension SQLiteStore {
   private static func run(
     _ request: StoreFetchRequest, _ plan: SQLQueryPlan, _ lookup: RowLookup
   ) throws -> StoreFetchResult {
-    let execution = FetchExecution(lookup: lookup, request: request, plan: plan)
+    let execution = SQLiteFetch(lookup: lookup, request: request, plan: plan)
     guard let monitor = request.monitor else { return try execution.run() }
     return try lookup.connection.interruptible(by: monitor) { try execution.run() }
   }
@@ -66,7 +66,7 @@ extension SQLiteStore: FetchExplaining {
     let plan = try SQLQueryPlan(request, schema: try schema, store: identity)
     var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
     let statements = try readConsistently { lookup in
-      try FetchExecution(lookup: lookup, request: request, plan: plan).statements.map {
+      try SQLiteFetch(lookup: lookup, request: request, plan: plan).statements.map {
         try Self.explain($0, lookup)
       }
     }

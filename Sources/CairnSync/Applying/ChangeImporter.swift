@@ -94,7 +94,7 @@ struct ChangeImporter {
         throw StoreAccess.contention(access.store)
       case .failed: throw failure ?? StoreAccess.contention(access.store)
       case .attempt(let refused, let unchangeable):
-        let batch = ImportBatch(
+        let batch = IncomingBatch(
           source: set.source, records: set.records, links: set.links, isSent: cursor != nil,
           refused: refused, unchangeable: unchangeable, isPart: source != nil,
           reconsidered: reconsidered.subtracting(unchangeable.keys),
@@ -131,7 +131,7 @@ struct ChangeImporter {
   // MARK: One attempt
 
   private func attempt(
-    _ batch: ImportBatch, _ set: ChangeSet, _ cursor: SyncCursor?, _ metWriters: inout Bool
+    _ batch: IncomingBatch, _ set: ChangeSet, _ cursor: SyncCursor?, _ metWriters: inout Bool
   ) throws -> Result {
     context.reset()
     guard let ledger = try capturedLedger(&metWriters) else {

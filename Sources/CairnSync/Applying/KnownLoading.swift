@@ -28,7 +28,7 @@ struct KnownLoading {
   }
 
   /// Plans a batch, reading what the planner asks for until it asks for nothing more.
-  mutating func plan(_ batch: ImportBatch, _ setting: ImportSetting) throws -> ImportPlan {
+  mutating func plan(_ batch: IncomingBatch, _ setting: ImportSetting) throws -> ImportPlan {
     let ids = batch.records.map(\.id)
     try ledger.prefetch(records: ids)
     known.hasNoneOfBatch = ids.allSatisfy { ledger.isAbsent(SyncKey.record($0)) }
@@ -43,7 +43,7 @@ struct KnownLoading {
   }
 
   /// What every plan of a batch asks for first.
-  private static func first(of batch: ImportBatch) -> Set<Lookup> {
+  private static func first(of batch: IncomingBatch) -> Set<Lookup> {
     var lookups: Set<Lookup> = []
     lookups.reserveCapacity(batch.records.count + batch.links.count)
     for record in batch.records { lookups.insert(.record(record.id)) }

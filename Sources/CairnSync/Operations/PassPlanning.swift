@@ -175,7 +175,7 @@ struct PassPlanning {
   ) throws {
     let access = destination.access
     var loading = try KnownLoading(access: access, ledger: ledger, source: source)
-    let batch = ImportBatch(
+    let batch = IncomingBatch(
       source: set.source, records: set.records, links: set.links, isPart: source != nil,
       journalsDeletes: journalsDeletes)
     let plan = try loading.plan(batch, try access.importSetting(ledger)).expanded

@@ -209,7 +209,7 @@ struct QuarantineReading {
     let ledger = try access.ledger()
     let stamp = ledger.tick(
       milliseconds: access.environment.now(), limit: access.latestCredibleTime)
-    let batch = ImportBatch(
+    let batch = IncomingBatch(
       source: ledger.storeID, records: [discard.decide(at: stamp).state], isSent: false)
     var loading = try KnownLoading(access: access, ledger: ledger)
     let plan = try loading.plan(batch, try access.importSetting(ledger))

@@ -4,7 +4,7 @@ import Foundation
 // Passes that would delete much. Specification: sync.md 9, `approve`.
 
 extension SyncEngine {
-  /// What links wait to be approved, by the name of the replica; also in ``ReplicaStatus/phase``.
+  /// What links wait to be approved, by the name of the replica; also in ``LinkStatus/phase``.
   public func awaitingApproval() throws -> [DeletionPlan] {
     try links(nil).compactMap { $0.life.deletions }
   }

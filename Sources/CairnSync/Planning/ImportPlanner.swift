@@ -38,7 +38,7 @@ struct ImportPlanner {
   let known: Known
   let setting: ImportSetting
   let source: StoreID
-  let batch: ImportBatch
+  let batch: IncomingBatch
   /// The records that came, of a batch that is a part.
   private let sent: Set<RecordID>
   var needs: Set<Lookup> = []
@@ -64,7 +64,7 @@ struct ImportPlanner {
   var looks = 0
   var schema: SyncSchema { setting.schema }
 
-  private init(_ batch: ImportBatch, _ known: Known, _ setting: ImportSetting) {
+  private init(_ batch: IncomingBatch, _ known: Known, _ setting: ImportSetting) {
     self.batch = batch
     self.known = known
     self.setting = setting
@@ -72,13 +72,13 @@ struct ImportPlanner {
     sent = batch.isPart ? Set(batch.records.map(\.id)) : []
   }
 
-  static func plan(_ batch: ImportBatch, known: Known, setting: ImportSetting) -> Outcome {
+  static func plan(_ batch: IncomingBatch, known: Known, setting: ImportSetting) -> Outcome {
     NewRowPlanning.plan(batch, known: known, setting: setting)
       ?? planOneByOne(batch, known: known, setting: setting)
   }
 
   static func planOneByOne(
-    _ batch: ImportBatch, known: Known, setting: ImportSetting
+    _ batch: IncomingBatch, known: Known, setting: ImportSetting
   ) -> Outcome {
     var batch = batch
     batch.records += known.sources.values.compactMap { $0 }

@@ -11,7 +11,7 @@ struct IncomingSorting {
 
   init(source: StoreID) { self.source = source }
 
-  mutating func sort(_ batch: ImportBatch, _ planner: inout ImportPlanner) {
+  mutating func sort(_ batch: IncomingBatch, _ planner: inout ImportPlanner) {
     for record in batch.records { sort(record, batch.refused[record.id], &planner) }
     for link in batch.links {
       let refusal = batch.unchangeable[link.key.owner] ?? batch.unchangeable[link.key.member]

@@ -19,7 +19,7 @@ struct NewRowPlanning {
   /// - Parameter least: How many records a batch has at least.
   /// - Returns: Nil where the records have to be looked at one by one.
   static func plan(
-    _ batch: ImportBatch, known: Known, setting: ImportSetting, least: Int = Self.least
+    _ batch: IncomingBatch, known: Known, setting: ImportSetting, least: Int = Self.least
   ) -> ImportPlanner.Outcome? {
     guard known.hasNoneOfBatch, known.nothingWaits, known.nothingIsHeld, batch.links.isEmpty,
       batch.refused.isEmpty, batch.reconsidered.isEmpty, batch.records.count >= least,

@@ -108,7 +108,7 @@ private struct ExportWriter {
 
   mutating func begin(_ columns: [String]) {
     self.columns = columns
-    Output.line(columns.map { RowWriter.csvField($0) }.joined(separator: ","))
+    Output.line(columns.map { RowPrinter.csvField($0) }.joined(separator: ","))
   }
 
   func add(_ row: [String: JSONValue], of entity: EntitySummary) throws {
@@ -133,8 +133,8 @@ private struct ExportWriter {
     switch value {
     case .none, .some(.null): ""
     case .some(.string("")): "\"\""
-    case .some(.string(let text)): RowWriter.csvField(text)
-    case .some(let value): RowWriter.csvField(value.text)
+    case .some(.string(let text)): RowPrinter.csvField(text)
+    case .some(let value): RowPrinter.csvField(value.text)
     }
   }
 }

@@ -58,7 +58,7 @@ struct FetchCommand: ParsableCommand {
 
   func run() throws {
     let chosen = Self.list(properties)
-    var writer = RowWriter(
+    var writer = RowPrinter(
       format: format ?? (shared.json ? .jsonl : .table),
       showsID: chosen?.contains("id") ?? true)
     let parameters = FetchRecords.Parameters(

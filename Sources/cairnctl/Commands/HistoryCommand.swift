@@ -77,7 +77,7 @@ struct HistoryCommand: ParsableCommand {
     case .time(let time): parameters.since = time.date
     case nil: break
     }
-    let writer = HistoryWriter(isJSON: shared.json)
+    let writer = HistoryPrinter(isJSON: shared.json)
     if let opened = try source.open() {
       try opened.history(parameters) { try writer.write($0) }
     } else {
@@ -93,7 +93,7 @@ struct HistoryCommand: ParsableCommand {
 /// Writes transactions as they come.
 ///
 /// Confined to the thread of the command.
-private final class HistoryWriter {
+private final class HistoryPrinter {
   /// The changes of one transaction that a person reads.
   private static let shown = 20
 

@@ -101,7 +101,7 @@ struct ImportCommand: ParsableCommand {
 
   private var isCSV: Bool { (format ?? (file.hasSuffix(".csv") ? .csv : .jsonl)) == .csv }
 
-  private func makeReader(_ client: ControlClient) throws -> any RowReader {
+  private func makeReader(_ client: ControlClient) throws -> any ImportReader {
     guard isCSV, let entity else { return JSONLinesReader() }
     let model = try client.call(GetModel.self, NoValues()).model
     return CSVReader(types: try TypedValues(entity: entity, model: model))

@@ -1,7 +1,7 @@
 // CSV after RFC 4180: a header with property names, quotes that may span lines.
 import CairnControl
 
-struct CSVReader: RowReader {
+struct CSVReader: ImportReader {
   private enum State {
     case fieldStart, plain, quoted, quoteInQuoted
   }

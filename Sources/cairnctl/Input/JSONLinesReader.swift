@@ -1,7 +1,7 @@
 // JSON Lines: one object a line, blank lines passed over.
 import CairnControl
 
-struct JSONLinesReader: RowReader {
+struct JSONLinesReader: ImportReader {
   private var pending: [UInt8] = []
   private var line = 1
 

@@ -15,7 +15,7 @@ import Testing
   private func parameters(
     _ text: String, _ environment: [String: String] = [:]
   ) throws -> [String: String] {
-    let settings = try ConnectionSettings(text, environment: environment)
+    let settings = try ConnectionParameters(text, environment: environment)
     return Dictionary(uniqueKeysWithValues: settings.parameters.map { ($0.keyword, $0.value) })
   }
 
@@ -46,7 +46,7 @@ import Testing
       "password=\(Self.canary) host", "host=db1\0 password=\(Self.canary)",
       "postgresql://db1/x?colour=\(Self.canary)",
     ] {
-      let error = #expect(throws: CoreDataError.self) { try ConnectionSettings(text) }
+      let error = #expect(throws: CoreDataError.self) { try ConnectionParameters(text) }
       #expect(error?.code == .persistentStoreOpen)
       #expect(error.map { !"\($0)".contains(Self.canary) } == true, "\(text)")
     }
@@ -58,7 +58,7 @@ import Testing
       "host=db1 sslpassword=\(Self.canary)",
       "host=db1 dbname=\(Self.canary) password=\(Self.canary)",
     ] {
-      let settings = try ConnectionSettings(text, environment: [:])
+      let settings = try ConnectionParameters(text, environment: [:])
       var dumped = ""
       dump(settings, to: &dumped)
       for shown in ["\(settings)", String(reflecting: settings), dumped] {
@@ -80,9 +80,9 @@ import Testing
     // What the text says comes first.
     #expect(try parameters("host=db1 password=x", environment)["password"] == "x")
     try "other".write(toFile: "\(folder)/hub", atomically: false, encoding: .utf8)
-    let named = try ConnectionSettings("host=db1", credential: "hub", environment: environment)
+    let named = try ConnectionParameters("host=db1", credential: "hub", environment: environment)
     #expect(named.parameters.contains { $0.keyword == "password" && $0.value == "other" })
-    let shown = "\(try ConnectionSettings("dbname=\(Self.canary)", environment: environment))"
+    let shown = "\(try ConnectionParameters("dbname=\(Self.canary)", environment: environment))"
     #expect(!shown.contains(Self.canary))
   }
 
@@ -93,13 +93,13 @@ import Testing
     let environment = ["CREDENTIALS_DIRECTORY": folder]
     for name in ["../shadow", "", ".."] {
       let error = #expect(throws: CoreDataError.self) {
-        try ConnectionSettings("host=db1", credential: name, environment: environment)
+        try ConnectionParameters("host=db1", credential: name, environment: environment)
       }
       #expect(error?.message.contains("LoadCredential") == true)
     }
     try Data([0xff, 0xfe]).write(to: URL(fileURLWithPath: "\(folder)/postgresql-password"))
     let error = #expect(throws: CoreDataError.self) {
-      try ConnectionSettings("host=db1", environment: environment)
+      try ConnectionParameters("host=db1", environment: environment)
     }
     #expect(error?.message.contains("\(folder)/postgresql-password") == true)
   }

@@ -27,7 +27,7 @@ import Testing
   }
 
   /// Settings with which an answer that does not come is given up soon.
-  private func impatient() throws -> ConnectionSettings {
+  private func impatient() throws -> ConnectionParameters {
     var settings = try server.settings()
     settings.statementTimeout = .milliseconds(400)
     settings.networkPatience = .milliseconds(100)

@@ -75,7 +75,7 @@ import Testing
     let reader = Reader(try words.open())
     let slow = try words.foreign()
     try words.sql("BEGIN", on: slow)
-    let statement = AdvisoryLock.history.statement(of: try SchemaName(words.schema))
+    let statement = TransactionLock.history.statement(of: try SchemaName(words.schema))
     try slow.run(statement.text, statement.parameters)
     let process = slow.backendProcess
     async let waiting: Void = { _ = try words.insert("Shelf", in: store) }()

@@ -133,7 +133,7 @@ import Testing
     }
     for format in ["bookCount + 1 > 0", "uppercase(firstName) == 'A'", "bookCount == 3"] {
       try store.work("test") { state, connection in
-        let execution = try FetchExecution(
+        let execution = try PostgreSQLFetch(
           request(format), content: state.content, store: store.identity, connection: connection)
         _ = try execution.run()
         #expect(connection.transactionStatus == .idle, "\(format)")

@@ -14,7 +14,7 @@ import Testing
     let name = try SchemaName("layout")
     let schema = PostgreSQLSchema(SQLSchema(model: try DerivedAttributeTests.model()), in: name)
     let meetings =
-      [AdvisoryLock.schema, .history].map { "-- lock cairn \($0.rawValue) \(name)" }
+      [TransactionLock.schema, .history].map { "-- lock cairn \($0.rawValue) \(name)" }
       + ["-- channel \(CommitListening.channel(of: name))"]
     let statements =
       BookkeepingTables.statements(in: name) + schema.creationStatements

@@ -8,8 +8,8 @@ extension PostgreSQLServer {
   /// Settings of connections to the server as its owner.
   func settings(
     database: String = "postgres", user: String = "owner", more: String = ""
-  ) throws -> ConnectionSettings {
-    try ConnectionSettings(
+  ) throws -> ConnectionParameters {
+    try ConnectionParameters(
       "host='\(folder)' port=\(port) dbname=\(database) user=\(user) \(more)", environment: [:])
   }
 

@@ -153,7 +153,7 @@ import Testing
     let store = try words.open(model: old)
     try words.insert("Shelf", in: store)
     try words.sql("BEGIN", on: other)
-    let lock = AdvisoryLock.schema.statement(of: try SchemaName(words.schema), isShared: true)
+    let lock = TransactionLock.schema.statement(of: try SchemaName(words.schema), isShared: true)
     try other.run(lock.text, lock.parameters)
     let error = #expect(throws: CoreDataError.self) {
       try migrate(from: old, to: Self.additive(), [StoreOptionKey.timeout: 0.1])

@@ -29,7 +29,7 @@ struct KnownLoadingTests {
         .next(after: ledger.cursor(for: source)))
     var loading = try KnownLoading(access: b.access, ledger: ledger)
     let plan = try loading.plan(
-      ImportBatch(source: source, records: set.records),
+      IncomingBatch(source: source, records: set.records),
       b.access.importSetting(ledger))
     #expect(plan.rows.count == length + 1 && plan.rows.allSatisfy { $0.kind == .delete })
     // One that asks for what goes along, one for each time that twice as much is read, and the last.

@@ -121,7 +121,7 @@ struct DeepChainTests {
     }
 
     func plan(_ records: [RecordState]) throws -> ImportPlan {
-      let batch = ImportBatch(
+      let batch = IncomingBatch(
         source: DeepChainTests.source, records: records.sorted { $0.id < $1.id })
       switch ImportPlanner.planOneByOne(batch, known: known, setting: setting) {
       case .plan(let plan): return plan

@@ -30,7 +30,7 @@ struct NewRowPlanningTests {
       registers: Registers(row, write: write))
   }
 
-  private static func known(_ batch: ImportBatch, _ entries: [RecordID: RecordEntry?]) -> Known {
+  private static func known(_ batch: IncomingBatch, _ entries: [RecordID: RecordEntry?]) -> Known {
     var known = Known()
     (known.nothingWaits, known.nothingIsHeld, known.hasNoLinks) = (true, true, true)
     known.hasNoneOfBatch = true
@@ -41,7 +41,7 @@ struct NewRowPlanningTests {
 
   /// The plans by the run and one by one; nil where there is none by the run.
   private static func plans(
-    _ batch: ImportBatch, _ known: Known, _ setting: ImportSetting
+    _ batch: IncomingBatch, _ known: Known, _ setting: ImportSetting
   ) throws -> (fast: ImportPlan?, slow: ImportPlan?) {
     var fast: ImportPlan?
     if case .plan(let plan)? = NewRowPlanning.plan(
@@ -77,7 +77,7 @@ struct NewRowPlanningTests {
       gone: chance.chance(50) ? nil : RecordEntry(entity: "Folder", key: nil),
     ]
     if chance.chance(20) { entries[there] = RecordEntry(entity: "Entry", key: .row(1)) }
-    var batch = ImportBatch(source: Self.source)
+    var batch = IncomingBatch(source: Self.source)
     for number in 1...UInt64.random(in: 1...30, using: &chance) {
       if chance.chance(25) {
         batch.records.append(
@@ -102,9 +102,9 @@ struct NewRowPlanningTests {
 
   /// A batch of entries, the last of which is changed in a way that needs a look at it.
   private static func batch(
-    _ setting: ImportSetting, _ change: (inout ImportBatch, inout Known) throws -> Void
+    _ setting: ImportSetting, _ change: (inout IncomingBatch, inout Known) throws -> Void
   ) throws -> ImportPlan? {
-    var batch = ImportBatch(source: source)
+    var batch = IncomingBatch(source: source)
     for number in 1...20 as ClosedRange<UInt64> {
       batch.records.append(
         try record(number, "Entry", ["key": .string("\(number)")], at: 1000, setting))
@@ -118,7 +118,7 @@ struct NewRowPlanningTests {
     let setting = try Self.setting()
     let write = PropertyWrite(
       stamp: Stamp(clock: ClockReading(milliseconds: 5), store: Self.source))
-    let changes: [(why: String, (inout ImportBatch, inout Known) -> Void)] = [
+    let changes: [(why: String, (inout IncomingBatch, inout Known) -> Void)] = [
       ("a delete", { batch, _ in batch.records[19].deletion = Deletion(stamp: write.stamp) }),
       ("a union", { batch, _ in batch.records[19].survivor = batch.records[0].id }),
       (
@@ -148,7 +148,7 @@ struct NewRowPlanningTests {
   @Test func whatIsReferredToIsLookedUp() throws {
     let setting = try Self.setting()
     let folder = RecordID(high: 0, low: 5)
-    var batch = ImportBatch(source: Self.source)
+    var batch = IncomingBatch(source: Self.source)
     batch.records = [
       try Self.record(1, "Entry", ["folder": .reference(folder)], at: 1, setting)
     ]

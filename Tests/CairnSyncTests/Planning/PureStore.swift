@@ -92,7 +92,7 @@ struct PureStore {
     _ records: [RecordState], _ links: [LinkChange], from source: StoreID,
     partOf part: PureStore? = nil
   ) throws -> ImportPlan {
-    let batch = ImportBatch(
+    let batch = IncomingBatch(
       source: source, records: records, links: links, isPart: part != nil)
     var known = Known()
     known.nothingWaits = parked.isEmpty

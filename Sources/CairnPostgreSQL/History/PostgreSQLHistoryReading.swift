@@ -4,15 +4,17 @@ import CairnStore
 import Foundation
 
 /// Reads the commits of a store in their order, inside one snapshot.
-struct HistoryReading {
+struct PostgreSQLHistoryReading {
   let content: StoreContent
   let connection: PostgreSQLConnection
 
   private var schema: SchemaName { content.schema.name }
   private var transactions: String {
-    HistoryTables.place(HistoryTables.transactions, in: schema)
+    PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.transactions, in: schema)
   }
-  private var changes: String { HistoryTables.place(HistoryTables.changes, in: schema) }
+  private var changes: String {
+    PostgreSQLHistoryTables.place(PostgreSQLHistoryTables.changes, in: schema)
+  }
 
   // MARK: Positions
 

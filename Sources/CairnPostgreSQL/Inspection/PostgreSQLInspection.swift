@@ -12,7 +12,7 @@ extension PostgreSQLStore: IntegrityChecking {
     try work("verify") { state, connection in
       let transaction = try PostgreSQLTransaction(on: connection, .repeatableRead, readOnly: true)
       do {
-        let findings = try StoreInspection(content: state.content, connection: connection)
+        let findings = try PostgreSQLInspection(content: state.content, connection: connection)
           .findings()
         transaction.rollBack()
         return findings
@@ -39,7 +39,7 @@ struct IntegrityQuery {
 }
 
 /// Looks at a store in the transaction of a connection.
-struct StoreInspection {
+struct PostgreSQLInspection {
   let content: StoreContent
   let connection: PostgreSQLConnection
 
@@ -47,7 +47,7 @@ struct StoreInspection {
     let structure = try StructureCheck(content: content, connection: connection).run()
     guard structure.isComplete else { return structure.findings }
     let queries =
-      ContentCheck(content: content).queries + ReferenceCheck(content: content).queries
+      ContentCheck(content: content).queries + PostgreSQLReferenceCheck(content: content).queries
     do {
       let results = try connection.run(queries.map(\.statement))
       return structure.findings

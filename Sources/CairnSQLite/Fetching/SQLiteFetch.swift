@@ -4,7 +4,7 @@ import CairnStore
 import Foundation
 
 /// Runs one planned fetch on a connection.
-struct FetchExecution {
+struct SQLiteFetch {
   let lookup: RowLookup
   let request: StoreFetchRequest
   let plan: SQLQueryPlan

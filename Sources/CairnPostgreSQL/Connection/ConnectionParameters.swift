@@ -10,7 +10,7 @@ import Foundation
 /// variables, service files and `.pgpass`, as everywhere.
 ///
 /// No description shows a password, and none is in an error.
-package struct ConnectionSettings: Sendable, CustomStringConvertible, CustomReflectable {
+package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomReflectable {
   /// Where systemd puts credentials (`LoadCredential=postgresql-password:…`); the password of a store is in one
   /// of this name unless the store's options name another.
   package static let passwordCredential = "postgresql-password"

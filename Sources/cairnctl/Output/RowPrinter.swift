@@ -10,7 +10,7 @@ enum RowFormat: String, CaseIterable, ExpressibleByArgument {
 /// Takes rows batch by batch.
 ///
 /// A table is written at the end, the others as they come.
-struct RowWriter {
+struct RowPrinter {
   let format: RowFormat
   private var columns: [String] = []
   private var table: TextTable?

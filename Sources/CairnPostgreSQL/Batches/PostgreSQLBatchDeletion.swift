@@ -4,7 +4,7 @@ import CairnStore
 
 /// Deletes what a fetch finds, with the delete rules of its relationships: a few statements for each entity, however many
 /// rows, whose values are not read.
-struct BatchDeletion {
+struct PostgreSQLBatchDeletion {
   let writer: BatchWriter
 
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)

@@ -4,7 +4,7 @@ import Logging
 /// Fields and bytes of one journal entry.
 ///
 /// Always in the length form: no value can become a field.
-struct JournalEntry: Sendable {
+struct SystemdJournalEntry: Sendable {
   private(set) var fields: [(name: String, value: String)] = []
 
   /// Adds a field, its name brought into the journal's form.

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Changes stand under a key that their transaction draws when it begins to write. Its number, by which readers go on, it
 /// draws at the very end, under a lock that it keeps until it has committed: numbers are in the order of commits.
-enum HistoryTables {
+enum PostgreSQLHistoryTables {
   static let transactions = "cairn_transaction"
   static let changes = "cairn_change"
   static let keys = "cairn_transaction_key"
@@ -70,7 +70,7 @@ enum HistoryTables {
     parameters.append(Bundle.main.bundleIdentifier)
     parameters.append(ProcessInfo.processInfo.processName)
     return [
-      lasting, AdvisoryLock.history.statement(of: schema),
+      lasting, TransactionLock.history.statement(of: schema),
       Statement(
         "INSERT INTO \(place(transactions, in: schema)) "
           + "(key, number, committed, seconds, author, context, bundle, process) "
@@ -81,7 +81,7 @@ enum HistoryTables {
 }
 
 /// A lock of a store that has no row, kept until the transaction ends.
-enum AdvisoryLock: String {
+enum TransactionLock: String {
   /// Alone for those who change what the schema is, shared for those who write rows.
   case schema
   /// For those who commit with a number.

@@ -3,7 +3,7 @@ import CairnSQL
 import CairnStore
 
 /// Reads rows and members over one connection.
-struct RowReading {
+struct PostgreSQLRowReading {
   let content: StoreContent
   let connection: PostgreSQLConnection
 

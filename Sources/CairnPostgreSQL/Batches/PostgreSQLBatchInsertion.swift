@@ -6,7 +6,7 @@ import CairnStore
 ///
 /// The server says for many rows at once which of them have equal unique values, and which stored rows have them. Where
 /// another program claims one meanwhile, those rows alone are done anew: the rows to insert are handed over only once.
-struct BatchInsertion {
+struct PostgreSQLBatchInsertion {
   let writer: BatchWriter
   let entity: SQLEntity
   let duplicates: BatchDuplicateRule
@@ -38,7 +38,7 @@ struct BatchInsertion {
     var overwritten: Set<ManagedObjectID> = []
     while let dictionaries = try source.next() {
       let entities = [EntityDescription](repeating: entity.entity, count: dictionaries.count)
-      let ids = try KeyReservation(content: writer.content, connection: writer.connection)
+      let ids = try SequenceReservation(content: writer.content, connection: writer.connection)
         .objectIDs(for: entities)
       let rows = try zip(ids, dictionaries).map { id, dictionary in
         NewRow(row: try entity.newRow(id, dictionary), given: dictionary)

@@ -5,7 +5,7 @@ import CairnStore
 /// Gives the rows that a predicate finds new values, computed from the old ones.
 ///
 /// Where all are constants, no values are read. The evaluator computes the others, so that they are what they are in any store.
-struct BatchUpdate {
+struct PostgreSQLBatchUpdate {
   let writer: BatchWriter
 
   func update(
@@ -58,7 +58,7 @@ struct BatchUpdate {
     }
     let execution = try writer.execution(request)
     try HeldSnapshot.reading(on: writer.connection) {
-      let isDone = try execution.run(portion: FetchExecution.portion) { result in
+      let isDone = try execution.run(portion: PostgreSQLFetch.portion) { result in
         guard failure == nil, case .snapshots(let rows) = result else { return }
         do { try compute(rows) } catch { failure = error }
       }

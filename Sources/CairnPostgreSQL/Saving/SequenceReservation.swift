@@ -5,7 +5,7 @@ import CairnStore
 /// Draws the keys of new rows from the sequences of their tables.
 ///
 /// What is drawn is never drawn again, be it used or not.
-struct KeyReservation {
+struct SequenceReservation {
   let content: StoreContent
   let connection: PostgreSQLConnection
 
@@ -99,7 +99,7 @@ extension PostgreSQLStore: RowKeyReserving {
   package func reserveRowKeys(for runs: [RowKeyRun]) throws -> [Int64]? {
     if runs.isEmpty { return [] }
     return try work("take keys from") { state, connection in
-      try KeyReservation(content: state.content, connection: connection).firstKeys(of: runs)
+      try SequenceReservation(content: state.content, connection: connection).firstKeys(of: runs)
     }
   }
 }

@@ -2,7 +2,7 @@ import CairnModel
 import CairnStore
 
 /// Links between rows, of every kind.
-enum RelationshipChecks {
+enum LinkChecks {
   private static func people(_ names: [String], _ probe: StoreProbe) throws -> [RowSnapshot] {
     try names.map { try probe.insert("Person", ["name": .string($0)]) }
   }

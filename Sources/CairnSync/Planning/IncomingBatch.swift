@@ -1,5 +1,5 @@
 /// What arrives at a destination at once.
-struct ImportBatch: Sendable {
+struct IncomingBatch: Sendable {
   /// The store it comes from.
   let source: StoreID
   var records: [RecordState] = []

@@ -7,7 +7,7 @@ import CairnStore
 /// One statement where SQL says it all. Where the server does not take an expression, as when a number leaves its type, the
 /// evaluator does all of it, which knows what the value is. Otherwise rows come from the server in portions, and those that the predicate
 /// reaches through relationships belong to the same snapshot.
-struct FetchExecution {
+struct PostgreSQLFetch {
   let content: StoreContent
   let connection: PostgreSQLConnection
   let request: StoreFetchRequest
@@ -16,7 +16,9 @@ struct FetchExecution {
   /// How many rows are on their way at once where memory chooses among them.
   static let portion = 1000
 
-  private var reading: RowReading { RowReading(content: content, connection: connection) }
+  private var reading: PostgreSQLRowReading {
+    PostgreSQLRowReading(content: content, connection: connection)
+  }
 
   init(
     _ request: StoreFetchRequest, content: StoreContent, store: StoreIdentity,

@@ -2,7 +2,7 @@ import CairnModel
 import CairnStore
 
 /// The rows of one entity hierarchy, in the order of their keys.
-struct RowTable {
+struct MemoryRowTable {
   private(set) var rows: [Int64: RowSnapshot] = [:]
   /// All keys ascending; those of deleted rows stay until there are many.
   private var keys: [Int64] = []

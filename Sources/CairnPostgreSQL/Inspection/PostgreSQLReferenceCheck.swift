@@ -3,7 +3,7 @@ import CairnSQL
 import CairnStore
 
 /// Checks where relationships lead: to rows that are there, and of the right entities.
-struct ReferenceCheck {
+struct PostgreSQLReferenceCheck {
   let content: StoreContent
 
   private var schema: PostgreSQLSchema { content.schema }

@@ -14,7 +14,7 @@ struct InputProblem: Error, Equatable {
 }
 
 /// Makes rows from pieces of bytes.
-protocol RowReader {
+protocol ImportReader {
   /// Takes the next piece and hands over the rows it completes, also those before a bad one: how
   /// much is imported must not depend on how the pieces fall.
   mutating func read(_ bytes: [UInt8], each: (InputRow) throws -> Void) throws
