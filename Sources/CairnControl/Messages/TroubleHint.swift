@@ -5,7 +5,7 @@ public enum TroubleHint {
   /// - Returns: nil for a code that is no store's trouble, or where the message says it all.
   public static func text(_ code: String) -> String? {
     switch code {
-    case "disk-full": "make room on the store's disk (`df -h`); it goes on by itself"
+    case "disk-full": "make room on the store's disk (`df -h`), for a hub on its server's; it goes on by itself"
     case "store-damaged":
       "`cairnctl verify` shows what is damaged; `cairnctl restore BACKUP` goes back to a backup; or stop "
         + "cairnd and move the file away: the replicas fill a new one"
@@ -13,12 +13,14 @@ public enum TroubleHint {
       "`journalctl -k` shows what the kernel says of the disk; when it works again, the store is "
         + "opened anew by itself"
     case "store-read-only":
-      "let the daemon's user write the file and its folder (`ls -ld`); it goes on by itself"
+      "let the daemon's user write the file and its folder (`ls -ld`), or its role the schema of a "
+        + "hub; it goes on by itself"
     case "incompatible-model":
       "`cairnctl store migrate NAME --dry-run` says what bringing the store to this model changes and "
         + "drops; `--allow-drop` does it"
     case "migrating": "`cairnctl status` shows how far it is; it goes on by itself"
-    case "store-locked": "another program keeps it locked: `fuser` names it"
+    case "store-locked":
+      "another program keeps it locked: `fuser` names it, for a hub `pg_locks` on the server"
     case "commits-missing":
       "`cairnctl verify` says what was lost here; what replicas have comes back from them"
     case "duplicate-replica", "another-store": "when that is mended: cairnctl sync NAME"

@@ -80,7 +80,7 @@ struct RandomPlanLawTests {
   ) throws {
     let setting = try PlanLawTests.setting(policy, denies: denies)
     let first = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) } ?? 1
-    for seed in first..<first + 60 {
+    for seed in first..<first + 30 {
       do {
         if let flaw = try Self.flaw(seed: seed, setting, operations: 25) {
           Issue.record("seed \(seed), \(policy), denies \(denies): \(flaw)")
