@@ -21,7 +21,7 @@ private final class Lines: Sendable {
   }
 
   @Test func journalValuesNeverBecomeFields() throws {
-    var entry = JournalEntry()
+    var entry = SystemdJournalEntry()
     entry.add("CAIRN_REPLICA", "a\nPRIORITY=0\nCAIRN_ROLE=admin")
     let value = "a\nPRIORITY=0\nCAIRN_ROLE=admin"
     var wanted = Array("CAIRN_REPLICA\n".utf8)
@@ -35,8 +35,8 @@ private final class Lines: Sendable {
     ("häß lich", "CAIRN_H___LICH"),
   ])
   func metadataKeysBecomeFieldNames(_ key: String, _ name: String) {
-    var entry = JournalEntry()
-    entry.add(JournalEntry.metadataFieldName(key), "x")
+    var entry = SystemdJournalEntry()
+    entry.add(SystemdJournalEntry.metadataFieldName(key), "x")
     #expect(entry.fields.map(\.name) == [name])
   }
 

@@ -34,7 +34,7 @@ final class SimulatedDatabase: SimulatedStore {
     _ server: PostgreSQLServer, _ database: String
   ) throws -> PostgreSQLConnection {
     try PostgreSQLConnection(
-      ConnectionSettings(
+      ConnectionParameters(
         "host='\(server.folder)' port=\(server.port) dbname=\(database) user=owner",
         environment: [:]
       ))
