@@ -16,6 +16,8 @@ public final class SyncEngine: Sendable {
   public let coordinator: PersistentStoreCoordinator
   public let configuration: SyncConfiguration
   let local: StoreAccess
+  /// The kinds of replicas that are no stores, by type.
+  private let kinds: [String: any ReplicaKind]
 
   private struct State {
     var links: [String: Link] = [:]
@@ -36,11 +38,22 @@ public final class SyncEngine: Sendable {
   /// - Parameter local: A store of the coordinator that keeps history.
   /// - Throws: ``SyncError`` when the store cannot be synchronised or the configuration does not
   ///   fit the model.
-  public init(
+  public convenience init(
     coordinator: PersistentStoreCoordinator, local: PersistentStore,
     configuration: SyncConfiguration = SyncConfiguration(),
     environment: SyncEnvironment = .live
   ) throws {
+    try self.init(
+      coordinator: coordinator, local: local, configuration: configuration,
+      environment: environment, kinds: [])
+  }
+
+  /// - Parameter kinds: The kinds of replicas that are no stores.
+  init(
+    coordinator: PersistentStoreCoordinator, local: PersistentStore,
+    configuration: SyncConfiguration, environment: SyncEnvironment, kinds: [any ReplicaKind]
+  ) throws {
+    self.kinds = Dictionary(kinds.map { ($0.type, $0) }, uniquingKeysWith: { $1 })
     let model = coordinator.managedObjectModel
     self.coordinator = coordinator
     self.configuration = configuration
@@ -69,6 +82,7 @@ public final class SyncEngine: Sendable {
   public func addReplica(_ replica: ReplicaConfiguration, isPaused: Bool = false) throws {
     let link = try Link(
       configuration: replica, local: local, coordinator: coordinator, observer: watch,
+      kind: kinds[replica.type],
       isNew: state.withLock { $0.forgotten.contains(replica.name) },
       neighbours: { [weak self] in self?.neighbours(of: replica.name) ?? [] }
     ) { [weak self] event in self?.publish(event) }

@@ -15,6 +15,7 @@ public struct SyncEnvironment: Sendable {
     case beforePurgeCommit, afterPurgeCommit
     case afterGapCommit
     case afterDiscardNote
+    case beforeAppend, afterAppend
   }
 
   /// What a link is about to do.

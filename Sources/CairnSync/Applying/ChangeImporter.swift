@@ -43,6 +43,12 @@ struct ChangeImporter {
     }
   }
 
+  /// Where in a stream the destination is once a set is applied.
+  private struct Move {
+    let stream: StoreID
+    let cursor: SyncCursor
+  }
+
   /// What one attempt came to.
   private enum Result {
     case applied(Outcome)
@@ -51,18 +57,21 @@ struct ChangeImporter {
 
   /// Applies a set, then moves the cursor to its end.
   ///
-  /// - Parameter cursor: What the destination's cursor becomes; nil for records that were
-  ///   quarantined and are tried again.
-  /// - Parameter reconsidered: Records whose references may be completed now.
+  /// - Parameters:
+  ///   - cursor: What the destination's cursor becomes; nil for records that were quarantined and are tried again.
+  ///   - stream: Whose places the cursor counts; nil for the source.
+  ///   - reconsidered: Records whose references may be completed now.
   func apply(
-    _ set: ChangeSet, cursor: SyncCursor?, reconsidering reconsidered: Set<RecordID> = []
+    _ set: ChangeSet, cursor: SyncCursor?, of stream: StoreID? = nil,
+    reconsidering reconsidered: Set<RecordID> = []
   ) throws -> Outcome {
+    let move = cursor.map { Move(stream: stream ?? set.source, cursor: $0) }
     do {
-      return try plan(set, cursor, reconsidered, limit: Self.attempts, isAlone: false)
+      return try plan(set, move, reconsidered, limit: Self.attempts, isAlone: false)
     } catch let error as SyncError where error.code == .contention {
       let isAlone = access.store is any WriteHolding
       var outcome = try access.holdingWrites {
-        try plan(set, cursor, reconsidered, limit: StoreAccess.attempts, isAlone: isAlone)
+        try plan(set, move, reconsidered, limit: StoreAccess.attempts, isAlone: isAlone)
       }
       outcome.replans += Self.attempts
       return outcome
@@ -80,7 +89,7 @@ struct ChangeImporter {
   /// - Parameter isAlone: Whether no other writer can come in between: what fails as if one had is the fault
   ///   of a record.
   private func plan(
-    _ set: ChangeSet, _ cursor: SyncCursor?, _ reconsidered: Set<RecordID>, limit: Int,
+    _ set: ChangeSet, _ move: Move?, _ reconsidered: Set<RecordID>, limit: Int,
     isAlone: Bool
   ) throws -> Outcome {
     try access.environment.reach(.beforeImport)
@@ -95,11 +104,11 @@ struct ChangeImporter {
       case .failed: throw failure ?? StoreAccess.contention(access.store)
       case .attempt(let refused, let unchangeable):
         let batch = IncomingBatch(
-          source: set.source, records: set.records, links: set.links, isSent: cursor != nil,
+          source: set.source, records: set.records, links: set.links, isSent: move != nil,
           refused: refused, unchangeable: unchangeable, isPart: source != nil,
           reconsidered: reconsidered.subtracting(unchangeable.keys),
           isModelChange: isModelChange, journalsDeletes: journalsDeletes)
-        switch try self.attempt(batch, set, cursor, &metWriters) {
+        switch try self.attempt(batch, set, move, &metWriters) {
         case .applied(var outcome):
           outcome.metWriters = metWriters
           context.reset()
@@ -131,13 +140,13 @@ struct ChangeImporter {
   // MARK: One attempt
 
   private func attempt(
-    _ batch: IncomingBatch, _ set: ChangeSet, _ cursor: SyncCursor?, _ metWriters: inout Bool
+    _ batch: IncomingBatch, _ set: ChangeSet, _ move: Move?, _ metWriters: inout Bool
   ) throws -> Result {
     context.reset()
     guard let ledger = try capturedLedger(&metWriters) else {
       return .failed(.overtaken, StoreAccess.contention(access.store))
     }
-    if cursor != nil, try ledger.cursor(for: set.source).position != set.after {
+    if let move, try ledger.cursor(for: move.stream).position != set.after {
       var outcome = Outcome()
       outcome.wasServed = true
       return .applied(outcome)
@@ -147,7 +156,7 @@ struct ChangeImporter {
     try access.environment.reach(.afterPlan)
     if let rows = try RowApplying(plan, loading: loading, context: context) {
       ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
-      return try apply(plan, with: rows, ledger, set, cursor)
+      return try apply(plan, with: rows, ledger, move)
     }
     plan = plan.expanded
     ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
@@ -159,7 +168,7 @@ struct ChangeImporter {
         try clearLostPartners(loading)
         return .failed(.overtaken, StoreAccess.contention(access.store))
       }
-      let conflicts = try finish(plan, objects, [], ledger, set, cursor)
+      let conflicts = try finish(plan, objects, [], ledger, move)
       guard try isUntouched(plan, loading.objects, ledger) else {
         return .failed(.overtaken, StoreAccess.contention(access.store))
       }
@@ -183,10 +192,9 @@ struct ChangeImporter {
   }
 
   private func apply(
-    _ plan: ImportPlan, with rows: RowApplying, _ ledger: Ledger, _ set: ChangeSet,
-    _ cursor: SyncCursor?
+    _ plan: ImportPlan, with rows: RowApplying, _ ledger: Ledger, _ move: Move?
   ) throws -> Result {
-    let conflicts = try finish(plan, rows.objects, rows.newRecords, ledger, set, cursor)
+    let conflicts = try finish(plan, rows.objects, rows.newRecords, ledger, move)
     guard try isUntouched(plan, rows.objects, ledger, along: rows.touched) else {
       return .failed(.overtaken, StoreAccess.contention(access.store))
     }
@@ -216,12 +224,12 @@ struct ChangeImporter {
   /// - Returns: How many conflicts are new to the journal.
   private func finish(
     _ plan: ImportPlan, _ objects: [RecordID: ManagedObjectID], _ added: [NewRecords],
-    _ ledger: Ledger, _ set: ChangeSet, _ cursor: SyncCursor?
+    _ ledger: Ledger, _ move: Move?
   ) throws -> Int {
     let conflicts = try ledger.write(
       plan, objects: objects, added: added, time: access.environment.now(),
       limit: access.latestCredibleTime)
-    if let cursor { ledger.setCursor(cursor, for: set.source) }
+    if let move { ledger.setCursor(move.cursor, for: move.stream) }
     try access.environment.reach(.beforeImportCommit)
     return conflicts
   }

@@ -9,8 +9,8 @@ import Foundation
 struct Reconsideration {
   let access: StoreAccess
   let context: ManagedObjectContext
-  /// The store that the link brings changes from, which counts what is refused as held.
-  let source: StoreAccess
+  /// Whom the link brings changes from, which counts what is refused as held.
+  let source: StoreID
 
   /// - Returns: What came of it; nil when the model has not changed since the last time.
   func runIfNeeded() throws -> [ChangeImporter.Outcome]? {
@@ -21,12 +21,12 @@ struct Reconsideration {
     importer.isModelChange = true
     let size = access.configuration.batchSize
     for start in stride(from: 0, to: records.count, by: size) {
-      var set = ChangeSet(source: try source.ledger().storeID, after: 0, upTo: 0)
+      var set = ChangeSet(source: source, after: 0, upTo: 0)
       set.records = try states(of: Array(records[start...].prefix(size)))
       outcomes.append(try importer.apply(set, cursor: nil))
     }
     for start in stride(from: 0, to: links.count, by: size) {
-      var set = ChangeSet(source: try source.ledger().storeID, after: 0, upTo: 0)
+      var set = ChangeSet(source: source, after: 0, upTo: 0)
       let ledger = try access.ledger()
       let page = links[start...].prefix(size)
       try ledger.prefetch(page.map(SyncKey.link))

@@ -21,6 +21,7 @@ import Foundation
 /// | | `former` | the identities that the store had before it went back in time, 16 bytes each |
 /// | | `replica/`, name | the ``ReplicaIdentity`` of the store that the replica was last |
 /// | | `filter/`, source store | the entities that come from there; none for all |
+/// | | `streams/`, a log | its life and the streams of it that were read, see ``LogClaims`` |
 /// | `sync_ids` | root entity, 0, object key | record ID |
 /// | `sync_records` | record ID | ``RecordEntry`` |
 /// | `sync_links` | relationship, 0, owner, member | ``LinkEntry`` |
@@ -101,6 +102,9 @@ enum SyncKey {
   }
   static func filter(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("filter/".utf8) + bytes(source))
+  }
+  static func streams(of log: StoreID) -> SidecarKey {
+    SyncMap.meta.key(Data("streams/".utf8) + bytes(log))
   }
   static func record(_ id: RecordID) -> SidecarKey { SyncMap.records.key(id) }
   static func cursor(_ source: StoreID) -> SidecarKey { SyncMap.cursors.key(source) }

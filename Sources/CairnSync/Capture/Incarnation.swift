@@ -22,18 +22,18 @@ extension StoreAccess {
   /// together. Nothing that either side has is lost.
   ///
   /// - Parameters:
-  ///   - reader: A store that was served from this one.
+  ///   - claim: Gives what a reader was served from this store under an identity.
   ///   - prepare: Called before that, while the store still writes under the identity that it had.
   /// - Returns: Whether the store had gone back in time.
   func renewIfRestored(
-    asSeenBy reader: StoreAccess, prepare: () throws -> Void = {}
+    asSeenBy claim: (StoreID) throws -> ReaderClaim, prepare: () throws -> Void = {}
   ) throws -> Bool {
-    if try !hasGoneBack(asSeenBy: reader) { return false }
+    if try !hasGoneBack(asSeenBy: claim) { return false }
     try prepare()
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
       // Another daemon may have been faster.
-      if try !hasGoneBack(asSeenBy: reader) { return true }
+      if try !hasGoneBack(asSeenBy: claim) { return true }
       ledger.put(SyncKey.formerIDs, try ledger.formerIDsWithOwn())
       ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
       if try commit(ledger) { return true }
@@ -41,28 +41,43 @@ extension StoreAccess {
     throw Self.contention(store)
   }
 
-  private func hasGoneBack(asSeenBy reader: StoreAccess) throws -> Bool {
-    let (ledger, served) = (try ledger(), try reader.ledger())
-    let cursor = try served.cursor(for: ledger.storeID)
+  /// What this store, as a reader, says of what it was served under an identity.
+  func claim(on source: StoreID) throws -> ReaderClaim {
+    let ledger = try ledger()
+    return ReaderClaim(cursor: try ledger.cursor(for: source)) {
+      try [ledger.storeID] + ledger.formerIDs()
+    }
+  }
+
+  private func hasGoneBack(asSeenBy claim: (StoreID) throws -> ReaderClaim) throws -> Bool {
+    let ledger = try ledger()
+    let said = try claim(ledger.storeID)
+    let cursor = said.cursor
     var last = ledger.head.sequence
     // Another daemon may have served the reader from here since.
     if cursor.markedPosition > last { last = try freshLedger().head.sequence }
     if cursor.markedPosition > last { return true }
     if try cursor.mark == 0 || mark(at: cursor.markedPosition) == cursor.mark { return false }
-    return try !hasForgotten(cursor, of: served, ledger)
+    return try !hasForgotten(said, ledger)
   }
 
   /// Whether the mark at a reader's cursor was purged, because the reader had said that it was past it: then
   /// the reader has gone back in time, and not this store.
-  private func hasForgotten(
-    _ cursor: SyncCursor, of reader: Ledger, _ ledger: Ledger
-  ) throws -> Bool {
-    guard try cursor.markedPosition < ledger.retention().floor else { return false }
-    return try ([reader.storeID] + reader.formerIDs()).contains { id in
+  private func hasForgotten(_ claim: ReaderClaim, _ ledger: Ledger) throws -> Bool {
+    let position = claim.cursor.markedPosition
+    guard try position < ledger.retention().floor else { return false }
+    return try claim.ids().contains { id in
       let note = try ledger.value(SyncKey.reader(id)).map(ReaderNote.init(decoding:))
-      return note.map { $0.position > cursor.markedPosition } ?? false
+      return note.map { $0.position > position } ?? false
     }
   }
+}
+
+/// How far a reader says that it was served from a store, by which the store learns that it has gone back in time.
+struct ReaderClaim {
+  let cursor: SyncCursor
+  /// The reader, under all identities that it has had.
+  let ids: () throws -> [StoreID]
 }
 
 extension Ledger {

@@ -36,6 +36,7 @@ extension SyncEngine {
     var report: VerifyReport?
     for _ in 0..<3 {
       try await link.completePass(timeout: timeout, isPatient: false)
+      if let unreadable = link.unreadable { throw unreadable }
       guard let replica = link.replica else { continue }
       await local.environment.turn(name, .step)
       let next = try await link.perform {

@@ -10,6 +10,8 @@ final class DeletionGuard {
   let limit: DeletionLimit
   /// By destination, up to which place of the source's change order was looked at.
   private var checked: [ObjectIdentifier: UInt64] = [:]
+  /// By stream of a replica that is given change sets, up to which place was looked at.
+  var checkedStreams: [StoreID: UInt64] = [:]
 
   init(replica: String, limit: DeletionLimit) {
     self.replica = replica
@@ -113,7 +115,7 @@ struct DeletionSurvey {
     var position: UInt64 = 0
     for (entity, found) in pending.sorted(by: { $0.key < $1.key })
     where found.count > limit.harmless {
-      let total = try self.total(of: entity)
+      let total = try destination.objectCount(of: entity)
       guard limit.isExceeded(deleting: found.count, of: total) else { continue }
       exceeding.append(PendingDeletion(entity: entity, deleted: found.count, total: total))
       position = max(position, found.position)
@@ -195,13 +197,15 @@ struct DeletionSurvey {
     case .writeWins: return meant.contains { !joined.hasSeen($0) }
     }
   }
+}
 
-  private func total(of entity: String) throws -> Int {
-    guard let plan = destination.schema.entities[entity], destination.store.holds(plan.entity)
-    else { return 0 }
+extension StoreAccess {
+  /// How many objects a store has of an entity, those of its subentities aside.
+  func objectCount(of entity: String) throws -> Int {
+    guard let plan = schema.entities[entity], store.holds(plan.entity) else { return 0 }
     let request = StoreFetchRequest(
       entity: plan.entity, includesSubentities: false, result: .count)
-    if case .count(let count) = try destination.store.fetch(request) { return count }
+    if case .count(let count) = try store.fetch(request) { return count }
     return 0
   }
 }

@@ -58,7 +58,8 @@ struct GroupStores: Sendable {
     for link in links {
       let name = link.configuration.name
       guard let access = link.replica else {
-        away.append(AwayStore(name: name, reason: Self.reason(link.life)))
+        away.append(
+          AwayStore(name: name, reason: link.unreadable?.message ?? Self.reason(link.life)))
         continue
       }
       do {

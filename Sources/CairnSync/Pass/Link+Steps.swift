@@ -2,7 +2,7 @@ import CairnStore
 import Foundation
 
 extension Link {
-  /// The steps of a pass, for work beside passes; nil until the replica is open.
+  /// The steps of a pass, for work beside passes; nil where there is no store that the link writes.
   var steps: SyncPass? {
     openReplica.map {
       SyncPass(
@@ -11,11 +11,30 @@ extension Link {
     }
   }
 
-  /// A pass as the link is configured: in its direction, and asking before it deletes much.
-  func newPass(on replica: OpenReplica) -> SyncPass {
-    SyncPass(
-      local: local.cachingHead(), replica: replica.access.cachingHead(), context: context,
-      replicaContext: replica.context, direction: configuration.direction,
+  /// What a kind of replica has to know to reach it.
+  ///
+  /// - Parameter former: Who the replica was when it was open before.
+  func connection(former: String?) -> ReplicaConnection {
+    ReplicaConnection(
+      configuration: configuration, local: local, coordinator: coordinator, observer: observer,
+      neighbours: neighbours(), expectedIdentifier: former,
+      progress: { [weak self] progress in self?.change { $0.migrate(progress) } },
+      hint: { [weak self] in self?.poke() })
+  }
+
+  /// Why a replica that is open cannot be read from here; nil for a store, and for one that is not open.
+  var unreadable: SyncError? {
+    guard let connected, connected.opened == nil else { return nil }
+    return SyncError(
+      .unsupportedStore,
+      "\(configuration.name) is given change sets and has no rows that can be read from here; verify the stores of "
+        + "its other members where they are", recovery: .person)
+  }
+
+  /// What a pass is to be as the link is configured: in its direction, and asking before it deletes much.
+  var setting: PassSetting {
+    PassSetting(
+      local: local.cachingHead(), context: context, direction: configuration.direction,
       deletions: DeletionGuard(
         replica: configuration.name, limit: local.configuration.deletionLimit),
       checkGoingOn: { [weak self] in try self?.checkGoingOn() },
@@ -23,7 +42,7 @@ extension Link {
   }
 
   /// Performs steps for as long as a turn is; on the queue.
-  func takeTurn(_ machine: PassState, _ pass: SyncPass) throws -> PassState {
+  func takeTurn(_ machine: PassState, _ pass: any ReplicaPass) throws -> PassState {
     var machine = machine
     let start = environment.now()
     while let step = machine.step {
@@ -39,12 +58,11 @@ extension Link {
   }
 
   /// What a complete pass has not made visible; on the queue.
-  func countHeld(_ pass: SyncPass) throws -> HeldRecords {
-    var held = try pass.held()
+  func countHeld(_ pass: any ReplicaPass) throws -> HeldRecords {
+    var held = try pass.settle()
     if pass.direction == .both { return held }
     var leftOut = takeLeftOut()
-    try pass.count(&leftOut)
-    held.leftOut = leftOut.count
+    held.leftOut = try pass.countLeftOut(&leftOut)
     putBack(leftOut)
     return held
   }
@@ -103,8 +121,8 @@ extension Link {
   /// Notes which store the replica is, unless it is removed meanwhile.
   ///
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.
-  func remember(_ store: PersistentStore) {
-    guard let identifier = store.identifier, !life.isRemoved else { return }
+  func remember(_ replica: any Replica) {
+    guard let identifier = replica.identifier, !life.isRemoved else { return }
     if let former = knownIdentifier, former != identifier {
       report(.madeAnew(replica: configuration.name, path: configuration.url.storePlace))
     }

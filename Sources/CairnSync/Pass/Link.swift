@@ -14,10 +14,11 @@ final class Link: Sendable {
   let configuration: ReplicaConfiguration
   let filter: EntityFilter?
   let local: StoreAccess
-  private let coordinator: PersistentStoreCoordinator
+  let coordinator: PersistentStoreCoordinator
   /// The other stores of the group.
-  private let neighbours: @Sendable () -> [ReplicaInspection.Neighbour]
-  private let observer: any CoordinatorObserver
+  let neighbours: @Sendable () -> [ReplicaInspection.Neighbour]
+  let observer: any CoordinatorObserver
+  private let kind: any ReplicaKind
   let context: ManagedObjectContext
   /// What is performed on the context's queue.
   let work = QueueWork()
@@ -33,7 +34,7 @@ final class Link: Sendable {
     var rest = Rest()
     var pacing: PassPacing
     var batch: BatchPacing
-    var replica: OpenReplica?
+    var replica: (any Replica)?
     var leftOut = LeftOut()
     /// Whether nothing is to be believed that the local store says of who the replica was.
     var isNew: Bool
@@ -44,7 +45,8 @@ final class Link: Sendable {
   init(
     configuration: ReplicaConfiguration, local: StoreAccess,
     coordinator: PersistentStoreCoordinator, observer: any CoordinatorObserver,
-    isNew: Bool = false, neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
+    kind: (any ReplicaKind)? = nil, isNew: Bool = false,
+    neighbours: @escaping @Sendable () -> [ReplicaInspection.Neighbour],
     report: @escaping @Sendable (SyncEvent) -> Void
   ) throws {
     filter = try EntityFilter(configuration, local.schema)
@@ -58,6 +60,7 @@ final class Link: Sendable {
     self.local = local
     self.coordinator = coordinator
     self.observer = observer
+    self.kind = kind ?? StoreReplicaKind(type: configuration.type)
     self.report = report
     context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
@@ -67,11 +70,13 @@ final class Link: Sendable {
 
   var environment: SyncEnvironment { local.environment }
   /// Nil until the replica is open.
-  var openReplica: OpenReplica? { state.withLock { $0.replica } }
+  var connected: (any Replica)? { state.withLock { $0.replica } }
+  /// What the link writes itself; nil until it is open, and for a replica that is given change sets.
+  var openReplica: OpenReplica? { connected?.opened }
   var store: PersistentStore? { openReplica?.store }
   var life: LinkLife { state.withLock { $0.life } }
 
-  /// The replica as the steps of sync take it; nil until it is open.
+  /// The replica as the steps of sync take it; nil as for ``openReplica``.
   var replica: StoreAccess? { openReplica?.access }
 
   /// Takes what the direction leaves out, to be looked at; what is not put back is counted anew.
@@ -215,9 +220,9 @@ final class Link: Sendable {
   /// How long the link may sleep: for good where both stores tell of commits, unless something waits for
   /// time to pass.
   private var restLimit: Duration? {
-    let isTold = [local.store, store].allSatisfy {
-      ($0 as? any CommitWatching)?.noticesCommits ?? false
-    }
+    let isTold =
+      (local.store as? any CommitWatching)?.noticesCommits ?? false
+      && connected?.tellsOfChanges ?? false
     return isTold && life.held.ahead == 0 ? nil : local.configuration.pollInterval
   }
 
@@ -243,18 +248,13 @@ final class Link: Sendable {
   private func open() async {
     change { $0.beginOpening() }
     do {
-      let opening = ReplicaOpening(
-        coordinator: coordinator, configuration: configuration, neighbours: neighbours(),
-        expectedIdentifier: try await formerIdentifier()
-      ) { [weak self] progress in self?.change { $0.migrate(progress) } }
-      let (store, coordinator) = try await opening.open()
-      let replica = try OpenReplica(
-        store: store, coordinator: coordinator, local: local, name: configuration.name)
-      if replica.context != nil { coordinator.addObserver(observer) }
+      let replica = try await kind.connect(connection(former: try await formerIdentifier()))
       state.withLock { $0.replica = replica }
       let differences = try await perform { [self, local] in
-        remember(store)
-        return try local.knownDifferences(with: replica.access.ledger().storeID)
+        remember(replica)
+        return try replica.opened.flatMap {
+          try local.knownDifferences(with: $0.access.ledger().storeID)
+        }
       }
       change { $0.opened(differences) }
     } catch {
@@ -263,11 +263,11 @@ final class Link: Sendable {
   }
 
   private func pass() async {
-    guard let replica = openReplica else { return }
+    guard let replica = connected else { return }
     change { $0.beginPass() }
     let began = environment.now()
     let before = life.counters
-    let pass = newPass(on: replica)
+    let pass = replica.pass(setting)
     do {
       var machine = PassState(direction: configuration.direction)
       while machine.step != nil {
@@ -307,7 +307,7 @@ final class Link: Sendable {
     waiters.complete(upTo: life.completed)
   }
 
-  func take(_ report: SyncPass.Report, of step: PassState.Step) {
+  func take(_ report: PassReport, of step: PassState.Step) {
     state.withLock { state in
       switch step {
       case .move(.pull), .retryHeld(.pull):
@@ -379,7 +379,7 @@ final class Link: Sendable {
   /// Closes the replica's store; also one whose file no name leads to, or that is of another version
   /// now, so that the next attempt opens what is there.
   func close() {
-    let replica = state.withLock { state -> OpenReplica? in
+    let replica = state.withLock { state -> (any Replica)? in
       defer { state.replica = nil }
       return state.replica
     }

@@ -3,12 +3,13 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// The shell of one pass: performs the steps of ``PassState`` on two stores.
+/// The pass over a replica that is a store: performs the steps of ``PassState`` on two stores, both of which it reads and
+/// writes.
 ///
 /// Every step is one commit at most, so a pass can end after any of them; a capture is many, and can end
 /// between two. Used on the queue of the link's context; between steps the queue is free.
 // Unchecked: values and references that are Sendable themselves.
-struct SyncPass: @unchecked Sendable {
+struct SyncPass: ReplicaPass, @unchecked Sendable {
   let local: StoreAccess
   let replica: StoreAccess
   let context: ManagedObjectContext
@@ -27,53 +28,12 @@ struct SyncPass: @unchecked Sendable {
   /// What of their records the two exchange; nil for all.
   var filter: EntityFilter?
 
-  /// What a step did.
-  struct Report: Sendable {
-    var event: PassState.Event
-    var captured = 0
-    var records = 0
-    var links = 0
-    var conflicts = 0
-    /// What was put into quarantine.
-    var held: [QuarantineEntry.Content] = []
-    var replans = 0
-    /// Whether a program has written to the destination since the set before.
-    var metWriters = false
-    /// Where the destination's cursor is now, after a move.
-    var position: UInt64?
-    /// How much of the first copy is done, while it runs.
-    var progress: Double?
-    /// The stores that were found to have gone back in time, by their paths.
-    var restored: [String] = []
-    /// The stores whose clock had run ahead of this machine's, by their paths, in milliseconds.
-    var fallenBack: [String: UInt64] = [:]
-    /// The stores whose history was gone before it was captured.
-    var gaps: [String] = []
-    /// The stores that had been away for longer than the retention, by their paths, with the number of
-    /// records and links that had been deleted meanwhile.
-    var returned: [String: Int] = [:]
-
-    mutating func take(_ outcome: ChangeImporter.Outcome) {
-      records += outcome.records
-      links += outcome.links
-      conflicts += outcome.conflicts
-      held += outcome.held
-      replans += outcome.replans
-      metWriters = metWriters || outcome.metWriters
-    }
-  }
-
   /// Whether both stores are the files that their names lead to, and have no other names.
   ///
   /// - Throws: ``SyncError``: `fileMoved` or `duplicateReplica` for the replica, `storeUnavailable` for the local
   ///   store; what the replica throws that cannot be asked.
   private func checkFiles() throws {
-    do {
-      try (local.store as? any FilePlaceChecking)?.checkFilePlace()
-    } catch let error as CoreDataError {
-      throw SyncError(
-        .storeUnavailable, error.message, recovery: .wait, path: local.store.url?.path)
-    }
+    try local.checkFile()
     do {
       try (replica.store as? any FilePlaceChecking)?.checkFilePlace()
     } catch let error as CoreDataError {
@@ -81,11 +41,7 @@ struct SyncPass: @unchecked Sendable {
     }
     if try (replica.store as? any ExchangeNoticing)?.isExchanged() == true {
       throw SyncError(
-        .fileMoved, "\(Self.place(of: replica)) is another store now, or none", recovery: .retry)
-    }
-    if let count = local.store.severalFileNames, let path = local.store.url?.path {
-      throw SyncError(
-        .storeUnavailable, ReplicaInspection.textOfNames(count, path), recovery: .wait, path: path)
+        .fileMoved, "\(replica.place) is another store now, or none", recovery: .retry)
     }
     if let count = replica.store.severalFileNames {
       throw SyncError(
@@ -95,34 +51,26 @@ struct SyncPass: @unchecked Sendable {
     }
   }
 
-  func perform(_ step: PassState.Step) throws -> Report {
-    forgetHeads()
-    switch step {
-    case .identify: return try identify()
-    case .captureLocal:
-      return Report(event: .captured, captured: try capture(local))
-    case .captureReplica:
-      var report = Report(event: .captured, captured: try capture(replica))
-      report.gaps = try HistoryGap.compare(local, replica).map(Self.place)
-      // A store that takes nothing from the other does not take its deletes either.
-      for (store, source, isTaking) in [
-        (local, replica, direction.pulls), (replica, local, direction.pushes),
-      ] where isTaking {
-        if let count = try comeBack(store, to: source) {
-          report.returned[Self.place(of: store)] = count
-        }
-      }
-      return report
-    case .retryHeld(let side): return try retryHeld(side == .pull ? local : replica)
-    case .move(.pull): return try move(from: replica, to: local)
-    case .move(.push): return try move(from: local, to: replica)
-    }
-  }
-
-  /// What was read in the step before may have changed since.
-  private func forgetHeads() {
+  // What was read in the step before may have changed since.
+  func beginStep() {
     local.headCache?.forget()
     replica.headCache?.forget()
+  }
+
+  func captureLocal() throws -> PassReport {
+    PassReport(event: .captured, captured: try capture(local))
+  }
+
+  func lookForNews() throws -> PassReport {
+    var report = PassReport(event: .captured, captured: try capture(replica))
+    report.gaps = try HistoryGap.compare(local, replica).map(\.place)
+    // A store that takes nothing from the other does not take its deletes either.
+    for (store, source, isTaking) in [
+      (local, replica, direction.pulls), (replica, local, direction.pushes),
+    ] where isTaking {
+      if let count = try comeBack(store, to: source) { report.returned[store.place] = count }
+    }
+    return report
   }
 
   private func capture(_ store: StoreAccess) throws -> Int {
@@ -130,13 +78,13 @@ struct SyncPass: @unchecked Sendable {
   }
 
   /// Before anything is exchanged: whether both are the stores that they were.
-  private func identify() throws -> Report {
+  func identify() throws -> PassReport {
     try checkFiles()
-    var report = Report(event: .identified)
+    var report = PassReport(event: .identified)
     for (store, reader, isTaking) in [
       (local, replica, direction.pulls), (replica, local, direction.pushes),
     ] {
-      let isRestored = try store.renewIfRestored(asSeenBy: reader) {
+      let isRestored = try store.renewIfRestored(asSeenBy: reader.claim) {
         let isRead = store.store === local.store ? direction.pushes : direction.pulls
         // What it had told of when it was copied is what the reader had of it for certain.
         if isRead, !isTaking, let note = try store.readers()[reader.ledger().storeID] {
@@ -144,23 +92,19 @@ struct SyncPass: @unchecked Sendable {
         }
         // Under a new identity nothing would tell what the other had of it.
         if isTaking, let count = try comeBack(store, to: reader, isRestored: true) {
-          report.returned[Self.place(of: store)] = count
+          report.returned[store.place] = count
         }
       }
-      if isRestored { report.restored.append(Self.place(of: store)) }
+      if isRestored { report.restored.append(store.place) }
     }
     if direction.pulls { try take(from: replica, to: local) }
     if direction.pushes { try take(from: local, to: replica) }
     for store in [local, replica] {
       if let ahead = try ClockRestart(access: store).runIfNeeded() {
-        report.fallenBack[Self.place(of: store)] = ahead
+        report.fallenBack[store.place] = ahead
       }
     }
     return report
-  }
-
-  private static func place(of access: StoreAccess) -> String {
-    access.store.url?.storePlace ?? access.store.identifier ?? ""
   }
 
   /// Deletes in a store that was away for longer than the retention what was deleted meanwhile.
@@ -194,9 +138,9 @@ struct SyncPass: @unchecked Sendable {
   ///
   /// Looks at the files once more: what was exchanged after the pass began has not been served, and the
   /// link must not be called in step.
-  func held() throws -> HeldRecords {
+  func settle() throws -> HeldRecords {
     try checkFiles()
-    forgetHeads()
+    beginStep()
     var result = HeldRecords()
     if direction.pushes {
       let targets = ForgottenTargets(access: replica, source: local)
@@ -216,12 +160,12 @@ struct SyncPass: @unchecked Sendable {
     return result
   }
 
-  /// Counts what the direction leaves out, for a pass of one direction.
-  func count(_ leftOut: inout LeftOut) throws {
-    forgetHeads()
+  func countLeftOut(_ leftOut: inout LeftOut) throws -> Int {
+    beginStep()
     let (source, destination) = direction == .pull ? (local, replica) : (replica, local)
     try leftOut.update(
       from: source, missingIn: destination, filter: filter(in: source), afterPage: checkGoingOn)
+    return leftOut.count
   }
 
   /// Runs work on the queue on which objects of a store are merged.
@@ -235,63 +179,44 @@ struct SyncPass: @unchecked Sendable {
       let exporter = ChangeExporter(access: source, destination: try access.ledger().storeID)
       return { try wanted(exporter.states(of: $0), from: source, to: access).records }
     }
-    guard let replicaContext, access.store === replica.store else {
-      return try work(ChangeImporter(access: access, context: context, source: reading))
-    }
-    return try replicaContext.performAndWait {
-      try work(ChangeImporter(access: access, context: replicaContext, source: reading))
-    }
+    return try side(of: access).importing(asking: reading, work)
   }
 
-  private func move(from source: StoreAccess, to destination: StoreAccess) throws -> Report {
-    let served = try destination.ledger()
-    let sourceID = try source.ledger().storeID
-    let exporter = ChangeExporter(
-      access: source, destination: served.storeID, batchSize: batchSize())
-    var cursor = try served.cursor(for: sourceID)
-    if cursor == SyncCursor() { cursor.streamingUntil = try exporter.end() }
-    try source.offer(
-      to: served.storeID, at: cursor.position,
-      name: destination.store === replica.store ? context.name ?? "" : local.configuration.name)
-    let read = ahead.take(after: cursor, from: sourceID, by: exporter)
-    let next = try read ?? exporter.next(after: cursor)
-    // Between the look at the beginning of the pass and this, as on a machine that slept, other daemons may have had
-    // the source forget what the destination has yet to hear of.
-    let isBehind = try source.ledger().retention().floor > cursor.furthest
-    let forgotten = try isBehind ? comeBack(destination, to: source) : nil
-    let returned = forgotten.map { [Self.place(of: destination): $0] } ?? [:]
-    guard let set = next else {
-      var report = Report(event: .drained)
-      report.position = cursor.position
-      report.returned = returned
-      return report
-    }
-    // Once the set is read: what another daemon commits after a look would be read unseen.
-    try deletions?.check(
-      from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
-      filter: filter(in: destination))
-    let end = SyncCursor(
-      position: set.upTo, streamingUntil: cursor.streamingUntil,
-      mark: try source.mark(at: set.upTo))
-    let wanted = wanted(set, from: source, to: destination)
-    let isPart = set.upTo <= cursor.streamingUntil
-    let isFull = set.records.count + set.links.count >= exporter.batchSize / 2
-    let finishReading = isFull ? ahead.begin(after: end, by: exporter) : {}
-    defer { finishReading() }
-    if served.head.gap == .values {
-      try HistoryGap(access: destination).compare(with: wanted.records)
-    }
-    let outcome = try importing(to: destination, partOf: isPart ? source : nil) {
-      try $0.apply(wanted, cursor: end)
-    }
-    var report = Report(event: wanted.isEmpty ? .passedOver : .moved)
-    report.take(outcome)
-    report.returned = returned
-    report.position = end.position
-    if cursor.isStreaming {
-      report.progress = min(1, Double(end.position) / Double(max(1, cursor.streamingUntil)))
-    }
-    return report
+  /// One of the two stores as an end of an exchange.
+  private func side(of access: StoreAccess) -> StoreSide {
+    let isLocal = access.store === local.store
+    return StoreSide(
+      access: access, context: isLocal ? context : replicaContext ?? context,
+      hasOwnQueue: !isLocal && replicaContext != nil,
+      readerName: isLocal ? context.name ?? "" : local.configuration.name,
+      batchSize: batchSize(), ahead: ahead)
+  }
+
+  func retryHeld(_ side: PassState.Side) throws -> PassReport {
+    let (access, other) = side == .pull ? (local, replica) : (replica, local)
+    return try HeldRetry(
+      side: self.side(of: access), source: try other.ledger().storeID,
+      deleted: {
+        wanted(
+          try ForgottenTargets(access: access, source: other).deleted(), from: other, to: access)
+      }
+    ).run()
+  }
+
+  func exchange(_ side: PassState.Side) throws -> PassReport {
+    let (source, destination) = side == .pull ? (replica, local) : (local, replica)
+    return try Exchange(
+      source: self.side(of: source), destination: self.side(of: destination),
+      wanted: { wanted($0, from: source, to: destination) },
+      comeBack: {
+        try comeBack(destination, to: source).map { [destination.place: $0] } ?? [:]
+      },
+      checkDeletions: { _, cursor in
+        try deletions?.check(
+          from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
+          filter: filter(in: destination))
+      }, fullSet: (batchSize() ?? source.configuration.batchSize) / 2
+    ).move()
   }
 
   /// The filter in the names of a store.
@@ -312,4 +237,24 @@ struct SyncPass: @unchecked Sendable {
     if let filter, destination.store === local.store { set = filter.changes(set) }
     return set
   }
+}
+
+extension StoreAccess {
+  /// Whether the local store is the file that its name leads to, and has no other names.
+  ///
+  /// - Throws: ``SyncError``: `storeUnavailable`.
+  func checkFile() throws {
+    do {
+      try (store as? any FilePlaceChecking)?.checkFilePlace()
+    } catch let error as CoreDataError {
+      throw SyncError(.storeUnavailable, error.message, recovery: .wait, path: store.url?.path)
+    }
+    if let count = store.severalFileNames, let path = store.url?.path {
+      throw SyncError(
+        .storeUnavailable, ReplicaInspection.textOfNames(count, path), recovery: .wait, path: path)
+    }
+  }
+
+  /// Where the store is, for people.
+  var place: String { store.url?.storePlace ?? store.identifier ?? "" }
 }

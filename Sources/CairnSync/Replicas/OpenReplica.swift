@@ -3,8 +3,8 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 
-/// A replica that is open, with what is needed to work on it.
-struct OpenReplica: Sendable {
+/// A replica that is a store, open, with what is needed to work on it.
+struct OpenReplica: Replica {
   let store: PersistentStore
   /// The group's coordinator or, for a replica at a newer version of the model, one with that version.
   let coordinator: PersistentStoreCoordinator
@@ -37,7 +37,36 @@ struct OpenReplica: Sendable {
     self.context = context
   }
 
+  var identifier: String? { store.identifier }
+  var opened: OpenReplica? { self }
+  var tellsOfChanges: Bool { (store as? any CommitWatching)?.noticesCommits ?? false }
+
+  func pass(_ setting: PassSetting) -> any ReplicaPass {
+    SyncPass(
+      local: setting.local, replica: access.cachingHead(), context: setting.context,
+      replicaContext: context, direction: setting.direction, deletions: setting.deletions,
+      checkGoingOn: setting.checkGoingOn, batchSize: setting.batchSize, filter: setting.filter)
+  }
+
   func close() throws { try coordinator.remove(store) }
+}
+
+/// The kind of all types of stores: opened through a coordinator, and written by us.
+struct StoreReplicaKind: ReplicaKind {
+  let type: String
+
+  func connect(_ connection: ReplicaConnection) async throws -> any Replica {
+    let opening = ReplicaOpening(
+      coordinator: connection.coordinator, configuration: connection.configuration,
+      neighbours: connection.neighbours, expectedIdentifier: connection.expectedIdentifier,
+      progress: connection.progress)
+    let (store, coordinator) = try await opening.open()
+    let replica = try OpenReplica(
+      store: store, coordinator: coordinator, local: connection.local,
+      name: connection.configuration.name)
+    if replica.context != nil { coordinator.addObserver(connection.observer) }
+    return replica
+  }
 }
 
 extension SyncSchema {

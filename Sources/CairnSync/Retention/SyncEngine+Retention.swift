@@ -82,7 +82,9 @@ extension SyncEngine {
   /// - Parameter isInOrder: Whether the replica answers; one that does not is not touched.
   func release(_ link: Link, isInOrder: Bool) async {
     let name = link.configuration.name
-    for (id, note) in (try? local.readers()) ?? [:] where note.name == name {
+    // Of a log, also those who append to it.
+    for (id, note) in (try? local.readers()) ?? [:]
+    where note.name == name || note.name.hasPrefix("\(name)/") {
       try? local.releaseReader(id)
     }
     guard isInOrder, let replica = link.replica else { return }

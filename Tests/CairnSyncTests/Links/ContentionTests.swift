@@ -44,12 +44,12 @@ struct ContentionTests {
     }
 
     /// Runs a pass and adds up what it reports.
-    func pass() throws -> SyncPass.Report {
+    func pass() throws -> PassReport {
       let context = ManagedObjectContext(.privateQueue)
       context.persistentStoreCoordinator = fleet.coordinator
       let pass = SyncPass(local: local.access, replica: replica.access, context: context)
       var machine = PassState(direction: .both)
-      var sum = SyncPass.Report(event: .drained)
+      var sum = PassReport(event: .drained)
       while let step = machine.step {
         let report = try context.performAndWait { try pass.perform(step) }
         sum.records += report.records

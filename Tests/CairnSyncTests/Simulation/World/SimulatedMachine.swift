@@ -23,6 +23,10 @@ final class SimulatedMachine {
   private let retention: Int
   private let deletions: DeletionLimit
   var version = SampleModel.Version.current
+  /// A replica that is no store.
+  var member: SimulatedMember?
+  /// The lines by which other machines' daemons call this one's.
+  var lines: [SimulatedLine] = []
   private(set) var engine: SyncEngine?
   private var coordinator: PersistentStoreCoordinator?
   var isRunning: Bool { engine != nil }
@@ -79,9 +83,13 @@ final class SimulatedMachine {
       let engine = try Scheduler.$actor.withValue("\(name)/engine") {
         try SyncEngine(
           coordinator: coordinator, local: store, configuration: configuration,
-          environment: environment)
+          environment: environment,
+          kinds: [member].compactMap { $0?.replicaKind(on: name) })
       }
       for replica in replicas { try add(replica, to: engine) }
+      if let member { try add(member, to: engine) }
+      let service = PeerService(engine)
+      for line in lines { line.lead(to: service) }
       self.engine = engine
       self.coordinator = coordinator
       await scheduler.settle()
@@ -101,6 +109,12 @@ final class SimulatedMachine {
           direction: direction(of: replica.name),
           entities: entities(of: replica.name), timeout: 0.02))
     }
+  }
+
+  private func add(_ member: SimulatedMember, to engine: SyncEngine) throws {
+    let link = "\(name)/\(member.name)"
+    scheduler.expect(link)
+    try Scheduler.$actor.withValue(link) { try engine.addReplica(member.configuration) }
   }
 
   func direction(of replica: String) -> SyncDirection { directions[replica] ?? .both }
@@ -133,11 +147,21 @@ final class SimulatedMachine {
     await scheduler.settle()
   }
 
+  /// The same for what is no store.
+  func addAnew(_ member: SimulatedMember) async throws {
+    guard let engine else { return }
+    try await engine.removeReplica(named: member.name)
+    scheduler.forget("\(name)/\(member.name)")
+    try add(member, to: engine)
+    await scheduler.settle()
+  }
+
   /// Ends the daemon; after a death at a failpoint, all it still does is to let go of its files.
   func stop() async {
     guard let engine else { return }
+    for line in lines { line.lead(to: nil) }
     await engine.stop()
-    for replica in replicas { scheduler.forget("\(name)/\(replica.name)") }
+    for link in links { scheduler.forget(link) }
     if let coordinator {
       for store in coordinator.persistentStores { try? coordinator.remove(store) }
     }
@@ -149,7 +173,7 @@ final class SimulatedMachine {
   /// Calls all links, as a person does who tells the daemon to sync now.
   func syncNow() async throws {
     guard let engine else { return }
-    for replica in replicas { scheduler.note(callTo: "\(name)/\(replica.name)") }
+    for link in links { scheduler.note(callTo: link) }
     try engine.syncNow()
     await scheduler.settle()
   }
@@ -179,5 +203,6 @@ final class SimulatedMachine {
     await scheduler.settle()
   }
 
-  var links: [String] { replicas.map { "\(name)/\($0.name)" } }
+  var replicaNames: [String] { replicas.map(\.name) + [member].compactMap { $0?.name } }
+  var links: [String] { replicaNames.map { "\(name)/\($0)" } }
 }

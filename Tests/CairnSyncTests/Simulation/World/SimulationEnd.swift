@@ -14,6 +14,7 @@ extension SimulationRun {
       try store.heal()
       try bringBack(store)
     }
+    mendMembers(&generator)
     let isUpgraded = machines.contains { $0.version == .muchNewer }
     for machine in machines {
       scheduler.setClock(of: machine.name, to: 0)
@@ -109,7 +110,7 @@ extension SimulationRun {
       (theirs, local, direction.pulls, machine.name),
     ] where isServed {
       for value in source.values.subtracting(destination.values)
-      where !oracle.isAccounted(value, in: destination, journal: journal) {
+      where !oracle.isAccounted(value, among: destination.values, journal: journal) {
         let place = oracle.writes[value].map { " of \($0.place)" } ?? ""
         fault("lost write: \(value)\(place) did not arrive in \(name)")
       }
@@ -138,7 +139,7 @@ extension SimulationRun {
 
   private func isInStep(_ machine: SimulatedMachine) -> Bool {
     let replicas = (try? machine.engine?.status().replicas) ?? []
-    return replicas.count == machine.replicas.count
+    return replicas.count == machine.links.count
       && replicas.allSatisfy { status in
         guard case .ready = status.phase else { return false }
         // A delete that is denied waits until a program takes away what is in its way.
@@ -184,13 +185,24 @@ extension SimulationRun {
         try await machine.start()
         return true
       }
-      guard case .failed(let error) = status.phase, error.code == .anotherStore,
-        let replica = machine.replicas.first(where: { $0.name == status.name })
-      else { continue }
+      if let error = status.lastError, let peer = peer(of: machine),
+        error.message.contains(peer.local.url.path)
+      {
+        count("restarted for the local store")
+        note("\(peer.name) is started again: \(error)")
+        await peer.stop()
+        try await peer.start()
+        return true
+      }
+      guard case .failed(let error) = status.phase, error.code == .anotherStore else { continue }
       isMended = true
       count("added anew")
-      note("\(machine.name)/\(replica.name) is removed and added anew: \(error)")
-      try await machine.addAnew(replica)
+      note("\(machine.name)/\(status.name) is removed and added anew: \(error)")
+      if let replica = machine.replicas.first(where: { $0.name == status.name }) {
+        try await machine.addAnew(replica)
+      } else if let member = machine.member {
+        try await machine.addAnew(member)
+      }
     }
     return isMended
   }
@@ -208,6 +220,7 @@ extension SimulationRun {
       }
     }
     for text in oracle.faults(in: pictures[0], journal: journal()) { fault(text) }
+    compareLogs(with: pictures[0])
     if !outcome.faults.isEmpty { explain() }
     count("records", pictures[0].items.count)
     count("leaves", pictures[0].leaves.count)

@@ -173,9 +173,11 @@ struct SimulationOracle {
   }
 
   /// Whether a value that one store had may be missing in another that is in step with it.
-  func isAccounted(_ value: String, in picture: StorePicture, journal: Set<String>) -> Bool {
+  ///
+  /// - Parameter present: What the other has.
+  func isAccounted(_ value: String, among present: Set<String>, journal: Set<String>) -> Bool {
     guard let write = writes[value], write.isCertain, !isBlurred(value) else { return true }
-    return isKnown(value, present: picture.values, journal: journal)
+    return isKnown(value, present: present, journal: journal)
       || deletes[write.record] != nil
   }
 

@@ -59,7 +59,7 @@ extension SimulationRun {
     case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .clock, .clockRight,
       .purge,
       .purgeBySync, .redirect, .wait, .verify, .pause, .resume,
-      .accept, .approve, .discard, .repair, .revert, .takeBack, .exceed:
+      .accept, .approve, .discard, .repair, .revert, .takeBack, .exceed, .member:
       break
     }
   }

@@ -27,6 +27,8 @@ final class SimulationRun {
     let actor: String
     let machine: String
     let replica: String
+    /// The store behind the replica; nil for a log.
+    let store: SimulatedStore?
     let claim: Claim
     /// What both stores had when it began; nothing of one that went back in time or was lost since.
     var values: (local: Set<String>, replica: Set<String>)
@@ -68,8 +70,10 @@ final class SimulationRun {
   /// - Parameters:
   ///   - isWild: Whether clocks jump further than sync allows for.
   ///   - hasDatabase: Whether the hub is a store in a PostgreSQL database.
+  ///   - member: What some links lead to instead of stores.
   init(
-    seed: UInt64, in folder: URL, isWild: Bool, hasDatabase: Bool = false, keepsTrace: Bool = false
+    seed: UInt64, in folder: URL, isWild: Bool, hasDatabase: Bool = false,
+    member: SimulatedMember.Kind? = nil, keepsTrace: Bool = false
   ) throws {
     self.isWild = isWild
     self.seed = seed
@@ -88,7 +92,7 @@ final class SimulationRun {
     let retention = setting.pick([3000, 3000, 30_000]) ?? 3000
     // So that links ask now and then; of less than four records none does.
     let limit =
-      SimulationStep.hasOperators(seed: seed) && seed % 3 != 0
+      (SimulationStep.hasOperators(seed: seed) || member != nil) && seed % 3 != 0
       ? DeletionLimit(count: 2, share: nil, smallest: 4) : DeletionLimit()
     self.denies = denies
     deletes = generator.chance(85)
@@ -100,9 +104,11 @@ final class SimulationRun {
     }
     // All share the hub; with three, the last may have only what the second shares with it.
     let shape = Int.random(in: 0..<3, using: &generator)
+    let places = member.map { Self.places($0, shape: shape, machines: names.count) }
     machines = try names.enumerated().map { index, name in
       let replicas: [SimulatedStore]
       switch (shape, index) {
+      case _ where places != nil: replicas = (places?[index].hubs ?? []).map { hubs[$0] }
       case (0, _): replicas = [hubs[0]]
       case (1, 0): replicas = [hubs[0]]
       case (1, 1): replicas = hubs
@@ -119,6 +125,9 @@ final class SimulationRun {
         name, local: try SimulatedStore(name, in: folder, denies: denies), replicas: replicas,
         scheduler: scheduler, policy: policy, denies: denies, directions: directions,
         batchSize: batchSize, retention: retention, deletions: limit)
+    }
+    if let member, let places {
+      Self.link(machines, member, places.map(\.hasMember), &setting, scheduler)
     }
     var used = machines.map(\.local)
     for hub in hubs where machines.contains(where: { $0.replicas.contains { $0 === hub } }) {
@@ -203,6 +212,7 @@ final class SimulationRun {
       note("\(machine.name) is paused")
       await scheduler.settle()
     case .resume: try await resume(machine)
+    case .member: happen(to: machine, &generator)
     case .trouble, .heal, .backUp, .restore, .exchange, .takeAway, .bringBack, .lose:
       try await file(step.kind, store, &generator)
     case .accept, .approve, .discard, .repair, .revert, .takeBack:
@@ -290,7 +300,9 @@ final class SimulationRun {
     note(
       "\(link) goes on: \(reached.map(\.rawValue).joined(separator: " ")) \(words.count == 2 ? phase(of: machine, words[1]) : "")"
     )
-    if let failpoint = scheduler.whereDied(machine.name) {
+    // Also one that was asked by another and died of it.
+    for machine in machines {
+      guard let failpoint = scheduler.whereDied(machine.name) else { continue }
       await machine.stop()
       count("death \(failpoint.rawValue)")
       note("\(machine.name) died at \(failpoint.rawValue)")
@@ -300,9 +312,7 @@ final class SimulationRun {
     ]
     guard !commits.isDisjoint(with: reached) else { return }
     tell(of: machine.local, &generator)
-    if let replica = machine.replicas.first(where: { $0.name == words[1] }) {
-      tell(of: replica, &generator)
-    }
+    if let replica = self.store(of: machine, words[1]) { tell(of: replica, &generator) }
     await collectClaims(link)
   }
 
@@ -315,11 +325,11 @@ final class SimulationRun {
   func tell(of store: SimulatedStore, _ generator: inout SeededGenerator) {
     for machine in machines {
       let isLocal = machine.local === store
-      for replica in machine.replicas where isLocal || replica === store {
+      for name in machine.replicaNames where isLocal || self.store(of: machine, name) === store {
         let notice = Notice(
           due: scheduler.now
             + (generator.chance(30) ? UInt64.random(in: 1...4000, using: &generator) : 0),
-          machine: machine.name, replica: replica.name)
+          machine: machine.name, replica: name)
         switch Int.random(in: 0..<10, using: &generator) {
         case 0: count("lost notice")
         case 1:
@@ -357,10 +367,12 @@ final class SimulationRun {
   private func claim(
     _ machine: SimulatedMachine, verifies: Bool, _ generator: inout SeededGenerator
   ) async {
-    guard let engine = machine.engine, let replica = generator.pick(machine.replicas),
-      let local = try? machine.local.picture(), let theirs = try? replica.picture()
+    guard let engine = machine.engine, let name = generator.pick(machine.replicaNames),
+      let local = try? machine.local.picture()
     else { return }
-    let name = replica.name
+    let store = self.store(of: machine, name)
+    // What is given change sets is not compared.
+    if verifies, !machine.replicas.contains(where: { $0 === store }) { return }
     let isWhole = !machine.withoutLeaves.contains(name)
     let actor = "\(verifies ? "verify" : "wait") \(number)"
     let claim = Claim()
@@ -380,16 +392,16 @@ final class SimulationRun {
         scheduler.endClaim(actor)
       }
     }
+    guard
+      let theirs = values(of: machine, store, in: { $0.common.part(withLeaves: isWhole).values })
+    else { return }
     note("\(actor) for \(link)")
     await scheduler.settleClaim(actor, waits: 1)
     await scheduler.settle()
     waiting.append(
       Waiting(
-        actor: actor, machine: machine.name, replica: name, claim: claim,
-        values: (
-          local.common.part(withLeaves: isWhole).values,
-          theirs.common.part(withLeaves: isWhole).values
-        ), task: task,
+        actor: actor, machine: machine.name, replica: name, store: store, claim: claim,
+        values: (local.common.part(withLeaves: isWhole).values, theirs), task: task,
         attempts: attempts(machine, name)))
     await collectClaims(link)
     if verifies { await runAlone(actor, link) }
@@ -423,8 +435,24 @@ final class SimulationRun {
   func forgetClaims(on store: SimulatedStore) {
     for index in waiting.indices {
       if waiting[index].machine == store.name { waiting[index].values.local = [] }
-      if waiting[index].replica == store.name { waiting[index].values.replica = [] }
+      if waiting[index].store === store { waiting[index].values.replica = [] }
     }
+  }
+
+  /// A log has lost something: what is in it, and what was appended, is not waited for.
+  func forgetClaims(onLogOf machines: [SimulatedMachine]) {
+    for index in waiting.indices where waiting[index].store == nil {
+      waiting[index].values = ([], [])
+    }
+  }
+
+  /// What a replica has that a machine can see; nil where it is not there.
+  private func values(
+    of machine: SimulatedMachine, _ store: SimulatedStore?, in part: (StorePicture) -> Set<String>
+  ) -> Set<String>? {
+    if let store { return (try? store.picture()).map(part) }
+    guard case .log(let log)? = machine.member else { return nil }
+    return log.values(seenBy: machine.name)
   }
 
   private func collectClaims(_ link: String?) async {
@@ -447,23 +475,22 @@ final class SimulationRun {
   }
 
   private func judge(_ item: Waiting, _ result: Result<VerifyReport?, SyncError>) {
-    guard let machine = machines.first(where: { $0.name == item.machine }),
-      let replica = machine.replicas.first(where: { $0.name == item.replica })
-    else { return }
-    let isWhole = !machine.withoutLeaves.contains(replica.name)
+    guard let machine = machines.first(where: { $0.name == item.machine }) else { return }
+    let isWhole = !machine.withoutLeaves.contains(item.replica)
     switch result {
     case .failure(let error):
       count("claim refused")
       note("\(item.actor): \(error)")
     case .success(let report):
-      guard let local = try? machine.local.picture(), let theirs = try? replica.picture() else {
-        return
-      }
+      guard let local = try? machine.local.picture(),
+        let theirs = values(of: machine, item.store, in: \.values)
+      else { return }
       if let report {
+        guard let picture = try? item.store?.picture() else { return }
         count("verify \(report.isEqual ? "equal" : "different")")
         note("\(item.actor): \(report.isEqual ? "equal" : "\(report.differences)")")
         let differences = local.common.part(withLeaves: isWhole)
-          .differences(from: theirs.common.part(withLeaves: isWhole))
+          .differences(from: picture.common.part(withLeaves: isWhole))
         if report.leftOut > 0 { count("verify leaves out") }
         if report.leftOut > 0, machine.direction(of: item.replica) == .both {
           fault("untrue verify: \(report.leftOut) left out of a link that goes both ways")
@@ -483,13 +510,13 @@ final class SimulationRun {
         note("\(item.actor): in step")
         let journal = self.journal()
         // Also of a link of one direction: what it leaves out is not in step.
-        for value in item.values.local.subtracting(theirs.common.values)
-        where !oracle.isAccounted(value, in: theirs, journal: journal) {
-          fault("untrue wait: \(value) of \(machine.name) is not in \(replica.name)")
+        for value in item.values.local.subtracting(theirs)
+        where !oracle.isAccounted(value, among: theirs, journal: journal) {
+          fault("untrue wait: \(value) of \(machine.name) is not in \(item.replica)")
         }
         for value in item.values.replica.subtracting(local.common.values)
-        where !oracle.isAccounted(value, in: local, journal: journal) {
-          fault("untrue wait: \(value) of \(replica.name) is not in \(machine.name)")
+        where !oracle.isAccounted(value, among: local.values, journal: journal) {
+          fault("untrue wait: \(value) of \(item.replica) is not in \(machine.name)")
         }
       }
     }

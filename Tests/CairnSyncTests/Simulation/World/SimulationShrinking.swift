@@ -24,6 +24,10 @@ enum Simulation {
   @TaskLocal static var hasDatabase =
     ProcessInfo.processInfo.environment["CAIRN_SIMULATION_DATABASE"] != nil
 
+  /// What some links lead to instead of stores.
+  @TaskLocal static var member = ProcessInfo.processInfo.environment["CAIRN_SIMULATION_MEMBER"]
+    .flatMap(SimulatedMember.Kind.init)
+
   static func run(
     seed: UInt64, steps: [SimulationStep]? = nil, keepsTrace: Bool = false
   ) async -> SimulationRun.Outcome {
@@ -31,7 +35,8 @@ enum Simulation {
       let folder = try folder()
       defer { try? FileManager.default.removeItem(at: folder) }
       let run = try SimulationRun(
-        seed: seed, in: folder, isWild: isWild, hasDatabase: hasDatabase, keepsTrace: keepsTrace)
+        seed: seed, in: folder, isWild: isWild, hasDatabase: hasDatabase, member: member,
+        keepsTrace: keepsTrace)
       return await run.run(steps ?? SimulationStep.plan(seed: seed, count: stepsPerSeed))
     } catch {
       return SimulationRun.Outcome(faults: ["failed: \(error)"])
@@ -70,7 +75,7 @@ enum Simulation {
     let short = await run(seed: seed, steps: steps, keepsTrace: true)
     return """
       seed \(seed): \(outcome.faults.prefix(4).joined(separator: "\n  "))
-      replay: \(hasDatabase ? "CAIRN_SIMULATION_DATABASE=1 " : "")make simulate SEED=\(seed)
+      replay: \(hasDatabase ? "CAIRN_SIMULATION_DATABASE=1 " : "")\(member.map { "CAIRN_SIMULATION_MEMBER=\($0) " } ?? "")make simulate SEED=\(seed)
       \(steps.count) of \(stepsPerSeed) steps are enough for:
         \(short.faults.prefix(6).joined(separator: "\n  "))
       \(short.trace.joined(separator: "\n"))

@@ -12,6 +12,8 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case wait, verify, pause, resume
     case accept, approve, discard, repair, revert, takeBack
     case exceed
+    /// Something happens to a log, or to the line to a daemon.
+    case member
   }
   let kind: Kind
   let salt: UInt64
@@ -49,13 +51,28 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
       }?.kind
       return SimulationStep(kind: kind ?? .turns, salt: generator.next())
     }
-    return withOperators(steps, seed: seed)
+    return withOperators(withMembers(steps, seed: seed), seed: seed)
+  }
+
+  /// What is not tried where links lead to logs or daemons: see README.md.
+  private static let withoutMembers: Set<Kind> = [.purge, .purgeBySync, .upgrade, .redirect]
+
+  private static func withMembers(_ steps: [SimulationStep], seed: UInt64) -> [SimulationStep] {
+    if Simulation.member == nil { return steps }
+    var generator = SeededGenerator(seed: seed &* 11 &+ 9)
+    var steps = steps.filter { !withoutMembers.contains($0.kind) }
+    for _ in 0..<Int.random(in: 0...16, using: &generator) {
+      let place = Int.random(in: 0...steps.count, using: &generator)
+      steps.insert(SimulationStep(kind: .member, salt: generator.next()), at: place)
+    }
+    return steps
   }
 
   /// Whether a seed has operators who decide about what waits, repair and take back: half of them.
   ///
   /// That is drawn apart from all else: what goes on without them does not depend on it.
   static func hasOperators(seed: UInt64) -> Bool {
+    if Simulation.member != nil { return false }
     var generator = SeededGenerator(seed: seed &* 5 &+ 4)
     return generator.chance(50)
   }

@@ -1,18 +1,32 @@
 import CairnStore
 import Foundation
 
-// The step of a pass that tries once more what has arrived and waits: in quarantine, or for another record.
-extension SyncPass {
+/// The step of a pass that tries once more what has arrived in a store and waits: in quarantine, or for another record.
+struct HeldRetry {
+  let side: StoreSide
+  /// Whom the link brings changes from, which counts what is refused as held.
+  let source: StoreID
+  /// What the source knows to be deleted of what references here wait for; nothing where it cannot be asked.
+  var deleted: () throws -> ChangeSet?
+  private var access: StoreAccess { side.access }
+
+  init(
+    side: StoreSide, source: StoreID, deleted: @escaping () throws -> ChangeSet? = { nil }
+  ) {
+    self.side = side
+    self.source = source
+    self.deleted = deleted
+  }
+
   /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is
   /// cheap, because there are few.
-  func retryHeld(_ access: StoreAccess) throws -> Report {
-    var report = Report(event: .retried)
+  func run() throws -> PassReport {
+    var report = PassReport(event: .retried)
     guard let sidecar = access.store as? any SidecarKeeping, try hasHeld(access, sidecar) else {
       return report
     }
-    let other = access.store === local.store ? replica : local
-    let revealed = try importing(to: access) { importer in
-      try Reconsideration(access: access, context: importer.context, source: other).runIfNeeded()
+    let revealed = try side.importing { importer in
+      try Reconsideration(access: access, context: importer.context, source: source).runIfNeeded()
     }
     for outcome in revealed ?? [] { report.take(outcome) }
     let entries = try due(access, sidecar)
@@ -20,19 +34,16 @@ extension SyncPass {
       let set = ChangeSet(
         source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
         links: entries.compactMap(\.link))
-      report.take(try importing(to: access) { try $0.apply(set, cursor: nil) })
+      report.take(try side.importing { try $0.apply(set, cursor: nil) })
     }
-    let targets = ForgottenTargets(access: access, source: other)
-    let deleted = wanted(try targets.deleted(), from: other, to: access)
-    if !deleted.isEmpty {
-      report.take(try importing(to: access) { try $0.apply(deleted, cursor: nil) })
+    if let deleted = try deleted(), !deleted.isEmpty {
+      report.take(try side.importing { try $0.apply(deleted, cursor: nil) })
     }
     let waiting = try claimants(access, sidecar)
     if !waiting.isEmpty {
-      let set = ChangeSet(
-        source: try access.ledger().storeID, after: 0, upTo: 0)
+      let set = ChangeSet(source: try access.ledger().storeID, after: 0, upTo: 0)
       report.take(
-        try importing(to: access) { try $0.apply(set, cursor: nil, reconsidering: waiting) })
+        try side.importing { try $0.apply(set, cursor: nil, reconsidering: waiting) })
     }
     // They were reported when they were put there.
     report.held = []

@@ -1,0 +1,69 @@
+/// Moves change sets from a source to a destination, one a step: whatever kinds they are, each place that is noted is one
+/// that the destination itself has told.
+struct Exchange {
+  let source: any ChangeSource
+  let destination: any ChangeDestination
+  /// What of a set the destination takes, in its own names.
+  let wanted: (ChangeSet) -> ChangeSet
+  /// What a destination does to which the source cannot tell all that it has missed: gives how much it has deleted by
+  /// that, by its place; nil where it has missed nothing.
+  let comeBack: () throws -> [String: Int]
+  /// Stops a pass that would delete too much.
+  let checkDeletions: (_ stream: StoreID, _ cursor: SyncCursor) throws -> Void
+  /// How many records make a set that another is read beside.
+  let fullSet: Int
+
+  /// Moves the next set of the first stream that has one.
+  func move() throws -> PassReport {
+    var report = PassReport(event: .drained)
+    for stream in try source.streams() {
+      let next = try move(stream)
+      if next.event != .drained { return next }
+      report.position = next.position
+      report.returned.merge(next.returned) { $1 }
+    }
+    return report
+  }
+
+  private func move(_ stream: StoreID) throws -> PassReport {
+    let reader = try destination.reader()
+    var cursor = try destination.cursor(for: stream)
+    if cursor == SyncCursor(), destination.takesParts {
+      cursor.streamingUntil = try source.end(of: stream)
+    }
+    try source.acknowledge(reader, at: cursor.position, of: stream)
+    let next = try source.changes(after: cursor, of: stream, for: reader)
+    // Between the look at the beginning of the pass and this, as on a machine that slept, other daemons may have had
+    // the source forget what the destination has yet to hear of.
+    let isBehind = try source.hasForgotten(after: cursor, of: stream)
+    let returned = try isBehind ? comeBack() : [:]
+    guard let next else {
+      var report = PassReport(event: .drained)
+      report.position = cursor.position
+      report.returned = returned
+      return report
+    }
+    // Once the set is read: what another daemon commits after a look would be read unseen.
+    try checkDeletions(stream, cursor)
+    let set = wanted(next.set)
+    let isPart = next.set.upTo <= cursor.streamingUntil
+    let isFull = next.set.records.count + next.set.links.count >= fullSet
+    let changes = SourceChanges(set: set, end: next.end)
+    let finishReading =
+      isFull ? source.readAhead(after: next, of: stream, for: reader) : {}
+    defer { finishReading() }
+    let taken = try destination.take(
+      changes, of: stream,
+      asking: isPart
+        ? { ids in wanted(try source.states(of: ids, for: reader)).records } : nil)
+    var report = PassReport(event: set.isEmpty ? .passedOver : .moved)
+    report.take(taken.outcome)
+    report.returned = returned
+    report.position = taken.position
+    if cursor.isStreaming {
+      report.progress = min(
+        1, Double(taken.position) / Double(max(1, cursor.streamingUntil)))
+    }
+    return report
+  }
+}

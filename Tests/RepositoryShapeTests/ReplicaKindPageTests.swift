@@ -1,0 +1,102 @@
+// What the page AddingAKindOfReplica says is what the sources say.
+
+import Foundation
+import Testing
+
+/// The page AddingAKindOfReplica.
+@Suite struct ReplicaKindPageTests {
+  private static let path = "Sources/Cairn/Cairn.docc/Extending/AddingAKindOfReplica.md"
+  private let page: String
+  private let sources = SourceTree.swiftFiles(under: "Sources")
+
+  init() throws { page = try #require(SourceTree.text(of: Self.path)) }
+
+  /// What stands in the page as code.
+  private var words: Set<String> {
+    Set(page.matches(of: /`([^`\n]+)`/).map { String($0.output.1) })
+  }
+
+  @Test(
+    arguments: ["Sources", "Tests", "Config"])
+  func everyFileThatItNamesIsThere(_ folder: String) {
+    let paths = words.filter { $0.hasPrefix("\(folder)/") }
+    #expect(!paths.isEmpty)
+    for path in paths {
+      let url = SourceTree.root.appendingPathComponent(path)
+      #expect(FileManager.default.fileExists(atPath: url.path), "\(path)")
+    }
+  }
+
+  @Test func everyTypeThatItNamesIsThere() {
+    let declared = Set(
+      (sources + SourceTree.swiftFiles(under: "Tests")).flatMap { file in
+        file.code.flatMap { line in
+          line.text.matches(of: /\b(?:protocol|struct|class|enum) (\w+)/).map {
+            String($0.output.1)
+          }
+        }
+      })
+    let types = words.filter { $0.wholeMatch(of: /[A-Z]\w+/) != nil && $0 != "Hub" && $0 != "Kind" }
+    #expect(types.count > 30)
+    for type in types.sorted() { #expect(declared.contains(type), "\(type)") }
+  }
+
+  /// The requirements of a protocol, by their base names.
+  private func requirements(of name: String) throws -> Set<String> {
+    let file = try #require(
+      sources.first { file in
+        file.code.contains { $0.text.contains("protocol \(name)") }
+      })
+    let start = try #require(file.code.firstIndex { $0.text.contains("protocol \(name)") })
+    var found: Set<String> = []
+    for line in file.code[(start + 1)...] {
+      if line.text == "}" { break }
+      if let match = line.text.firstMatch(of: /^  (?:func|var) (\w+)/) {
+        found.insert(String(match.output.1))
+      }
+    }
+    return found
+  }
+
+  @Test(arguments: [
+    "ReplicaPass", "ChangeSource", "ChangeDestination", "ChangeSetSide", "ChangeLog", "PeerChannel",
+  ])
+  func everyRequirementOfTheContractIsExplained(_ name: String) throws {
+    let required = try requirements(of: name)
+    #expect(!required.isEmpty)
+    // What says in what pass it is, or where, needs no explanation.
+    for word in required.subtracting(["direction", "beginStep", "place"]).sorted() {
+      #expect(words.contains(word), "\(word) of \(name)")
+    }
+  }
+
+  @Test func nothingIsExplainedThatTheContractDoesNotHave() throws {
+    let rows = page.matches(of: /(?m)^\| ((?:`\w+`(?:, )?)+)/).flatMap { row in
+      row.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }
+    }.filter { $0.first?.isLowercase == true }
+    var required: Set<String> = []
+    for name in ["ReplicaPass", "ChangeSource", "ChangeDestination", "ChangeLog"] {
+      required.formUnion(try requirements(of: name))
+    }
+    #expect(rows.count > 8)
+    for row in rows { #expect(required.contains(row), "\(row)") }
+  }
+
+  /// What sync asks a store for is what the page promises for it.
+  @Test func everyPromiseThatSyncAsksForIsThere() {
+    let asked = Set(
+      sources.filter { $0.path.hasPrefix("Sources/CairnSync/") }.flatMap { file in
+        file.code.flatMap { line in
+          line.text.matches(of: /(?:as\?|is) any (\w+)/).map { String($0.output.1) }
+        }
+      })
+    #expect(asked.count > 12)
+    for promise in asked.sorted() { #expect(words.contains(promise), "\(promise)") }
+  }
+
+  @Test func itCountsTheKinds() {
+    let kinds = page.matches(of: /(?m)^## A (\w+)$/).map { String($0.output.1) }
+    #expect(kinds == ["store", "log", "daemon"])
+    #expect(page.contains("in three kinds"))
+  }
+}
