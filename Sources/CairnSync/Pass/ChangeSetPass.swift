@@ -1,6 +1,7 @@
 import CairnStore
 
-/// The pass over a replica that is given change sets: it reads and writes the local store alone, and exchanges sets with the other side, which does
+/// The pass over a replica that is given change sets: it reads and writes the local store alone, and exchanges sets
+/// with the other side, which does
 /// with them what its kind does.
 // Unchecked: used on the queue of the link's context alone.
 struct ChangeSetPass: ReplicaPass, @unchecked Sendable {

@@ -1,4 +1,5 @@
-/// Moves change sets from a source to a destination, one a step: whatever kinds they are, each place that is noted is one
+/// Moves change sets from a source to a destination, one a step: whatever kinds they are, each place that is noted is
+/// one
 /// that the destination itself has told.
 struct Exchange {
   let source: any ChangeSource

@@ -44,7 +44,7 @@ struct ExchangeTests {
   private final class Destination: ChangeDestination {
     var cursors: [StoreID: SyncCursor] = [:]
     var taken: [RecordID] = []
-    /// Whether the next set was taken by somebody else's doing, or not at all.
+    /// Whether it does not take the next set.
     var fails = false
     var isBehind = false
     let takesParts: Bool

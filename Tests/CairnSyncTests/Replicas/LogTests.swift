@@ -1,7 +1,7 @@
 import CairnContext
 import CairnStore
+import CairnTesting
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -233,6 +233,49 @@ struct LogTests {
     }
     #expect(needed?.plan.entities.map(\.deleted) == [5])
     #expect(try b.picture().count == 5)
+  }
+
+  @Test func aLogIsWaitedForAndNotCompared() async throws {
+    let member = SimulatedMember.log(log)
+    let engine = try SyncEngine(
+      coordinator: a.coordinator, local: a.store, configuration: SyncConfiguration(),
+      environment: .live, kinds: [member.replicaKind(on: "a")])
+    try insert(["k1"], a)
+    try engine.addReplica(member.configuration)
+    try await engine.wait(timeout: .patience)
+    #expect(log.values(seenBy: nil).contains("k1"))
+    let error = await #expect(throws: SyncError.self) {
+      try await engine.verify(name: "log", timeout: .patience)
+    }
+    #expect(error?.code == .unsupportedStore)
+    await engine.stop()
+  }
+
+  @Test func whatALinkOfOneDirectionLeavesIsCounted() throws {
+    func leftOut(_ direction: SyncDirection) throws -> Int {
+      try pass(a, direction: direction)
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = a.coordinator
+      let setting = PassSetting(local: a.access, context: context, direction: direction)
+      let pass = ChangeSetPass(
+        setting,
+        with: LogSide(
+          log: log.view(of: "a"), identifier: try log.view(of: "a").identifier().description,
+          place: "log", setting))
+      var found = LeftOut()
+      return try context.performAndWait {
+        _ = try pass.perform(.identify)
+        return try pass.countLeftOut(&found)
+      }
+    }
+    try insert(["k1", "k2"], b)
+    try pass(b)
+    try insert(["k3"], a)
+    #expect(try leftOut(.pull) == 1)
+    try insert(["k4"], b)
+    try pass(b)
+    #expect(try leftOut(.push) == 1)
+    #expect(try leftOut(.both) == 0)
   }
 
   @Test func entitiesThatAreNotExchangedAreNeitherAppendedNorTaken() throws {

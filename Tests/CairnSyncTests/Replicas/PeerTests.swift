@@ -86,7 +86,7 @@ struct PeerTests {
 
   @Test func whatAnAnswerTellsIsHowFarTheDaemonIs() throws {
     try insert(["k1", "k2", "k3"], a)
-    // It has taken a part, and was then told by somebody else to wait.
+    // It has taken a part.
     let half = SyncCursor(position: 1, mark: 7)
     line.insteadOf.withLock {
       $0 = { question, _ in

@@ -2,7 +2,8 @@ import CairnStore
 
 /// A replica that is given change sets instead of being written, during one pass: a log or a daemon.
 ///
-/// It reads and takes sets in the names of the local store's model. Used on the queue of the link's context, one for each pass.
+/// It reads and takes sets in the names of the local store's model. Used on the queue of the link's context, one for
+/// each pass.
 protocol ChangeSetSide: ChangeSource, ChangeDestination, Sendable {
   /// Where it is, for people.
   var place: String { get }

@@ -1,18 +1,21 @@
 /// Where change sets come from: a store that we read, the streams of a log, a daemon that we ask.
 ///
 /// A source has streams, each with places of its own in their order: a store and a daemon have one, under their own
-/// identity, a log one for each writer. So how far a destination has been served is a vector: a ``SyncCursor`` for each stream, kept by the
+/// identity, a log one for each writer. So how far a destination has been served is a vector: a ``SyncCursor`` for
+/// each stream, kept by the
 /// destination with its data.
 protocol ChangeSource {
   /// The streams there are to read, in the order in which they are read.
   func streams() throws -> [StoreID]
-  /// The place at which a first read of a stream that begins now ends, for a source that gives parts of transactions until then; 0 for
+  /// The place at which a first read of a stream that begins now ends, for a source that gives parts of transactions
+  /// until then; 0 for
   /// one whose change sets are whole from the first.
   func end(of stream: StoreID) throws -> UInt64
   /// A destination comes for more, and has everything up to a place, and no more than that: what only slower ones need
   /// may go.
   func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) throws
-  /// The change set that follows a place, in the names of the local store or, where it has names of its own, of the source; nil where there is none.
+  /// The change set that follows a place, in the names of the local store or, where it has names of its own, of the
+  /// source; nil where there is none.
   func changes(
     after cursor: SyncCursor, of stream: StoreID, for reader: StoreID
   ) throws -> SourceChanges?
@@ -59,7 +62,8 @@ protocol ChangeDestination {
   ) throws -> Acknowledgement
 }
 
-/// What a destination answers: what came of a change set, and how far it has come, which nothing but its own word tells.
+/// What a destination answers: what came of a change set, and how far it has come, which nothing but its own word
+/// tells.
 struct Acknowledgement: Sendable {
   var outcome: ChangeImporter.Outcome
   /// The last number of the stream that it has.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where a log lies, such as a folder of change sets: streams of entries, each appended to by one writer and read by all.
+/// Where a log lies, such as a folder of change sets: streams of entries, each appended to by one writer and read by
+/// all.
 ///
 /// All that is decided about a log is decided by ``LogSide``; a medium keeps bytes under numbers. What it promises:
 /// an append is whole, and lasts when it returns; an entry that was read stays what it was, or is gone.
@@ -40,11 +41,13 @@ struct LogStream: Hashable, Sendable {
   var last: UInt64 = 0
 }
 
-/// What a writer appends to its stream at once: a change set, how far it has come itself by then, and what it has read of others.
+/// What a writer appends to its stream at once: a change set, how far it has come itself by then, and what it has
+/// read of others.
 struct LogEntry: Hashable, Sendable {
   /// An unguessable number, by which a reader tells this entry from another of the same number.
   var mark: UInt64
-  /// The last place of the writer's change order that the stream has, with this entry, and the mark of the commit there.
+  /// The last place of the writer's change order that the stream has, with this entry, and the mark of the commit
+  /// there.
   var place: UInt64
   var placeMark: UInt64
   /// When it was appended, by the writer's clock, in milliseconds since 1970.

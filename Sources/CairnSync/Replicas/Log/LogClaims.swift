@@ -27,7 +27,7 @@ struct LogClaims {
     let ledger = try local.ledger()
     let noted = try streamsRead(in: life, ledger)
     var isIncomplete = !noted.isSubset(of: streams.map(\.id))
-    // Also what was read by all here is missing for whoever joins.
+    // Also what this store has read is missing for a member that joins.
     if streams.contains(where: { $0.life == life && $0.first > 1 }) { isIncomplete = true }
     var cursors: [StoreID: SyncCursor] = [:]
     for stream in streams where try !isOwn(stream) {
@@ -58,7 +58,8 @@ struct LogClaims {
     return found
   }
 
-  /// Notes in the local store, before they are read, which streams there are: one that is gone as a whole leaves nothing in the log
+  /// Notes in the local store, before they are read, which streams there are: one that is gone as a whole leaves
+  /// nothing in the log
   /// that tells of it.
   func note(_ streams: [StoreID], of life: StoreID) throws {
     let ledger = try local.ledger()

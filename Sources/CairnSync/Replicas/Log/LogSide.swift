@@ -6,7 +6,8 @@ import Foundation
 /// How far we have been appended our last entry says, so that this mark is never ahead of what lasts. How far we have
 /// read the others stands in the local store, with what was read.
 ///
-/// A log that lacks entries which were read or acknowledged, or that were cut off before they were read, begins a new **life**:
+/// A log that lacks entries which were read or acknowledged, or that were cut off before they were read, begins a new
+/// **life**:
 /// every writer that sees it begins a new stream, and appends all it has once more, also what had come from the log.
 /// So nothing is lost that any writer still has.
 // Unchecked: used on the queue of the link's context alone.

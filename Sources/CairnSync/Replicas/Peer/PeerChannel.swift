@@ -1,6 +1,7 @@
 import Foundation
 
-/// The way to a daemon that applies change sets for itself, such as the byte stream of a process that reaches its machine.
+/// The way to a daemon that applies change sets for itself, such as the byte stream of a process that reaches its
+/// machine.
 protocol PeerChannel: Sendable {
   /// Sends a question, and waits for the answer to it.
   ///

@@ -2,7 +2,8 @@ import CairnStore
 
 /// A daemon during one pass: asked over a channel for what is new, and given what is new here.
 ///
-/// What it has taken is what it says, not what was sent: it may have been served by another meanwhile, have gone back in time, or have died
+/// What it has taken is what it says, not what was sent: it may have been served by another meanwhile, have gone back
+/// in time, or have died
 /// between the message and the commit.
 // Unchecked: used on the queue of the link's context alone.
 final class PeerSide: ChangeSetSide, @unchecked Sendable {
@@ -37,7 +38,7 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
     guard case .refused(let code, let message, let recovery) = answer else { return answer }
     throw SyncError(
       SyncError.Code(rawValue: code) ?? .failed, "\(place): \(message)",
-      // What a person has to do there nobody can do here: it is asked again.
+      // What a person has to do there cannot be done here: the link asks again.
       recovery: recovery == SyncError.Recovery.retry.rawValue ? .retry : .wait)
   }
 

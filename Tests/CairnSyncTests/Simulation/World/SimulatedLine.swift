@@ -3,7 +3,8 @@ import Synchronization
 
 @testable import CairnSync
 
-/// The way to another machine's daemon: questions and answers that get lost or come twice, and a daemon that is not there.
+/// The way to another machine's daemon: questions and answers that get lost or come twice, and a daemon that is not
+/// there.
 ///
 /// Mutable state: `state`, in its mutex.
 final class SimulatedLine: PeerChannel {

@@ -73,9 +73,12 @@ enum Simulation {
     let kind = outcome.kind ?? ""
     let steps = await shrink(seed: seed, kind: kind, within: seconds)
     let short = await run(seed: seed, steps: steps, keepsTrace: true)
+    let setting =
+      (hasDatabase ? "CAIRN_SIMULATION_DATABASE=1 " : "")
+      + (member.map { "CAIRN_SIMULATION_MEMBER=\($0) " } ?? "")
     return """
       seed \(seed): \(outcome.faults.prefix(4).joined(separator: "\n  "))
-      replay: \(hasDatabase ? "CAIRN_SIMULATION_DATABASE=1 " : "")\(member.map { "CAIRN_SIMULATION_MEMBER=\($0) " } ?? "")make simulate SEED=\(seed)
+      replay: \(setting)make simulate SEED=\(seed)
       \(steps.count) of \(stepsPerSeed) steps are enough for:
         \(short.faults.prefix(6).joined(separator: "\n  "))
       \(short.trace.joined(separator: "\n"))
