@@ -212,13 +212,13 @@ package struct ReplicaInspection: Sendable {
     let model = coordinator.managedObjectModel
     guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
       let type = kind.storeClass as? any InPlaceMigrating.Type,
-      // The opening reports a model that cannot be read or has faults; such a one, out of a file that
-      // others write, is not to be compared.
-      let stored = (try? type.cachedModel(at: url, options: options)) ?? nil,
-      (try? stored.prepareForUse()) != nil,
-      stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
+      let stored = try storedModel(type, options), (try? stored.prepareForUse()) != nil,
       let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
     else { return nil }
+    guard stored.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
+      try checkIsNotBeingMigrated(kind, metadata, options)
+      return nil
+    }
     if schema.isContained(in: stored) { return stored }
     let difference = ModelDifference(from: stored, to: model)
     let lost = MigrationLoss(difference).names
@@ -231,6 +231,36 @@ package struct ReplicaInspection: Sendable {
           ? "which cannot be brought to this one. " : "with \(list), which this one lacks. ")
         + "Give a file of its own, or run with a version of the model that has all of both.",
       recovery: .person)
+  }
+
+  /// The model that the store keeps of itself; nil for one that cannot be read, which the opening reports: it comes out
+  /// of a file that others write, and is not to be compared.
+  ///
+  /// - Throws: What says that another program keeps the store locked, and nothing of its model.
+  private func storedModel(
+    _ type: any InPlaceMigrating.Type, _ options: StoreOptions
+  ) throws -> ManagedObjectModel? {
+    do {
+      return try type.cachedModel(at: url, options: options)
+    } catch let error as CoreDataError where error.storeTrouble == .locked {
+      throw error
+    } catch {
+      return nil
+    }
+  }
+
+  /// The metadata and the model are read one after the other, and another daemon may have migrated the store in between.
+  private func checkIsNotBeingMigrated(
+    _ kind: any StoreKind, _ metadata: [String: Any], _ options: StoreOptions
+  ) throws {
+    func hashes(_ metadata: [String: Any]) -> [String: Data]? {
+      metadata[StoreMetadataKey.versionHashes] as? [String: Data]
+    }
+    if hashes(try kind.metadata(at: url, options: options)) == hashes(metadata) { return }
+    throw SyncError(
+      .storeLocked,
+      "\(url.storePlace) has just been brought to another model by another program; it is looked at "
+        + "again", recovery: .wait)
   }
 }
 
