@@ -119,7 +119,7 @@ struct FetchExecution {
       let objects = try objects(plan)
       try FaultFiring.fill(objects)
       return .snapshots(
-        objects.filter { !$0.isFault }.map { ParentRows.row(of: $0, under: $0.objectID) })
+        objects.filter { !$0.isFault }.map { $0.row(under: $0.objectID) })
     case .dictionaries:
       return try read(plan.storeRequest(request.result), plan)
     }
@@ -237,7 +237,7 @@ struct FetchExecution {
   private func read(
     _ request: StoreFetchRequest, _ plan: FetchPlan
   ) throws -> StoreFetchResult {
-    guard let source = context.rowSource else { return .snapshots([]) }
+    guard let source = context.reading.source else { return .snapshots([]) }
     return try source.fetch(
       request, in: plan.stores, includingPending: plan.includesPendingChanges)
   }
@@ -246,7 +246,7 @@ struct FetchExecution {
   private func objects(
     of request: StoreFetchRequest, _ plan: FetchPlan
   ) throws -> [ManagedObject] {
-    guard let source = context.rowSource else { return [] }
+    guard let source = context.reading.source else { return [] }
     context.releaseAbandonedRows()
     var found = FetchedObjects(context: context, plan: plan)
     try source.fetch(
@@ -261,7 +261,7 @@ struct FetchExecution {
     context.releaseAbandonedRows()
     var found = FetchedObjects(context: context, plan: plan)
     let held = answer.rowIDs(marked: found.take(answer))
-    if !held.isEmpty { context.rowSource?.retainRows(held) }
+    if !held.isEmpty { context.reading.source?.retainRows(held) }
     found.finish()
     return found.objects
   }

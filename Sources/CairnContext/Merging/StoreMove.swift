@@ -14,7 +14,7 @@ struct StoreMove: Sendable {
       guard let id = ids[object.objectID] else {
         // Not in the copy: it was deleted, or never saved under its permanent ID.
         if object.isInserted { continue }
-        ChangeDiscarding(context: context).detach(object)
+        ObjectDetaching(context: context).detach(object)
         continue
       }
       context.registry.remove(object, id: object.objectID)

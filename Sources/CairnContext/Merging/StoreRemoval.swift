@@ -10,7 +10,7 @@ struct StoreRemoval {
     context.undoManager?.removeAllActions(withTarget: context)
     if objects.isEmpty { return }
     for object in objects {
-      ChangeDiscarding(context: context).detach(object)
+      ObjectDetaching(context: context).detach(object)
       object.freeSlots()
       object.snapshot = nil
       object.forgetToManyValues()
