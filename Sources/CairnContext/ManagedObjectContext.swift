@@ -52,7 +52,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Records events for undo.
   @exclusivity(unchecked)
   final var recorder: (any EventRecording)?
-  /// Hears of commits, and merges them if the context is to.
+  /// The coordinator calls it after a commit; it merges the changes if the context is to.
   let commitListener: CommitListener
 
   /// A context with a queue of the given kind.

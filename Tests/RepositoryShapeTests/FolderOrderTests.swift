@@ -18,49 +18,6 @@ import Testing
     var exceptions: [String: (names: Set<String>, reason: String)] = [:]
   }
 
-  static let orders: [String: Order] = [
-    "CairnContext": Order(
-      folders: [
-        "Confinement", "UndoManager", "Requests", "Rows", "Objects", "Graph", "Faults",
-        "Relationships", "Keys", "Validation", "Refreshing", "Lifecycle", "Events", "Fetching",
-        "Merging", "Saving", "Execution", "Attachment", "Undo", "ObjectStores", "Results",
-      ],
-      // As ManagedObjectContext, which stands outside of folders: Core Data declares nearly all that
-      // can be done as methods of these two, and in Swift a method that subclasses override has to
-      // stand in the class.
-      doors: ["Objects/ManagedObject.swift": "the class of all objects"]),
-    "CairnSQLite": Order(
-      // The files outside are the store itself, whose methods name each operation.
-      folders: [
-        "Connection", "Rows", "Sidecar", "Watching", "History", "Checksums", "Opening",
-        "Inspection", "Maintenance", "Fetching", "Generations", "Saving", "Batches", "Migration",
-      ],
-      doors: [
-        "Saving/SQLiteStore+Writing.swift": "the store's one writer, through which each change goes"
-      ],
-      exceptions: [
-        "Connection/SQLiteFunctions.swift": (
-          ["RowSum"], "registers the function that a checksum table sums its rows with"
-        ),
-        "Connection/SQLiteAggregates.swift": (
-          ["StoredForm"], "an aggregate reads values as rows have them"
-        ),
-        "Connection/SQLiteArguments.swift": (
-          ["StoredForm"], "a function reads values as rows have them"
-        ),
-        "Checksums/ChecksumCheck.swift": (
-          ["StoreFinding"], "reports in the words of an inspection"
-        ),
-        "Opening/SQLiteStore+Opening.swift": (
-          ["SQLiteFileSet", "LogCare", "removeUnnamedFiles"],
-          "a store that opens begins to be looked after"
-        ),
-        "Watching/VersionWatch.swift": (
-          ["MetadataTable"], "the version that is watched stands in that table"
-        ),
-      ]),
-  ]
-
   @Test(arguments: orders.keys.sorted())
   func everyFolderHasItsPlace(target: String) throws {
     let order = try #require(Self.orders[target])

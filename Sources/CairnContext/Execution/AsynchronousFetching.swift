@@ -24,12 +24,14 @@ extension AsynchronousFetchRequest: AsynchronousFetching {
     // Weakly: the monitor reports to the progress. The result holds both.
     progress?.cancellationHandler = { [weak monitor] in monitor?.cancel() }
     plan.monitor = monitor
-    let storeRequest = try execution.storeRequest(for: plan, request)
+    var question = try execution.question(of: request, plan)
+    // What is unsaved when the answer is there is laid over it; nothing of the context goes along.
+    question.overlay = nil
     let result = AsynchronousFetchResult(
       self, context: context, progress: progress, monitor: monitor)
     let handOver = HandOver(
       AsynchronousFetchWork(
-        request: request, plan: plan, storeRequest: storeRequest, source: context.reading.source,
+        request: request, plan: plan, question: question, source: context.reading.source,
         result: result))
     let confinement = context.confinement
     DispatchQueue.global(qos: .userInitiated).async {
@@ -77,15 +79,13 @@ private final class HandOver<ResultType: FetchRequestResult>: @unchecked Sendabl
 private struct AsynchronousFetchWork<ResultType: FetchRequestResult> {
   let request: FetchRequest<ResultType>
   let plan: FetchPlan
-  let storeRequest: StoreFetchRequest
+  let question: FetchQuestion
   let source: (any RowSource)?
   let result: AsynchronousFetchResult<ResultType>
 
   func read() throws -> StoreFetchResult {
     try result.monitor.checkCancellation()
-    guard let source else { return .snapshots([]) }
-    return try source.fetch(
-      storeRequest, in: plan.stores, includingPending: plan.includesPendingChanges)
+    return try FetchAnswer(question.request, plan, source: source).whole()
   }
 
   /// As a block of the context.
@@ -100,10 +100,9 @@ private struct AsynchronousFetchWork<ResultType: FetchRequestResult> {
       // A progress may tell its handler later than those who ask it.
       if result.progress?.isCancelled == true { result.monitor.cancel() }
       try result.monitor.checkCancellation()
-      let isWindowed = storeRequest.limit == plan.limit && storeRequest.offset == plan.offset
       result.succeed(
-        try FetchExecution(context: result.managedObjectContext).results(
-          of: request, plan, from: answer.get(), isWindowed: isWindowed))
+        try FetchExecution(context: result.managedObjectContext).lateResults(
+          of: request, plan, question, answer.get()))
     } catch {
       result.fail(error)
     }

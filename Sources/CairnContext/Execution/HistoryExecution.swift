@@ -5,13 +5,9 @@ import Foundation
 
 /// Reads and purges the history of the coordinator's stores.
 struct HistoryExecution {
-  let context: ManagedObjectContext
+  let coordinator: PersistentStoreCoordinator
 
   func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
-    guard let coordinator = context.persistentStoreCoordinator else {
-      throw CoreDataError(
-        .coreData, "The context has no persistent store coordinator; set one first.")
-    }
     var keepers: [(store: PersistentStore, history: any HistoryKeeping)] = []
     for store in request.affectedStores ?? coordinator.persistentStores {
       if let history = store as? any HistoryKeeping, store.configuration.options.tracksHistory {

@@ -13,7 +13,11 @@ struct RequestExecution {
       if let parent = context.parent {
         return try parent.serve { try parent.execute(request) }
       }
-      return try HistoryExecution(context: context).execute(request)
+      guard let coordinator = context.persistentStoreCoordinator else {
+        throw CoreDataError(
+          .coreData, "The context has no persistent store coordinator; set one first.")
+      }
+      return try HistoryExecution(coordinator: coordinator).execute(request)
     case let request as BatchInsertRequest:
       return try BatchExecution(context: context).insert(request)
     case let request as BatchUpdateRequest:

@@ -7,7 +7,7 @@ import Synchronization
 /// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
 /// or those that change the parent. On the context's queue, some time after the save.
 ///
-/// Whoever saves has a thread of its own, and holds the context there not for a moment: the last
+/// The context that saves has a thread of its own, which never holds this one, not for a moment: the last
 /// reference to a context is to be given up where its objects are used.
 // Unchecked: `reference` and `confinement` guard themselves; `tokens` is written by `init` and `stop`,
 // which are called on the context's queue.
@@ -59,7 +59,7 @@ final class AutomaticMerging: @unchecked Sendable {
 
 /// Whether and how a context merges by itself.
 ///
-/// Set on the context's queue, asked by whoever commits.
+/// The context sets it on its queue; the thread that commits asks it.
 final class MergingSwitch: Sendable {
   private struct State {
     var isOn = false
@@ -84,7 +84,8 @@ final class MergingSwitch: Sendable {
   }
 }
 
-/// Hears for a context what its coordinator has to tell; the context holds it, nobody else.
+/// What the coordinator calls for a context after commits and changes of its stores; only the context
+/// holds it.
 final class CommitListener: CoordinatorObserver {
   /// The context, for work that may come too late for it.
   let reference = ContextReference()
@@ -119,7 +120,7 @@ final class CommitListener: CoordinatorObserver {
     to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
   ) {
     let move = StoreMove(old: old.identity, ids: ids)
-    // Whoever moves the store on a context's queue goes on with its objects at once.
+    // A program that moves the store on a context's queue goes on with its objects at once.
     if confinement.isCurrent {
       if let context = reference.context { move.apply(to: context) }
       return

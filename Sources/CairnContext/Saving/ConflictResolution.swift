@@ -36,7 +36,7 @@ struct ConflictMerging {
     case (.comesBack, _): bringBack(object, decision, in: context)
     case (.isNotDeleted, let row?): undelete(object, onto: row, in: context)
     case (.staysDeleted, let row?): delete(object, of: row)
-    // Without a row nobody is left to be asked.
+    // Without a row there is nothing to merge with.
     case (.isGone, _), (.stays, nil), (.isNotDeleted, nil), (.staysDeleted, nil):
       object.flags.insert(.inaccessible)
     }
@@ -48,7 +48,7 @@ struct ConflictMerging {
     in context: ManagedObjectContext
   ) {
     let restoring = RelationshipRestoring(object)
-    // A new object under an ID that somebody else has brought back meanwhile.
+    // A new object under an ID that another context has brought back meanwhile.
     if object.isInserted { context.pending.mark(object, as: .updated) }
     if decision.dropsMembers {
       dropChanges(of: object, onto: row, decision, restoring)

@@ -201,13 +201,13 @@ struct SavePipeline {
     _ store: PersistentStore, of coordinator: PersistentStoreCoordinator, checksPartners: Bool,
     completion: inout SaveCompletion
   ) throws -> Attempt {
-    // Stores of the program's own hear of rows that are held.
+    // The coordinator tells stores of the program's own which rows are held.
     let holdsInsertions = !coordinator.hasMembers
     var unit = SaveUnit(store: store, isFinal: true)
     try unit.collect(from: context, isOnly: coordinator.persistentStores.count == 1)
     if !unit.lost.isEmpty { return .lost(unit.lost) }
     if checksPartners, unit.partners.hasDoubts { return .doubts(unit.partners) }
-    // A store of the program's own is told about changes that come to nothing, too.
+    // A store of the program's own gets changes that come to nothing, too.
     if unit.request.isEmpty, !Self.takesEverySave(store), !Self.waitsForMetadata(store) {
       completion.add(unit, receipt: nil)
       unit.beWritten()
@@ -278,7 +278,7 @@ struct SavePipeline {
       context.processPendingChanges()
     }
     if context.factory.carriesValuesOnly { return }
-    // What somebody else has related to a deleted object may deny its deletion.
+    // What another context has related to a deleted object may deny its deletion.
     try ObjectValidation.validate(context.pending.objects(.deleted))
   }
 }
