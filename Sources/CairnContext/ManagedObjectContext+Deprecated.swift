@@ -12,15 +12,15 @@ extension ManagedObjectContext: NSLocking {
   ///
   /// May be nested. Contexts with a queue need no lock.
   @available(*, deprecated, message: "Use perform or performAndWait.")
-  public func lock() { lockForConfinement.lock() }
+  public func lock() { confinement.threadLock.lock() }
 
   /// Lets other threads in again.
   @available(*, deprecated, message: "Use perform or performAndWait.")
-  public func unlock() { lockForConfinement.unlock() }
+  public func unlock() { confinement.threadLock.unlock() }
 
   /// Locks unless another thread has the lock.
   ///
   /// - Returns: Whether the lock was taken.
   @available(*, deprecated, message: "Use perform or performAndWait.")
-  public func tryLock() -> Bool { lockForConfinement.try() }
+  public func tryLock() -> Bool { confinement.threadLock.try() }
 }

@@ -23,79 +23,43 @@ import Synchronization
 open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// The kind of queue the context has.
   public let concurrencyType: ManagedObjectContextConcurrencyType
+
+  // MARK: Parts
+
+  /// The queue, and who may use it.
   let confinement: ContextConfinement
+  /// Which object stands for which ID.
   let registry = ObjectRegistry()
-  /// For work that may come too late for the context.
-  let reference: ContextReference
-  /// What the coordinator tells about commits.
-  let commitListener: CommitListener
-  let lockForConfinement = NSRecursiveLock()
   // `@exclusivity(unchecked)` as in ManagedObject, and for the same reason.
+  /// What there is to be saved, and which objects the current event touched.
   @exclusivity(unchecked)
   final var pending = PendingChanges()
+  /// What happened in the current event.
   @exclusivity(unchecked)
-  final var events = EventLog()
+  final var event = EventState()
+  /// Where rows are read.
   @exclusivity(unchecked)
-  final var rowSource: (any RowSource)?
-  /// What `ManagedObject.init` makes the next object from, one that exists.
+  final var reading = ContextReading()
+  /// What objects are made from.
   @exclusivity(unchecked)
-  final var birth: (id: ManagedObjectID, kind: ObjectKind)?
-  /// The sets of the last did-change notification, while a save may post the same again.
-  final var announcedSets: AnnouncedSets?
-  /// What went wrong the last time a fault could not be read.
-  package final var faultError: (any Error)?
-  /// The relationship whose members were listed last without the rows of all.
-  final weak var lastLoadedMembers: ToManyValue?
-  /// Ordered sets handed out in this event, kept so that asking again costs nothing.
-  final var eventOrderedSets: [ManagedObjectOrderedSet] = []
+  final var factory = ObjectFactory()
+  /// The ordered sets of members that the program has.
   @exclusivity(unchecked)
   final var lateFollowing = LateFollowing()
-  final var sidecar = SidecarPending()
+  /// What the next save is to do beside the changes.
   @exclusivity(unchecked)
-  final var kinds: [ObjectKind?] = []
-  /// Homes of temporary IDs, by entity number.
+  final var nextSave = NextSave()
+  /// Records events for undo.
   @exclusivity(unchecked)
-  final var newHomes: [ObjectHome?] = []
-  @exclusivity(unchecked)
-  final var classGeneration = -1
-  /// The class of the object that was made last, and what it implements.
-  @exclusivity(unchecked)
-  final var recentClass: (type: ManagedObject.Type, flags: ObjectFlags)?
-  /// The entity that the last new object was asked for and that stands for itself.
-  @exclusivity(unchecked)
-  final var recentEntity: EntityDescription?
-  final var isProcessing = false
-  /// The property whose change the library is announcing.
-  final var announcedKey: String?
-  /// While undo or redo takes an event back.
-  final var isReplaying = false
-  final var isSaving = false
-  final var isResolvingConflicts = false
-  /// Whether insertions and deletions are logged for undo.
-  @exclusivity(unchecked)
-  final var recordsUndo = false
-  final let undoHolds = UndoHolds()
-  final var isProcessingScheduled = false
-  /// For migrations, set before there are objects: these are plain ones, and nothing is validated.
-  package final var carriesValuesOnly = false
-  @exclusivity(unchecked)
-  final var assignments: [ObjectRef: PersistentStore] = [:]
-  @exclusivity(unchecked)
-  final var retained: Set<ObjectRef> = []
-  /// Set on the context's queue, asked by whoever commits.
-  let merging = MergingSwitch()
-  /// Whether the context is to merge by itself, as soon as it has something to follow.
-  final var isToMergeAutomatically = false
-  final var isMerging = false
-  /// Objects that were deleted elsewhere, from the merge of that until the next event is processed.
-  final var mergedDeletions: [ManagedObject] = []
+  final var recorder: (any EventRecording)?
+  /// The coordinator calls it after a commit; it merges the changes if the context is to.
+  let commitListener: CommitListener
 
   /// A context with a queue of the given kind.
   public init(concurrencyType ct: ManagedObjectContextConcurrencyType) {
     concurrencyType = ct
     confinement = ContextConfinement(ct)
-    reference = ContextReference()
-    commitListener = CommitListener(reference, confinement, merging)
+    commitListener = CommitListener(confinement)
     super.init()
     registry.context = self
     reference.set(self)
@@ -119,8 +83,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     guard let kind = Self.concurrencyType(in: coder) else { return nil }
     concurrencyType = kind
     confinement = ContextConfinement(kind)
-    reference = ContextReference()
-    commitListener = CommitListener(reference, confinement, merging)
+    commitListener = CommitListener(confinement)
     super.init()
     registry.context = self
     reference.set(self)
@@ -131,7 +94,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     reference.clear()
     registry.context = nil
     let rows = registry.takeAbandonedRows(atLeast: 1)
-    if !rows.isEmpty { rowSource?.releaseRows(rows) }
+    if !rows.isEmpty { reading.source?.releaseRows(rows) }
     let objects = registry.objects
     var held: [ManagedObjectID] = []
     for object in objects {
@@ -142,7 +105,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
       object.forgetLooseValues()
       object.extras?.companions = []
     }
-    if !held.isEmpty { rowSource?.releaseRows(held) }
+    if !held.isEmpty { reading.source?.releaseRows(held) }
     pending.removeAll()
   }
 
@@ -150,12 +113,12 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The coordinator whose stores the context works on; that of the root for a child.
   open var persistentStoreCoordinator: PersistentStoreCoordinator? {
-    get { parent?.persistentStoreCoordinator ?? (rowSource as? CoordinatorRows)?.coordinator }
+    get { parent?.persistentStoreCoordinator ?? reading.source?.coordinator }
     set { ContextAttachment(context: self).attach(to: newValue) }
   }
   /// The context that this one reads from and saves into, instead of a coordinator.
   open var parent: ManagedObjectContext? {
-    get { (rowSource as? ParentRows)?.parent }
+    get { reading.source?.parent }
     set { ContextAttachment(context: self).attach(to: newValue) }
   }
   /// A name for people; recorded in history.
@@ -173,6 +136,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
   final var policy: MergePolicy { mergePolicy as? MergePolicy ?? .error }
+  /// Whether a conflict of a save is an error and nothing that a policy of the program decides.
+  package final var reportsConflicts: Bool { policy.mergeType == .errorMergePolicyType }
   /// Seconds after which a cached row is read again; negative, the default, for never.
   // `@exclusivity(unchecked)`: set and read by one thread at a time, each in one step.
   @exclusivity(unchecked)
@@ -182,7 +147,9 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether the context keeps all its objects alive; by default it does not.
   @exclusivity(unchecked)
   open var retainsRegisteredObjects = false {
-    didSet { retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : [] }
+    didSet {
+      registry.retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : []
+    }
   }
   /// Whether a fault whose row is gone becomes a deleted object.
   ///
@@ -193,11 +160,26 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   ///
   /// Default false. May be set before there is a coordinator or a parent.
   open var automaticallyMergesChangesFromParent: Bool {
-    get { isToMergeAutomatically }
+    get { commitListener.merging.isOn }
     set { ContextAttachment(context: self).setMergesAutomatically(newValue) }
   }
   /// For the program's own use.
   public let userInfo = NSMutableDictionary()
+
+  // MARK: For the library's other modules
+
+  /// What went wrong the last time a fault could not be read.
+  package final var faultError: (any Error)? {
+    get { nextSave.readFailure }
+    set { nextSave.readFailure = newValue }
+  }
+  /// For migrations, set before there are objects: these are plain ones, and nothing is validated.
+  package final var carriesValuesOnly: Bool {
+    get { factory.carriesValuesOnly }
+    set { factory.carriesValuesOnly = newValue }
+  }
+  /// For work that may come too late for the context.
+  final var reference: ContextReference { commitListener.reference }
 
   // MARK: Queue
 
@@ -240,7 +222,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// - Throws: ``CoreDataError`` 133000 when there is no such object.
   open func existingObject(with objectID: ManagedObjectID) throws -> ManagedObject {
     try CoreDataError.bridging {
-      try ObjectLookup(context: self).existingObject(with: objectID)
+      try FaultFiring.existingObject(with: objectID, in: self)
     }
   }
   /// With `mergeChanges`, reads the object again and puts its unsaved changes on top; without,
@@ -260,7 +242,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
     confinement.check()
     _ = object.firedSlots
     object.flags.insert(.locked)
-    retained.insert(ObjectRef(object))
+    registry.retained.insert(ObjectRef(object))
   }
   /// Decides the store that a new object will be saved to.
   ///
@@ -319,7 +301,7 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// The objects that the next save deletes, and those whose deletion elsewhere was merged, until
   /// that is processed.
   open var deletedObjects: Set<ManagedObject> {
-    Set(pending.objects(.deleted)).union(mergedDeletions)
+    Set(pending.objects(.deleted)).union(event.mergedDeletions)
   }
   open var registeredObjects: Set<ManagedObject> { Set(registry.objects) }
   /// Ends the current event: follows delete rules and posts one objects-did-change notification.

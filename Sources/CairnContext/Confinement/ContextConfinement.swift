@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The queue of a context: runs its blocks, knows whether the caller is on it, and traps when not.
@@ -22,6 +23,8 @@ final class ContextConfinement: @unchecked Sendable {
   private let thread: UInt
   private let isChecking: Bool
   private let name: ContextName
+  /// Keeps other threads out of a confinement context, where the program asks for it.
+  let threadLock = NSRecursiveLock()
 
   init(_ type: ManagedObjectContextConcurrencyType) {
     var thread: UInt = 0

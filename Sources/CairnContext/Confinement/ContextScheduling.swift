@@ -66,4 +66,11 @@ extension ManagedObjectContext {
       { try CurrentContext.$context.withValue(self) { try block() } }, on: self,
       schedule: schedule)
   }
+
+  /// Runs what a child asks of its parent, on the parent's queue.
+  final func serve<Result>(_ block: () throws -> Result) rethrows -> Result {
+    try confinement.sync(for: .ancestor) {
+      try CurrentContext.$context.withValue(self) { try block() }
+    }
+  }
 }

@@ -27,13 +27,13 @@ enum FaultFiring {
       become(object, snapshot)
       return
     }
-    if FetchBatch.fill(with: object, in: context) { return }
+    if let batch = object.batch, batch.fill(with: object, in: context) { return }
     if fillWithSiblings(object, in: context) { return }
     do {
       if try read(object, in: context, maximumAge: context.maximumRowAge) { return }
     } catch {
       // A property read cannot throw: the values are nil, and the next save reports the error.
-      context.faultError = error
+      context.nextSave.readFailure = error
       becomeEmpty(object)
       return
     }
@@ -58,10 +58,10 @@ enum FaultFiring {
   private static func fillWithSiblings(
     _ object: ManagedObject, in context: ManagedObjectContext
   ) -> Bool {
-    guard let group = context.lastLoadedMembers, group.members.count > 1,
+    guard let group = context.reading.lastMembers, group.members.count > 1,
       group.members.contains(object),
       // These read one object a call, each when it is asked for.
-      !(object.objectID.persistentStore is IncrementalStore)
+      (object.objectID.persistentStore as? any ObjectSpeaking)?.worksObjectByObject != true
     else { return false }
     var batch = [object]
     for member in group.members where batch.count < siblingLimit {
@@ -75,9 +75,9 @@ enum FaultFiring {
   private static func read(
     _ object: ManagedObject, in context: ManagedObjectContext, maximumAge: TimeInterval?
   ) throws -> Bool {
-    guard let source = context.rowSource else { return false }
+    guard let source = context.reading.source else { return false }
     let id = object.objectID
-    if id.isTemporaryID, !(source is ParentRows) { return false }
+    if id.isTemporaryID, source.parent == nil { return false }
     guard let row = try source.retainedRow(for: id, maximumAge: maximumAge) else { return false }
     let isFitting = object.fits(row)
     if isFitting, !object.flags.contains(.retainsRow) {
@@ -110,7 +110,7 @@ enum FaultFiring {
         faults.append(object)
       }
     }
-    guard let source = faults.first?.registry?.context?.rowSource else { return }
+    guard let source = faults.first?.registry?.context?.reading.source else { return }
     let rows = try source.rows(for: faults.map(\.objectID), maximumAge: maximumAge)
     var held: [ManagedObjectID] = []
     for (object, row) in zip(faults, rows) {
@@ -122,6 +122,25 @@ enum FaultFiring {
       become(object, row)
     }
     if !held.isEmpty { source.retainRows(held) }
+  }
+
+  /// The object with an ID, with its values.
+  ///
+  /// - Throws: 133000 when there is no such object.
+  static func existingObject(
+    with id: ManagedObjectID, in context: ManagedObjectContext
+  ) throws -> ManagedObject {
+    let object = context.object(with: id)
+    if object.isFault {
+      try fill(object, maximumAge: context.maximumRowAge)
+    }
+    if object.isFault || object.isDeleted {
+      throw CoreDataError(
+        .managedObjectReferentialIntegrity,
+        "There is no object \(id) any more. Attempt to access an object not found in store.",
+        userInfo: ["NSAffectedObjectsErrorKey": [object]])
+    }
+    return object
   }
 
   /// The object takes the row as its committed values and wakes up.
@@ -142,7 +161,7 @@ enum FaultFiring {
   }
 
   static func retainRow(of object: ManagedObject) {
-    guard !object.flags.contains(.retainsRow), let source = object.registry?.context?.rowSource
+    guard !object.flags.contains(.retainsRow), let source = object.registry?.context?.reading.source
     else { return }
     object.flags.insert(.retainsRow)
     source.retainRows([object.objectID])
@@ -173,7 +192,7 @@ enum FaultFiring {
     guard let context = object.registry?.context else { return value.load([]) }
     context.confinement.check()
     let id = object.objectID
-    guard let source = context.rowSource, !id.isTemporaryID || context.parent != nil else {
+    guard let source = context.reading.source, !id.isTemporaryID || context.parent != nil else {
       value.load([])
       return
     }
@@ -185,9 +204,9 @@ enum FaultFiring {
       var found = RowObjects(context: context)
       value.load(found.objects(for: members))
       found.finish()
-      if members.contains(where: { $0.row == nil }) { context.lastLoadedMembers = value }
+      if members.contains(where: { $0.row == nil }) { context.reading.lastMembers = value }
     } catch {
-      context.faultError = error
+      context.nextSave.readFailure = error
     }
   }
 
@@ -196,13 +215,13 @@ enum FaultFiring {
   static func memberIDs(_ index: Int, of object: ManagedObject) -> [ManagedObjectID]? {
     guard let context = object.registry?.context else { return [] }
     context.confinement.check()
-    guard let source = context.rowSource,
+    guard let source = context.reading.source,
       !object.objectID.isTemporaryID || context.parent != nil
     else { return [] }
     do {
       return try source.members(of: object.layout.toManys[index], owners: [object.objectID])[0]
     } catch {
-      context.faultError = error
+      context.nextSave.readFailure = error
       return nil
     }
   }

@@ -4,7 +4,7 @@ import CairnModel
 /// first of them is used.
 ///
 /// The results hold their batch, the batch holds only IDs, so that results nobody keeps can go.
-final class FetchBatch {
+final class FetchBatch: FaultBatch {
   private let ids: ArraySlice<ManagedObjectID>
   private let prefetching: [String]
 
@@ -29,20 +29,19 @@ final class FetchBatch {
   }
 
   /// Reads the rows of the object's batch; false when that did not give the object its values.
-  static func fill(with object: ManagedObject, in context: ManagedObjectContext) -> Bool {
-    guard let batch = object.batch else { return false }
+  func fill(with object: ManagedObject, in context: ManagedObjectContext) -> Bool {
     object.setBatch(nil)
     var members: [ManagedObject] = []
-    for id in batch.ids {
+    for id in ids {
       guard let member = context.registry.object(for: id),
-        member === object || member.batch === batch
+        member === object || member.batch === self
       else { continue }
       member.setBatch(nil)
       if member.isFault { members.append(member) }
     }
     do {
       try FaultFiring.fill(members, maximumAge: context.maximumRowAge)
-      try RelationshipPrefetching(context: context).prefetch(batch.prefetching, of: members)
+      try RelationshipPrefetching(context: context).prefetch(prefetching, of: members)
     } catch {
       // The fault is read alone then, and reports the error.
       return !object.isFault

@@ -4,6 +4,10 @@ import CairnStore
 import Foundation
 
 /// Runs fetches: stores first, then unsaved changes on top.
+///
+/// A fetch has two steps. A ``FetchQuestion`` is put together on the context's queue; the results are
+/// made there of its ``FetchAnswer``. An asynchronous fetch reads on another thread between the two,
+/// every other one reads in the second.
 struct FetchExecution {
   let context: ManagedObjectContext
 
@@ -14,37 +18,8 @@ struct FetchExecution {
     if let type = T.self as? ManagedObject.Type { ObjectClasses.learn(type) }
     let plan = try plan(of: request)
     return try reportingEvaluation {
-      if request.resultType == .managedObjectResultType {
-        let objects = try prefetched(try objects(plan), plan)
-        // As a whole: element by element a cast counts one more reference of each.
-        if T.self == ManagedObject.self, let typed = (objects as Any) as? [T] { return typed }
-        return try typed(objects, request, plan)
-      }
-      return try typed(otherResults(of: request, plan), request, plan)
-    }
-  }
-
-  /// The results of a type that is not objects.
-  private func otherResults(of request: AnyFetchRequest, _ plan: FetchPlan) throws -> [Any] {
-    switch request.resultType {
-    case .managedObjectIDResultType: return try objectIDs(plan)
-    case .countResultType: return [NSNumber(value: try count(plan))]
-    default:
-      let columns = try FetchColumns(request: request, entity: plan.entity)
-      return try dictionaryRows(plan, columns).map(columns.dictionary(of:))
-    }
-  }
-
-  private func typed<T>(
-    _ results: [Any], _ request: AnyFetchRequest, _ plan: FetchPlan
-  ) throws -> [T] {
-    try results.map { result in
-      if let typed = result as? T { return typed }
-      throw CoreDataError(
-        .coreData,
-        "The fetch of \(plan.entity.name ?? "?") gives \(type(of: result)), not \(T.self). Check "
-          + "the request's resultType, and that the class in the model is found: "
-          + "\(T.self).registerClass(forEntityName:) (@_spi(Runtime)) makes sure.")
+      let question = try question(of: request, plan)
+      return try results(of: request, plan, question, answer(to: question, plan))
     }
   }
 
@@ -54,7 +29,9 @@ struct FetchExecution {
     let plan = try plan(of: request)
     return try reportingEvaluation {
       guard request.resultType == .dictionaryResultType else { return try count(plan) }
-      return try dictionaryRows(plan, FetchColumns(request: request, entity: plan.entity)).count
+      let columns = try FetchColumns(request: request, entity: plan.entity)
+      let question = question(of: plan, .dictionaries(columns))
+      return try Self.rows(in: answer(to: question, plan)).count
     }
   }
 
@@ -62,18 +39,10 @@ struct FetchExecution {
   func explain(_ request: AnyFetchRequest) throws -> FetchExplanation {
     context.confinement.check()
     let plan = try plan(of: request)
-    let overlay = request.resultType == .dictionaryResultType ? nil : overlay(for: plan)
-    let form: StoreFetchRequest.Result
-    switch request.resultType {
-    case .countResultType: form = overlay == nil ? .count : .objectIDs
-    case .dictionaryResultType:
-      form = .dictionaries(try FetchColumns(request: request, entity: plan.entity).storeColumns)
-    default: form = plan.rowForm
-    }
+    let question = try question(of: request, plan)
     guard let coordinator = context.persistentStoreCoordinator else { throw Self.noCoordinator }
-    var explanation = try coordinator.explanation(
-      of: overlay == nil ? plan.storeRequest(form) : plan.unlimited(form), in: plan.stores)
-    explanation.pendingObjectCount = overlay?.count ?? 0
+    var explanation = try coordinator.explanation(of: question.request, in: plan.stores)
+    explanation.pendingObjectCount = question.overlay?.count ?? 0
     explanation.batchSize = plan.batchSize
     if request.resultType == .managedObjectResultType {
       explanation.prefetchedKeyPaths = plan.prefetching
@@ -110,82 +79,135 @@ struct FetchExecution {
   func run(
     _ request: StoreFetchRequest, in stores: [PersistentStore]?, includesPendingChanges: Bool
   ) throws -> StoreFetchResult {
-    var plan = FetchPlan(request, stores: stores)
-    plan.includesPendingChanges = includesPendingChanges
+    let plan = FetchPlan(request, stores: stores, includesPendingChanges: includesPendingChanges)
     switch request.result {
     case .count: return .count(try count(plan))
-    case .objectIDs: return .objectIDs(try objectIDs(plan))
+    case .objectIDs:
+      let question = question(of: plan, .objectIDs)
+      return .objectIDs(try objectIDs(plan, question, answer(to: question, plan)))
     case .snapshots:
-      let objects = try objects(plan)
+      let question = question(of: plan, .objects)
+      let objects = try objects(plan, question, answer(to: question, plan))
       try FaultFiring.fill(objects)
       return .snapshots(
-        objects.filter { !$0.isFault }.map { ParentRows.row(of: $0, under: $0.objectID) })
+        objects.filter { !$0.isFault }.map { $0.row(under: $0.objectID) })
     case .dictionaries:
-      return try read(plan.storeRequest(request.result), plan)
+      let question = FetchQuestion(
+        request: plan.storeRequest(request.result), columns: nil, overlay: nil, isWindowed: true)
+      return try answer(to: question, plan).whole()
     }
   }
 
-  // MARK: In two steps, for asynchronous fetches
+  // MARK: The question
 
-  /// What a store is asked for a request; to be run anywhere, on any thread.
-  func storeRequest(
-    for plan: FetchPlan, _ request: AnyFetchRequest
-  ) throws -> StoreFetchRequest {
-    if request.resultType == .dictionaryResultType {
-      let columns = try FetchColumns(request: request, entity: plan.entity)
-      return plan.storeRequest(.dictionaries(columns.storeColumns))
+  /// What the stores are asked for a request.
+  func question(of request: AnyFetchRequest, _ plan: FetchPlan) throws -> FetchQuestion {
+    switch request.resultType {
+    case .dictionaryResultType:
+      return question(
+        of: plan, .dictionaries(try FetchColumns(request: request, entity: plan.entity)))
+    case .countResultType: return question(of: plan, .count)
+    case .managedObjectIDResultType: return question(of: plan, .objectIDs)
+    default: return question(of: plan, .objects)
     }
-    let isCount = request.resultType == .countResultType
-    guard overlay(for: plan) == nil else {
-      return plan.unlimited(isCount ? .objectIDs : plan.rowForm)
-    }
-    return plan.storeRequest(isCount ? .count : plan.rowForm)
   }
 
-  /// The results over what a store answered, with unsaved changes as they are now.
-  func results<T>(
-    of request: FetchRequest<T>, _ plan: FetchPlan, from answer: StoreFetchResult,
-    isWindowed: Bool
+  private func question(of plan: FetchPlan, _ form: FetchForm) -> FetchQuestion {
+    var overlay: PendingChangesOverlay?
+    var columns: FetchColumns?
+    let result: StoreFetchRequest.Result
+    switch form {
+    case .dictionaries(let wanted):
+      columns = wanted
+      result = .dictionaries(wanted.storeColumns)
+    case .count:
+      overlay = self.overlay(for: plan)
+      result = overlay == nil ? .count : .objectIDs
+    case .objectIDs:
+      overlay = self.overlay(for: plan)
+      // With property values wanted, the rows go to the coordinator's cache on the way. A store of
+      // the program's own is asked for what is wanted.
+      let speaksInObjects = context.persistentStoreCoordinator?.hasMembers ?? false
+      result = overlay == nil && speaksInObjects ? .objectIDs : plan.rowForm
+    case .objects:
+      overlay = self.overlay(for: plan)
+      result = plan.rowForm
+    }
+    return FetchQuestion(
+      request: overlay == nil ? plan.storeRequest(result) : plan.unlimited(result),
+      columns: columns, overlay: overlay, isWindowed: overlay == nil)
+  }
+
+  /// The unsaved changes that concern the fetch, if there are any.
+  func overlay(for plan: FetchPlan) -> PendingChangesOverlay? {
+    guard plan.includesPendingChanges else { return nil }
+    context.processPendingChanges()
+    return PendingChangesOverlay(context: context, plan: plan)
+  }
+
+  /// What the stores answer when they are asked now.
+  private func answer(to question: FetchQuestion, _ plan: FetchPlan) -> FetchAnswer {
+    FetchAnswer(question.request, plan, source: context.reading.source)
+  }
+
+  // MARK: The results
+
+  /// The results of an asynchronous fetch, with unsaved changes as they are now.
+  func lateResults<T>(
+    of request: FetchRequest<T>, _ plan: FetchPlan, _ question: FetchQuestion,
+    _ answer: StoreFetchResult
   ) throws -> [T] {
     if let type = T.self as? ManagedObject.Type { ObjectClasses.learn(type) }
     return try reportingEvaluation {
-      let overlay = request.resultType == .dictionaryResultType ? nil : overlay(for: plan)
-      switch request.resultType {
-      case .dictionaryResultType:
-        guard case .dictionaries(let rows) = answer else { return [] }
-        let columns = try FetchColumns(request: request, entity: plan.entity)
-        return try typed(rows.map(columns.dictionary(of:)), request, plan)
-      case .countResultType:
-        var count = 0
-        if case .count(let stored) = answer { count = stored }
-        if case .objectIDs(let ids) = answer {
-          count = plan.window(try overlay?.count(over: ids) ?? ids.count)
-        }
-        return try typed([NSNumber(value: count)], request, plan)
-      default: break
-      }
-      var objects = objects(from: answer, plan)
-      if let overlay { objects = try overlay.apply(to: objects) }
-      if !isWindowed { objects = plan.window(objects) }
-      if request.resultType == .managedObjectIDResultType {
-        return try typed(objects.map(\.objectID), request, plan)
-      }
-      divide(objects, plan)
-      return try typed(try prefetched(objects, plan), request, plan)
+      var question = question
+      if request.resultType != .dictionaryResultType { question.overlay = overlay(for: plan) }
+      return try results(
+        of: request, plan, question, FetchAnswer(answer, source: context.reading.source))
     }
   }
 
-  // MARK: Forms
-
-  private func objects(_ plan: FetchPlan) throws -> [ManagedObject] {
-    let objects: [ManagedObject]
-    if let overlay = overlay(for: plan) {
-      let stored = try self.objects(of: plan.unlimited(plan.rowForm), plan)
-      if plan.batchSize > 0 { divide(stored, plan) }
-      objects = plan.window(try overlay.apply(to: stored))
-    } else {
-      objects = try self.objects(of: plan.storeRequest(plan.rowForm), plan)
+  private func results<T>(
+    of request: FetchRequest<T>, _ plan: FetchPlan, _ question: FetchQuestion,
+    _ answer: FetchAnswer
+  ) throws -> [T] {
+    switch request.resultType {
+    case .managedObjectResultType:
+      let objects = try prefetched(try objects(plan, question, answer), plan)
+      // As a whole: element by element a cast counts one more reference of each.
+      if T.self == ManagedObject.self, let typed = (objects as Any) as? [T] { return typed }
+      return try typed(objects, plan)
+    case .managedObjectIDResultType: return try typed(objectIDs(plan, question, answer), plan)
+    case .countResultType: return try typed([NSNumber(value: count(plan, question, answer))], plan)
+    default:
+      guard let columns = question.columns else { return [] }
+      return try typed(Self.rows(in: answer).map(columns.dictionary(of:)), plan)
     }
+  }
+
+  private func typed<T>(_ results: [Any], _ plan: FetchPlan) throws -> [T] {
+    try results.map { result in
+      if let typed = result as? T { return typed }
+      throw CoreDataError(
+        .coreData,
+        "The fetch of \(plan.entity.name ?? "?") gives \(type(of: result)), not \(T.self). Check "
+          + "the request's resultType, and that the class in the model is found: "
+          + "\(T.self).registerClass(forEntityName:) (@_spi(Runtime)) makes sure.")
+    }
+  }
+
+  private func objects(
+    _ plan: FetchPlan, _ question: FetchQuestion, _ answer: FetchAnswer
+  ) throws -> [ManagedObject] {
+    context.releaseAbandonedRows()
+    var found = FetchedObjects(context: context, plan: plan)
+    try answer.handOver { found.take($0) }
+    found.finish()
+    var objects = found.objects
+    if let overlay = question.overlay {
+      if plan.batchSize > 0 { divide(objects, plan) }
+      objects = try overlay.apply(to: objects)
+    }
+    if !question.isWindowed { objects = plan.window(objects) }
     divide(objects, plan)
     return objects
   }
@@ -194,76 +216,39 @@ struct FetchExecution {
     FetchBatch.divide(objects, size: plan.batchSize, prefetching: plan.prefetching)
   }
 
-  private func objectIDs(_ plan: FetchPlan) throws -> [ManagedObjectID] {
-    guard let overlay = overlay(for: plan) else {
-      // With property values wanted, the rows go to the coordinator's cache on the way. A store of
-      // the program's own is asked for what is wanted.
-      let speaksInObjects = context.persistentStoreCoordinator?.hasMembers ?? false
-      switch try read(plan.storeRequest(speaksInObjects ? .objectIDs : plan.rowForm), plan) {
-      case .objectIDs(let ids): return ids
-      case .snapshots(let rows): return rows.map(\.objectID)
-      case .count, .dictionaries: return []
-      }
+  private func objectIDs(
+    _ plan: FetchPlan, _ question: FetchQuestion, _ answer: FetchAnswer
+  ) throws -> [ManagedObjectID] {
+    guard question.overlay == nil, question.isWindowed else {
+      return try objects(plan, question, answer).map(\.objectID)
     }
-    let stored = try objects(of: plan.unlimited(plan.rowForm), plan)
-    return plan.window(try overlay.apply(to: stored)).map(\.objectID)
+    // No object need be made.
+    switch try answer.whole() {
+    case .objectIDs(let ids): return ids
+    case .snapshots(let rows): return rows.map(\.objectID)
+    case .count, .dictionaries: return []
+    }
   }
 
   private func count(_ plan: FetchPlan) throws -> Int {
-    guard let overlay = overlay(for: plan) else {
-      guard case .count(let count) = try read(plan.storeRequest(.count), plan) else { return 0 }
-      return count
+    let question = question(of: plan, .count)
+    return try count(plan, question, answer(to: question, plan))
+  }
+
+  private func count(
+    _ plan: FetchPlan, _ question: FetchQuestion, _ answer: FetchAnswer
+  ) throws -> Int {
+    switch try answer.whole() {
+    case .count(let count): return count
+    case .objectIDs(let ids):
+      return plan.window(try question.overlay?.count(over: ids) ?? ids.count)
+    case .snapshots, .dictionaries: return 0
     }
-    guard case .objectIDs(let ids) = try read(plan.unlimited(.objectIDs), plan) else { return 0 }
-    return plan.window(try overlay.count(over: ids))
   }
 
-  private func dictionaryRows(
-    _ plan: FetchPlan, _ columns: FetchColumns
-  ) throws -> [[String: AttributeValue]] {
-    let request = plan.storeRequest(.dictionaries(columns.storeColumns))
-    guard case .dictionaries(let rows) = try read(request, plan) else { return [] }
+  private static func rows(in answer: FetchAnswer) throws -> [[String: AttributeValue]] {
+    guard case .dictionaries(let rows) = try answer.whole() else { return [] }
     return rows
-  }
-
-  // MARK: Reading
-
-  private func overlay(for plan: FetchPlan) -> PendingChangesOverlay? {
-    guard plan.includesPendingChanges else { return nil }
-    context.processPendingChanges()
-    return PendingChangesOverlay(context: context, plan: plan)
-  }
-
-  private func read(
-    _ request: StoreFetchRequest, _ plan: FetchPlan
-  ) throws -> StoreFetchResult {
-    guard let source = context.rowSource else { return .snapshots([]) }
-    return try source.fetch(
-      request, in: plan.stores, includingPending: plan.includesPendingChanges)
-  }
-
-  /// What the stores find, as objects of the context.
-  private func objects(
-    of request: StoreFetchRequest, _ plan: FetchPlan
-  ) throws -> [ManagedObject] {
-    guard let source = context.rowSource else { return [] }
-    context.releaseAbandonedRows()
-    var found = FetchedObjects(context: context, plan: plan)
-    try source.fetch(
-      request, in: plan.stores, includingPending: plan.includesPendingChanges
-    ) { found.take($0) }
-    found.finish()
-    return found.objects
-  }
-
-  /// What a store has found, as objects of the context.
-  private func objects(from answer: StoreFetchResult, _ plan: FetchPlan) -> [ManagedObject] {
-    context.releaseAbandonedRows()
-    var found = FetchedObjects(context: context, plan: plan)
-    let held = answer.rowIDs(marked: found.take(answer))
-    if !held.isEmpty { context.rowSource?.retainRows(held) }
-    found.finish()
-    return found.objects
   }
 
   /// The objects with their relationships read along, unless that waits for their batches.
@@ -274,6 +259,72 @@ struct FetchExecution {
       try RelationshipPrefetching(context: context).prefetch(plan.prefetching, of: objects)
     }
     return objects
+  }
+}
+
+/// What a caller wants to know of what a fetch finds.
+private enum FetchForm {
+  case objects
+  case objectIDs
+  case count
+  case dictionaries(FetchColumns)
+}
+
+/// What the stores are asked for a fetch, and what is laid over their answer.
+struct FetchQuestion {
+  let request: StoreFetchRequest
+  /// Of dictionaries, how they are made of the stores' answer; nil for other results.
+  let columns: FetchColumns?
+  /// Nil when no unsaved change concerns the fetch.
+  var overlay: PendingChangesOverlay?
+  /// Whether the stores apply offset and limit: with unsaved changes on top that comes last.
+  let isWindowed: Bool
+}
+
+/// What the stores answer a fetch: read when it is needed, or read before.
+struct FetchAnswer {
+  private enum Origin {
+    case stores(StoreFetchRequest, [PersistentStore]?, includingPending: Bool)
+    case read(StoreFetchResult)
+  }
+  private let origin: Origin
+  private let source: (any RowSource)?
+
+  /// An answer that is read when it is needed; once, as it is read anew each time.
+  init(_ request: StoreFetchRequest, _ plan: FetchPlan, source: (any RowSource)?) {
+    origin = .stores(request, plan.stores, includingPending: plan.includesPendingChanges)
+    self.source = source
+  }
+
+  /// An answer that is there.
+  ///
+  /// - Parameter source: Where the rows of new objects are retained.
+  init(_ result: StoreFetchResult, source: (any RowSource)?) {
+    origin = .read(result)
+    self.source = source
+  }
+
+  /// Hands the answer over in portions, while the stores read where that is possible.
+  ///
+  /// - Parameter take: Says of each row whether it is to be retained; must not read.
+  func handOver(_ take: (StoreFetchResult) -> [Bool]) throws {
+    switch origin {
+    case .stores(let request, let stores, let includingPending):
+      try source?.fetch(request, in: stores, includingPending: includingPending, take)
+    case .read(let result):
+      let held = result.rowIDs(marked: take(result))
+      if !held.isEmpty { source?.retainRows(held) }
+    }
+  }
+
+  /// The answer in one piece.
+  func whole() throws -> StoreFetchResult {
+    switch origin {
+    case .stores(let request, let stores, let includingPending):
+      return try source?.fetch(request, in: stores, includingPending: includingPending)
+        ?? .snapshots([])
+    case .read(let result): return result
+    }
   }
 }
 

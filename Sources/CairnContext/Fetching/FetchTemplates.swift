@@ -108,26 +108,9 @@ extension EntityDescription {
   /// A new object of the entity, of the class that its model names; the entity is known and not
   /// abstract, so that no name is looked up.
   package func insertObject(into context: ManagedObjectContext) -> ManagedObject {
-    let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: self)
+    let type =
+      context.factory.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: self)
     return type.init(entity: self, insertInto: context)
-  }
-}
-
-extension ManagedObjectContext {
-  /// The entity of that name in the context's own model, where it has one.
-  ///
-  /// Programs ask a class for its entity (``ManagedObject/entity()``) while several copies of a model
-  /// are in use, as in tests that make a stack each.
-  func entity(standingFor entity: EntityDescription) -> EntityDescription {
-    if let recentEntity, recentEntity === entity { return entity }
-    guard let model = persistentStoreCoordinator?.managedObjectModel else { return entity }
-    if entity.managedObjectModel === model {
-      // A model in use does not change. A parent may be given another coordinator.
-      if entity.layout != nil, rowSource is CoordinatorRows { recentEntity = entity }
-      return entity
-    }
-    guard let name = entity.name else { return entity }
-    return model.entitiesByName[name] ?? entity
   }
 }
 

@@ -36,7 +36,7 @@ struct PendingChangesOverlay {
 
   /// Where the object is, or where the next save puts it.
   private func store(of object: ManagedObject) -> PersistentStore? {
-    object.objectID.persistentStore ?? context.assignments[ObjectRef(object)]
+    object.objectID.persistentStore ?? context.nextSave.assignments[ObjectRef(object)]
       ?? (try? context.persistentStoreCoordinator?.storeForInserting(object.entity))
   }
 

@@ -9,7 +9,7 @@ struct ObjectLookup {
     context.confinement.check()
     if let object = context.registry.object(for: asked) { return object }
     // Under this very ID it was looked for already.
-    if !asked.isTemporaryID, let rows = context.rowSource as? CoordinatorRows, rows.spells(asked) {
+    if !asked.isTemporaryID, let source = context.reading.source, source.spells(asked) {
       return materialise(asked)
     }
     let id = local(context.currentID(asked))
@@ -19,7 +19,7 @@ struct ObjectLookup {
   /// The object for an ID if there is one, under whatever ID it is registered.
   func registered(_ id: ManagedObjectID) -> ManagedObject? {
     if let object = context.registry.object(for: id) { return object }
-    guard context.rowSource is ParentRows else {
+    guard context.reading.source?.parent != nil else {
       let now = context.registry.current(id)
       return now === id ? nil : context.registry.object(for: now)
     }
@@ -33,30 +33,17 @@ struct ObjectLookup {
       let now = context.currentID(id)
       return now === id ? nil : context.registry.object(for: now)
     }
-    guard let old = context.rowSource?.temporaryID(of: id),
+    guard let old = context.reading.source?.temporaryID(of: id),
       let object = context.registry.object(for: old)
     else { return nil }
     context.registry.replaceTemporaryID(of: object, by: id)
     return object
   }
 
-  func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
-    let object = object(with: id)
-    if object.isFault {
-      try FaultFiring.fill(object, maximumAge: context.maximumRowAge)
-    }
-    if object.isFault || object.isDeleted {
-      throw CoreDataError(
-        .managedObjectReferentialIntegrity,
-        "There is no object \(id) any more. Attempt to access an object not found in store.",
-        userInfo: ["NSAffectedObjectsErrorKey": [object]])
-    }
-    return object
-  }
-
   /// A new object for an ID that is not registered, as a fault.
   func materialise(_ id: ManagedObjectID) -> ManagedObject {
-    materialise(id, as: kind(for: id.entity), isKept: context.retainsRegisteredObjects)
+    materialise(
+      id, as: context.factory.kind(for: id.entity), isKept: context.retainsRegisteredObjects)
   }
 
   /// The same for an entity whose kind is known.
@@ -66,15 +53,17 @@ struct ObjectLookup {
     _ id: ManagedObjectID, as kind: ObjectKind, isKept: Bool
   ) -> ManagedObject {
     let object = context.registry.add(unregistered(id, as: kind), as: id)
-    if isKept { context.retained.insert(ObjectRef(object)) }
+    if isKept { context.registry.retained.insert(ObjectRef(object)) }
     return object
   }
 
   /// The same for the caller to register.
   @inline(__always)
   func unregistered(_ id: ManagedObjectID, as kind: ObjectKind) -> ManagedObject {
-    context.birth = (id, kind)
-    return kind.type.init(entity: id.entity, insertInto: context)
+    context.factory.begin(id, as: kind)
+    let object = kind.type.init(entity: id.entity, insertInto: context)
+    context.factory.checkIsMade(of: kind)
+    return object
   }
 
   /// The object for a row: registered already, or a fault that has the row at hand.
@@ -84,33 +73,6 @@ struct ObjectLookup {
     let object = materialise(id)
     object.snapshot = row
     return (object, true)
-  }
-
-  /// What objects of an entity are made from.
-  func kind(for entity: EntityDescription) -> ObjectKind {
-    let generation = ObjectClasses.generation
-    if context.classGeneration != generation {
-      context.kinds = []
-      context.classGeneration = generation
-    }
-    guard let layout = entity.layout else {
-      // A coordinator prepares its model before a store can make IDs, and an entity keeps its layout.
-      fatalError("The model of entity \(entity.name ?? "without name") is not in use.")
-    }
-    while context.kinds.count <= layout.number { context.kinds.append(nil) }
-    if let known = context.kinds[layout.number], known.isFor(layout), !known.mayBeOutdated {
-      return known
-    }
-    let loads = ObjectClasses.loads
-    let type = context.carriesValuesOnly ? ManagedObject.self : ObjectClasses.type(for: entity)
-    let isMissed =
-      type == ManagedObject.self && !context.carriesValuesOnly
-      && ObjectClasses.names(aClassIn: entity)
-    let kind = ObjectKind(
-      type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type),
-      missedAt: isMissed ? loads : nil)
-    context.kinds[layout.number] = kind
-    return kind
   }
 
   /// The ID as this context's coordinator spells it, when it comes from another coordinator on
@@ -128,7 +90,7 @@ extension ManagedObjectContext {
   final func currentID(_ id: ManagedObjectID) -> ManagedObjectID {
     guard id.isTemporaryID else { return id }
     let known = registry.current(id)
-    return known === id ? rowSource?.permanentID(of: id) ?? id : known
+    return known === id ? reading.source?.permanentID(of: id) ?? id : known
   }
 
   /// The value with a reference spelled as it is now.

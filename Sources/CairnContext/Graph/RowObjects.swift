@@ -26,8 +26,8 @@ struct RowObjects {
   init(context: ManagedObjectContext) {
     self.context = context
     lookup = ObjectLookup(context: context)
-    source = context.rowSource
-    isChild = source is ParentRows
+    source = context.reading.source
+    isChild = source?.parent != nil
     isKept = context.retainsRegisteredObjects
   }
 
@@ -160,7 +160,7 @@ struct RowObjects {
         objects, from: start, as: keys, like: id, isKnown: { !isNew[first + $0] })
     {
       if isKept {
-        for object in objects[start...] { context.retained.insert(ObjectRef(object)) }
+        for object in objects[start...] { context.registry.retained.insert(ObjectRef(object)) }
       }
       return true
     }
@@ -197,7 +197,7 @@ struct RowObjects {
 
   private mutating func kind(of id: ManagedObjectID) -> ObjectKind {
     if let recent, recent.entity === id.entity { return recent.kind }
-    let kind = lookup.kind(for: id.entity)
+    let kind = context.factory.kind(for: id.entity)
     recent = (id.entity, kind)
     return kind
   }

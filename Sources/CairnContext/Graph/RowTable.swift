@@ -1,4 +1,5 @@
 import CairnCoordinator
+import CairnModel
 
 /// An open-addressing hash table from 64-bit keys to addresses of objects; 0 is no object.
 ///
@@ -165,4 +166,21 @@ struct RowTable {
 
   /// All addresses.
   var all: [UInt] { entries.compactMap { $0.value == 0 ? nil : $0.value } }
+}
+
+/// Permanent IDs by the numbers of the temporary ones they replaced.
+struct SuccessorTable {
+  /// Place in ``ids`` plus one, by number.
+  private var places = RowTable()
+  private var ids: [ManagedObjectID] = []
+
+  func id(for number: UInt64) -> ManagedObjectID? {
+    let place = places[Int64(bitPattern: number)]
+    return place == 0 ? nil : ids[Int(place) - 1]
+  }
+
+  mutating func set(_ id: ManagedObjectID, for number: UInt64) {
+    ids.append(id)
+    places[Int64(bitPattern: number)] = UInt(ids.count)
+  }
 }

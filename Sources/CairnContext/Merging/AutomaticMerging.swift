@@ -7,7 +7,7 @@ import Synchronization
 /// Merges the saves of others into a context by itself: those of the coordinator's other contexts,
 /// or those that change the parent. On the context's queue, some time after the save.
 ///
-/// Whoever saves has a thread of its own, and holds the context there not for a moment: the last
+/// The context that saves has a thread of its own, which never holds this one, not for a moment: the last
 /// reference to a context is to be given up where its objects are used.
 // Unchecked: `reference` and `confinement` guard themselves; `tokens` is written by `init` and `stop`,
 // which are called on the context's queue.
@@ -16,20 +16,18 @@ final class AutomaticMerging: @unchecked Sendable {
   private let confinement: ContextConfinement
   private var tokens: [any NSObjectProtocol] = []
 
-  /// Posted for a parent when a child has saved into it, with object IDs and the child.
-  static let childDidSave = Notification.Name("CairnChildContextDidSave")
-  static let childKey = "child"
-
   init(context: ManagedObjectContext) {
     reference = context.reference
     confinement = context.confinement
     guard let parent = context.parent else { return }
-    for name in [ManagedObjectContext.didSaveObjectIDsNotification, Self.childDidSave] {
+    for name in [
+      ManagedObjectContext.didSaveObjectIDsNotification, ContextNotifications.childDidSave,
+    ] {
       let token = NotificationCenter.default.addObserver(
         forName: name, object: parent, queue: nil
       ) { [weak self] notification in
         guard let self, let info = notification.userInfo else { return }
-        let child = info[Self.childKey] as? ManagedObjectContext
+        let child = info[ContextNotifications.childKey] as? ManagedObjectContext
         if child.map({ !reference.refers(to: $0) }) ?? true { mergeLater(info) }
       }
       tokens.append(token)
@@ -61,34 +59,40 @@ final class AutomaticMerging: @unchecked Sendable {
 
 /// Whether and how a context merges by itself.
 ///
-/// Set on the context's queue, asked by whoever commits.
+/// The context sets it on its queue; the thread that commits asks it.
 final class MergingSwitch: Sendable {
-  private let merging = Mutex<AutomaticMerging?>(nil)
+  private struct State {
+    var isOn = false
+    var current: AutomaticMerging?
+  }
+  private let state = Mutex(State())
 
-  var current: AutomaticMerging? { merging.withLock { $0 } }
+  /// Whether the context is to merge by itself, as soon as it has something to follow.
+  var isOn: Bool {
+    get { state.withLock { $0.isOn } }
+    set { state.withLock { $0.isOn = newValue } }
+  }
+
+  var current: AutomaticMerging? { state.withLock { $0.current } }
 
   /// - Returns: What was set before.
   func replace(by new: AutomaticMerging?) -> AutomaticMerging? {
-    merging.withLock { current in
-      defer { current = new }
-      return current
+    state.withLock { state in
+      defer { state.current = new }
+      return state.current
     }
   }
 }
 
-/// Hears for a context what its coordinator has to tell; the context holds it, nobody else.
+/// What the coordinator calls for a context after commits and changes of its stores; only the context
+/// holds it.
 final class CommitListener: CoordinatorObserver {
-  private let reference: ContextReference
+  /// The context, for work that may come too late for it.
+  let reference = ContextReference()
   private let confinement: ContextConfinement
-  private let merging: MergingSwitch
+  let merging = MergingSwitch()
 
-  init(
-    _ reference: ContextReference, _ confinement: ContextConfinement, _ merging: MergingSwitch
-  ) {
-    self.reference = reference
-    self.confinement = confinement
-    self.merging = merging
-  }
+  init(_ confinement: ContextConfinement) { self.confinement = confinement }
 
   func coordinator(
     _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
@@ -116,7 +120,7 @@ final class CommitListener: CoordinatorObserver {
     to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
   ) {
     let move = StoreMove(old: old.identity, ids: ids)
-    // Whoever moves the store on a context's queue goes on with its objects at once.
+    // A program that moves the store on a context's queue goes on with its objects at once.
     if confinement.isCurrent {
       if let context = reference.context { move.apply(to: context) }
       return

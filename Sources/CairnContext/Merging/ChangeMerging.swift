@@ -3,15 +3,6 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// What another context saved, as IDs that are valid here.
-struct MergedChanges: Sendable {
-  var inserted: [ManagedObjectID] = []
-  var updated: [ManagedObjectID] = []
-  var deleted: [ManagedObjectID] = []
-
-  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
-}
-
 /// Brings a context up to date with the saves of others, without making it dirty.
 struct ChangeMerging {
   let context: ManagedObjectContext
@@ -33,7 +24,7 @@ struct ChangeMerging {
   /// coordinators.
   func merge(remote info: [AnyHashable: Any]) {
     let changes = changes(in: info)
-    (context.rowSource as? CoordinatorRows)?.coordinator
+    context.reading.source?.coordinator?
       .forgetRows(changes.updated + changes.deleted)
     merge(changes)
   }
@@ -93,10 +84,11 @@ struct ChangeMerging {
     if changes.isEmpty { return }
     // What happened here before the merge is an event of its own.
     context.processPendingChanges()
-    let isNested = context.isMerging
-    context.isMerging = true
-    defer { context.isMerging = isNested }
-    for id in changes.deleted { delete(id) }
+    let isNested = context.event.isMerging
+    context.event.isMerging = true
+    defer { context.event.isMerging = isNested }
+    let deletions = DeletedElsewhere(context: context)
+    for id in changes.deleted { deletions.note(id) }
     var kept = KeptPartners(context: context)
     let refreshed = update(changes.updated, &kept)
     // Inserted objects are held until the notification has been posted.
@@ -104,7 +96,7 @@ struct ChangeMerging {
     withExtendedLifetime(inserted) { context.processPendingChanges() }
     kept.follow()
     ContextNotifications(context: context).postDidMerge(changes, refreshed: refreshed)
-    if !context.mergedDeletions.isEmpty { context.scheduleEndOfMerge() }
+    if !context.event.mergedDeletions.isEmpty { context.scheduleEndOfMerge() }
   }
 
   private func insert(_ id: ManagedObjectID) -> ManagedObject {
@@ -126,7 +118,7 @@ struct ChangeMerging {
     let objects = ids.compactMap { ObjectLookup(context: context).registered($0) }
     let realised = objects.filter { !$0.isFault && !$0.isDeleted }
     let rows =
-      (try? context.rowSource?.rows(
+      (try? context.reading.source?.rows(
         for: realised.map(\.objectID), maximumAge: context.maximumRowAge)) ?? []
     for (object, row) in zip(realised, rows) {
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
@@ -144,55 +136,5 @@ struct ChangeMerging {
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
     }
     return realised.map(\.objectID)
-  }
-
-  /// An object's row was deleted by somebody else.
-  func delete(_ id: ManagedObjectID) {
-    guard let object = ObjectLookup(context: context).registered(id),
-      !object.flags.contains(.deletedElsewhere)
-    else { return }
-    forgetReferences(to: object)
-    // Unsaved changes of an object that is gone cannot be saved; under the error policy the save
-    // has to say so.
-    if object.isUpdated, object.hasPersistentChangedValues,
-      context.policy.mergeType == .errorMergePolicyType
-    {
-      return
-    }
-    if object.isUpdated { release(object) }
-    context.pending.remove(object)
-    // There is nothing left to be read.
-    if object.isFault { FaultFiring.becomeEmpty(object) }
-    object.flags.insert(.deletedElsewhere)
-    context.pending.note(object, .eventDeleted)
-    if context.isMerging { context.mergedDeletions.append(object) }
-  }
-
-  /// What was related here to an object that is gone is not saved with a key to it; that is nothing
-  /// that undo takes back.
-  private func release(_ object: ManagedObject) {
-    let isResolving = context.isResolvingConflicts
-    context.isResolvingConflicts = true
-    defer { context.isResolvingConflicts = isResolving }
-    RelationshipRestoring(object).beReleased()
-    context.processPendingChanges()
-  }
-
-  /// Loaded sets do not list an object that is gone.
-  private func forgetReferences(to object: ManagedObject) {
-    guard let slots = object.slots ?? object.snapshot?.slots else { return }
-    for slot in 0..<object.slotCount where object.layout.isToOneSlot[slot] {
-      InverseMaintenance.reconcile(object, slot: slot, from: slots[slot], to: .null)
-    }
-    for (index, relationship) in object.layout.toManys.enumerated() {
-      guard let value = object.touchedToMany(index), value.isLoaded,
-        let inverse = relationship.inverseRelationship, inverse.isToMany
-      else { continue }
-      for member in value.current {
-        if let other = InverseMaintenance.index(of: inverse, in: member) {
-          member.touchedToMany(other)?.forget(object)
-        }
-      }
-    }
   }
 }

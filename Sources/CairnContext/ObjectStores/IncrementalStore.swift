@@ -95,6 +95,8 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
 
   // MARK: The contract of stores
 
+  override var worksObjectByObject: Bool { true }
+
   @_spi(Stores)
   public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
     try KeyPathCheck.check(request)

@@ -12,7 +12,7 @@ import Synchronization
 /// a store, on the thread of whoever needs it.
 // Unchecked: mutable state is `state`, inside a mutex; subclasses are called by one thread at a
 // time, behind `serial`.
-open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable {
+open class ObjectStore: PersistentStore, CoordinatorMember, ObjectSpeaking, @unchecked Sendable {
   private struct State {
     /// Reference objects that are neither numbers nor strings, by their text.
     var references: [String: Reference] = [:]
@@ -171,7 +171,7 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
     }
     let context = ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    if let source { context.rowSource = source }
+    if let source { context.reading.source = source }
     return try body(context)
   }
 
@@ -179,6 +179,8 @@ open class ObjectStore: PersistentStore, CoordinatorMember, @unchecked Sendable 
   func permanentIDs(for objects: [ManagedObject]) throws -> [ManagedObjectID] {
     fatalError("\(Swift.type(of: self)) is neither an AtomicStore nor an IncrementalStore")
   }
+
+  var worksObjectByObject: Bool { false }
 
   @_spi(Stores)
   public override func obtainPermanentIDs(

@@ -10,20 +10,6 @@ import CairnModel
 /// classes made for it. Where tables turn out to be built in another way, every subclass counts as
 /// one that implements everything, which is right and slower.
 enum ClassTraits {
-  /// The traits of an object's class.
-  @inline(__always)
-  static func flags(
-    of object: ManagedObject, in context: ManagedObjectContext?
-  ) -> ObjectFlags {
-    let type = type(of: object)
-    guard let context else { return flags(of: type) }
-    // Objects come in runs of one class.
-    if let recent = context.recentClass, recent.type == type { return recent.flags }
-    let flags = flags(of: type)
-    context.recentClass = (type, flags)
-    return flags
-  }
-
   static func flags(of type: ManagedObject.Type) -> ObjectFlags {
     if type == ManagedObject.self { return [] }
     var flags: ObjectFlags = []

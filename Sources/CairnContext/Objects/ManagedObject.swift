@@ -56,7 +56,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// A subclass may override it, to give its own stored properties values. A subclass that adds a
   /// designated initializer has to, because contexts make their objects through it.
   public init(entity: EntityDescription, insertInto context: ManagedObjectContext?) {
-    if let context, let (id, kind) = context.birth.take() {
+    if let context, let (id, kind) = context.factory.takeBirth() {
       // The context is materialising an object that exists.
       objectID = id
       unretainedLayout = kind.layout
@@ -65,7 +65,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       super.init()
       return
     }
-    let entity = context?.entity(standingFor: entity) ?? entity
+    let entity = context.map { $0.factory.entity(standingFor: entity, in: $0) } ?? entity
     guard let layout = entity.layout ?? Self.preparedLayout(of: entity) else {
       // An entity outside a usable model: models from files are validated before they get here.
       fatalError(
@@ -73,10 +73,10 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
           + "a valid model and give that to a coordinator before making objects.")
     }
     objectID = .temporary(
-      home: context?.newHome(of: layout, entity) ?? ObjectHome(newObjectsOf: entity))
+      home: context?.factory.home(ofNew: layout, entity) ?? ObjectHome(newObjectsOf: entity))
     unretainedLayout = .passUnretained(layout)
     super.init()
-    flags = ClassTraits.flags(of: self, in: context)
+    flags = context?.factory.traits(of: self) ?? ClassTraits.flags(of: type(of: self))
     adoptDefaults(of: layout)
     if let context { ObjectInsertion(context: context).insert(self) }
   }

@@ -19,12 +19,18 @@ final class ObjectExtras {
   var companions: [ManagedObject] = []
   /// The results of a fetch whose rows are read together with this one's.
   @exclusivity(unchecked)
-  var batch: FetchBatch?
+  var batch: (any FaultBatch)?
 
   var isEmpty: Bool {
     toManyValues.isEmpty && primitiveMembers.isEmpty && changedHighSlots.isEmpty
       && looseValues.isEmpty && companions.isEmpty && batch == nil
   }
+}
+
+/// Faults whose rows are read together when the first of them is used.
+protocol FaultBatch: AnyObject {
+  /// Reads the rows of all of them; false when that did not give the object its values.
+  func fill(with object: ManagedObject, in context: ManagedObjectContext) -> Bool
 }
 
 extension ManagedObject {
@@ -45,9 +51,9 @@ extension ManagedObject {
   /// Objects read along with this one by a prefetch.
   final var companions: [ManagedObject] { extras?.companions ?? [] }
   /// The results of a fetch whose rows are read together with this one's.
-  final var batch: FetchBatch? { extras?.batch }
+  final var batch: (any FaultBatch)? { extras?.batch }
 
-  final func setBatch(_ batch: FetchBatch?) {
+  final func setBatch(_ batch: (any FaultBatch)?) {
     if batch != nil {
       madeExtras.batch = batch
     } else if let extras {
@@ -86,6 +92,19 @@ extension ManagedObject {
   /// The slots that were set since the object was fetched or saved.
   final var changedSlots: SlotSet {
     SlotSet(low: changedLowSlots, high: extras?.changedHighSlots ?? [])
+  }
+
+  /// The persistent slots whose value differs from the committed one.
+  final var persistentlyChangedSlots: SlotSet {
+    guard !changedSlots.isEmpty, let slots, let snapshot else { return SlotSet() }
+    let base = snapshot.slots
+    return unretainedLayout._withUnsafeGuaranteedRef { layout in
+      let hasTransients = layout.persistentSlots.count != layout.slotCount
+      return changedSlots.filter { slot in
+        if hasTransients, layout.slots[slot].isTransient { return false }
+        return !slots[slot].isSameStoredValue(as: base[slot])
+      }
+    }
   }
 
   @inline(__always)

@@ -26,21 +26,6 @@ extension ManagedObject {
     return context
   }
 
-  /// The values now, read first if the object is a fault.
-  final var firedSlots: RowSlots {
-    if let slots { return slots }
-    FaultFiring.fire(self)
-    // fire() always leaves values behind, null ones when reading failed.
-    guard let slots else { fatalError("A fault of \(objectID) was fired without effect.") }
-    return slots
-  }
-
-  /// The values now, read first if the object is a fault, because of the property in a slot.
-  final func firedSlots(for slot: Int) -> RowSlots {
-    if slots == nil { FaultFiring.fire(self, for: layout.slots[slot].property) }
-    return firedSlots
-  }
-
   /// Whether a row can be the object's values: rows are told apart by key within a hierarchy, and a
   /// damaged file may have one key under two entities.
   final func fits(_ row: RowSnapshot) -> Bool {
@@ -62,14 +47,14 @@ extension ManagedObject {
 
   /// Gives required transient attributes, which no row has, their defaults.
   ///
-  /// That is no change of the object.
+  /// That is no change of the object, which is no fault.
   final func takeTransientDefaults() {
     for transient in layout.transientDefaults where !changedSlots.contains(transient.slot) {
       if transient.attribute.attributeType == .undefined {
         let name = layout.slots[transient.slot].name
         if looseValue(name) == nil { setLooseValue(transient.attribute.defaultValue, name) }
-      } else if firedSlots[transient.slot].isNull {
-        writeSilently(transient.value, at: transient.slot)
+      } else if let slots, slots[transient.slot].isNull {
+        ownedSlots(insteadOf: slots)[transient.slot] = transient.value
       }
     }
   }
@@ -94,9 +79,8 @@ extension ManagedObject {
     flags.insert(.ownsSlots)
   }
 
-  /// Makes sure that the slots can be written to.
-  final func ownSlots() -> RowSlots {
-    let shared = firedSlots
+  /// Slots that can be written to: the object's own, or a copy of those that it shares.
+  final func ownedSlots(insteadOf shared: RowSlots) -> RowSlots {
     if flags.contains(.ownsSlots) { return shared }
     let count = slotCount
     own(.draft(count: count) { $0.initialize(from: shared, count: count) })
@@ -128,62 +112,6 @@ extension ManagedObject {
     slots = nil
   }
 
-  /// The values now, as an array.
-  final var currentValues: [AttributeValue] {
-    let slots = firedSlots
-    return (0..<slotCount).map { slots[$0] }
-  }
-
-  // MARK: Writing
-
-  /// Sets a slot with change tracking, but without regard to an inverse.
-  final func write(_ value: AttributeValue, at slot: Int) {
-    prepareToWrite(slot)
-    if flags.contains(.ownsSlots), let slots {
-      slots[slot] = value
-    } else {
-      ownSlots()[slot] = value
-    }
-  }
-
-  /// Sets a slot without change tracking.
-  final func writeSilently(_ value: AttributeValue, at slot: Int) {
-    ownSlots()[slot] = value
-  }
-
-  /// Counts the slot as changed and remembers its value for the event.
-  final func prepareToWrite(_ slot: Int) {
-    // All of the row is going to be copied.
-    if !flags.contains(.ownsSlots) { fetchRowAhead() }
-    let current = firedSlots(for: slot)
-    if flags.contains(.awaking) { return }
-    #if DEBUG
-      registry?.context?.confinement.check()
-    #endif
-    // Taking back the insertion takes these back too.
-    if !flags.isSuperset(of: [.inserted, .eventInserted]), let context = registry?.context {
-      context.events.append(self, .slot(slot, old: current[slot]))
-      context.noteUpdate(of: self)
-    }
-    countAsChanged(slot)
-  }
-
-  /// Sets a transient property of undefined type, whose value is in no slot.
-  final func writeLoose(_ value: Any?, at slot: Int) {
-    let name = layout.slots[slot].name
-    prepareToWrite(slot)
-    if flags.isDisjoint(with: .awaking), !flags.isSuperset(of: [.inserted, .eventInserted]) {
-      registry?.context?.events.append(self, .loose(slot, old: looseValue(name)))
-    }
-    setLooseValue(value, name)
-  }
-
-  /// The object counts as changed.
-  final func noteChange() {
-    if flags.contains(.awaking) { return }
-    registry?.context?.noteUpdate(of: self)
-  }
-
   // MARK: To-many
 
   /// The holder of a to-many relationship, loaded or not.
@@ -205,19 +133,6 @@ extension ManagedObject {
     guard let extras, index < extras.toManyValues.count else { return nil }
     if !extras.primitiveMembers.isEmpty { takePrimitiveChanges(from: extras) }
     return extras.toManyValues[index]
-  }
-
-  /// The holder of a to-many relationship with all members.
-  final func loadedToMany(_ index: Int) -> ToManyValue {
-    let value = toMany(index)
-    if value.isLoaded { return value }
-    if registry?.context == nil {
-      // After a save deleted the object nothing more can be read.
-      value.load([])
-    } else {
-      FaultFiring.load(value, index: index, of: self)
-    }
-    return value
   }
 
   /// Whether no row stands behind the object, so that nothing can be read for it.

@@ -1,5 +1,14 @@
 import CairnModel
 
+/// What shows the members of an ordered relationship, and follows each change of them.
+protocol MemberFollower: AnyObject {
+  func followInsertion(of member: ManagedObject, at position: Int)
+  func followRemoval(at position: Int)
+  func followAll(_ members: [ManagedObject])
+  /// Shows the members as they are now, after changes that it was allowed to follow later.
+  func catchUp()
+}
+
 /// The members of one to-many relationship of one object.
 ///
 /// Until it is loaded it holds only what was added and removed here, so that the other side of a
@@ -54,15 +63,15 @@ final class ToManyValue {
   private(set) var followers: [Follower] = []
 
   struct Follower {
-    weak var set: ManagedObjectOrderedSet?
+    weak var set: (any MemberFollower)?
   }
 
-  func addFollower(_ set: ManagedObjectOrderedSet) {
+  func addFollower(_ set: any MemberFollower) {
     followers.removeAll { $0.set == nil }
     followers.append(Follower(set: set))
   }
 
-  private func follow(_ step: (ManagedObjectOrderedSet) -> Void) {
+  private func follow(_ step: (any MemberFollower) -> Void) {
     for follower in followers { if let set = follower.set { step(set) } }
   }
 

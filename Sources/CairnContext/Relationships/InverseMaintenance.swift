@@ -177,7 +177,7 @@ enum InverseMaintenance {
 
   private static func log(_ object: ManagedObject, _ change: EventLog.Change) {
     if object.flags.isSuperset(of: [.inserted, .eventInserted]) { return }
-    object.registry?.context?.events.append(object, change)
+    object.registry?.context?.event.log.append(object, change)
   }
 
   // MARK: After reading

@@ -6,11 +6,6 @@ import Foundation
 open class AnyAsynchronousFetchRequest: PersistentStoreRequest {
   /// How many results the caller expects; the total of the progress until they are counted.
   open var estimatedResultCount = 0
-
-  func begin(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult {
-    // A class of the program's own that inherits from the wrong one; no data decides that.
-    fatalError("\(type(of: self)) must be an AsynchronousFetchRequest.")
-  }
 }
 
 /// Called on the context's queue when an asynchronous fetch is done, failed or cancelled.
@@ -25,7 +20,7 @@ public typealias PersistentStoreAsynchronousFetchResultCompletionBlock =
 open class AsynchronousFetchRequest<ResultType: FetchRequestResult>: AnyAsynchronousFetchRequest {
   /// What to fetch, as it was given; its values count when the request is executed.
   public let fetchRequest: FetchRequest<ResultType>
-  private let completion: ((AsynchronousFetchResult<ResultType>) -> Void)?
+  let completion: ((AsynchronousFetchResult<ResultType>) -> Void)?
 
   public init(
     fetchRequest request: FetchRequest<ResultType>,
@@ -61,114 +56,10 @@ open class AsynchronousFetchRequest<ResultType: FetchRequestResult>: AnyAsynchro
     return request
   }
 
-  private static func copy(of request: FetchRequest<ResultType>) -> FetchRequest<ResultType> {
+  static func copy(of request: FetchRequest<ResultType>) -> FetchRequest<ResultType> {
     let copy = FetchRequest<ResultType>()
     copy.copyValues(from: request)
     return copy
-  }
-
-  // MARK: Running
-
-  override func begin(in context: ManagedObjectContext) throws -> PersistentStoreAsynchronousResult
-  {
-    guard context.concurrencyType != .confinementConcurrencyType else {
-      throw CoreDataError(
-        .coreData, "An asynchronous fetch needs a context with a queue, private or main.")
-    }
-    let request = Self.copy(of: fetchRequest)
-    if let affectedStores { request.affectedStores = affectedStores }
-    let execution = FetchExecution(context: context)
-    var plan = try execution.plan(of: request)
-    let progress = Progress.current() == nil ? nil : Progress(totalUnitCount: expectedCount)
-    let monitor = FetchMonitor(report: Self.reporting(to: progress))
-    progress?.isCancellable = true
-    // Weakly: the monitor reports to the progress. The result holds both.
-    progress?.cancellationHandler = { [weak monitor] in monitor?.cancel() }
-    plan.monitor = monitor
-    let storeRequest = try execution.storeRequest(for: plan, request)
-    let result = AsynchronousFetchResult(
-      self, context: context, progress: progress, monitor: monitor)
-    let handOver = HandOver(
-      AsynchronousFetchWork(
-        request: request, plan: plan, storeRequest: storeRequest, source: context.rowSource,
-        result: result))
-    let confinement = context.confinement
-    DispatchQueue.global(qos: .userInitiated).async {
-      let answer = handOver.read()
-      confinement.async { handOver.take()?.finish(answer) }
-    }
-    return result
-  }
-
-  private var expectedCount: Int64 { estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1 }
-
-  private static func reporting(to progress: Progress?) -> (@Sendable (Int) -> Void)? {
-    guard let progress else { return nil }
-    let carried = Transferred(value: progress)
-    return { carried.value.completedUnitCount = Int64($0) }
-  }
-
-  /// Tells the caller, on the context's queue.
-  fileprivate func complete(_ result: AsynchronousFetchResult<ResultType>) { completion?(result) }
-}
-
-/// Lets a thread read for a context that only the context's queue holds: the last reference to a
-/// context, and to its parent, is given up where objects are used.
-// Unchecked: `work` is set by `init`, used by the one thread that reads, and taken by the queue after
-// that.
-private final class HandOver<ResultType: FetchRequestResult>: @unchecked Sendable {
-  private var work: AsynchronousFetchWork<ResultType>?
-
-  init(_ work: AsynchronousFetchWork<ResultType>) { self.work = work }
-
-  /// Not inlined, so that whatever it has retained is released when it returns.
-  @inline(never)
-  func read() -> Result<StoreFetchResult, any Error> {
-    guard let work else { return .success(.snapshots([])) }
-    return Result { try work.read() }
-  }
-
-  func take() -> AsynchronousFetchWork<ResultType>? {
-    defer { work = nil }
-    return work
-  }
-}
-
-/// One asynchronous fetch on its way: read on any thread, finished on the context's queue.
-private struct AsynchronousFetchWork<ResultType: FetchRequestResult> {
-  let request: FetchRequest<ResultType>
-  let plan: FetchPlan
-  let storeRequest: StoreFetchRequest
-  let source: (any RowSource)?
-  let result: AsynchronousFetchResult<ResultType>
-
-  func read() throws -> StoreFetchResult {
-    try result.monitor.checkCancellation()
-    guard let source else { return .snapshots([]) }
-    return try source.fetch(
-      storeRequest, in: plan.stores, includingPending: plan.includesPendingChanges)
-  }
-
-  /// As a block of the context.
-  func finish(_ answer: Result<StoreFetchResult, any Error>) {
-    let context = result.managedObjectContext
-    CurrentContext.$context.withValue(context) { complete(answer) }
-    context.endEvent()
-  }
-
-  private func complete(_ answer: Result<StoreFetchResult, any Error>) {
-    do {
-      // A progress may tell its handler later than those who ask it.
-      if result.progress?.isCancelled == true { result.monitor.cancel() }
-      try result.monitor.checkCancellation()
-      let isWindowed = storeRequest.limit == plan.limit && storeRequest.offset == plan.offset
-      result.succeed(
-        try FetchExecution(context: result.managedObjectContext).results(
-          of: request, plan, from: answer.get(), isWindowed: isWindowed))
-    } catch {
-      result.fail(error)
-    }
-    result.fetchRequest.complete(result)
   }
 }
 

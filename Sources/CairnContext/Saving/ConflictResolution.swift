@@ -20,44 +20,52 @@ struct ConflictResolution {
   }
 }
 
-/// One conflict under one of the standard policies.
+/// Makes one object what a standard policy decides.
 struct ConflictMerging {
   let policy: MergePolicyType
-
-  private var storeWins: Bool {
-    policy == .mergeByPropertyStoreTrumpMergePolicyType || policy == .rollbackMergePolicyType
-  }
 
   func merge(_ conflict: MergeConflict) {
     let object = conflict.sourceObject
     guard let context = object.registry?.context else { return }
-    switch (object.flags.contains(.deleted), conflict.row) {
-    case (false, let row?): update(object, onto: row)
-    case (false, nil): updateOfDeleted(object, in: context)
-    case (true, let row?): delete(object, of: row, in: context)
-    case (true, nil): object.flags.insert(.inaccessible)
+    let decision = ConflictDecision(
+      policy, isDeleted: object.flags.contains(.deleted), changed: object.changedSlots,
+      base: object.snapshot, stored: conflict.row, layout: object.layout)
+    switch (decision.outcome, conflict.row) {
+    case (.stays, let row?): update(object, onto: row, decision, in: context)
+    case (.goes, _): letGo(object, in: context)
+    case (.comesBack, _): bringBack(object, decision, in: context)
+    case (.isNotDeleted, let row?): undelete(object, onto: row, in: context)
+    case (.staysDeleted, let row?): delete(object, of: row)
+    // Without a row there is nothing to merge with.
+    case (.isGone, _), (.stays, nil), (.isNotDeleted, nil), (.staysDeleted, nil):
+      object.flags.insert(.inaccessible)
     }
     object.awake(fromSnapshotEvents: .mergePolicy)
   }
 
-  private func update(_ object: ManagedObject, onto row: RowSnapshot) {
-    let context = object.requiredContext
+  private func update(
+    _ object: ManagedObject, onto row: RowSnapshot, _ decision: ConflictDecision,
+    in context: ManagedObjectContext
+  ) {
     let restoring = RelationshipRestoring(object)
-    // A new object under an ID that somebody else has brought back meanwhile.
+    // A new object under an ID that another context has brought back meanwhile.
     if object.isInserted { context.pending.mark(object, as: .updated) }
-    switch policy {
-    case .rollbackMergePolicyType: dropChanges(of: object, onto: row, restoring)
-    case .mergeByPropertyStoreTrumpMergePolicyType:
-      dropChangesTheStoreHasToo(object, row, restoring)
-    case .overwriteMergePolicyType:
-      for slot in object.layout.persistentSlots { object.countAsChanged(slot) }
+    if decision.dropsMembers {
+      dropChanges(of: object, onto: row, decision, restoring)
+    } else {
+      for slot in decision.theirs.members {
+        if object.layout.isToOneSlot[slot] { restoring.restoreToOne(at: slot, to: row[slot]) }
+        object.countAsUnchanged(slot)
+      }
+    }
+    if decision.keepsEqualValues {
+      for slot in decision.mine.members { object.countAsChanged(slot) }
       _ = object.ownSlots()
-    case .mergeByPropertyObjectTrumpMergePolicyType, .errorMergePolicyType: break
     }
     ObjectRefreshing(context: context).rebase(
-      object, onto: row, keepingEqualValues: policy == .overwriteMergePolicyType)
+      object, onto: row, keepingEqualValues: decision.keepsEqualValues)
     restoring.reloadMembers()
-    guard policy == .rollbackMergePolicyType else { return }
+    guard decision.dropsMembers else { return }
     // Members that come or go by changes of their own are still to be saved.
     if !object.toManyValues.contains(where: { $0?.hasChanges == true }) {
       context.pending.remove(object)
@@ -66,65 +74,58 @@ struct ConflictMerging {
 
   /// Everything that was changed here goes.
   private func dropChanges(
-    of object: ManagedObject, onto row: RowSnapshot, _ restoring: RelationshipRestoring
+    of object: ManagedObject, onto row: RowSnapshot, _ decision: ConflictDecision,
+    _ restoring: RelationshipRestoring
   ) {
-    for slot in object.layout.toOneSlots where object.changedSlots.contains(slot) {
+    for slot in object.layout.toOneSlots where decision.theirs.contains(slot) {
       restoring.restoreToOne(at: slot, to: row[slot])
     }
     restoring.restoreLinks()
     object.forgetChangedSlots()
   }
 
-  /// Where both sides changed a property, this side's change is forgotten.
-  private func dropChangesTheStoreHasToo(
-    _ object: ManagedObject, _ row: RowSnapshot, _ restoring: RelationshipRestoring
+  private func letGo(_ object: ManagedObject, in context: ManagedObjectContext) {
+    RelationshipRestoring(object).letGo()
+    context.pending.note(object, .eventDeleted)
+    context.pending.remove(object)
+    object.flags.insert(.discarded)
+  }
+
+  private func bringBack(
+    _ object: ManagedObject, _ decision: ConflictDecision, in context: ManagedObjectContext
   ) {
-    guard let base = object.snapshot else { return }
-    for slot in object.changedSlots.members
-    where !object.layout.slots[slot].isTransient
-      && !row[slot].isSameStoredValue(as: base[slot])
-    {
-      if object.layout.isToOneSlot[slot] { restoring.restoreToOne(at: slot, to: row[slot]) }
-      object.countAsUnchanged(slot)
+    // The row cache has no row for it either way; the object is a new one with an old ID.
+    _ = object.ownSlots()
+    for slot in decision.mine.members { object.countAsChanged(slot) }
+    context.pending.mark(object, as: .inserted)
+  }
+
+  private func undelete(
+    _ object: ManagedObject, onto row: RowSnapshot, in context: ManagedObjectContext
+  ) {
+    read(object, row)
+    context.pending.remove(object)
+    RelationshipRestoring(object).undoDeletion(onto: row)
+    object.forgetChangedSlots()
+    object.flags.remove(.inaccessible)
+    for value in object.toManyValues { value?.unload(keepingChanges: true) }
+    object.adopt(row)
+    context.pending.note(object, .eventInserted)
+    if object.toManyValues.contains(where: { $0?.hasChanges == true }) {
+      context.pending.mark(object, as: .updated)
     }
   }
 
-  /// The row is gone: the store's side makes the object go too, this side brings the row back.
-  private func updateOfDeleted(_ object: ManagedObject, in context: ManagedObjectContext) {
-    if storeWins {
-      RelationshipRestoring(object).letGo()
-      context.pending.note(object, .eventDeleted)
-      context.pending.remove(object)
-      object.flags.insert(.discarded)
-    } else {
-      // The row cache has no row for it either way; the object is a new one with an old ID.
-      _ = object.ownSlots()
-      for slot in object.layout.persistentSlots { object.countAsChanged(slot) }
-      context.pending.mark(object, as: .inserted)
-    }
+  private func delete(_ object: ManagedObject, of row: RowSnapshot) {
+    read(object, row)
+    object.adopt(row)
+    RelationshipRestoring(object).deleteAgain()
   }
 
-  /// Deleted here, changed there.
-  private func delete(
-    _ object: ManagedObject, of row: RowSnapshot, in context: ManagedObjectContext
-  ) {
+  /// A deletion of an object whose values were not read knows them now.
+  private func read(_ object: ManagedObject, _ row: RowSnapshot) {
     object.flags.remove(.deletedUnread)
     if object.isFault { object.adopt(row) }
-    if storeWins {
-      context.pending.remove(object)
-      RelationshipRestoring(object).undoDeletion(onto: row)
-      object.forgetChangedSlots()
-      object.flags.remove(.inaccessible)
-      for value in object.toManyValues { value?.unload(keepingChanges: true) }
-      object.adopt(row)
-      context.pending.note(object, .eventInserted)
-      if object.toManyValues.contains(where: { $0?.hasChanges == true }) {
-        context.pending.mark(object, as: .updated)
-      }
-    } else {
-      object.adopt(row)
-      RelationshipRestoring(object).deleteAgain()
-    }
   }
 }
 

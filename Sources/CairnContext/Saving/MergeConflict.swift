@@ -35,7 +35,7 @@ open class MergeConflict: NSObject {
     newVersionNumber = newvers
     oldVersionNumber = oldvers
     // A conflict that the program describes is about the row as it is now.
-    let source = newvers == 0 ? nil : srcObject.registry?.context?.rowSource
+    let source = newvers == 0 ? nil : srcObject.registry?.context?.reading.source
     row = (try? source?.rows(for: [srcObject.objectID], maximumAge: 0))?.first ?? nil
   }
 

@@ -26,11 +26,11 @@ struct ParentSaving {
       context.pending.remove(object)
       clean(object)
     }
-    for object in deleted { ChangeDiscarding(context: context).detach(object) }
+    for object in deleted { ObjectDetaching(context: context).detach(object) }
     for object in objects { object.didSave() }
     ContextNotifications(context: context).postDidSave(changes, token: nil)
     context.processPendingChanges()
-    ChangeDiscarding(context: context).release(deleted)
+    ObjectDetaching(context: context).release(deleted)
   }
 
   private func clean(_ object: ManagedObject) {
@@ -38,7 +38,7 @@ struct ParentSaving {
     for value in object.toManyValues { value?.commit { $0.isDeleted } }
     // Slots that are still shared are those of the committed values already.
     guard object.flags.contains(.ownsSlots) else { return }
-    object.snapshot = ParentRows.row(of: object, under: object.objectID)
+    object.snapshot = object.row(under: object.objectID)
   }
 
   // MARK: Conflicts
@@ -47,7 +47,7 @@ struct ParentSaving {
   private func resolveConflicts() throws {
     var conflicts: [MergeConflict] = []
     let changed = context.pending.objects.filter { !$0.isInserted && $0.snapshot != nil }
-    let rows = try context.rowSource?.rows(for: changed.map(\.objectID), maximumAge: nil) ?? []
+    let rows = try context.reading.source?.rows(for: changed.map(\.objectID), maximumAge: nil) ?? []
     for (object, row) in zip(changed, rows) {
       guard let base = object.snapshot else { continue }
       if let row {
@@ -63,10 +63,10 @@ struct ParentSaving {
       }
     }
     if conflicts.isEmpty { return }
-    context.isResolvingConflicts = true
-    defer { context.isResolvingConflicts = false }
-    try context.policy.resolve(mergeConflicts: conflicts)
-    context.processPendingChanges()
+    try context.resolvingConflicts {
+      try context.policy.resolve(mergeConflicts: conflicts)
+      context.processPendingChanges()
+    }
     try ObjectValidation.validate(context.pending.objects(.deleted))
   }
 
@@ -110,7 +110,7 @@ struct ParentSaving {
         parent.insert(known)
         return
       }
-      ChangeDiscarding(context: parent).detach(known)
+      ObjectDetaching(context: parent).detach(known)
     }
     let new = type(of: object).init(detachedFrom: object.entity)
     new.objectID = id

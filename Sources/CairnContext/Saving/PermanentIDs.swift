@@ -68,7 +68,7 @@ struct PermanentIDs {
       return
     }
     let ids =
-      try (group.store as? ObjectStore)?.permanentIDs(for: group.objects)
+      try (group.store as? any ObjectSpeaking)?.permanentIDs(for: group.objects)
       ?? group.store.obtainPermanentIDs(for: group.objects.map(\.entity))
     context.registry.replaceTemporaryIDs(of: group.objects, by: ids)
   }
@@ -110,12 +110,14 @@ struct PermanentIDs {
     var recent: (entity: EntityDescription, place: Int)?
     for object in objects[first...] where isWaiting(object) {
       let entity = object.objectID.entity
-      if let recent, recent.entity === entity, context.assignments.isEmpty {
+      if let recent, recent.entity === entity, context.nextSave.assignments.isEmpty {
         groups[recent.place].add(object, entity)
         continue
       }
       let store: PersistentStore
-      if !context.assignments.isEmpty, let assigned = context.assignments[ObjectRef(object)] {
+      if !context.nextSave.assignments.isEmpty,
+        let assigned = context.nextSave.assignments[ObjectRef(object)]
+      {
         store = assigned
       } else if let known = defaults[ObjectIdentifier(entity)] {
         store = known
@@ -135,7 +137,7 @@ struct PermanentIDs {
   private func oneRun(
     _ objects: [ManagedObject], _ isWaiting: (ManagedObject) -> Bool
   ) -> RowKeyRun? {
-    guard let entity = objects.first?.objectID.entity, context.assignments.isEmpty,
+    guard let entity = objects.first?.objectID.entity, context.nextSave.assignments.isEmpty,
       objects.allSatisfy({ isWaiting($0) && $0.objectID.entity === entity })
     else { return nil }
     return RowKeyRun(entity: entity, count: objects.count)

@@ -23,7 +23,9 @@ struct SaveCompletion {
   /// Takes what one store has committed.
   ///
   /// - Parameter areInsertionsHeld: Whether the context is a holder of the new rows already.
-  mutating func add(_ unit: SaveUnit, receipt: SaveReceipt?, areInsertionsHeld: Bool = false) {
+  mutating func add(
+    _ unit: borrowing SaveUnit, receipt: SaveReceipt?, areInsertionsHeld: Bool = false
+  ) {
     if let number = receipt?.transactionNumber {
       numbers[unit.store.identity.identifier] = number
     }
@@ -58,7 +60,7 @@ struct SaveCompletion {
     Self.add(unit.updated, to: &changes.updated)
     Self.add(unit.deleted, to: &changes.deleted)
     unchanged += unit.unchanged
-    context.sidecar.remove(unit.store)
+    context.nextSave.sidecar.remove(unit.store)
   }
 
   /// The lists of the first store, most often the only one, are shared and not copied.
@@ -78,7 +80,9 @@ struct SaveCompletion {
         if let row, value.version == base { value.version = row.version }
       }
     }
-    if !context.assignments.isEmpty { context.assignments[ObjectRef(object)] = nil }
+    if !context.nextSave.assignments.isEmpty {
+      context.nextSave.assignments[ObjectRef(object)] = nil
+    }
     unlock(object)
     guard let row else { return }
     if object.keepsTransientValues, let slots = object.slots {
@@ -107,16 +111,16 @@ struct SaveCompletion {
   private func unlock(_ object: ManagedObject) {
     guard object.flags.contains(.locked) else { return }
     object.flags.remove(.locked)
-    if !context.retainsRegisteredObjects { context.retained.remove(ObjectRef(object)) }
+    if !context.retainsRegisteredObjects { context.registry.retained.remove(ObjectRef(object)) }
   }
 
   /// Tells objects and observers.
   ///
   /// Deleted objects leave the context.
   func finish() {
-    if !held.isEmpty { context.rowSource?.retainRows(held) }
-    if !surplus.isEmpty { context.rowSource?.releaseRows(surplus) }
-    ChangeDiscarding(context: context).detach(changes.deleted)
+    if !held.isEmpty { context.reading.source?.retainRows(held) }
+    if !surplus.isEmpty { context.reading.source?.releaseRows(surplus) }
+    ObjectDetaching(context: context).detach(changes.deleted)
     if isAnybodyListening {
       for objects in [changes.inserted, changes.updated, unchanged, changes.deleted] {
         for object in objects { object.didSave() }
@@ -126,9 +130,9 @@ struct SaveCompletion {
     ContextNotifications(context: context).postDidSave(
       changes, token: token, generation: context.pinAfterSave())
     // While the lists still hold the objects: a set lets them go in the order of their hashes.
-    context.announcedSets = nil
+    context.event.announcedSets = nil
     context.processPendingChanges()
-    ChangeDiscarding(context: context).release(changes.deleted)
+    ObjectDetaching(context: context).release(changes.deleted)
   }
 }
 

@@ -17,16 +17,16 @@ struct SavePipeline {
 
   func save() throws {
     context.confinement.check()
-    context.announcedSets = AnnouncedSets()
-    defer { context.announcedSets = nil }
+    context.event.announcedSets = AnnouncedSets()
+    defer { context.event.announcedSets = nil }
     context.processPendingChanges()
-    guard context.hasChanges || !context.sidecar.isEmpty else { return try saveMetadata() }
-    guard context.rowSource != nil else {
+    guard context.hasChanges || !context.nextSave.sidecar.isEmpty else { return try saveMetadata() }
+    guard context.reading.source != nil else {
       throw CoreDataError(
         .persistentStoreSave,
         "This context has no persistent store coordinator. Cannot perform a save operation.")
     }
-    if let error = context.faultError {
+    if let error = context.nextSave.readFailure {
       let cause = error as? CoreDataError
       throw CoreDataError(
         .persistentStoreOperation,
@@ -36,11 +36,11 @@ struct SavePipeline {
         userInfo: (cause?.userInfo ?? [:]).filter { $0.key == NSFilePathErrorKey },
         underlyingError: error)
     }
-    context.isSaving = true
-    defer { context.isSaving = false }
+    context.nextSave.isRunning = true
+    defer { context.nextSave.isRunning = false }
     ContextNotifications(context: context).postWillSave()
     try sendWillSave()
-    if !context.carriesValuesOnly { try ObjectValidation.validate(context.pending) }
+    if !context.factory.carriesValuesOnly { try ObjectValidation.validate(context.pending) }
     if let parent = context.parent {
       try ParentSaving(context: context, parent: parent).save()
       return
@@ -58,6 +58,10 @@ struct SavePipeline {
       var completion = SaveCompletion(context: context)
       _ = try save(to: store, of: coordinator, completion: &completion)
     }
+  }
+
+  private static func takesEverySave(_ store: PersistentStore) -> Bool {
+    (store as? any ObjectSpeaking)?.worksObjectByObject == true
   }
 
   private static func waitsForMetadata(_ store: PersistentStore) -> Bool {
@@ -98,7 +102,10 @@ struct SavePipeline {
     let stores = try targets(in: coordinator)
     // What can be refused without asking a store is refused before the first one has committed.
     if stores.count > 1 {
-      for store in stores { _ = try SaveUnit(context: context, store: store) }
+      for store in stores {
+        var unit = SaveUnit(store: store, isFinal: false)
+        try unit.collect(from: context, isOnly: false)
+      }
     }
     for store in stores {
       do {
@@ -135,13 +142,27 @@ struct SavePipeline {
       concerned.removeAll { $0 === identity }
       concerned.append(identity)
     }
-    for object in context.retained where object.object.flags.contains(.locked) {
+    for object in context.registry.retained where object.object.flags.contains(.locked) {
       if let identity = object.object.objectID.storeIdentity { concerned.append(identity) }
     }
-    concerned += context.sidecar.stores.map(\.identity)
+    concerned += context.nextSave.sidecar.stores.map(\.identity)
     return open.filter { store in
       Self.waitsForMetadata(store) || concerned.contains { $0 === store.identity }
     }
+  }
+
+  /// What came of handing the changes to a store once.
+  private enum Attempt {
+    case saved
+    /// There was nothing to write.
+    case empty
+    /// Objects whose rows turned out to be gone.
+    case lost([ManagedObject])
+    /// One-to-one relationships to look at before the store is asked.
+    case doubts(PartnerCheck)
+    /// Rows that have changed, and what the row cache had for them.
+    case conflicts([RowConflict], cached: [RowSnapshot?])
+    case violations([ConstraintViolation])
   }
 
   /// - Returns: Whether something was written.
@@ -149,67 +170,25 @@ struct SavePipeline {
     to store: PersistentStore, of coordinator: PersistentStoreCoordinator,
     completion: inout SaveCompletion
   ) throws -> Bool {
-    // Stores of the program's own hear of rows that are held.
-    let holdsInsertions = !coordinator.hasMembers
-    var hasCheckedPartners = false
+    var checksPartners = true
     for _ in 0..<Self.maximumAttempts {
-      let unit = try SaveUnit(
-        context: context, store: store, isOnly: coordinator.persistentStores.count == 1,
-        isFinal: true)
-      if !unit.lost.isEmpty {
-        unit.takeBack()
-        resolving(unit.lost)
-        continue
-      }
-      if unit.partners.hasDoubts, !hasCheckedPartners {
-        unit.takeBack()
-        try resolving { unit.partners.resolve() }
-        hasCheckedPartners = true
-        continue
-      }
-      // A store of the program's own is told about changes that come to nothing, too.
-      if unit.request.isEmpty, !(store is IncrementalStore), !Self.waitsForMetadata(store) {
-        completion.add(unit, receipt: nil)
-        return false
-      }
-      var cached: [RowSnapshot?] = []
-      let outcome: SaveOutcome
-      do {
-        outcome = try ObjectHandOver.serving(context, by: coordinator) {
-          try coordinator.save(
-            unit.request, in: store, by: context.commitListener, holdsInsertions: holdsInsertions
-          ) { conflicts in
-            cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
-          }
-        }
-      } catch {
-        unit.takeBack()
-        throw error
-      }
-      if case .saved = outcome {
-      } else {
-        unit.takeBack()
-        hasCheckedPartners = false
-      }
-      switch outcome {
-      case .saved(let receipt):
-        completion.add(unit, receipt: receipt, areInsertionsHeld: holdsInsertions)
-        return true
-      case .conflicts(let conflicts):
+      let attempt = try attempt(
+        store, of: coordinator, checksPartners: checksPartners, completion: &completion)
+      switch attempt {
+      case .saved: return true
+      case .empty: return false
+      case .lost(let objects): resolving(objects)
+      case .doubts(let partners):
+        try resolving { partners.resolve() }
+        checksPartners = false
+      case .conflicts(let conflicts, let cached):
+        checksPartners = true
         try resolving {
           try ConflictResolution(context: context).resolve(conflicts, cached: cached)
         }
-      case .constraintViolations(let violations):
+      case .violations(let violations):
+        checksPartners = true
         try resolving { try ConstraintResolution(context: context).resolve(violations) }
-      case .sidecarChanged(let key):
-        throw CoreDataError(
-          .persistentStoreSaveConflicts,
-          "The entry that the save requires in the sidecar map \(key.map) has changed.",
-          userInfo: ["CairnSidecarKey": key])
-      case .rowKeysTaken:
-        // A context reserves its keys and claims none.
-        throw CoreDataError(
-          .persistentStoreSave, "The keys of new rows have been taken by another program.")
       }
     }
     throw CoreDataError(
@@ -217,44 +196,89 @@ struct SavePipeline {
       "The save met new conflicts \(Self.maximumAttempts) times in a row; try again later.")
   }
 
+  /// Hands the changes to the store; nothing is resolved here, where the unit has the objects' values.
+  private func attempt(
+    _ store: PersistentStore, of coordinator: PersistentStoreCoordinator, checksPartners: Bool,
+    completion: inout SaveCompletion
+  ) throws -> Attempt {
+    // The coordinator tells stores of the program's own which rows are held.
+    let holdsInsertions = !coordinator.hasMembers
+    var unit = SaveUnit(store: store, isFinal: true)
+    try unit.collect(from: context, isOnly: coordinator.persistentStores.count == 1)
+    if !unit.lost.isEmpty { return .lost(unit.lost) }
+    if checksPartners, unit.partners.hasDoubts { return .doubts(unit.partners) }
+    // A store of the program's own gets changes that come to nothing, too.
+    if unit.request.isEmpty, !Self.takesEverySave(store), !Self.waitsForMetadata(store) {
+      completion.add(unit, receipt: nil)
+      unit.beWritten()
+      return .empty
+    }
+    var cached: [RowSnapshot?] = []
+    let request = unit.request
+    let outcome = try ObjectHandOver.serving(context, by: coordinator) {
+      try coordinator.save(
+        request, in: store, by: context.commitListener, holdsInsertions: holdsInsertions
+      ) { conflicts in
+        cached = conflicts.map { coordinator.cachedSnapshot(for: $0.objectID) }
+      }
+    }
+    switch outcome {
+    case .saved(let receipt):
+      completion.add(unit, receipt: receipt, areInsertionsHeld: holdsInsertions)
+      unit.beWritten()
+      return .saved
+    case .conflicts(let conflicts): return .conflicts(conflicts, cached: cached)
+    case .constraintViolations(let violations): return .violations(violations)
+    case .sidecarChanged(let key):
+      throw CoreDataError(
+        .persistentStoreSaveConflicts,
+        "The entry that the save requires in the sidecar map \(key.map) has changed.",
+        userInfo: ["CairnSidecarKey": key])
+    case .rowKeysTaken:
+      // A context reserves its keys and claims none.
+      throw CoreDataError(
+        .persistentStoreSave, "The keys of new rows have been taken by another program.")
+    }
+  }
+
   /// Takes away what objects without a row were related to, so that nothing is saved with a key
   /// that leads nowhere.
   private func resolving(_ lost: [ManagedObject]) {
-    context.isResolvingConflicts = true
-    defer { context.isResolvingConflicts = false }
-    context.changingMany {
-      for object in lost {
-        for (index, value) in object.toManyValues.enumerated() {
-          guard let value, let inverse = object.layout.toManys[index].inverseRelationship else {
-            continue
-          }
-          for member in value.added.map(\.object) {
-            InverseMaintenance.detach(object, from: member, inverse: inverse)
-          }
-          value.drop { _ in true }
-        }
-        for slot in object.layout.toOneSlots {
-          if let inverse = object.layout.slots[slot].relationship?.inverseRelationship,
-            let other = InverseMaintenance.target(of: object, at: slot)
-          {
-            InverseMaintenance.detach(object, from: other, inverse: inverse)
-          }
-          object.writeSilently(.null, at: slot)
-        }
-      }
+    context.resolvingConflicts {
+      context.changingMany { lost.forEach(unrelate) }
+      context.processPendingChanges()
     }
-    context.processPendingChanges()
+  }
+
+  private func unrelate(_ object: ManagedObject) {
+    for (index, value) in object.toManyValues.enumerated() {
+      guard let value, let inverse = object.layout.toManys[index].inverseRelationship else {
+        continue
+      }
+      for member in value.added.map(\.object) {
+        InverseMaintenance.detach(object, from: member, inverse: inverse)
+      }
+      value.drop { _ in true }
+    }
+    for slot in object.layout.toOneSlots {
+      if let inverse = object.layout.slots[slot].relationship?.inverseRelationship,
+        let other = InverseMaintenance.target(of: object, at: slot)
+      {
+        InverseMaintenance.detach(object, from: other, inverse: inverse)
+      }
+      object.writeSilently(.null, at: slot)
+    }
   }
 
   /// What a merge policy changes is nothing that the user did and could take back.
   private func resolving(_ body: () throws -> Void) throws {
-    context.isResolvingConflicts = true
-    defer { context.isResolvingConflicts = false }
-    try body()
-    // Resolving may have deleted objects.
-    context.processPendingChanges()
-    if context.carriesValuesOnly { return }
-    // What somebody else has related to a deleted object may deny its deletion.
+    try context.resolvingConflicts {
+      try body()
+      // Resolving may have deleted objects.
+      context.processPendingChanges()
+    }
+    if context.factory.carriesValuesOnly { return }
+    // What another context has related to a deleted object may deny its deletion.
     try ObjectValidation.validate(context.pending.objects(.deleted))
   }
 }

@@ -2,7 +2,11 @@ import CairnModel
 import CairnStore
 
 /// What one save writes to one store, and the objects it comes from.
-struct SaveUnit {
+///
+/// Objects hand their values over as the rows of the request, without a copy. So there is one unit at
+/// a time, and where its scope is left without ``beWritten()`` the objects own their values again: no
+/// way out of a save can forget that.
+struct SaveUnit: ~Copyable {
   let store: PersistentStore
   private(set) var request = SaveChangesRequest()
   /// In the order of the request's insertions.
@@ -22,36 +26,31 @@ struct SaveUnit {
   private var recentChange: (set: SlotSet, slots: [Int]) = (SlotSet(), [])
   /// Whether objects hand their slots over instead of copies.
   private let isFinal: Bool
+  private var isWritten = false
 
-  /// - Parameters:
-  ///   - isOnly: Whether there is no other store that an object could be in.
-  ///   - isFinal: Whether the request is going to the store: ``takeBack()`` is called when that fails.
-  /// - Throws: 133010 for a relationship that leads to another store.
-  init(
-    context: ManagedObjectContext, store: PersistentStore, isOnly: Bool = false,
-    isFinal: Bool = false
-  ) throws {
+  /// An empty unit; ``collect(from:isOnly:)`` fills it.
+  ///
+  /// - Parameter isFinal: Whether the request is going to the store.
+  init(store: PersistentStore, isFinal: Bool) {
     self.store = store
     self.isFinal = isFinal
-    do {
-      try collect(from: context, isOnly: isOnly)
-    } catch {
-      takeBack()
-      throw error
-    }
   }
 
-  /// Objects own their values again, after the store has not taken them.
-  func takeBack() {
-    if !isFinal { return }
+  /// The store has taken the values: they stay where they are.
+  consuming func beWritten() { isWritten = true }
+
+  deinit {
+    if isWritten || !isFinal { return }
     for object in inserted { _ = object.ownSlots() }
     for object in updated where object.draft != nil { _ = object.ownSlots() }
   }
 
-  private mutating func collect(from context: ManagedObjectContext, isOnly: Bool) throws {
+  /// - Parameter isOnly: Whether there is no other store that an object could be in.
+  /// - Throws: 133010 for a relationship that leads to another store.
+  mutating func collect(from context: ManagedObjectContext, isOnly: Bool) throws {
     request.author = context.transactionAuthor
     request.contextName = context.name
-    request.sidecar = context.sidecar[store]
+    request.sidecar = context.nextSave.sidecar[store]
     if context.pending.traits.contains(.inserted) {
       request.insertions.reserveCapacity(context.pending.count)
       inserted.reserveCapacity(context.pending.count)
@@ -71,7 +70,7 @@ struct SaveUnit {
       }
     }
     addLocksOfPartners()
-    for reference in context.retained {
+    for reference in context.registry.retained {
       let object = reference.object
       guard object.flags.contains(.locked), !object.hasChanges,
         object.objectID.storeIdentity === store.identity, let snapshot = object.snapshot
@@ -220,20 +219,5 @@ struct SaveUnit {
       userInfo: [
         "NSAffectedObjectsErrorKey": [object], "NSValidationErrorKey": relationship.name,
       ])
-  }
-}
-
-extension ManagedObject {
-  /// The persistent slots whose value differs from the committed one.
-  final var persistentlyChangedSlots: SlotSet {
-    guard !changedSlots.isEmpty, let slots, let snapshot else { return SlotSet() }
-    let base = snapshot.slots
-    return unretainedLayout._withUnsafeGuaranteedRef { layout in
-      let hasTransients = layout.persistentSlots.count != layout.slotCount
-      return changedSlots.filter { slot in
-        if hasTransients, layout.slots[slot].isTransient { return false }
-        return !slots[slot].isSameStoredValue(as: base[slot])
-      }
-    }
   }
 }

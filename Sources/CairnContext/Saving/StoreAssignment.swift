@@ -25,6 +25,6 @@ struct StoreAssignment {
           + "\(object.entity.name ?? "?") is not in the configuration \(store.configurationName) of "
           + "\(store.url?.path ?? store.type).")
     }
-    context.assignments[ObjectRef(object)] = store
+    context.nextSave.assignments[ObjectRef(object)] = store
   }
 }

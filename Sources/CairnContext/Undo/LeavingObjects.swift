@@ -33,7 +33,7 @@ struct LeavingObjects {
     where relationship.inverseRelationship != nil {
       release(object, members: index, hasRow: hasRow)
     }
-    context.events.append(object, .deletion)
+    context.event.log.append(object, .deletion)
     context.pending.note(object, .eventDeleted)
     if hasRow {
       context.pending.mark(object, as: .deleted)

@@ -33,7 +33,7 @@ struct ReturningObjects {
       return false
     }
     context.pending.note(object, .eventInserted)
-    context.events.append(object, .insertion)
+    context.event.log.append(object, .insertion)
     context.scheduleProcessing()
     return isNew
   }
@@ -48,7 +48,7 @@ struct ReturningObjects {
     if other.isFault { try? FaultFiring.fill([other], maximumAge: context.maximumRowAge) }
     let row = other.isDeleted || other.isFault ? nil : other.snapshot
     ObjectRefreshing(context: context).turnIntoFault(other)
-    ChangeDiscarding(context: context).detach(other)
+    ObjectDetaching(context: context).detach(other)
     return row
   }
 

@@ -12,7 +12,6 @@ struct UndoReplay {
   func takeBack(_ record: UndoRecord) {
     context.confinement.check()
     context.processPendingChanges()
-    context.isReplaying = true
     let arriving = ReturningObjects(context: context, objects: record.deletions)
     arriving.bringBack()
     var pairs: [UndonePair] = []
@@ -29,7 +28,6 @@ struct UndoReplay {
     for object in touched { settle(object) }
     awaken(touched, record)
     context.processPendingChanges()
-    context.isReplaying = false
   }
 
   // MARK: Values

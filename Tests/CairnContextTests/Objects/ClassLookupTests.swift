@@ -62,7 +62,7 @@ import Testing
     let missed = entity(className: "InALibrary")
     try stack([missed]).use { context in
       #expect(type(of: context.make("EInALibrary")) == ManagedObject.self)
-      let kind = ObjectLookup(context: context).kind(for: missed)
+      let kind = context.factory.kind(for: missed)
       #expect(kind.missedAt == before || kind.mayBeOutdated)
       // Any library that nothing here links.
       let names = [

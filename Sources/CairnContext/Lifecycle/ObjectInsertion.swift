@@ -1,0 +1,54 @@
+import CairnModel
+
+/// Puts new objects into a context.
+struct ObjectInsertion {
+  let context: ManagedObjectContext
+
+  func insert(_ object: ManagedObject) {
+    context.confinement.check()
+    if object.entity.isAbstract {
+      // Who takes entity names from outside asks isAbstract first, as RecordWriting does.
+      fatalError(
+        "Cannot create an object of abstract entity \(object.entity.name ?? "?"); use one of its "
+          + "subentities.")
+    }
+    if let registry = object.registry {
+      guard registry === context.registry else {
+        // An object in two contexts is a mistake in the program; data cannot cause it.
+        fatalError("The object \(object.objectID) is in another context already.")
+      }
+      if object.isDeleted { resurrect(object) }
+      return
+    }
+    if object.slots == nil || object.snapshot != nil || !object.toManyValues.isEmpty {
+      object.becomeNew()
+    }
+    object.registry = context.registry
+    context.registry.add(object)
+    if context.retainsRegisteredObjects { context.registry.retained.insert(ObjectRef(object)) }
+    context.pending.mark(object, as: .inserted)
+    note(object)
+    context.scheduleProcessing()
+    object.awakeFromInsert()
+  }
+
+  private func note(_ object: ManagedObject) {
+    context.pending.note(object, .eventInserted)
+    if context.recordsUndo { context.event.log.append(object, .insertion) }
+  }
+
+  /// `insert(_:)` of an object that was deleted and not yet saved takes the deletion back.
+  private func resurrect(_ object: ManagedObject) {
+    if object.flags.contains(.discarded) {
+      object.flags.remove(.discarded)
+      context.pending.mark(object, as: .inserted)
+      note(object)
+    } else if object.flags.contains(.deleted) {
+      context.pending.mark(object, as: .updated)
+      note(object)
+    } else {
+      return
+    }
+    RelationshipRestoring(object).rejoin()
+  }
+}
