@@ -172,14 +172,14 @@ let package = Package(
     .plugin(
       name: "CairnModelPlugin", capability: .buildTool(), dependencies: ["cairn-modelgen"]),
 
-    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel"]),
+    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel", "TestSupport"]),
     .testTarget(
       name: "CairnSQLTests",
-      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnTesting"]),
+      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnTesting", "TestSupport"]),
     .testTarget(
       name: "CairnSQLiteTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnTesting",
+        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnTesting", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
@@ -187,43 +187,50 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
         "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
-        "ParitySamples", "CairnSQLite", "TestServers",
+        "ParitySamples", "CairnSQLite", "TestServers", "TestSupport",
       ], exclude: ["Golden"]),
     .testTarget(
       name: "CairnContextTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting", "CConcurrencyDebug", "CairnIdentity",
+        "CairnSQLite", "CairnTesting", "CConcurrencyDebug", "CairnIdentity", "TestSupport",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "CairnCoordinatorTests",
       dependencies: [
         "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
+        "TestSupport",
       ]),
     .testTarget(
       name: "CairnMigrationTests",
       dependencies: [
         "Cairn", "CairnMigration", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnPlatform", "CairnSQLite",
+        "CairnPlatform", "CairnSQLite", "TestSupport",
       ]),
     .testTarget(
       name: "CairnTests",
       dependencies: [
         "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
-        "CairnModel", "CFaultVFS", "ParitySamples",
+        "CairnModel", "CFaultVFS", "ParitySamples", "TestSupport",
       ],
       exclude: ["Inventory/Inventory.txt"]),
     // Rows and predicates that all stores must answer alike.
     .target(
       name: "ParitySamples", dependencies: ["CairnModel", "CairnContext"],
       path: "Tests/ParitySamples"),
+    // What tests of several targets need: a folder of their own, answers by their form, a model.
+    .target(
+      name: "TestSupport", dependencies: ["CairnModel", "CairnStore"], path: "Tests/TestSupport"),
     // Servers that tests start, each once a process.
-    .target(name: "TestServers", dependencies: ["CairnPlatform"], path: "Tests/TestServers"),
+    .target(
+      name: "TestServers", dependencies: ["CairnPlatform", "TestSupport"],
+      path: "Tests/TestServers"),
     // Turns the check for contexts' queues on before the tests begin.
     .target(name: "CConcurrencyDebug", path: "Tests/CConcurrencyDebug"),
     // Depends on nothing else of Cairn's: what a program sees that imports only CoreData.
@@ -249,7 +256,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
         "CairnAtomicStores", "CairnPostgreSQL", "CairnSQLite", "CairnTesting", "CFaultVFS",
-        "TestServers",
+        "TestServers", "TestSupport",
         // Damages files.
         .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Simulation/README.md"]),
@@ -260,6 +267,7 @@ let package = Package(
       dependencies: [
         "Cairn", "CairnDaemon", "CairnControl", "CairnSync", "CairnPlatform",
         "CFaultVFS", "CairnTesting", "TestServers", "cairnd", "cairnctl", "cairn-modelgen",
+        "TestSupport",
         .product(name: "Logging", package: "swift-log"),
         // Makes the files of other applications that the daemon must refuse.
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -267,13 +275,18 @@ let package = Package(
     .testTarget(name: "CairnDiagramsTests", dependencies: ["CairnDiagrams", "CairnControl"]),
     .testTarget(
       name: "CairnBrowserTests",
-      dependencies: ["Cairn", "CairnBrowser", "CairnControl", "CairnRecords", "CairnStore"]),
+      dependencies: [
+        "Cairn", "CairnBrowser", "CairnControl", "CairnRecords", "CairnStore", "TestSupport",
+      ]),
     .testTarget(
       name: "CairnRecordsTests",
-      dependencies: ["Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext"]),
+      dependencies: [
+        "Cairn", "CairnControl", "CairnRecords", "CairnModel", "CairnContext", "TestSupport",
+      ]),
     .testTarget(
       name: "CairnSwiftSourceTests", dependencies: ["CairnSwiftSource"], exclude: ["Fixtures"]),
-    .testTarget(name: "CairnPlatformTests", dependencies: ["CairnPlatform", "CairnTesting"]),
+    .testTarget(
+      name: "CairnPlatformTests", dependencies: ["CairnPlatform", "CairnTesting", "TestSupport"]),
     .testTarget(name: "RepositoryShapeTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -5,6 +5,7 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 /// Section 1 of the document on Core Data's XML format, chapter 20.1, and decision 0012.
@@ -14,8 +15,7 @@ import Testing
     opening data: Data, as type: String = "XML", options: [AnyHashable: Any]? = nil
   ) throws -> CoreDataError? {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let url = place.file()
+    let url = place.fileURL("store")
     try data.write(to: url)
     let error = Shelf.error { _ = try Shelf.open(type, at: url, options: options) }
     #expect(try Data(contentsOf: url) == data)
@@ -107,9 +107,8 @@ import Testing
 
   @Test func validationRefusesWhatTheFormatDoesNotKnow() throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     let data = try XMLStoreTests.file("<object type=\"TAG\" id=\"z1\"><extra/></object>")
-    let url = place.file()
+    let url = place.fileURL("store")
     try data.write(to: url)
     #expect(Shelf.error { _ = try Shelf.open("XML", at: url) } == nil)
     try data.write(to: url)
@@ -123,10 +122,9 @@ import Testing
 
   private func binary() throws -> Data {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open("Binary", at: place.file())
+    let (_, store) = try Shelf.open("Binary", at: place.fileURL("store"))
     try Shelf.insert("Tag", ["word": .string("x")], into: store)
-    return try Data(contentsOf: place.file())
+    return try Data(contentsOf: place.fileURL("store"))
   }
 
   @Test func everyCutOfABinaryFileIsNoticed() throws {
@@ -172,9 +170,8 @@ import Testing
   @Test(arguments: ["XML", "Binary"])
   func derivedAttributesAreRefused(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     let error = Shelf.error {
-      _ = try Shelf.open(type, at: place.file(), model: Shelf.model(withDerived: true))
+      _ = try Shelf.open(type, at: place.fileURL("store"), model: Shelf.model(withDerived: true))
     }
     #expect(error?.code == .persistentStoreIncompatibleSchema)
     #expect(place.names.isEmpty)
@@ -183,22 +180,20 @@ import Testing
   @Test(arguments: ["XML", "Binary"])
   func aFileOfAnotherModelVersionIsRefused(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    _ = try Shelf.open(type, at: place.file())
-    let before = try Data(contentsOf: place.file())
+    _ = try Shelf.open(type, at: place.fileURL("store"))
+    let before = try Data(contentsOf: place.fileURL("store"))
     let newer = Shelf.model()
     newer.entities[2].properties += [AttributeDescription(name: "extra", type: .string)]
-    let error = Shelf.error { _ = try Shelf.open(type, at: place.file(), model: newer) }
+    let error = Shelf.error { _ = try Shelf.open(type, at: place.fileURL("store"), model: newer) }
     #expect(error?.code == .persistentStoreIncompatibleVersionHash)
-    #expect(try Data(contentsOf: place.file()) == before)
+    #expect(try Data(contentsOf: place.fileURL("store")) == before)
   }
 
   @Test func namesThatDifferOnlyInCaseAreRefusedInXML() throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     let model = Shelf.model()
     model.entities[0].properties += [AttributeDescription(name: "fullname", type: .string)]
-    let error = Shelf.error { _ = try Shelf.open("XML", at: place.file(), model: model) }
+    let error = Shelf.error { _ = try Shelf.open("XML", at: place.fileURL("store"), model: model) }
     #expect(error?.code == .persistentStoreIncompatibleSchema)
     #expect(place.names.isEmpty)
   }

@@ -5,25 +5,8 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
-
-/// A folder of a test's own.
-struct TemporaryFolder: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-files-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  func file(_ name: String = "store") -> URL { url.appendingPathComponent(name) }
-  func remove() { try? FileManager.default.removeItem(at: url) }
-  /// The names of all files.
-  var names: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
-  }
-}
 
 enum Shelf {
   /// Authors with books, books with tags; tags in an order.
@@ -121,10 +104,7 @@ enum Shelf {
 
   static func rows(_ entityName: String, of store: PersistentStore) throws -> [RowSnapshot] {
     let entity = try #require(store.managedObjectModel.entitiesByName[entityName])
-    guard case .snapshots(let rows) = try store.fetch(StoreFetchRequest(entity: entity)) else {
-      return []
-    }
-    return rows
+    return try #require(try store.fetch(StoreFetchRequest(entity: entity)).snapshots)
   }
 
   static func value(_ name: String, of row: RowSnapshot) throws -> AttributeValue {

@@ -4,6 +4,7 @@ import CairnAtomicStores
 import CairnStore
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct FileStoreConformanceTests {
@@ -19,7 +20,6 @@ import Testing
 
   private func run(_ kind: any StoreKind, _ check: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     let suite = PersistentStoreConformance(kind: kind) {
       place.url.appendingPathComponent(UUID().uuidString)
     }

@@ -5,6 +5,7 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 /// Section 3 of the document on Core Data's XML format, chapters 20.1 and 20.2.
@@ -13,28 +14,25 @@ import Testing
 
   @Test(arguments: types) func aNewStoreHasItsFileAtOnce(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     #expect(place.names == ["store"])
-    #expect(try Shelf.open(type, at: place.file()).1.identifier == store.identifier)
+    #expect(try Shelf.open(type, at: place.fileURL("store")).1.identifier == store.identifier)
   }
 
   @Test(arguments: types) func aSaveLeavesNothingBesideTheFile(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     for _ in 0..<3 { try Shelf.insert("Tag", ["word": .string("x")], into: store) }
     #expect(place.names == ["store"])
-    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.file()).1).count == 3)
+    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.fileURL("store")).1).count == 3)
   }
 
   /// Core Data's name for no file: `NSPersistentStoreDescription()` has it.
   @Test(arguments: types) func atTheNullDeviceAStoreIsEmptyAndSavesToNowhere(type: String) throws {
     let null = URL(fileURLWithPath: "/dev/null")
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    try FileManager.default.createSymbolicLink(at: place.file("link"), withDestinationURL: null)
-    for url in [null, place.file("link")] {
+    try FileManager.default.createSymbolicLink(at: place.fileURL("link"), withDestinationURL: null)
+    for url in [null, place.fileURL("link")] {
       for _ in 0..<2 {
         let (coordinator, store) = try Shelf.open(type, at: url)
         #expect(try Shelf.rows("Tag", of: store).isEmpty)
@@ -50,15 +48,15 @@ import Testing
 
   @Test(arguments: types) func permissionsAreKept(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     func mode() throws -> Int? {
-      try FileManager.default.attributesOfItem(atPath: place.file().path)[.posixPermissions] as? Int
+      try FileManager.default.attributesOfItem(atPath: place.fileURL("store").path)[
+        .posixPermissions] as? Int
     }
     #expect(try mode() == 0o600)
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o640], ofItemAtPath: place.file().path)
-    let (_, again) = try Shelf.open(type, at: place.file())
+      [.posixPermissions: 0o640], ofItemAtPath: place.fileURL("store").path)
+    let (_, again) = try Shelf.open(type, at: place.fileURL("store"))
     try Shelf.insert("Tag", [:], into: again)
     #expect(try mode() == 0o640)
     _ = store
@@ -66,45 +64,41 @@ import Testing
 
   @Test(arguments: types) func aSymbolicLinkStays(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     try FileManager.default.createSymbolicLink(
-      at: place.file("link"), withDestinationURL: place.file("real"))
-    _ = try Shelf.open(type, at: place.file("real"))
-    let (_, store) = try Shelf.open(type, at: place.file("link"))
+      at: place.fileURL("link"), withDestinationURL: place.fileURL("real"))
+    _ = try Shelf.open(type, at: place.fileURL("real"))
+    let (_, store) = try Shelf.open(type, at: place.fileURL("link"))
     try Shelf.insert("Tag", [:], into: store)
     let destination = try FileManager.default.destinationOfSymbolicLink(
-      atPath: place.file("link").path)
+      atPath: place.fileURL("link").path)
     #expect(destination.hasSuffix("real"))
-    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.file("real")).1).count == 1)
+    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.fileURL("real")).1).count == 1)
   }
 
   @Test(arguments: types) func somebodyElsesChangesAreNotOverwritten(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, first) = try Shelf.open(type, at: place.file())
-    let (_, second) = try Shelf.open(type, at: place.file())
+    let (_, first) = try Shelf.open(type, at: place.fileURL("store"))
+    let (_, second) = try Shelf.open(type, at: place.fileURL("store"))
     try Shelf.insert("Tag", ["word": .string("theirs")], into: second)
-    let after = try Data(contentsOf: place.file())
+    let after = try Data(contentsOf: place.fileURL("store"))
     let error = Shelf.error { try Shelf.insert("Tag", ["word": .string("mine")], into: first) }
     #expect(error?.code == .persistentStoreSaveConflicts)
-    #expect(try Data(contentsOf: place.file()) == after)
+    #expect(try Data(contentsOf: place.fileURL("store")) == after)
     #expect(try Shelf.rows("Tag", of: first).isEmpty, "a refused save is not in memory either")
   }
 
   @Test(arguments: types) func aFileThatHasGoneIsWrittenAnew(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     try Shelf.insert("Tag", [:], into: store)
-    try FileManager.default.removeItem(at: place.file())
+    try FileManager.default.removeItem(at: place.fileURL("store"))
     try Shelf.insert("Tag", [:], into: store)
-    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.file()).1).count == 2)
+    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.fileURL("store")).1).count == 2)
   }
 
   @Test(arguments: types) func aSaveThatCannotBeWrittenChangesNothing(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let folder = place.file("folder")
+    let folder = place.fileURL("folder")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let url = folder.appendingPathComponent("store")
     let (_, store) = try Shelf.open(type, at: url)
@@ -116,24 +110,22 @@ import Testing
 
   @Test(arguments: types) func aReadOnlyStoreIsNotWritten(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    _ = try Shelf.open(type, at: place.file())
-    let before = try Data(contentsOf: place.file())
+    _ = try Shelf.open(type, at: place.fileURL("store"))
+    let before = try Data(contentsOf: place.fileURL("store"))
     let (_, store) = try Shelf.open(
-      type, at: place.file(), options: [StoreOptionKey.readOnly: true])
+      type, at: place.fileURL("store"), options: [StoreOptionKey.readOnly: true])
     #expect(store.isReadOnly)
     let error = Shelf.error { try Shelf.insert("Tag", [:], into: store) }
     #expect(error?.code == .persistentStoreSave)
-    #expect(try Data(contentsOf: place.file()) == before)
+    #expect(try Data(contentsOf: place.fileURL("store")) == before)
   }
 
   @Test(arguments: types) func aMissingFolderAndAMissingReadOnlyFileAreErrors(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let url = place.file("nowhere").appendingPathComponent("store")
+    let url = place.fileURL("nowhere").appendingPathComponent("store")
     #expect(Shelf.error { _ = try Shelf.open(type, at: url) }?.code == .persistentStoreOpen)
     let readOnly = Shelf.error {
-      _ = try Shelf.open(type, at: place.file(), options: [StoreOptionKey.readOnly: true])
+      _ = try Shelf.open(type, at: place.fileURL("store"), options: [StoreOptionKey.readOnly: true])
     }
     #expect(readOnly?.code == .persistentStoreOpen)
     #expect(place.names.isEmpty)
@@ -141,8 +133,7 @@ import Testing
 
   @Test(arguments: types) func metadataOfAClosedFileIsReadAndReplaced(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     try Shelf.insert("Tag", ["word": .string("x")], into: store)
     let kinds: [any StoreKind] = [XMLStoreKind(), BinaryStoreKind()]
     try PersistentStoreCoordinator.setMetadata(
@@ -150,50 +141,49 @@ import Testing
         "mood": "good",
         StoreMetadataKey.versionHashes: store.metadata[StoreMetadataKey.versionHashes] ?? "",
       ],
-      forPersistentStoreOfType: type, at: place.file(), options: nil, storeKinds: kinds)
+      forPersistentStoreOfType: type, at: place.fileURL("store"), options: nil, storeKinds: kinds)
     let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
-      ofType: type, at: place.file(), options: nil, storeKinds: kinds)
+      ofType: type, at: place.fileURL("store"), options: nil, storeKinds: kinds)
     #expect(metadata["mood"] as? String == "good")
     #expect(metadata[StoreMetadataKey.type] as? String == type)
     #expect(metadata[StoreMetadataKey.uuid] as? String == store.identity.identifier)
-    let again = try Shelf.open(type, at: place.file()).1
+    let again = try Shelf.open(type, at: place.fileURL("store")).1
     #expect(try Shelf.rows("Tag", of: again).count == 1, "the rows are still there")
   }
 
   @Test(arguments: types) func destroyingDeletesTheFile(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
     let coordinator = Shelf.coordinator()
-    _ = try Shelf.open(type, at: place.file())
-    try coordinator.destroyPersistentStore(at: place.file(), ofType: type)
+    _ = try Shelf.open(type, at: place.fileURL("store"))
+    try coordinator.destroyPersistentStore(at: place.fileURL("store"), ofType: type)
     #expect(place.names.isEmpty)
-    try coordinator.destroyPersistentStore(at: place.file(), ofType: type)
-    try Data("precious".utf8).write(to: place.file())
+    try coordinator.destroyPersistentStore(at: place.fileURL("store"), ofType: type)
+    try Data("precious".utf8).write(to: place.fileURL("store"))
     #expect(
-      Shelf.error { try coordinator.destroyPersistentStore(at: place.file(), ofType: type) }?.code
+      Shelf.error {
+        try coordinator.destroyPersistentStore(at: place.fileURL("store"), ofType: type)
+      }?.code
         == .persistentStoreInvalidType)
     #expect(place.names == ["store"])
     try coordinator.destroyPersistentStore(
-      at: place.file(), ofType: type, options: [StoreOptionKey.forceDestroy: true])
+      at: place.fileURL("store"), ofType: type, options: [StoreOptionKey.forceDestroy: true])
     #expect(place.names.isEmpty)
   }
 
   @Test(arguments: types) func replacingCopiesTheWholeStore(type: String) throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file("a"))
+    let (_, store) = try Shelf.open(type, at: place.fileURL("a"))
     try Shelf.insert("Tag", ["word": .string("x")], into: store)
     try Shelf.coordinator().replacePersistentStore(
-      at: place.file("b"), withPersistentStoreFrom: place.file("a"), ofType: type)
-    let copy = try Shelf.open(type, at: place.file("b")).1
+      at: place.fileURL("b"), withPersistentStoreFrom: place.fileURL("a"), ofType: type)
+    let copy = try Shelf.open(type, at: place.fileURL("b")).1
     #expect(try Shelf.rows("Tag", of: copy).count == 1)
     #expect(copy.identifier == store.identifier)
   }
 
   @Test(arguments: types) func manyThreadsReadWhileOneSaves(type: String) async throws {
     let place = try TemporaryFolder()
-    defer { place.remove() }
-    let (_, store) = try Shelf.open(type, at: place.file())
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
     let entity = try #require(store.managedObjectModel.entitiesByName["Tag"])
     await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<4 {
@@ -212,6 +202,6 @@ import Testing
       }
       for await succeeded in group { #expect(succeeded) }
     }
-    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.file()).1).count == 10)
+    #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.fileURL("store")).1).count == 10)
   }
 }

@@ -5,6 +5,7 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 /// The document on Core Data's XML format, sections 1 and 2.
@@ -43,13 +44,12 @@ import Testing
   }
 
   func open(_ data: Data, options: [AnyHashable: Any]? = nil) throws -> PersistentStore {
-    let url = place.file("read.xml")
+    let url = place.fileURL("read.xml")
     try data.write(to: url)
     return try Shelf.open("XML", at: url, options: options).1
   }
 
   @Test func aFileOfCoreDataIsRead() throws {
-    defer { place.remove() }
     let store = try open(
       try Self.file(
         """
@@ -91,7 +91,6 @@ import Testing
   }
 
   @Test func aMissingInverseIsAdded() throws {
-    defer { place.remove() }
     let store = try open(
       try Self.file(
         """
@@ -106,7 +105,6 @@ import Testing
   }
 
   @Test func numbersGoOnAfterTheHighestOfCounterAndObjects() throws {
-    defer { place.remove() }
     let byCounter = try open(try Self.file("<object type=\"TAG\" id=\"z104\"></object>"))
     #expect(try Shelf.row("Tag", [:], in: byCounter).objectID.rowKey == 131)
     let byObject = try open(try Self.file("<object type=\"TAG\" id=\"z999\"></object>"))
@@ -114,8 +112,7 @@ import Testing
   }
 
   @Test func theFileIsWrittenAsCoreDataWritesIt() throws {
-    defer { place.remove() }
-    let url = place.file()
+    let url = place.fileURL("store")
     let (_, store) = try Shelf.open("XML", at: url)
     let author = try Shelf.insert("Author", ["fullName": .string("A<B>\u{7}")], into: store)
     try Shelf.insert(
@@ -162,8 +159,7 @@ import Testing
   }
 
   @Test func objectURIsNameTheFilesNumbers() throws {
-    defer { place.remove() }
-    let (coordinator, store) = try Shelf.open("XML", at: place.file())
+    let (coordinator, store) = try Shelf.open("XML", at: place.fileURL("store"))
     let tag = try Shelf.insert("Tag", [:], into: store)
     let uri = tag.objectID.uriRepresentation()
     #expect(uri.absoluteString == "x-coredata://\(store.identity.identifier)/Tag/z102")
@@ -171,8 +167,7 @@ import Testing
   }
 
   @Test func everyMetadataValueSurvives() throws {
-    defer { place.remove() }
-    let url = place.file()
+    let url = place.fileURL("store")
     let (coordinator, store) = try Shelf.open("XML", at: url)
     let values: [String: Any] = [
       "text": "a\n<b> & \"c\"", "number": 7, "big": UInt64.max, "real": 1.25, "yes": true,
@@ -190,8 +185,7 @@ import Testing
   }
 
   @Test func metadataThatIsNoPropertyListStopsTheSave() throws {
-    defer { place.remove() }
-    let url = place.file()
+    let url = place.fileURL("store")
     let (coordinator, store) = try Shelf.open("XML", at: url)
     let before = try Data(contentsOf: url)
     coordinator.setMetadata(["object": NSObject()], for: store)
@@ -203,7 +197,6 @@ import Testing
 
   /// Chapter 4 of the document on fixtures: files of Xcode's are genuine XML stores.
   @Test func filesOfAppleAreReadAndWrittenByteForByte() throws {
-    defer { place.remove() }
     guard let folder = ProcessInfo.processInfo.environment["CAIRN_APPLE_FIXTURES"] else {
       print("skipped: CAIRN_APPLE_FIXTURES is not set")
       return

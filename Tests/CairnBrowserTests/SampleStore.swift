@@ -3,6 +3,7 @@ import Cairn
 import CairnRecords
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnBrowser
@@ -11,7 +12,7 @@ import Testing
 ///
 /// The folder is gone when the last user is.
 final class SampleStore: Sendable {
-  let folder: URL
+  let folder: TemporaryFolder
   let browsed: BrowsedStore
 
   /// A picture of one pixel.
@@ -22,14 +23,12 @@ final class SampleStore: Sendable {
         """) ?? Data()
   static let hostile = "<script>alert(\"1\")</script> & 'more'"
 
-  var url: URL { folder.appendingPathComponent("Library.sqlite") }
+  var url: URL { folder.fileURL("Library.sqlite") }
 
   /// - Parameter books: How many books the first author has.
   init(books: Int = 3, type: String = StoreTypeName.sqlite, keepsHistory: Bool = true) throws {
-    folder = URL(fileURLWithPath: NSTemporaryDirectory())
-      .appendingPathComponent("cairn-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let file = folder.appendingPathComponent("Library.sqlite")
+    folder = try TemporaryFolder()
+    let file = folder.fileURL("Library.sqlite")
     let model = Self.model
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     let store = try coordinator.addPersistentStore(
@@ -58,8 +57,6 @@ final class SampleStore: Sendable {
     try coordinator.remove(store)
     browsed = BrowsedStore(try ReadOnlyStore(path: file.path, model: nil))
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// Changes the store as another program does.
   func write(_ change: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws {

@@ -1,5 +1,6 @@
 // The sample domain of these tests: authors, their books, tags and chapters.
 import CairnAtomicStores
+import TestSupport
 @_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
@@ -133,16 +134,15 @@ enum StoreChoice: String, CaseIterable {
 final class Stack: Sendable {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
-  private let folder: URL?
+  private let folder: TemporaryFolder?
 
   deinit {
-    guard let folder else { return }
+    guard folder != nil else { return }
     // Whatever a test did, the file is as the format asks.
     if let found = try? (store as? any IntegrityChecking)?.verifyIntegrity() {
       #expect(found == [], "left in the store of a test")
     }
     try? coordinator.remove(store)
-    try? FileManager.default.removeItem(at: folder)
   }
 
   init(
@@ -154,11 +154,9 @@ final class Stack: Sendable {
       managedObjectModel: model, storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
     var url: URL?
     if choice == .sqlite {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "cairn-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let folder = try TemporaryFolder()
       self.folder = folder
-      url = folder.appendingPathComponent("Library.sqlite")
+      url = folder.fileURL("Library.sqlite")
     } else {
       folder = nil
     }

@@ -5,6 +5,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct AutomaticMigrationTests {
@@ -35,9 +36,8 @@ import Testing
   }
 
   @Test func theModelThatTheStoreRemembersIsTheSource() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     try open(url, Fixture.noteModel(version: 2), options)
     #expect(migrations(of: url) == 1)
     try open(url, Fixture.noteModel(version: 2), options)
@@ -45,9 +45,8 @@ import Testing
   }
 
   @Test func progressGoesFromZeroToOne() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     let reports = Mutex<[Double]>([])
     let description = PersistentStoreDescription(url: url)
     description.type = FileStoreKind.typeName
@@ -59,9 +58,8 @@ import Testing
   }
 
   @Test func withoutASourceModelTheErrorSaysSo() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     FileStoreLog.shared.state.withLock { $0.cachedModels[url.path] = nil }
     #expect(
       Fixture.code { try open(url, Fixture.noteModel(version: 2), options) }
@@ -74,9 +72,8 @@ import Testing
   }
 
   @Test func withoutInferenceThereIsNoMapping() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     var options = options
     options[StoreOptionKey.inferMappingModel] = NSNumber(value: false)
     #expect(
@@ -85,18 +82,16 @@ import Testing
   }
 
   @Test func aKindThatCannotMigrateSaysSo() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     #expect(
       Fixture.code { try open(url, Fixture.noteModel(version: 2), options, migrates: false) }
         == .migrationMissingMappingModel)
   }
 
   @Test func aReadOnlyStoreIsNotMigrated() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
     var options = options
     options[StoreOptionKey.readOnly] = NSNumber(value: true)
     #expect(
@@ -107,10 +102,9 @@ import Testing
 
   @Test(arguments: [false, true])
   func aStoreOfAnUnknownNewerModelIsRefusedAndUnchanged(extraEntity: Bool) throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let newer = Fixture.noteModel(version: extraEntity ? 1 : 2, extraEntity: extraEntity)
-    let url = try store(newer, in: folder)
+    let url = try store(newer, in: folder.url)
     let before = try Data(contentsOf: url)
     do {
       try open(url, Fixture.noteModel(), options)
@@ -124,9 +118,8 @@ import Testing
   }
 
   @Test func aKnownVersionMayLoseWhatTheModelDrops() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(Fixture.noteModel(version: 2), in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(version: 2), in: folder.url)
     var options = options
     options[StoreOptionKey.migrationSourceModels] = [Fixture.noteModel(version: 2)]
     try open(url, Fixture.noteModel(), options)

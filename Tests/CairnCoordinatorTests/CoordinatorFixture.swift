@@ -40,14 +40,6 @@ enum Fixture {
       managedObjectModel: model, storeKinds: [InMemoryStoreKind(), file])
   }
 
-  /// A folder of its own for a test; removed by the caller's `defer`.
-  static func folder() throws -> URL {
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-coordinator-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    return url
-  }
-
   /// The code of the error that the body throws.
   static func code(_ body: () throws -> Void) -> CoreDataError.Code? {
     do {

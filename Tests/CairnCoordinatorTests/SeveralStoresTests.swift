@@ -5,6 +5,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Remembers what a coordinator told it.
@@ -55,7 +56,7 @@ private final class Listener: CoordinatorObserver {
   ) throws -> [String] {
     var request = try request(coordinator)
     change(&request)
-    guard case .snapshots(let rows) = try coordinator.fetch(request, in: stores) else { return [] }
+    let rows = try #require(try coordinator.fetch(request, in: stores).snapshots)
     return Fixture.texts(rows)
   }
 
@@ -64,10 +65,7 @@ private final class Listener: CoordinatorObserver {
     #expect(try texts(coordinator) { _ in }.isEmpty)
     var request = try request(coordinator)
     request.result = .count
-    guard case .count(0) = try coordinator.fetch(request) else {
-      Issue.record("not a count of 0")
-      return
-    }
+    #expect(try coordinator.fetch(request).count == 0)
     #expect(
       Fixture.code { _ = try coordinator.storeForInserting(request.entity) }
         == .persistentStoreSave)
@@ -105,10 +103,7 @@ private final class Listener: CoordinatorObserver {
     request.result = .count
     request.offset = 1
     request.limit = 10
-    guard case .count(let count) = try coordinator.fetch(request) else {
-      Issue.record("no count")
-      return
-    }
+    let count = try #require(try coordinator.fetch(request).count)
     #expect(count == 3)
     request.offset = 0
     request.limit = 0
@@ -120,10 +115,7 @@ private final class Listener: CoordinatorObserver {
           .init(
             key: "n", expression: ObjectExpression(format: "count:(text)"), type: .integer64),
         ], groupBy: [ObjectExpression(forKeyPath: "text")]))
-    guard case .dictionaries(let rows) = try coordinator.fetch(request) else {
-      Issue.record("no dictionaries")
-      return
-    }
+    let rows = try #require(try coordinator.fetch(request).dictionaries)
     #expect(
       rows == [
         ["text": .string("a"), "n": .integer(2)], ["text": .string("b"), "n": .integer(2)],
@@ -303,7 +295,7 @@ private final class Listener: CoordinatorObserver {
     let mixed = [tags[0]] + held + tags
     coordinator.retainRows(mixed)
     // A read after many unclaimed rows sweeps those of earlier reads.
-    guard case .snapshots = try coordinator.fetch(request(coordinator)) else { return }
+    _ = try #require(try coordinator.fetch(request(coordinator)).snapshots)
     _ = try coordinator.fetch(request(coordinator, "Tag"))
     #expect(held.allSatisfy { coordinator.cachedSnapshot(for: $0) != nil })
     #expect(try coordinator.snapshots(for: loose).allSatisfy { $0 != nil })

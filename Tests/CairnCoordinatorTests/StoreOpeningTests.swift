@@ -4,6 +4,7 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct StoreOpeningTests {
@@ -37,42 +38,38 @@ import Testing
   }
 
   @Test func theSameFileCannotBeOpenedTwice() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let coordinator = Fixture.coordinator()
-    let url = folder.appendingPathComponent("a.store")
+    let url = folder.fileURL("a.store")
     _ = try add(coordinator, at: url)
-    let other = folder.appendingPathComponent("x/../a.store")
+    let other = folder.fileURL("x/../a.store")
     #expect(Fixture.code { _ = try add(coordinator, at: url) } == .persistentStoreOpen)
     #expect(Fixture.code { _ = try add(coordinator, at: other) } == .persistentStoreOpen)
     #expect(coordinator.persistentStores.count == 1)
   }
 
   @Test func aCopyOfAnOpenStoreIsRefusedForItsUUID() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let coordinator = Fixture.coordinator()
-    let url = folder.appendingPathComponent("a.store")
-    let copy = folder.appendingPathComponent("b.store")
+    let url = folder.fileURL("a.store")
+    let copy = folder.fileURL("b.store")
     _ = try add(coordinator, at: url)
     try FileManager.default.copyItem(at: url, to: copy)
     #expect(Fixture.code { _ = try add(coordinator, at: copy) } == .persistentStoreOpen)
   }
 
   @Test func aMissingFolderIsAnErrorAndIsNotCreated() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("missing/a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("missing/a.store")
     #expect(
       Fixture.code { _ = try add(Fixture.coordinator(), at: url) } == .persistentStoreOpen)
     #expect(
-      !FileManager.default.fileExists(atPath: folder.appendingPathComponent("missing").path))
+      !FileManager.default.fileExists(atPath: folder.fileURL("missing").path))
   }
 
   @Test func anUnknownConfigurationIsRefused() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
     let code = Fixture.code {
       _ = try add(Fixture.coordinator(), at: url, configuration: "Nonsense")
     }
@@ -81,9 +78,8 @@ import Testing
   }
 
   @Test func aReadOnlyStoreMustExist() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
     let options = [StoreOptionKey.readOnly: NSNumber(value: true)]
     #expect(
       Fixture.code { _ = try add(Fixture.coordinator(), at: url, options: options) }
@@ -98,9 +94,8 @@ import Testing
   }
 
   @Test func aFileThatIsNoStoreIsRefusedAndUnchanged() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
     let junk = Data("no store at all".utf8)
     try junk.write(to: url)
     #expect(
@@ -109,9 +104,8 @@ import Testing
   }
 
   @Test func aStoreOfAnotherTypeIsRefused() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
     try FileStoreKind.write(
       [StoreMetadataKey.type: "XML", StoreMetadataKey.uuid: UUID().uuidString], to: url)
     #expect(
@@ -119,9 +113,8 @@ import Testing
   }
 
   @Test func anotherModelVersionIsRefusedWithReasonAndNames() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
     _ = try add(Fixture.coordinator(), at: url)
     let before = try Data(contentsOf: url)
     do {
@@ -162,12 +155,11 @@ import Testing
   }
 
   @Test func asynchronousDescriptionsCallTheHandlerOnceFromElsewhere() async throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let coordinator = Fixture.coordinator()
     for (name, succeeds) in [("a.store", true), ("missing/b.store", false)] {
       let (results, feed) = AsyncStream.makeStream(of: Bool.self)
-      let description = PersistentStoreDescription(url: folder.appendingPathComponent(name))
+      let description = PersistentStoreDescription(url: folder.fileURL(name))
       description.type = FileStoreKind.typeName
       description.shouldAddStoreAsynchronously = true
       coordinator.addPersistentStore(with: description) { _, error in
@@ -182,10 +174,9 @@ import Testing
   }
 
   @Test func oneFileAddedFromManyThreadsIsOpenedOnce() throws {
-    let folder = try Fixture.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let coordinator = Fixture.coordinator()
-    let url = folder.appendingPathComponent("a.store")
+    let url = folder.fileURL("a.store")
     DispatchQueue.concurrentPerform(iterations: 16) { _ in
       _ = try? coordinator.addPersistentStore(
         ofType: FileStoreKind.typeName, configurationName: nil, at: url)

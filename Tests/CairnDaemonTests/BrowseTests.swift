@@ -2,6 +2,7 @@
 import Cairn
 import Foundation
 import FoundationNetworking
+import TestSupport
 import Testing
 
 @Suite struct BrowseTests {

@@ -3,6 +3,7 @@ import Cairn
 import CairnControl
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -2,6 +2,7 @@ import CairnControl
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The real program, without systemd: this test stands in for the service manager.

@@ -1,6 +1,7 @@
 // What the build plugin's tool writes beside the sources of a target, by the real program.
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The DocC page PortingSources: what the companion file has.

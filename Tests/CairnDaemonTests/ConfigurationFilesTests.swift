@@ -1,5 +1,6 @@
 // What is found in several files, and what is wrong in several places.
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -1,5 +1,6 @@
 import CairnPlatform
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnDaemon
@@ -194,8 +195,11 @@ import Testing
     // A replica that is not there by default stands behind signs that are to be taken away.
     let text = try String(contentsOfFile: path, encoding: .utf8)
       .replacing(#/(?m)^  \#([- ]) /#) { "  \($0.output.1) " }
-    let loader = ConfigurationLoader(
-      path: try copyOf(text), environment: [:], groups: { _ in 1 })
+    let folder = try TemporaryFolder()
+    let copy = folder.file("cairnd.yaml")
+    try text.write(toFile: copy, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
+    let loader = ConfigurationLoader(path: copy, environment: [:], groups: { _ in 1 })
     // Both ways: a key in the example that is not known is a problem, and each known key stands there.
     _ = try loader.load()
     let words = Set(
@@ -216,12 +220,5 @@ import Testing
     known.insert("replicas")
     #expect(known.count > 20)
     #expect(words == known)
-  }
-
-  private func copyOf(_ text: String) throws -> String {
-    let path = NSTemporaryDirectory() + "cairnd-\(UUID().uuidString).yaml"
-    try text.write(toFile: path, atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    return path
   }
 }

@@ -2,6 +2,7 @@
 import CairnControl
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

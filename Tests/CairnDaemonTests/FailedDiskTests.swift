@@ -7,6 +7,7 @@ import CairnTesting
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

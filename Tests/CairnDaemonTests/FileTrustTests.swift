@@ -1,6 +1,7 @@
 // Which files and folders can be changed by users who have no role.
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -3,6 +3,7 @@ import CairnControl
 import CairnSync
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

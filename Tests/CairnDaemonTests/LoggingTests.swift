@@ -3,6 +3,7 @@ import CairnTesting
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -3,6 +3,7 @@ import Cairn
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MigrateCommandTests {

@@ -1,6 +1,7 @@
 // The real `cairnctl model check` and `diff` with files that are no models, and with Apple's.
 import CairnPlatform
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ModelCommandTests {

@@ -1,5 +1,6 @@
 // cairnctl model port: the real program on files. It needs no daemon.
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct PortCommandTests {

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import NIOCore
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

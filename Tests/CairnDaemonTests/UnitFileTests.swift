@@ -1,6 +1,7 @@
 // The unit files, as systemd itself judges and runs them.
 import CairnPlatform
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct UnitFileTests {

@@ -106,9 +106,10 @@ private final class ShapeProbe: Decoder {
   }
 
   fileprivate func note(_ name: String, _ shape: WireShape) {
-    guard case .object(var members) = self.shape else { return }
-    members[name] = shape
-    self.shape = .object(members)
+    if case .object(var members) = self.shape {
+      members[name] = shape
+      self.shape = .object(members)
+    }
   }
 
   private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct AutomaticMappingTests {
@@ -36,9 +37,8 @@ import Testing
   }
 
   @Test func aMappingModelComesBeforeInference() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let given = options([StoreOptionKey.migrationMappingModels: [try mapping()]])
     try Shelf.with(Shelf.second(), "SQLite", url, given) { context throws in
       #expect(
@@ -53,9 +53,8 @@ import Testing
   }
 
   @Test func withoutOneTheDifferenceMustBeInferable() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     #expect(
       Shelf.code { try Shelf.with(Shelf.second(), "SQLite", url, options()) { _ in } }
         == .inferredMappingModel)
@@ -65,9 +64,8 @@ import Testing
   }
 
   @Test func aMappingForOtherModelsIsPassedOver() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let given = options([StoreOptionKey.migrationMappingModels: [try mapping()]])
     try Shelf.with(Shelf.grown(), "SQLite", url, given) { context throws in
       #expect(

@@ -87,13 +87,6 @@ enum Shelf {
     attribute(name, type, optional: true, value)
   }
 
-  static func folder() throws -> URL {
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("CairnMigrationTests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    return url
-  }
-
   /// A store of the first version: two authors, three books, one without author.
   static func store(
     _ type: String = "SQLite", in folder: URL, model: ManagedObjectModel = first()

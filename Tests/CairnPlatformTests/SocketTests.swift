@@ -1,6 +1,7 @@
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SocketTests {

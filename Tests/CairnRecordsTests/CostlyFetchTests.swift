@@ -4,16 +4,16 @@ import Cairn
 import CairnControl
 import CairnRecords
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct CostlyFetchTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
   private let coordinator: PersistentStoreCoordinator
 
   /// A team with many members.
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     let person = EntityDescription(
       name: "Person", properties: [AttributeDescription(name: "age", type: .integer32)])
     let team = EntityDescription(
@@ -29,7 +29,7 @@ import Testing
     coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     _ = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: folder.appendingPathComponent("Teams.sqlite"))
+      at: folder.fileURL("Teams.sqlite"))
     let context = context()
     try context.performAndWait {
       let all = ManagedObject(entity: team, insertInto: context)

@@ -2,16 +2,13 @@
 import Cairn
 import CairnRecords
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ReadOnlyStoreTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
 
-  init() throws {
-    folder = URL(fileURLWithPath: NSTemporaryDirectory())
-      .appendingPathComponent("cairn-\(UUID().uuidString.prefix(8))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
   private static var model: ManagedObjectModel {
     let model = ManagedObjectModel()
@@ -23,7 +20,7 @@ import Testing
   }
 
   private func store(_ type: String) throws -> String {
-    let url = folder.appendingPathComponent("Notes.\(type)")
+    let url = folder.fileURL("Notes.\(type)")
     let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model)
     let store = try coordinator.addPersistentStore(
       ofType: type, configurationName: nil, at: url, options: [:])
@@ -42,7 +39,7 @@ import Testing
 
   /// A model package whose second version lacks the attribute.
   private func package() throws -> String {
-    let package = folder.appendingPathComponent("Notes.xcdatamodeld")
+    let package = folder.fileURL("Notes.xcdatamodeld")
     func write(_ version: String, _ attributes: String) throws {
       let file = package.appendingPathComponent("\(version).xcdatamodel")
       try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
@@ -95,12 +92,12 @@ import Testing
   }
 
   @Test func whatIsNoFileOfAStoreIsRefused() throws {
-    let empty = folder.appendingPathComponent("empty")
-    let junk = folder.appendingPathComponent("junk")
+    let empty = folder.fileURL("empty")
+    let junk = folder.fileURL("junk")
     try Data().write(to: empty)
     try Data("hello".utf8).write(to: junk)
     let model = try package()
-    for path in [folder.path, empty.path, junk.path, folder.path + "/nothing", "/dev/null"] {
+    for path in [folder.path, empty.path, junk.path, folder.file("nothing"), "/dev/null"] {
       #expect(throws: ReadOnlyStoreError.self, "\(path)") {
         try ReadOnlyStore(path: path, model: model)
       }

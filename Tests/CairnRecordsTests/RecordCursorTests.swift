@@ -3,11 +3,13 @@
 import Cairn
 import CairnControl
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnRecords
 
 @Suite struct RecordCursorTests {
+  private let folder: TemporaryFolder
   private let coordinator: PersistentStoreCoordinator
   private let context: ManagedObjectContext
 
@@ -15,8 +17,7 @@ import Testing
   private static let count = RecordFetch.batchSize * 7 / 2
 
   init() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     let item = EntityDescription(
       name: "Item",
       properties: [
@@ -35,7 +36,7 @@ import Testing
     coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     _ = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: folder.appendingPathComponent("Items.sqlite"))
+      at: folder.fileURL("Items.sqlite"))
     context = ManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait { [context] in

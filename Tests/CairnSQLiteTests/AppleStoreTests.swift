@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -21,12 +22,9 @@ import Testing
 
   /// Runs `body` on a copy of every store, with the model it was written with.
   private func onCopies(_ body: (URL, ManagedObjectModel) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     for store in try stores() {
-      let copy = folder.appendingPathComponent(store.lastPathComponent)
+      let copy = folder.url.appendingPathComponent(store.lastPathComponent)
       for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store.path + suffix) {
         try FileManager.default.copyItem(atPath: store.path + suffix, toPath: copy.path + suffix)
         try FileManager.default.setAttributes(
@@ -183,7 +181,7 @@ import Testing
     let request = StoreFetchRequest(
       entity: recipe, predicate: ObjectPredicate(format: "ingredients.@count > 0"),
       sortDescriptors: [ObjectSortDescriptor(key: "name", ascending: true)])
-    guard case .snapshots(let rows) = try store.fetch(request) else { return }
+    let rows = try #require(try store.fetch(request).snapshots)
     #expect(!rows.isEmpty)
     for row in rows {
       guard case .string(let name) = fixture.value(row, "name") else {

@@ -4,6 +4,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -30,8 +31,7 @@ import Testing
 
   private func projects(of store: SQLiteStore, _ fixture: StoreFixture) throws -> [RowSnapshot] {
     let request = StoreFetchRequest(entity: try fixture.entity("Project"))
-    guard case .snapshots(let rows) = try store.fetch(request) else { return [] }
-    return rows
+    return try #require(try store.fetch(request).snapshots)
   }
 
   private func save(_ title: String, of rows: [RowSnapshot], in store: SQLiteStore) throws {

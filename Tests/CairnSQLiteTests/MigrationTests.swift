@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -86,8 +87,7 @@ import Testing
     let description = try #require(store.managedObjectModel.entitiesByName[entity])
     var request = StoreFetchRequest(entity: description)
     request.sortDescriptors = [ObjectSortDescriptor(key: "objectID", ascending: true)]
-    guard case .snapshots(let rows) = try store.fetch(request) else { return [] }
-    return rows
+    return try #require(try store.fetch(request).snapshots)
   }
 
   private func relationship(

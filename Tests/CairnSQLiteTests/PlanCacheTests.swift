@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQL
@@ -41,7 +42,7 @@ import Testing
   ) throws -> [Int64] {
     var request = StoreFetchRequest(entity: try fixture.entity(entity), predicate: predicate)
     change(&request)
-    guard case .snapshots(let rows) = try fixture.store.fetch(request) else { return [] }
+    let rows = try #require(try fixture.store.fetch(request).snapshots)
     return rows.compactMap(\.objectID.rowKey)
   }
 
@@ -189,16 +190,10 @@ import Testing
         var request = StoreFetchRequest(
           entity: try fixture.entity("Employee"), predicate: predicate, limit: limit)
         request.result = .objectIDs
-        guard case .objectIDs(let ids) = try fixture.store.fetch(request) else {
-          Issue.record("no object IDs")
-          return
-        }
+        let ids = try #require(try fixture.store.fetch(request).objectIDs)
         #expect(ids.compactMap(\.rowKey) == found)
         request.result = .count
-        guard case .count(let count) = try fixture.store.fetch(request) else {
-          Issue.record("no count")
-          return
-        }
+        let count = try #require(try fixture.store.fetch(request).count)
         #expect(count == found.count)
       }
     }

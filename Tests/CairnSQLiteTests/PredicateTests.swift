@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQL
@@ -62,9 +63,7 @@ import Testing
   ) throws -> (sql: [Int64], memory: [Int64], isWhollySQL: Bool) {
     let request = StoreFetchRequest(entity: try fixture.entity(entity), predicate: predicate)
     let plan = try SQLQueryPlan(request, schema: fixture.store.schema)
-    guard case .snapshots(let found) = try fixture.store.fetch(request) else {
-      return ([], [], true)
-    }
+    let found = try #require(try fixture.store.fetch(request).snapshots)
     let all = try fixture.fetch(entity)
     let memory = try fixture.store.readConsistently { lookup in
       let graph = StoredGraph(lookup: lookup)
@@ -224,9 +223,9 @@ import Testing
           ]
           var request = StoreFetchRequest(
             entity: try fixture.entity("Employee"), sortDescriptors: descriptors)
-          guard case .snapshots(let bySQL) = try fixture.store.fetch(request) else { return }
+          let bySQL = try #require(try fixture.store.fetch(request).snapshots)
           request.sortDescriptors = []
-          guard case .snapshots(let all) = try fixture.store.fetch(request) else { return }
+          let all = try #require(try fixture.store.fetch(request).snapshots)
           let byMemory = try fixture.store.readConsistently { lookup in
             let graph = StoredGraph(lookup: lookup)
             return try all.map(graph.view).sorted { try descriptors.areInIncreasingOrder($0, $1) }
@@ -244,13 +243,13 @@ import Testing
         entity: try fixture.entity("Employee"), predicate: try ObjectPredicate.parse(format),
         sortDescriptors: [ObjectSortDescriptor(key: "email", ascending: true)],
         result: .objectIDs)
-      guard case .objectIDs(let all) = try fixture.store.fetch(request) else { return }
+      let all = try #require(try fixture.store.fetch(request).objectIDs)
       request.limit = 3
       request.offset = 2
-      guard case .objectIDs(let some) = try fixture.store.fetch(request) else { return }
+      let some = try #require(try fixture.store.fetch(request).objectIDs)
       #expect(some == Array(all[2..<5]))
       request.result = .count
-      guard case .count(let count) = try fixture.store.fetch(request) else { return }
+      let count = try #require(try fixture.store.fetch(request).count)
       #expect(count == 3)
     }
   }
@@ -273,15 +272,15 @@ import Testing
       entity: try fixture.entity("Employee"), predicate: ObjectPredicate(format: "company != nil"),
       sortDescriptors: [ObjectSortDescriptor(key: "company.name", ascending: true)],
       result: .dictionaries(try columns()))
-    guard case .dictionaries(let rows) = try fixture.store.fetch(request) else { return }
-    #expect(rows.map { $0["company"] } == [.string("Acme"), .string("Beta"), .string("acme")])
-    for row in rows {
-      guard case .string(let company)? = row["company"] else { continue }
+    let rows = try #require(try fixture.store.fetch(request).dictionaries)
+    let companies = ["Acme", "Beta", "acme"]
+    #expect(rows.map { $0["company"] } == companies.map { .string($0) })
+    for (row, company) in zip(rows, companies) {
       let members = try fixture.fetch("Employee", "company.name == '\(company)'")
       #expect(row["n"] == .integer(Int64(members.count)))
     }
     request.result = .dictionaries(try columns("n > 1000"))
-    guard case .dictionaries(let none) = try fixture.store.fetch(request) else { return }
+    let none = try #require(try fixture.store.fetch(request).dictionaries)
     #expect(none.isEmpty)
     request.result = .dictionaries(
       .init(
@@ -289,7 +288,7 @@ import Testing
           Column(key: "age", expression: ObjectExpression(forKeyPath: "age"), type: .integer32)
         ], distinct: true))
     request.sortDescriptors = [ObjectSortDescriptor(key: "age", ascending: true)]
-    guard case .dictionaries(let ages) = try fixture.store.fetch(request) else { return }
+    let ages = try #require(try fixture.store.fetch(request).dictionaries)
     #expect(Set(ages).count == ages.count)
     request.result = .dictionaries(
       .init(
@@ -298,7 +297,7 @@ import Testing
           Column(
             key: "c", expression: ObjectExpression(forKeyPath: "company"), type: .objectID),
         ]))
-    guard case .dictionaries(let objects) = try fixture.store.fetch(request) else { return }
+    let objects = try #require(try fixture.store.fetch(request).dictionaries)
     let employees = try fixture.fetch("Employee", "company != nil")
     #expect(
       Set(objects.compactMap { $0["id"] }) == Set(employees.map { .object($0.objectID) }))

@@ -2,6 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -92,7 +93,8 @@ enum SampleModel {
 
 /// A store in a folder of its own, removed at the end.
 final class StoreFixture {
-  let folder: URL
+  private let temporary: TemporaryFolder
+  var folder: URL { temporary.url }
   let url: URL
   let model: ManagedObjectModel
   let store: SQLiteStore
@@ -100,18 +102,10 @@ final class StoreFixture {
   var isDamagedOnPurpose = false
 
   init(options: [AnyHashable: Any] = [:], model: ManagedObjectModel? = nil) throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    url = folder.appendingPathComponent("Test.sqlite")
+    temporary = try TemporaryFolder()
+    url = temporary.fileURL("Test.sqlite")
     self.model = try model ?? SampleModel.make()
-    do {
-      store = try Self.open(url, self.model, options)
-    } catch {
-      // No deinit of a fixture that was refused.
-      try? FileManager.default.removeItem(at: folder)
-      throw error
-    }
+    store = try Self.open(url, self.model, options)
   }
 
   deinit {
@@ -121,7 +115,6 @@ final class StoreFixture {
       #expect(found == [], "left in the store of a test")
     }
     try? store.close()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   static func open(
@@ -201,8 +194,7 @@ final class StoreFixture {
       entity: try self.entity(entity),
       predicate: predicate.map { ObjectPredicate(format: $0) })
     if let sort { request.sortDescriptors = [ObjectSortDescriptor(key: sort, ascending: true)] }
-    guard case .snapshots(let rows) = try store.fetch(request) else { return [] }
-    return rows
+    return try #require(try store.fetch(request).snapshots)
   }
 
   /// The first column of every row of a query, as text, through a connection of its own.

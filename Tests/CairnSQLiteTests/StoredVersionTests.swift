@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -18,13 +19,10 @@ import Testing
     _ body: (String, [String: Any], ManagedObjectModel?) throws -> Void
   ) throws {
     let stores = try #require(Self.folder).appendingPathComponent("apple-stores")
-    let copies = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: copies) }
+    let copies = try TemporaryFolder()
     let names = try FileManager.default.contentsOfDirectory(atPath: stores.path)
     for name in names.sorted() where name.hasSuffix(".sqlite") {
-      let copy = copies.appendingPathComponent(name)
+      let copy = copies.fileURL(name)
       try FileManager.default.copyItem(at: stores.appendingPathComponent(name), to: copy)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy.path)
       try body(

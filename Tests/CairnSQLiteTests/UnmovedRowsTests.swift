@@ -2,6 +2,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -22,11 +23,8 @@ import Testing
   }
 
   private func withStore(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("UnmovedRows-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("Store.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("Store.sqlite")
     try StoreFixture.open(url, model()).close()
     try DatabaseQueue(path: url.path).write { database in
       for key in 1...50 {
@@ -57,7 +55,7 @@ import Testing
     let slot = try #require(entity.layout.slotByName[name])
     var request = StoreFetchRequest(entity: entity)
     request.sortDescriptors = [ObjectSortDescriptor(key: "objectID", ascending: true)]
-    guard case .snapshots(let rows) = try store.fetch(request) else { return [] }
+    let rows = try #require(try store.fetch(request).snapshots)
     return rows.map { $0[slot] }
   }
 
@@ -166,11 +164,8 @@ import Testing
   }
 
   private func withPair(_ body: (URL, DatabaseQueue) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("UnmovedRows-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("Store.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("Store.sqlite")
     try StoreFixture.open(url, pair()).close()
     let queue = try DatabaseQueue(path: url.path)
     defer { try? queue.close() }

@@ -1,6 +1,7 @@
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -19,7 +20,7 @@ import Testing
 
   private func count(in store: SQLiteStore, _ fixture: StoreFixture) throws -> Int {
     let request = StoreFetchRequest(entity: try fixture.entity("Project"), result: .objectIDs)
-    guard case .objectIDs(let found) = try store.fetch(request) else { return -1 }
+    let found = try #require(try store.fetch(request).objectIDs)
     return found.count
   }
 

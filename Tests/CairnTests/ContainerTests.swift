@@ -1,6 +1,7 @@
 // The container: where models and stores are looked for, and how loading reports.
 
 import Cairn
+import TestSupport
 @testable import CairnStack
 import Foundation
 import Testing
@@ -19,14 +20,6 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
     let model = ManagedObjectModel()
     model.entities = [note]
     return model
-  }
-
-  private func withFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-container-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
   }
 
   @Test func storesAtDevNullAreSeparateAndKeptByNobody() throws {
@@ -66,7 +59,7 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
   }
 
   @Test func theDefaultStoreIsMadeInTheDefaultFolder() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let home = folder.appendingPathComponent("made/for/it")
       FolderContainer.$folder.withValue(home) {
         let container = FolderContainer(name: "Notes", managedObjectModel: model())
@@ -86,7 +79,7 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
   }
 
   @Test func oneFailureDoesNotStopTheOthers() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let container = PersistentContainer(name: "Notes", managedObjectModel: model())
       container.persistentStoreDescriptions = ["missing/a.sqlite", "b.sqlite"].map {
         PersistentStoreDescription(url: folder.appendingPathComponent($0))
@@ -99,7 +92,7 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
   }
 
   @Test func aMissingModelIsReportedWhenStoresAreLoaded() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let container = PersistentContainer(
         name: "Nowhere", lookup: ModelLookup(name: "Nowhere", folders: [folder]))
       var messages: [String] = []
@@ -111,7 +104,7 @@ private final class FolderContainer: PersistentContainer, @unchecked Sendable {
   }
 
   @Test func xcodeSourcesAreFoundByName() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let version = folder.appendingPathComponent("Notes.xcdatamodeld/Notes.xcdatamodel")
       try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
       let source = """

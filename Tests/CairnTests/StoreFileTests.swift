@@ -3,6 +3,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct StoreFileTests {
@@ -13,14 +14,6 @@ import Testing
         name: "Note", properties: [AttributeDescription(name: "text", type: .string)])
     ]
     return model
-  }
-
-  private func withFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-files-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
   }
 
   private func error(_ body: () throws -> Void) -> CoreDataError? {
@@ -60,7 +53,7 @@ import Testing
   }
 
   @Test func aStoreThatIsClosedIsInOneFile() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("notes.sqlite")
       for round in 0..<2 {
         // The second time there is something to be read, too.
@@ -72,7 +65,7 @@ import Testing
   }
 
   @Test func aFileThatIsNotSQLiteIsRefusedAndUnchanged() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let junk = Data(String(repeating: "not a database at all\n", count: 100).utf8)
       try junk.write(to: url)
@@ -87,7 +80,7 @@ import Testing
   }
 
   @Test func aFolderInPlaceOfTheFileIsRefused() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
       let problem = error { try coordinator.addPersistentStore(type: .sqlite, at: folder) }
       #expect(problem?.code == .persistentStoreOpen)
@@ -95,7 +88,7 @@ import Testing
   }
 
   @Test func aModelWithoutMigrationOptionsMustMatch() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       try makeStore(at: url, notes: 1)
       let other = ManagedObjectModel()
@@ -112,7 +105,7 @@ import Testing
   }
 
   @Test func metadataIsReadAndWrittenWithoutOpening() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       try makeStore(at: url, notes: 0)
       var metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
@@ -135,7 +128,7 @@ import Testing
   }
 
   @Test func destroyingLeavesAnEmptyStoreAndRemovesOneThatIsOpen() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       try makeStore(at: url, notes: 3)
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
@@ -149,7 +142,7 @@ import Testing
   }
 
   @Test func replacingMakesACopy() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let source = folder.appendingPathComponent("a.sqlite")
       let copy = folder.appendingPathComponent("b.sqlite")
       try makeStore(at: source, notes: 2)

@@ -2,16 +2,13 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct TutorialTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-tutorial-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
   /// Departments have employees; a department's employees go with it, its building stays.
   private static func model(withEmail: Bool = false) -> ManagedObjectModel {
@@ -56,7 +53,7 @@ import Testing
     type: String, file: String = "company.sqlite", model: ManagedObjectModel = model()
   ) throws -> PersistentContainer {
     let container = PersistentContainer(name: "Company", managedObjectModel: model)
-    let description = PersistentStoreDescription(url: folder.appendingPathComponent(file))
+    let description = PersistentStoreDescription(url: folder.fileURL(file))
     description.type = type
     container.persistentStoreDescriptions = [description]
     var problems: [any Error] = []
@@ -101,7 +98,6 @@ import Testing
 
   @Test(arguments: ["SQLite", "InMemory"])
   func insertSaveFetch(type: String) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let container = try container(type: type)
     try fill(container)
     let context = container.newBackgroundContext()
@@ -116,7 +112,6 @@ import Testing
 
   @Test(arguments: ["SQLite", "InMemory"])
   func relationshipsAreReadFromBothSides(type: String) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let container = try container(type: type)
     try fill(container)
     let context = container.newBackgroundContext()
@@ -143,7 +138,6 @@ import Testing
 
   @Test(arguments: ["SQLite", "InMemory"])
   func deleteRulesCascadeAndDeny(type: String) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let container = try container(type: type)
     try fill(container)
     let context = container.newBackgroundContext()
@@ -167,7 +161,6 @@ import Testing
   }
 
   @Test func aStoreIsThereAfterReopening() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let first = try container(type: "SQLite")
     try fill(first)
     let uri = try first.newBackgroundContext().objectURI(named: "Ada")
@@ -185,7 +178,6 @@ import Testing
   }
 
   @Test func anAdditiveModelChangeMigratesOnLoading() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let first = try container(type: "SQLite")
     try fill(first)
     for store in first.persistentStoreCoordinator.persistentStores {
@@ -215,11 +207,10 @@ import Testing
   }
 
   @Test func twoStoresActAsOne() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
     let stores = try ["a", "b"].map {
       try coordinator.addPersistentStore(
-        type: .sqlite, at: folder.appendingPathComponent("\($0).sqlite"))
+        type: .sqlite, at: folder.fileURL("\($0).sqlite"))
     }
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator

@@ -3,6 +3,7 @@
 import CairnPlatform
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Hands on what a client and a server say, and ends one connection once, at a message that is counted.
 package final class CuttingProxy: Sendable {
@@ -24,14 +25,14 @@ package final class CuttingProxy: Sendable {
   private let plan = Mutex<Plan?>(nil)
   private let listener: UnixListener
   /// The folder with the socket; the port is the server's.
-  package let folder: String
+  package var folder: String { temporary.path }
+  private let temporary: TemporaryFolder
 
   package init(to server: PostgreSQLServer) throws {
-    folder = NSTemporaryDirectory() + "cairn-cut-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    temporary = try TemporaryFolder()
     let name = ".s.PGSQL.\(server.port)"
-    let (path, target) = ("\(folder)/\(name)", "\(server.folder)/\(name)")
-    let listener = try UnixListener(path: path)
+    let target = "\(server.folder)/\(name)"
+    let listener = try UnixListener(path: temporary.file(name))
     self.listener = listener
     Thread.detachNewThread { [weak self] in
       while let self {
@@ -45,10 +46,7 @@ package final class CuttingProxy: Sendable {
     }
   }
 
-  deinit {
-    listener.remove()
-    try? FileManager.default.removeItem(atPath: folder)
-  }
+  deinit { listener.remove() }
 
   /// Counts from now on.
   ///

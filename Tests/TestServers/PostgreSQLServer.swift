@@ -42,6 +42,7 @@ package final class PostgreSQLServer: Sendable {
   /// A server of its own, which ends with the object; most tests use ``shared``.
   package init() throws {
     guard let programs = Self.programs else { throw ServerProblem(description: Self.absence) }
+    // Not a `TemporaryFolder`: the shell removes it, also when this process was killed.
     folder = NSTemporaryDirectory() + "cairn-pg-\(UUID().uuidString.prefix(8))"
     let number = Self.count.withLock { count in
       count += 1

@@ -3,6 +3,7 @@
 import CairnCoordinator
 import CairnModel
 import CairnSQLite
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
@@ -70,7 +71,7 @@ private struct CountingStoreKind: StoreKind {
 final class CountingStack {
   let coordinator: PersistentStoreCoordinator
   private(set) var stores: [CountingStore] = []
-  private let folder: URL
+  private let folder: TemporaryFolder
 
   init(
     stores count: Int = 1, history: Bool = false,
@@ -81,13 +82,11 @@ final class CountingStack {
     change(model)
     coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [CountingStoreKind()])
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     for number in 0..<count {
       let store = try coordinator.addPersistentStore(
         ofType: StoreTypeName.sqlite, configurationName: nil,
-        at: folder.appendingPathComponent("Library\(number).sqlite"),
+        at: folder.fileURL("Library\(number).sqlite"),
         options: history ? [StoreOptionKey.historyTracking: true] : nil)
       if let store = store as? CountingStore { stores.append(store) }
     }
@@ -95,7 +94,6 @@ final class CountingStack {
 
   deinit {
     for store in stores { try? coordinator.remove(store) }
-    try? FileManager.default.removeItem(at: folder)
   }
 
   /// What all stores were asked since the last call.

@@ -6,6 +6,7 @@ import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Chapter 19 of the specification, SQLite.
@@ -13,23 +14,19 @@ import Testing
   private final class Files: Sendable {
     let coordinator: PersistentStoreCoordinator
     let store: PersistentStore
+    private let folder: TemporaryFolder
     let url: URL
 
     init(_ options: [AnyHashable: Any] = [:]) throws {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "cairn-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      url = folder.appendingPathComponent("Library.sqlite")
+      folder = try TemporaryFolder()
+      url = folder.fileURL("Library.sqlite")
       coordinator = PersistentStoreCoordinator(
         managedObjectModel: Library.model(), storeKinds: [SQLiteStoreKind()])
       store = try coordinator.addPersistentStore(
         ofType: StoreTypeName.sqlite, configurationName: nil, at: url, options: options)
     }
 
-    deinit {
-      try? coordinator.remove(store)
-      try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
-    }
+    deinit { try? coordinator.remove(store) }
 
     func context() -> ManagedObjectContext {
       let context = ManagedObjectContext(.privateQueue)
@@ -162,15 +159,12 @@ import Testing
     image.allowsExternalBinaryDataStorage = true
     entity.properties = [image]
     model.entities = [entity]
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [SQLiteStoreKind()])
     let store = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: folder.appendingPathComponent("Photos.sqlite"), options: nil)
+      at: folder.fileURL("Photos.sqlite"), options: nil)
     defer { try? coordinator.remove(store) }
     func context() -> ManagedObjectContext {
       let context = ManagedObjectContext(.privateQueue)
@@ -178,7 +172,7 @@ import Testing
       return context
     }
     func files() -> Int {
-      let path = folder.appendingPathComponent(".Photos_SUPPORT/_EXTERNAL_DATA").path
+      let path = folder.fileURL(".Photos_SUPPORT/_EXTERNAL_DATA").path
       return (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0
     }
     let (first, second) = (Data(repeating: 1, count: 300_000), Data(repeating: 2, count: 300_000))

@@ -4,6 +4,7 @@ import CairnModel
 import CairnSQLite
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Runtime) @testable import CairnContext
@@ -22,6 +23,10 @@ private final class Curious: ManagedObject {
 }
 
 @Suite struct RowObjectsTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
   // MARK: Keys that come twice
 
   @Test func anIDThatComesTwiceIsOneObject() throws {
@@ -77,7 +82,7 @@ private final class Curious: ManagedObject {
 
   // MARK: Initialisers that fetch
 
-  private func stack() throws -> (PersistentStoreCoordinator, URL) {
+  private func stack() throws -> PersistentStoreCoordinator {
     Curious.registerClass(forEntityName: "Curious")
     let entity = EntityDescription(name: "Curious")
     entity.managedObjectClassName = "Curious"
@@ -86,12 +91,9 @@ private final class Curious: ManagedObject {
     model.entities = [entity]
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [SQLiteStoreKind()])
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: folder.appendingPathComponent("Curious.sqlite"), options: nil)
+      at: folder.fileURL("Curious.sqlite"), options: nil)
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
@@ -100,14 +102,13 @@ private final class Curious: ManagedObject {
       }
       try context.save()
     }
-    return (coordinator, folder)
+    return coordinator
   }
 
   /// - Parameter isHeld: Whether what the initialiser found is still there when the fetch goes on.
   @Test(arguments: [true, false], [true, false])
   func whatAnInitialiserFetchesMeanwhileIsTheSame(asFaults: Bool, isHeld: Bool) throws {
-    let (coordinator, folder) = try stack()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let coordinator = try stack()
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
@@ -131,8 +132,7 @@ private final class Curious: ManagedObject {
   }
 
   @Test func anObjectThatItsInitialiserHasFetchedIsThatOne() throws {
-    let (coordinator, folder) = try stack()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let coordinator = try stack()
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
@@ -148,8 +148,7 @@ private final class Curious: ManagedObject {
   }
 
   @Test func anIDFromBeforeAStoreWasOpenedAgainNamesItsObject() throws {
-    let (coordinator, folder) = try stack()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let coordinator = try stack()
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {

@@ -6,6 +6,7 @@ import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Fetched results, history, generations and asynchronous fetches on an SQLite store, opened and
@@ -104,11 +105,8 @@ import Testing
   }
 
   @Test func hundredsOfRoundsOverOneFileLeakNeitherObjectsNorDescriptors() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("Library.sqlite")
+    let folder = try TemporaryFolder()
+    let file = folder.fileURL("Library.sqlite")
     var seen = Witnesses()
     for number in 0..<300 {
       try round(number, file, &seen)
@@ -116,7 +114,7 @@ import Testing
     }
     #expect(seen.left(within: .patience).isEmpty)
     // Whoever lets go of a store last closes its connections, after the store is seen no more.
-    #expect(await eventually { openFiles(in: folder).isEmpty })
+    #expect(await eventually { openFiles(in: folder.url).isEmpty })
   }
 
   /// The counterpart: what is open is seen, so the test above could fail.

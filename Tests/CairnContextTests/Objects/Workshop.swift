@@ -1,5 +1,6 @@
 // A model with every kind of property, for the rules about single objects.
 import CairnAtomicStores
+import TestSupport
 @_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
@@ -173,23 +174,20 @@ final class Worker: ManagedObject {
 /// A coordinator with a workshop's store, in a file unless said otherwise.
 final class WorkshopStack {
   let coordinator: PersistentStoreCoordinator
-  private let folder: URL
+  private let folder: TemporaryFolder
 
   init(model: ManagedObjectModel = Workshop.model()) throws {
     Worker.registerClass(forEntityName: "Worker")
     coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-workshop-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil,
-      at: folder.appendingPathComponent("Workshop.sqlite"), options: nil)
+      at: folder.fileURL("Workshop.sqlite"), options: nil)
   }
 
   deinit {
     for store in coordinator.persistentStores { try? coordinator.remove(store) }
-    try? FileManager.default.removeItem(at: folder)
   }
 
   func use<Result>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {

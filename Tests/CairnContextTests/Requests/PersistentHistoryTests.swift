@@ -6,6 +6,7 @@ import CairnModel
 import CairnSQLite
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 /// Chapter 18 and Part II.9 of the specification.
@@ -115,16 +116,11 @@ import Testing
     model.entities = [entity]
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString).sqlite")
-    defer {
-      for suffix in ["", "-wal", "-shm"] {
-        try? FileManager.default.removeItem(atPath: url.path + suffix)
-      }
-    }
+    let folder = try TemporaryFolder()
     let store = try coordinator.addPersistentStore(
       ofType: choice == .memory ? StoreTypeName.inMemory : StoreTypeName.sqlite,
-      configurationName: nil, at: url, options: [StoreOptionKey.historyTracking: true])
+      configurationName: nil, at: folder.fileURL("Notes.sqlite"),
+      options: [StoreOptionKey.historyTracking: true])
     defer { try? coordinator.remove(store) }
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator

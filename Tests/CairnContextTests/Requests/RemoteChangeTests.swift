@@ -6,10 +6,15 @@ import CairnSQLite
 import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Section 18.5 of the specification.
 @Suite(.timeLimit(.minutes(10))) struct RemoteChangeTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
   /// A coordinator of its own on a file.
   private struct Program {
     let coordinator: PersistentStoreCoordinator
@@ -83,20 +88,8 @@ import Testing
     }
   }
 
-  private static func temporaryFile() -> URL {
-    FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString).sqlite")
-  }
-
-  private static func remove(_ url: URL) {
-    for suffix in ["", "-wal", "-shm"] {
-      try? FileManager.default.removeItem(atPath: url.path + suffix)
-    }
-  }
-
   @Test func ownSavesAreAnnouncedOnceAndThoseOfAnotherCoordinatorToo() async throws {
-    let url = Self.temporaryFile()
-    defer { Self.remove(url) }
+    let url = folder.fileURL("Library.sqlite")
     let (own, other) = (try Program(url), try Program(url, announces: false))
     defer {
       own.close()
@@ -114,8 +107,7 @@ import Testing
   }
 
   @Test func ofCommitsWithoutPauseTheLastIsAnnouncedAndSoIsOneAfterAPause() async throws {
-    let url = Self.temporaryFile()
-    defer { Self.remove(url) }
+    let url = folder.fileURL("Library.sqlite")
     let (own, other) = (try Program(url), try Program(url, announces: false))
     defer {
       own.close()
@@ -129,8 +121,7 @@ import Testing
   }
 
   @Test func batchRequestsAreAnnounced() async throws {
-    let url = Self.temporaryFile()
-    defer { Self.remove(url) }
+    let url = folder.fileURL("Library.sqlite")
     let program = try Program(url)
     defer { program.close() }
     let heard = Announcements(program)
@@ -141,8 +132,7 @@ import Testing
   }
 
   @Test func anotherProcessesCommitIsAnnouncedAndItsHistoryCanBeMerged() async throws {
-    let url = Self.temporaryFile()
-    defer { Self.remove(url) }
+    let url = folder.fileURL("Library.sqlite")
     let program = try Program(url)
     defer { program.close() }
     try program.save("mine")
@@ -172,8 +162,7 @@ import Testing
   }
 
   @Test func nothingIsAnnouncedAfterTheStoreIsRemoved() async throws {
-    let url = Self.temporaryFile()
-    defer { Self.remove(url) }
+    let url = folder.fileURL("Library.sqlite")
     let (own, other) = (try Program(url), try Program(url))
     defer { other.close() }
     let (heard, others) = (Announcements(own), Announcements(other))

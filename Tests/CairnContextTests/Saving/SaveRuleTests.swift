@@ -4,6 +4,7 @@ import CairnModel
 import CairnSQLite
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnContext
@@ -187,11 +188,8 @@ import Testing
   // MARK: Steps 7 and 8
 
   @Test func withoutAWritableStoreForTheEntityTheSaveFails() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("Library.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("Library.sqlite")
     for options in [[:], [StoreOptionKey.readOnly: true]] as [[String: Any]] {
       let coordinator = PersistentStoreCoordinator(
         managedObjectModel: Library.model(), storeKinds: [SQLiteStoreKind()])

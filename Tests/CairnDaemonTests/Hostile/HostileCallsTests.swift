@@ -4,6 +4,7 @@ import CairnControl
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: control.md, "Errors" – a caller gets a declared error, and harms nobody else.

@@ -3,6 +3,7 @@ import Cairn
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Specification: operations.md – programs end with an exit code and a message, never by a signal.

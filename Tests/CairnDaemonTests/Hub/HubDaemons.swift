@@ -2,6 +2,7 @@
 import CairnControl
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 /// A store at a server, and daemons that have it as their replica `hub`.

@@ -3,6 +3,7 @@ import CairnControl
 import CairnTesting
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 /// Specification: sync.md 2, promise 5: a full replica delays no other one.

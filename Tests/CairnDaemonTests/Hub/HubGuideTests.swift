@@ -2,6 +2,7 @@
 import CairnTesting
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @Suite(.needsServer) struct HubGuideTests {

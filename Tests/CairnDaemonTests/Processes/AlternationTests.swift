@@ -2,6 +2,7 @@
 import CairnControl
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct AlternationTests {

@@ -1,6 +1,7 @@
 // Wrong configurations, models, predicates and rows, given to the real programs.
 import CairnControl
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct BadInputTests {

@@ -4,6 +4,7 @@ import CairnPlatform
 import CairnTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

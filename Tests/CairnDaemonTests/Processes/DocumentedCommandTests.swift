@@ -1,6 +1,7 @@
 // Every command of README and the operator's guide is run, or at least understood.
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What people are told to type is understood.

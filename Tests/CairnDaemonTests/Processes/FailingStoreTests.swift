@@ -4,6 +4,7 @@ import CairnControl
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @Suite struct FailingStoreTests {

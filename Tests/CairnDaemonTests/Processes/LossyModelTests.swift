@@ -2,6 +2,7 @@
 import CairnControl
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What the page ModelChanged of the operator's guide says.

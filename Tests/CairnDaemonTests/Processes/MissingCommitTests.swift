@@ -1,6 +1,7 @@
 // A local store whose log was cut short while the daemon was away: the status says so.
 import CairnControl
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MissingCommitTests {

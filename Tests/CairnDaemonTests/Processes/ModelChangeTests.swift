@@ -3,6 +3,7 @@ import CairnControl
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

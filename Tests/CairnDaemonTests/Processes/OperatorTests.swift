@@ -6,6 +6,7 @@ import CairnSync
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Specification: sync.md 9.

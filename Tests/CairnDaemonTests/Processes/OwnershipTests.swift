@@ -1,6 +1,7 @@
 // Two daemons, one local store.
 import CairnControl
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -2,6 +2,7 @@
 import CairnTesting
 import Foundation
 import FoundationNetworking
+import TestSupport
 import Testing
 
 @testable import CairnDaemon

@@ -3,6 +3,7 @@ import CairnControl
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.serialized) struct SelfTestTests {

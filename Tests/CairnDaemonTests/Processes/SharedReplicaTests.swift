@@ -1,6 +1,7 @@
 // Two real daemons that share one replica file, killed at random while both import.
 import CairnControl
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SharedReplicaTests {

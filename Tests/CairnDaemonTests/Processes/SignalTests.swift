@@ -2,6 +2,7 @@
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SignalTests {

@@ -2,6 +2,7 @@
 import CairnPlatform
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// A way in which a store file is not what the daemon wants.

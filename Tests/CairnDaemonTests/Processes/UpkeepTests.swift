@@ -5,6 +5,7 @@ import CairnSync
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 /// Specification: sync.md 5 and 9.

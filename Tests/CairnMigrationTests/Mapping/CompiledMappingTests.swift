@@ -3,6 +3,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct CompiledMappingTests {
@@ -13,13 +14,12 @@ import Testing
   }
 
   @Test func aCompiledMappingModelIsReadWithHashesExpressionsAndPolicies() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let written = try inferred(to: Shelf.grown())
     let book = try #require(written.entityMappingsByName["IEM_Transform_Book"])
     book.entityMigrationPolicyClassName = "REPLACE_AT_RUNTIME.BookPolicy"
     book.userInfo = ["note": "kept"]
-    let url = folder.appendingPathComponent("Books.cdm")
+    let url = folder.fileURL("Books.cdm")
     try CompiledMappings.data(of: written).write(to: url)
     let read = try MappingModel.load(contentsOf: url)
     // Only the module is not known when a mapping is compiled.
@@ -33,16 +33,15 @@ import Testing
   }
 
   @Test func aStoreIsMigratedWithACompiledMappingModel() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
     let mapping = try inferred(to: Shelf.grown())
     let shelf = mapping.entityMappingsByName["IEM_Transform_Book"]?.attributeMappings?
       .first { $0.name == "shelf" }
     shelf?.valueExpression = try ObjectExpression.parse("$source.title")
-    let url = folder.appendingPathComponent("Books.cdm")
+    let url = folder.fileURL("Books.cdm")
     try CompiledMappings.data(of: mapping).write(to: url)
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let destination = folder.fileURL("new.sqlite")
     try MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown()).migrateStore(
       from: source, type: .sqlite, options: nil, mapping: try MappingModel.load(contentsOf: url),
       to: destination, type: .sqlite, options: nil)
@@ -56,8 +55,7 @@ import Testing
   }
 
   @Test func aMappingIsFoundByTheVersionsThatItIsFor() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     // Three versions with the same names: only their hashes tell them apart.
     func version(_ number: Int) -> ManagedObjectModel {
       let model = Shelf.first()
@@ -68,7 +66,7 @@ import Testing
       let mapping = try inferred(from: version(source), to: version(destination))
       for entity in mapping.entityMappings { entity.name += " \(source) to \(destination)" }
       try CompiledMappings.data(of: mapping)
-        .write(to: folder.appendingPathComponent("Any\(source).cdm"))
+        .write(to: folder.fileURL("Any\(source).cdm"))
     }
     let bundle = try #require(Bundle(path: folder.path))
     func found(_ source: Int, _ destination: Int) -> String? {
@@ -104,10 +102,9 @@ import Testing
   }
 
   @Test func damagedArchivesAreRefusedAndNothingWorse() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let whole = try CompiledMappings.data(of: try inferred(to: Shelf.grown()))
-    let url = folder.appendingPathComponent("Damaged.cdm")
+    let url = folder.fileURL("Damaged.cdm")
     let seed = UInt64.random(in: 1...UInt64.max)
     var state = seed
     func next(_ limit: Int) -> Int {
@@ -181,12 +178,11 @@ struct AppleCompiledMappingTests {
   }
 
   @Test func theEditorsDocumentIsFoundByTheModelsInIt() throws {
-    let work = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: work) }
+    let work = try TemporaryFolder()
     for name in ["Moody 2-Moody 3", "Moody 3-Moody 4", "Moody 4-Moody 5", "Moody 5-Moody 6"] {
       try FileManager.default.copyItem(
         at: folder.appendingPathComponent("mapping-models/\(name).xcmappingmodel"),
-        to: work.appendingPathComponent("\(name).xcmappingmodel"))
+        to: work.fileURL("\(name).xcmappingmodel"))
     }
     let bundle = try #require(Bundle(path: work.path))
     func name(_ number: Int) -> String { "Moody \(number)" }

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct MappingModelTests {
@@ -41,9 +42,8 @@ import Testing
   }
 
   @Test func aFileThatIsNoMappingModelSaysSo() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("a.xcmappingmodel")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.xcmappingmodel")
     #expect(throws: ModelFileError.self) { try MappingModel.load(contentsOf: url) }
     for text in ["", "<database>", "<other/>", "<database></database>", "bplist00"] {
       try Data(text.utf8).write(to: url)
@@ -101,14 +101,13 @@ struct AppleMappingModelTests {
   }
 
   @Test func aStoreThatAppleWroteIsMigratedWithXcodesMapping() throws {
-    let work = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: work) }
+    let work = try TemporaryFolder()
     let package = try ModelPackage(
       contentsOf: folder.appendingPathComponent("models/Moody.xcdatamodeld"))
-    let source = work.appendingPathComponent("source.sqlite")
+    let source = work.fileURL("source.sqlite")
     try FileManager.default.copyItem(
       at: folder.appendingPathComponent("apple-stores/Moody-4.sqlite"), to: source)
-    let destination = work.appendingPathComponent("new.sqlite")
+    let destination = work.fileURL("new.sqlite")
     let old = try package.model(named: "Moody 4")
     let new = try package.model(named: "Moody 5")
     let before = try Shelf.with(old, "SQLite", source) { context throws in

@@ -2,6 +2,7 @@
 
 @_spi(Runtime) import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// Lets somebody else save to the store when everything of it has been read.
@@ -53,9 +54,8 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
 
   @Test(arguments: ["SQLite", "XML", "Binary"])
   func whatSomebodyElseCommitsMeanwhileIsMigratedOrRefused(type: String) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(type, in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(type, in: folder.url)
     let other = PersistentStoreCoordinator(managedObjectModel: Shelf.first())
     let opened = try other.addPersistentStore(
       ofType: type, configurationName: nil, at: url,
@@ -81,10 +81,9 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
 
   @Test(arguments: ["SQLite", "SQLite with a rollback journal", "XML"])
   func aMigrationIntoAnotherFileReadsOneStateOfTheStore(way: String) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let type = way == "XML" ? way : "SQLite"
-    let url = try Shelf.store(type, in: folder)
+    let url = try Shelf.store(type, in: folder.url)
     let pragmas: [AnyHashable: Any] =
       way.contains("journal") ? [StoreOptionKey.sqlitePragmas: ["journal_mode": "DELETE"]] : [:]
     let other = PersistentStoreCoordinator(managedObjectModel: Shelf.first())
@@ -105,7 +104,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
         isSaved = (try? context.save()) != nil
       }
     }
-    let made = folder.appendingPathComponent("made")
+    let made = folder.fileURL("made")
     try MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown()).migrateStore(
       from: url, sourceType: type, options: nil, with: given, toDestinationURL: made,
       destinationType: type, destinationOptions: nil)
@@ -118,9 +117,8 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
 
   @Test(arguments: [["journal_mode": "DELETE"], ["page_size": "8192"]])
   func storesWithOtherJournalsAndPagesAreMigrated(pragmas: [String: String]) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("old.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("old.sqlite")
     try Shelf.with(
       Shelf.first(), "SQLite", url, [StoreOptionKey.sqlitePragmas: pragmas]
     ) { context throws in
@@ -133,9 +131,8 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   }
 
   @Test func afterAFailureTheStoreMayBeWrittenAgain() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let broken = try mapping()
     broken.entityMappings.last?.attributeMappings?.first?.valueExpression =
       try ObjectExpression.parse("$source.nothing.at.all")
@@ -155,9 +152,8 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   }
 
   @Test func whoWaitedForAMigrationDoesNotMigrateAgain() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     // Between this program's look at the file and its lock somebody else migrates, and saves.
     let look = Shelf.first()
     let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(

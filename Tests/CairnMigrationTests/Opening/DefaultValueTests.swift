@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: core-data-semantics 3.5 – a default is for new objects and for new mandatory
@@ -26,9 +27,8 @@ import Testing
   private func migrated(
     _ way: String, from old: AttributeDescription?, to rank: AttributeDescription
   ) throws -> [String] {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    var url = folder.appendingPathComponent("store")
+    let folder = try TemporaryFolder()
+    var url = folder.fileURL("store")
     let type = way == "XML" || way == "Binary" ? way : "SQLite"
     let (first, second) = (model(old), model(rank, next: true))
     try Shelf.with(first, type, url) { context throws in
@@ -52,7 +52,7 @@ import Testing
     if way == "with objects" {
       let manager = MigrationManager(sourceModel: first, destinationModel: second)
       manager.usesStoreSpecificMigrationManager = false
-      let made = folder.appendingPathComponent("new")
+      let made = folder.fileURL("new")
       try manager.migrateStore(
         from: url, sourceType: type, options: nil, with: nil, toDestinationURL: made,
         destinationType: type, destinationOptions: nil)
@@ -121,9 +121,8 @@ import Testing
       model.entities = [Shelf.entity("Item", more + (hasPlace ? [place] : []))]
       return model
     }
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    var url = folder.appendingPathComponent("store")
+    let folder = try TemporaryFolder()
+    var url = folder.fileURL("store")
     let next = model(true, [Shelf.attribute("more", .string)])
     try Shelf.with(model(!isNew), "SQLite", url) { context throws in
       let item = EntityDescription.insertNewObject(forEntityName: "Item", into: context)
@@ -137,7 +136,7 @@ import Testing
     if !isInPlace {
       let manager = MigrationManager(sourceModel: model(!isNew), destinationModel: next)
       manager.usesStoreSpecificMigrationManager = false
-      let made = folder.appendingPathComponent("new")
+      let made = folder.fileURL("new")
       try manager.migrateStore(
         from: url, sourceType: "SQLite", options: nil, with: nil, toDestinationURL: made,
         destinationType: "SQLite", destinationOptions: nil)

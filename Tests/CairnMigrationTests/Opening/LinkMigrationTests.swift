@@ -3,6 +3,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// A relationship `items` from boxes to items, and its inverse `box`.
@@ -155,10 +156,9 @@ struct LinkShape: Sendable, CustomTestStringConvertible {
   private func check(
     _ old: LinkShape, _ new: LinkShape, newInverse: Bool = false, isBelow: Bool = false
   ) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let (url, made) = (
-      folder.appendingPathComponent("old"), folder.appendingPathComponent("new")
+      folder.fileURL("old"), folder.fileURL("new")
     )
     try fill(url, old)
     let back = newInverse ? "holder" : "box"
@@ -247,10 +247,9 @@ struct LinkShape: Sendable, CustomTestStringConvertible {
   func linksGoOnWhenTheRelationshipMovesInItsHierarchy(
     box: LinkShape.End?, isUp: Bool
   ) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let (url, made) = (
-      folder.appendingPathComponent("old"), folder.appendingPathComponent("new")
+      folder.fileURL("old"), folder.fileURL("new")
     )
     func old() -> ManagedObjectModel { holders(isShared: !isUp, box: box) }
     func new() -> ManagedObjectModel { holders(isShared: isUp, box: box) }
@@ -314,9 +313,8 @@ struct LinkShape: Sendable, CustomTestStringConvertible {
     }
     for (destination, some) in [("Box", ["a"]), ("Other", [])] {
       for isInPlace in [true, false] {
-        let folder = try Shelf.folder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        var url = folder.appendingPathComponent("old")
+        let folder = try TemporaryFolder()
+        var url = folder.fileURL("old")
         try Shelf.with(model("Thing"), "SQLite", url) { context throws in
           let owner = EntityDescription.insertNewObject(forEntityName: "Owner", into: context)
           let things = [("Box", "a"), ("Crate", "b")].map { entity, name in
@@ -342,7 +340,7 @@ struct LinkShape: Sendable, CustomTestStringConvertible {
           let manager = MigrationManager(
             sourceModel: model("Thing"), destinationModel: model(destination))
           manager.usesStoreSpecificMigrationManager = false
-          let made = folder.appendingPathComponent("new")
+          let made = folder.fileURL("new")
           try manager.migrateStore(
             from: url, sourceType: "SQLite", options: nil, with: nil, toDestinationURL: made,
             destinationType: "SQLite", destinationOptions: nil)

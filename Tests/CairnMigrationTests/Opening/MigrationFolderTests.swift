@@ -3,6 +3,7 @@
 import Cairn
 import CairnPlatform
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: operations.md 3.3 – nothing is left of what a crash broke off.
@@ -21,9 +22,8 @@ import Testing
   }
 
   @Test func openingRemovesWhatAMigrationLeft() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let before = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     _ = try leftFolder(of: url)
     _ = try leftFolder(of: url)
@@ -32,9 +32,8 @@ import Testing
   }
 
   @Test func whatAMigrationNeedsThatIsUnderWayStays() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let (left, needed) = (try leftFolder(of: url), try leftFolder(of: url))
     let lock = try #require(try AdvisoryLock.attempt(folder: needed.path))
     try open(url)
@@ -46,9 +45,8 @@ import Testing
   }
 
   @Test func neitherReadingOnlyNorForeignFilesAreTouched() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let left = try leftFolder(of: url)
     try open(url, [StoreOptionKey.readOnly: true])
     #expect(FileManager.default.fileExists(atPath: left.path))
@@ -61,10 +59,9 @@ import Testing
 
   /// The folder is there, and locked, for as long as the migration runs.
   @Test func aMigrationLocksItsFolder() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
-    let parent = folder.appendingPathComponent(".\(url.lastPathComponent).migrating")
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
+    let parent = folder.fileURL(".\(url.lastPathComponent).migrating")
     let seen = Seen()
     let report: @Sendable (Double) -> Void = { _ in
       for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? [] {

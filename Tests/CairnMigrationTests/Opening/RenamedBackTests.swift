@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: core-data-semantics 22.2 and 22.3, "rename by renaming identifier"; format, chapter 12.
@@ -50,9 +51,8 @@ import Testing
 
   @Test(arguments: ["SQLite", "XML", "Binary"])
   func valuesMoveBackInEveryKindOfStore(type: String) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(type, in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(type, in: folder.url)
     try Shelf.with(renamed(), type, url, migrating(Shelf.first())) { context throws in
       #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Writer")) == 2)
     }
@@ -71,9 +71,8 @@ import Testing
 
   @Test(arguments: ["SQLite", "XML", "Binary"])
   func withoutMigrationTheStoreIsRefused(type: String) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(type, in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(type, in: folder.url)
     try Shelf.with(renamed(), type, url, migrating(Shelf.first())) { _ in }
     let before = try Data(contentsOf: url)
     #expect(
@@ -86,9 +85,8 @@ import Testing
   func aStoreThatRemembersNoModelIsRefusedWhenTheProgramDoesNotKnowItEither(
     type: String
   ) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(type, in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(type, in: folder.url)
     try Shelf.with(renamed(), type, url, migrating(Shelf.first())) { _ in }
     let before = try Data(contentsOf: url)
     #expect(
@@ -125,9 +123,8 @@ import Testing
   @Test(arguments: refusals.indices)
   func whatCannotBeFollowedBackIsRefusedBeforeAnythingIsWritten(index: Int) throws {
     let (_, make, name) = Self.refusals[index]
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("store")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("store")
     let newer = make(self)
     try Shelf.with(newer, "SQLite", url) { context throws in
       let entity = try #require(newer.entities.first { $0.name != "Book" }?.name)
@@ -148,9 +145,8 @@ import Testing
   }
 
   @Test func whatIsNoLongerStoredCountsAsMissing() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     let older = Shelf.first()
     older.entitiesByName["Author"]?.propertiesByName["born"]?.isTransient = true
     #expect(

@@ -3,6 +3,7 @@
 
 @_spi(Runtime) import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnMigration
@@ -194,14 +195,14 @@ private final class LatePolicy: EntityMigrationPolicy {
 }
 
 @Suite struct MigrationBatchTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
   private let notes = Notes()
 
-  init() throws { folder = try Shelf.folder() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// Books of seven authors.
   private func store(books count: Int) throws -> URL {
-    let url = folder.appendingPathComponent("old.sqlite")
+    let url = folder.fileURL("old.sqlite")
     try Shelf.with(Shelf.first(), "SQLite", url) { context throws in
       let authors = (0..<7).map { number in
         let author = EntityDescription.insertNewObject(forEntityName: "Author", into: context)
@@ -245,7 +246,7 @@ private final class LatePolicy: EntityMigrationPolicy {
   private func migrate(
     _ source: URL, with policy: EntityMigrationPolicy.Type? = nil, _ manager: MigrationManager
   ) throws -> URL {
-    let new = folder.appendingPathComponent("new.sqlite")
+    let new = folder.fileURL("new.sqlite")
     try manager.migrateStore(
       from: source, sourceType: "SQLite", options: nil,
       with: try inferred(policy, to: manager.destinationModel), toDestinationURL: new,
@@ -268,11 +269,8 @@ private final class LatePolicy: EntityMigrationPolicy {
     }
   }
 
-  private func remove() { try? FileManager.default.removeItem(at: folder) }
-
   @Test(arguments: [1, 2, 10, 94, 95, 1000])
   func relationshipsLeadFromBatchToBatch(size: Int) throws {
-    defer { remove() }
     let new = try migrate(try store(books: 95), manager(batch: size))
     try Shelf.with(Shelf.grown(), "SQLite", new) { context throws in
       let found = try Shelf.lines(context, "Book") {
@@ -288,14 +286,12 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func moreRowsThanABatchHasAreMigrated() throws {
-    defer { remove() }
     let new = try migrate(try store(books: 2500), manager(batch: MigrationBatches.size))
     #expect(try books(new, "author.fullName").count { $0 != "-" } == 2500)
   }
 
   @Test(arguments: [3, 1000])
   func policiesAreCalledInTheSameOrder(size: Int) throws {
-    defer { remove() }
     _ = try migrate(try store(books: 8), with: NotingPolicy.self, manager(batch: size))
     #expect(
       notes.calls == ["begin"] + Array(repeating: "create", count: 8) + ["endCreation"]
@@ -303,7 +299,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func objectsThatAPolicyHoldsStayUsable() throws {
-    defer { remove() }
     let new = try migrate(try store(books: 95), with: HoldingPolicy.self, manager(batch: 10))
     #expect(notes.problems == [])
     #expect(notes.destinations.count == 95)
@@ -311,7 +306,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func severalObjectsOfASourceAreFoundInAnyBatch() throws {
-    defer { remove() }
     let new = try migrate(try store(books: 25), with: TwinPolicy.self, manager(batch: 4))
     #expect(notes.problems == [])
     let authors = try Shelf.with(Shelf.grown(), "SQLite", new) { context throws in
@@ -325,14 +319,12 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func oneObjectOfManySourcesKnowsThemAll() throws {
-    defer { remove() }
     let new = try migrate(try store(books: 95), with: SharingPolicy.self, manager(batch: 10))
     #expect(try books(new, "title") == ["pages 0", "pages 1", "pages 2"])
     #expect(try books(new, "shelf") == ["31", "32", "32"])
   }
 
   @Test func whatIsUniqueOnlyInTheEndIsMigrated() throws {
-    defer { remove() }
     let source = try store(books: 40)
     try Shelf.with(Shelf.first(), "SQLite", source) { context throws in
       for book in try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")) {
@@ -347,7 +339,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func whatAPolicyDeletesIsRelatedToNothing() throws {
-    defer { remove() }
     let source = try store(books: 40)
     try Shelf.with(Shelf.first(), "SQLite", source) { context throws in
       for book in try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")) {
@@ -369,7 +360,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func memoryHoldsABatchOfObjects() throws {
-    defer { remove() }
     let source = try store(books: 600)
     let manager = manager(batch: 20)
     var most = (source: 0, destination: 0)
@@ -387,7 +377,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func progressRisesBatchByBatch() throws {
-    defer { remove() }
     let manager = manager(batch: 10)
     var seen: [Float] = [0]
     manager.progressHandler = { seen.append($0) }
@@ -399,7 +388,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func aMigrationThatFailsLateLeavesNothing() throws {
-    defer { remove() }
     let source = try store(books: 95)
     #expect(throws: LatePolicy.Refusal.self) {
       _ = try migrate(source, with: LatePolicy.self, manager(batch: 10))
@@ -408,7 +396,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func aMigrationThatIsCancelledLateLeavesNothing() throws {
-    defer { remove() }
     let source = try store(books: 95)
     let manager = manager(batch: 10)
     manager.progressHandler = { [unowned manager] progress in
@@ -419,7 +406,6 @@ private final class LatePolicy: EntityMigrationPolicy {
   }
 
   @Test func aLaterPassAddsAllOfItsObjectsOrNone() throws {
-    defer { remove() }
     let source = try store(books: 95)
     let mapping = try inferred(LatePolicy.self, to: Shelf.grown())
     func pass(_ name: String) throws {
@@ -427,12 +413,12 @@ private final class LatePolicy: EntityMigrationPolicy {
       part.entityMappings = [mapping.entityMappingsByName[name]].compactMap { $0 }
       try manager(batch: 10).migrateStore(
         from: source, sourceType: "SQLite", options: nil, with: part,
-        toDestinationURL: folder.appendingPathComponent("new.sqlite"), destinationType: "SQLite",
+        toDestinationURL: folder.fileURL("new.sqlite"), destinationType: "SQLite",
         destinationOptions: nil)
     }
     try pass("IEM_Copy_Author")
     #expect(throws: LatePolicy.Refusal.self) { try pass("IEM_Transform_Book") }
-    let new = folder.appendingPathComponent("new.sqlite")
+    let new = folder.fileURL("new.sqlite")
     #expect(try books(new, "title") == [])
     mapping.entityMappingsByName["IEM_Transform_Book"]?.entityMigrationPolicyClassName = nil
     try pass("IEM_Transform_Book")

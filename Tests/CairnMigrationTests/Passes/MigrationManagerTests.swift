@@ -2,6 +2,7 @@
 
 @_spi(Runtime) import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// Splits a full name.
@@ -115,10 +116,9 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func policiesAndExpressionsMakeTheDestination() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
+    let destination = folder.fileURL("new.sqlite")
     try migrate(try model(), from: source, to: destination)
     try Shelf.with(Shelf.second(), "SQLite", destination) { context throws in
       #expect(
@@ -140,10 +140,9 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func theStoreKeepsItsUUID() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
+    let destination = folder.fileURL("new.sqlite")
     try migrate(try model(), from: source, to: destination)
     func uuid(_ url: URL) throws -> String? {
       try PersistentStoreCoordinator.metadataForPersistentStore(ofType: "SQLite", at: url)[
@@ -154,8 +153,7 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func aPolicyIsCalledInTheDocumentedOrder() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     EntityMigrationPolicy.registerClass(RecordingPolicy.self, forName: "RecordingPolicy")
     let model = MappingModel()
     model.entityMappings = [
@@ -164,7 +162,7 @@ private final class RefusingPolicy: EntityMigrationPolicy {
         attributes: [("title", "$source.title")])
     ]
     try migrate(
-      model, from: try Shelf.store(in: folder), to: folder.appendingPathComponent("new.sqlite"))
+      model, from: try Shelf.store(in: folder.url), to: folder.fileURL("new.sqlite"))
     #expect(
       RecordingPolicy.calls == [
         "begin", "create", "create", "create", "endCreation", "relate", "relate", "relate",
@@ -173,26 +171,24 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func whatAPolicyThrowsEndsTheMigrationAndLeavesNothing() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     EntityMigrationPolicy.registerClass(RefusingPolicy.self, forName: "RefusingPolicy")
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let destination = folder.fileURL("new.sqlite")
     let model = MappingModel()
     model.entityMappings = [
       try mapping("BookToBook", "Book", "Book", policy: "RefusingPolicy", attributes: [])
     ]
-    let source = try Shelf.store(in: folder)
+    let source = try Shelf.store(in: folder.url)
     #expect(throws: Refusal.self) { try migrate(model, from: source, to: destination) }
     #expect(!FileManager.default.fileExists(atPath: destination.path))
   }
 
   @Test func aCancelledMigrationThrowsTheGivenError() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.second())
     manager.progressHandler = { [unowned manager] _ in manager.cancelMigrationWithError(Refusal()) }
-    let source = try Shelf.store(in: folder)
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let source = try Shelf.store(in: folder.url)
+    let destination = folder.fileURL("new.sqlite")
     #expect(throws: Refusal.self) {
       try migrate(try model(), from: source, to: destination, manager: manager)
     }
@@ -200,14 +196,13 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func progressRisesFromNothingToOne() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.second())
     var seen: [Float] = []
     manager.progressHandler = { seen.append($0) }
     try migrate(
-      try model(), from: try Shelf.store(in: folder),
-      to: folder.appendingPathComponent("new.sqlite"), manager: manager)
+      try model(), from: try Shelf.store(in: folder.url),
+      to: folder.fileURL("new.sqlite"), manager: manager)
     #expect(seen == seen.sorted() && seen.last == 1 && seen.count > 3)
     #expect(manager.migrationProgress == 1)
   }
@@ -223,25 +218,23 @@ private final class RefusingPolicy: EntityMigrationPolicy {
     destination: String, policy: String, property: String, format: String,
     code: CoreDataError.Code
   ) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     EntityMigrationPolicy.registerClass(NamePolicy.self, forName: "NamePolicy")
     let model = MappingModel()
     model.entityMappings = [
       try mapping("AuthorToWriter", "Author", destination, policy: policy, attributes: []),
       try mapping("BookToBook", "Book", "Book", attributes: [(property, format)]),
     ]
-    let source = try Shelf.store(in: folder)
-    let url = folder.appendingPathComponent("new.sqlite")
+    let source = try Shelf.store(in: folder.url)
+    let url = folder.fileURL("new.sqlite")
     #expect(Shelf.code { try migrate(model, from: source, to: url) } == code)
     #expect(!FileManager.default.fileExists(atPath: url.path))
   }
 
   @Test func aPlaceWithAStoreIsNotOverwritten() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
-    let other = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
+    let other = try Shelf.store(in: folder.url)
     let before = try Data(contentsOf: other)
     #expect(
       Shelf.code { try migrate(try model(), from: source, to: other) }
@@ -250,24 +243,22 @@ private final class RefusingPolicy: EntityMigrationPolicy {
   }
 
   @Test func aMissingSourceIsNamed() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let folder = try TemporaryFolder()
+    let destination = folder.fileURL("new.sqlite")
     #expect(
       Shelf.code {
-        try migrate(try model(), from: folder.appendingPathComponent("none"), to: destination)
+        try migrate(try model(), from: folder.fileURL("none"), to: destination)
       } == .migrationManagerSourceStore)
     #expect(!FileManager.default.fileExists(atPath: destination.path))
   }
 
   @Test(arguments: [true, false])
   func anInferredMappingGivesTheSameInPlaceAndObjectByObject(inStore: Bool) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let destination = folder.appendingPathComponent("new.sqlite")
+    let folder = try TemporaryFolder()
+    let destination = folder.fileURL("new.sqlite")
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown())
     manager.usesStoreSpecificMigrationManager = inStore
-    try migrate(nil, from: try Shelf.store(in: folder), to: destination, manager: manager)
+    try migrate(nil, from: try Shelf.store(in: folder.url), to: destination, manager: manager)
     try Shelf.with(Shelf.grown(), "SQLite", destination) { context throws in
       #expect(
         try Shelf.lines(context, "Book") {

@@ -5,6 +5,7 @@
 @_spi(Runtime) import Cairn
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Counts what migration must not call.
@@ -35,12 +36,11 @@ private final class ClassPolicy: EntityMigrationPolicy {
 
 @Suite struct PlainObjectsTests {
   @Test func migrationMakesPlainObjectsWhateverClassesTheModelsName() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     EntityMigrationPolicy.registerClass(ClassPolicy.self, forName: "ClassPolicy")
     ManagedObject.registerClass(PlainBook.self, named: "PlainBook")
     let (source, destination) = (Shelf.first(), Shelf.grown())
-    let store = try Shelf.store(in: folder)
+    let store = try Shelf.store(in: folder.url)
     for model in [source, destination] {
       model.entitiesByName["Book"]?.managedObjectClassName = "PlainBook"
     }
@@ -50,7 +50,7 @@ private final class ClassPolicy: EntityMigrationPolicy {
       "ClassPolicy"
     let manager = MigrationManager(sourceModel: source, destinationModel: destination)
     manager.usesStoreSpecificMigrationManager = false
-    let new = folder.appendingPathComponent("new.sqlite")
+    let new = folder.fileURL("new.sqlite")
     try manager.migrateStore(
       from: store, sourceType: "SQLite", options: nil, with: mapping, toDestinationURL: new,
       destinationType: "SQLite", destinationOptions: nil)
@@ -64,17 +64,16 @@ private final class ClassPolicy: EntityMigrationPolicy {
   }
 
   @Test func valuesThatBreakTheModelsRulesAreMigrated() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let destination = Shelf.grown()
     let pages = try #require(destination.entitiesByName["Book"]?.attributesByName["pages"])
     pages.setValidationPredicates(
       [try ObjectPredicate.parse("SELF > 200")], withValidationWarnings: ["too short"])
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: destination)
     manager.usesStoreSpecificMigrationManager = false
-    let new = folder.appendingPathComponent("new.sqlite")
+    let new = folder.fileURL("new.sqlite")
     try manager.migrateStore(
-      from: try Shelf.store(in: folder), sourceType: "SQLite", options: nil, with: nil,
+      from: try Shelf.store(in: folder.url), sourceType: "SQLite", options: nil, with: nil,
       toDestinationURL: new, destinationType: "SQLite", destinationOptions: nil)
     try Shelf.with(destination, "SQLite", new) { context throws in
       #expect(
@@ -85,16 +84,15 @@ private final class ClassPolicy: EntityMigrationPolicy {
 
   @Test(arguments: ["NSEntityMigrationPolicy", "", nil])
   func theDefaultPolicyHasAName(name: String?) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let mapping = try MappingModel.inferredMappingModel(
       forSourceModel: Shelf.first(), destinationModel: Shelf.grown())
     for entity in mapping.entityMappings { entity.entityMigrationPolicyClassName = name }
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown())
     manager.usesStoreSpecificMigrationManager = false
-    let new = folder.appendingPathComponent("new.sqlite")
+    let new = folder.fileURL("new.sqlite")
     try manager.migrateStore(
-      from: try Shelf.store(in: folder), sourceType: "SQLite", options: nil, with: mapping,
+      from: try Shelf.store(in: folder.url), sourceType: "SQLite", options: nil, with: mapping,
       toDestinationURL: new, destinationType: "SQLite", destinationOptions: nil)
     try Shelf.with(Shelf.grown(), "SQLite", new) { context throws in
       #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 3)
@@ -132,10 +130,9 @@ private final class ClassPolicy: EntityMigrationPolicy {
 
   @Test(arguments: ["SQLite", "XML", "Binary"])
   func mappingModelsMayBeRunOneAfterTheOtherIntoTheSameStore(type: String) throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(type, in: folder)
-    let new = folder.appendingPathComponent("new.store")
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(type, in: folder.url)
+    let new = folder.fileURL("new.store")
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown())
     for name in ["Author", "Book"] {
       try migrate(try part(name), with: manager, from: source, to: new, type: type)
@@ -144,10 +141,9 @@ private final class ClassPolicy: EntityMigrationPolicy {
   }
 
   @Test func aPassThatFailsLeavesWhatThePassesBeforeHaveMade() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
-    let new = folder.appendingPathComponent("new.sqlite")
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
+    let new = folder.fileURL("new.sqlite")
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown())
     try migrate(try part("Author"), with: manager, from: source, to: new, type: "SQLite")
     let broken = try part("Book")
@@ -160,11 +156,10 @@ private final class ClassPolicy: EntityMigrationPolicy {
   }
 
   @Test func aStoreThatNoPassOfThisSourceMadeIsLeftAlone() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let source = try Shelf.store(in: folder.url)
     let manager = MigrationManager(sourceModel: Shelf.first(), destinationModel: Shelf.grown())
-    let other = try Shelf.store(in: folder, model: Shelf.grown())
+    let other = try Shelf.store(in: folder.url, model: Shelf.grown())
     for url in [source, other] {
       #expect(
         Shelf.code {

@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct StagedMigrationTests {
@@ -74,9 +75,8 @@ import Testing
   }
 
   @Test func handlersSeeTheStoreBetweenTheSteps() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url)
     try Shelf.with(Self.version(4), "SQLite", url, options(manager())) { context throws in
       let book = try #require(
         try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")).first)
@@ -86,9 +86,8 @@ import Testing
   }
 
   @Test func aFailedStageLeavesTheStoreAtTheOneBefore() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url)
     #expect(throws: Failure.self) {
       try Shelf.with(
         Self.version(4), "SQLite", url, options(manager(splitting: { _ in throw Failure() }))
@@ -103,9 +102,8 @@ import Testing
   }
 
   @Test func stagesThatAreDoneAreSkipped() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(in: folder, version: 3)
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url, version: 3)
     let manager = manager(splitting: { _ in throw Failure() })
     try Shelf.with(Self.version(4), "SQLite", url, options(manager)) { context throws in
       #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 1)
@@ -114,18 +112,16 @@ import Testing
   }
 
   @Test func aStoreOfAnotherVersionIsRefused() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try Shelf.store(in: folder)
+    let folder = try TemporaryFolder()
+    let url = try Shelf.store(in: folder.url)
     #expect(
       Shelf.code { try Shelf.with(Self.version(4), "SQLite", url, options(manager())) { _ in } }
         == .managedObjectModelReferenceNotFound)
   }
 
   @Test func aStoreNewerThanTheProgramIsRefusedAndUnchanged() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(in: folder, version: 4)
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url, version: 4)
     #expect(
       Shelf.code { try Shelf.with(Self.version(2), "SQLite", url, options(manager())) { _ in } }
         == .stagedMigrationBackwardMigration)
@@ -135,9 +131,8 @@ import Testing
   }
 
   @Test func aModelThatIsNowhereIsNamed() throws {
-    let folder = try Shelf.folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = try store(in: folder, version: 2)
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url, version: 2)
     var given = options(manager())
     given[StoreOptionKey.migrationSourceModels] = [Self.version(2)]
     #expect(

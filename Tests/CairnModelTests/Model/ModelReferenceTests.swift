@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnModel
@@ -9,10 +10,8 @@ import Testing
   private func withBundle(
     _ body: (Bundle, _ v1: ManagedObjectModel, _ v2: ManagedObjectModel) throws -> Void
   ) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cairn-models-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let package = folder.appendingPathComponent("Library.momd")
+    let folder = try TemporaryFolder()
+    let package = folder.fileURL("Library.momd")
     try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
     let (v1, v2) = (try SampleModels.everything(), try SampleModels.everything())
     v2.entitiesByName["Author"]?.versionHashModifier = "2"

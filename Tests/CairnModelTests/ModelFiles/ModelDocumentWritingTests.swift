@@ -1,18 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnModel
 
 /// Models written as the editor's documents (`.xcdatamodeld`) and read back.
 @Suite struct ModelDocumentWritingTests {
-  private func inFolder(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder)
-  }
-
   private func again(_ document: ModelDocument) throws -> ManagedObjectModel {
     try ModelDocumentReader.read(document.data, file: "contents")
   }
@@ -123,7 +116,7 @@ import Testing
   // MARK: Packages
 
   @Test func aPackageHoldsItsVersionsAndSaysWhichIsCurrent() throws {
-    try inFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("Library.xcdatamodeld")
       let (old, new) = (try SampleModels.everything(), try SampleModels.everything())
       new.entities[0].versionHashModifier = "new"

@@ -1,13 +1,13 @@
 import CairnModel
 import Foundation
+import TestSupport
 import Testing
 
 /// What kind of model file something is, and what is said of what is none.
 @Suite struct ModelLoadingTests {
   private func withFile(_ bytes: Data, _ body: (URL) throws -> Void) throws {
-    let file = FileManager.default.temporaryDirectory
-      .appendingPathComponent("loading-\(UUID().uuidString).mom")
-    defer { try? FileManager.default.removeItem(at: file) }
+    let folder = try TemporaryFolder()
+    let file = folder.fileURL("Model.mom")
     try bytes.write(to: file)
     try body(file)
   }

@@ -1,15 +1,14 @@
 // Models that sources ask bundles for as Xcode's builds compile them, found as SwiftPM copies them.
 import CairnModel
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ModelResourcesTests {
   /// A bundle with `Shop.xcdatamodeld`, of two versions.
   private func withBundle(_ body: (Bundle, URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("resources-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let package = folder.appendingPathComponent("Shop.xcdatamodeld")
+    let folder = try TemporaryFolder()
+    let package = folder.fileURL("Shop.xcdatamodeld")
     for (version, entity) in [("Shop", "Item"), ("Shop 2", "Article")] {
       let version = package.appendingPathComponent("\(version).xcdatamodel")
       try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
@@ -30,8 +29,8 @@ import Testing
       </dict></plist>
       """.utf8
     ).write(to: package.appendingPathComponent(".xccurrentversion"))
-    try Data("text".utf8).write(to: folder.appendingPathComponent("Shop.txt"))
-    try body(try #require(Bundle(path: folder.path)), folder)
+    try Data("text".utf8).write(to: folder.fileURL("Shop.txt"))
+    try body(try #require(Bundle(path: folder.path)), folder.url)
   }
 
   /// The names of the entities of the model there; nil when there is none.

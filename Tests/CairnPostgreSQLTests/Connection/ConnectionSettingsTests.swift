@@ -4,6 +4,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL
@@ -69,17 +70,15 @@ import Testing
   }
 
   @Test func aCredentialOfSystemdHoldsThePassword() throws {
-    let folder = NSTemporaryDirectory() + "cairn-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let environment = ["CREDENTIALS_DIRECTORY": folder]
+    let folder = try TemporaryFolder()
+    let environment = ["CREDENTIALS_DIRECTORY": folder.path]
     #expect(try parameters("host=db1", environment)["password"] == nil)
     try "\(Self.canary)\n".write(
-      toFile: "\(folder)/postgresql-password", atomically: false, encoding: .utf8)
+      toFile: folder.file("postgresql-password"), atomically: false, encoding: .utf8)
     #expect(try parameters("host=db1", environment)["password"] == Self.canary)
     // What the text says comes first.
     #expect(try parameters("host=db1 password=x", environment)["password"] == "x")
-    try "other".write(toFile: "\(folder)/hub", atomically: false, encoding: .utf8)
+    try "other".write(toFile: folder.file("hub"), atomically: false, encoding: .utf8)
     let named = try ConnectionParameters("host=db1", credential: "hub", environment: environment)
     #expect(named.parameters.contains { $0.keyword == "password" && $0.value == "other" })
     let shown = "\(try ConnectionParameters("dbname=\(Self.canary)", environment: environment))"
@@ -87,21 +86,19 @@ import Testing
   }
 
   @Test func aCredentialThatIsNoneIsNamed() throws {
-    let folder = NSTemporaryDirectory() + "cairn-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let environment = ["CREDENTIALS_DIRECTORY": folder]
+    let folder = try TemporaryFolder()
+    let environment = ["CREDENTIALS_DIRECTORY": folder.path]
     for name in ["../shadow", "", ".."] {
       let error = #expect(throws: CoreDataError.self) {
         try ConnectionParameters("host=db1", credential: name, environment: environment)
       }
       #expect(error?.message.contains("LoadCredential") == true)
     }
-    try Data([0xff, 0xfe]).write(to: URL(fileURLWithPath: "\(folder)/postgresql-password"))
+    try Data([0xff, 0xfe]).write(to: folder.fileURL("postgresql-password"))
     let error = #expect(throws: CoreDataError.self) {
       try ConnectionParameters("host=db1", environment: environment)
     }
-    #expect(error?.message.contains("\(folder)/postgresql-password") == true)
+    #expect(error?.message.contains(folder.file("postgresql-password")) == true)
   }
 }
 

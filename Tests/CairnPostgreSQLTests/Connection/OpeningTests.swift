@@ -5,6 +5,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL
@@ -140,17 +141,16 @@ import Testing
   }
 
   @Test func theNextHostIsTriedWhenOneIsSilent() throws {
-    let folder = NSTemporaryDirectory() + "cairn-\(UUID().uuidString.prefix(8))"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = try TemporaryFolder()
     // Takes connections and says nothing.
-    let silent = try UnixListener(path: "\(folder)/.s.PGSQL.\(server.port)")
+    let silent = try UnixListener(path: folder.file(".s.PGSQL.\(server.port)"))
     defer { silent.remove() }
     let start = ContinuousClock.now
     let connection = try server.connect(
-      more: "host='\(folder),\(server.folder)' connect_timeout=2")
+      more: "host='\(folder.path),\(server.folder)' connect_timeout=2")
     #expect(try connection.run("SELECT 1::bigint").integer(0, 0) == 1)
     #expect(ContinuousClock.now - start >= .seconds(1), "the silent host was asked")
-    #expect(try refusal(more: "host='\(folder)' connect_timeout=2").message.contains("no answer"))
+    #expect(
+      try refusal(more: "host='\(folder.path)' connect_timeout=2").message.contains("no answer"))
   }
 }

@@ -1,6 +1,7 @@
 // What history records of saves, beside what every store's history does.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers

@@ -1,6 +1,7 @@
 // What other programs write with plain SQL is in history, where triggers were asked for.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers

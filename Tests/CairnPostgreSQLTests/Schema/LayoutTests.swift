@@ -1,6 +1,7 @@
 // The tables of a store as other programs meet them: names that are alike, values that no index holds.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers
@@ -29,9 +30,7 @@ import Testing
     let third = try words.insert("ITEM", ["title": .string("ITEM")], in: store)
     for row in [first, second, third] {
       let entity = row.objectID.entity
-      guard case .snapshots(let found) = try store.fetch(StoreFetchRequest(entity: entity)) else {
-        continue
-      }
+      let found = try #require(try store.fetch(StoreFetchRequest(entity: entity)).snapshots)
       #expect(found.map(\.objectID) == [row.objectID])
       let slot = try #require(entity.layout.slotByName["title"])
       #expect(found.first?[slot] == .string(entity.name ?? ""))

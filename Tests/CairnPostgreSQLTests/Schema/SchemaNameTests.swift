@@ -3,6 +3,7 @@
 import CairnModel
 import CairnSQL
 import CairnStore
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL

@@ -5,6 +5,7 @@ import CairnSQL
 import CairnStore
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL

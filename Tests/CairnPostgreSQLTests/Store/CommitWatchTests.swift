@@ -6,6 +6,7 @@ import CairnTesting
 import Foundation
 import Synchronization
 import TestServers
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL

@@ -1,6 +1,7 @@
 // Query generations of PostgreSQL stores, beside what every store's do.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import CairnTesting
 import Foundation
@@ -35,7 +36,7 @@ import Testing
     request.predicate = ObjectPredicate(format: "place == 'north'")
     // A fetch that the evaluator finishes reads inside the same transaction.
     for _ in 0..<2 {
-      guard case .snapshots(let rows) = try generation.fetch(request) else { return }
+      let rows = try #require(try generation.fetch(request).snapshots)
       #expect(rows.map(\.objectID) == [shelf.objectID])
     }
     #expect(try count(try #require(try store.currentGeneration()), store) == 2)

@@ -3,6 +3,7 @@
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import CairnTesting
 import Foundation

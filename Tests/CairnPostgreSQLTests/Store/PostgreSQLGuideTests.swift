@@ -3,6 +3,7 @@
 import Cairn
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @testable import CairnPostgreSQL

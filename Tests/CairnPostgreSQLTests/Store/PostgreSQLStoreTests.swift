@@ -2,6 +2,7 @@
 
 import CairnModel
 import CairnSQL
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers
@@ -73,10 +74,7 @@ import Testing
 
   private func all(_ entity: String, in store: PostgreSQLStore) throws -> [RowSnapshot] {
     let entity = try #require(store.managedObjectModel.entitiesByName[entity])
-    guard case .snapshots(let rows) = try store.fetch(StoreFetchRequest(entity: entity)) else {
-      return []
-    }
-    return rows
+    return try #require(try store.fetch(StoreFetchRequest(entity: entity)).snapshots)
   }
 
   private func value(_ name: String, of row: RowSnapshot?) throws -> AttributeValue? {

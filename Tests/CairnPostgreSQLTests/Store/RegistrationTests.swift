@@ -3,6 +3,7 @@
 import Cairn
 import Foundation
 import TestServers
+import TestSupport
 import Testing
 
 @Suite(.needsServer) struct RegistrationTests {
@@ -109,12 +110,10 @@ import Testing
   }
 
   @Test func aStoreMovesFromSQLiteAndBack() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let container = try container { description in
       description.type = PersistentStore.StoreType.sqlite.rawValue
-      description.url = folder.appendingPathComponent("before.sqlite")
+      description.url = folder.fileURL("before.sqlite")
     }
     let coordinator = container.persistentStoreCoordinator
     try fill(container.newBackgroundContext())
@@ -123,7 +122,7 @@ import Testing
     let schema = try coordinator.migratePersistentStore(file, to: url, type: .postgreSQL)
     #expect(coordinator.persistentStores == [schema] && schema.type == "PostgreSQL")
     #expect(try told(container.newBackgroundContext()) == before)
-    let after = folder.appendingPathComponent("after.sqlite")
+    let after = folder.fileURL("after.sqlite")
     try coordinator.migratePersistentStore(schema, to: after, type: .sqlite)
     #expect(try told(container.newBackgroundContext()) == before)
     // The schema is there still, and is not overwritten.

@@ -1,6 +1,7 @@
 // Bookkeeping that commits with rows, while other programs write to the same entries.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers

@@ -1,6 +1,7 @@
 // Short words for what tests do with stores of the library's model.
 
 import CairnModel
+import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation
 import TestServers

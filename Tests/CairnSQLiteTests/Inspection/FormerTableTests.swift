@@ -2,6 +2,7 @@ import CairnModel
 import CairnStore
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -31,19 +32,14 @@ import Testing
   private func titles(_ store: SQLiteStore) throws -> [AttributeValue] {
     let entity = try #require(store.managedObjectModel.entitiesByName["Item"])
     let slot = try #require(entity.layout.slotByName["title"])
-    guard case .snapshots(let rows) = try store.fetch(StoreFetchRequest(entity: entity)) else {
-      return []
-    }
+    let rows = try #require(try store.fetch(StoreFetchRequest(entity: entity)).snapshots)
     return rows.map { $0[slot] }
   }
 
   @Test(arguments: ["Thing", nil])
   func theStoreIsUsedAndTheNameIsRemarkedOn(identifier: String?) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("FormerTable-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("Store.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("Store.sqlite")
     try StoreFixture.open(url, model(identifier: identifier)).close()
     try DatabaseQueue(path: url.path).write { database in
       try database.execute(
@@ -90,11 +86,8 @@ import Testing
   }
 
   @Test func aTableThatIsMissingAndOneOfSomebodyElseAreDamage() throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("FormerTable-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = folder.appendingPathComponent("Store.sqlite")
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("Store.sqlite")
     try StoreFixture.open(url, model(identifier: nil)).close()
     try DatabaseQueue(path: url.path).write { database in
       try database.execute(

@@ -4,6 +4,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -44,7 +45,7 @@ import Testing
         if self == .filteredInMemory {
           request.predicate = ObjectPredicate { object, _ in object != nil }
         }
-        guard case .snapshots(let rows) = try store.fetch(request) else { return .null }
+        let rows = try #require(try store.fetch(request).snapshots)
         return rows.first.map { fixture.value($0, "photo") } ?? .null
       case .member:
         let owner = row[row.objectID.entity.layout.slotByName["company"] ?? 0]

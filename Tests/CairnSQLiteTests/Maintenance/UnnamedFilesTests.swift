@@ -5,6 +5,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -196,8 +197,7 @@ import Testing
     defer { try? store.close() }
     #expect(names(fixture).count == 1)
     let entity = try #require(newer.entitiesByName["Item"])
-    let rows = try store.fetch(StoreFetchRequest(entity: entity))
-    guard case .snapshots(let rows) = rows else { return }
+    let rows = try #require(try store.fetch(StoreFetchRequest(entity: entity)).snapshots)
     #expect(rows.map(\.values) == [[Self.photo]])
   }
 

@@ -3,6 +3,7 @@ import CairnModel
 import CairnStore
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -36,8 +37,7 @@ struct ApprovalTests {
     let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
     let description = try #require(open.coordinator.managedObjectModel.entitiesByName[entity])
     let request = StoreFetchRequest(entity: description, result: .count)
-    guard case .count(let count) = try open.store.fetch(request) else { return -1 }
-    return count
+    return try #require(try open.store.fetch(request).count)
   }
 
   private func refused(_ daemon: SyncEngineTests.Daemon) async -> SyncError? {

@@ -6,6 +6,7 @@ import CairnSQLite
 import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 
 @testable import CairnSync
 
@@ -263,13 +264,5 @@ final class Fleet: Sendable {
   }
 }
 
-/// A folder that goes away with its test.
-final class Scratch: Sendable {
-  let url: URL
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-sync-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-  deinit { try? FileManager.default.removeItem(at: url) }
-}
+/// Where the files of a test's replicas are.
+typealias Scratch = TemporaryFolder

@@ -13,8 +13,9 @@ final class RestGate: Sendable {
   var environment: SyncEnvironment {
     var environment = SyncEnvironment.live
     environment.turn = { _, turn in
-      guard case .rest = turn, self.reach() else { return }
-      _ = await eventually { self.state.withLock { !$0.isClosed } }
+      if case .rest = turn, self.reach() {
+        _ = await eventually { self.state.withLock { !$0.isClosed } }
+      }
     }
     return environment
   }

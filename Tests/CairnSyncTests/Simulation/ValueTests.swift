@@ -2,6 +2,7 @@ import CairnContext
 import CairnModel
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -57,7 +58,7 @@ struct ValueTests {
     let request = StoreFetchRequest(
       entity: try #require(site.coordinator.managedObjectModel.entitiesByName["Thing"]),
       result: .objectIDs)
-    guard case .objectIDs(let ids) = try site.store.fetch(request) else { return [:] }
+    let ids = try #require(try site.store.fetch(request).objectIDs)
     var result: [String: [String: Data]] = [:]
     let reading = RowReading(ledger: try site.access.ledger())
     for row in try site.store.snapshots(for: ids).compactMap({ $0 }) {

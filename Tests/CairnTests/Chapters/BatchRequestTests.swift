@@ -2,6 +2,7 @@
 
 import CoreData
 import Synchronization
+import TestSupport
 import Testing
 
 /// Chapter 17 of the specification, as programs use it.
@@ -11,7 +12,7 @@ import Testing
   private func folder<Result>(
     _ body: (NSPersistentStoreCoordinator, NSManagedObjectContext) throws -> Result
   ) throws -> Result {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"))
       let context = Company.context(coordinator)
@@ -165,7 +166,7 @@ import Testing
 
   @Test(arguments: [NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType])
   func onlySQLiteStoresTakeThem(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(type, at: folder.appendingPathComponent("a"))
       let context = Company.context(coordinator)
       try context.performAndWait { () throws -> Void in
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test func largeValuesInFilesGoWithTheirRows() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let model = Company.model()
       let photo = Company.attribute("photo", .binaryDataAttributeType)
       photo.allowsExternalBinaryDataStorage = true

@@ -175,15 +175,6 @@ enum Company {
     try context.performAndWait { try body(context) }
   }
 
-  /// A folder that is gone afterwards.
-  static func withFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-company-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try body(folder)
-  }
-
   static func clerk(
     _ name: String, age: Int? = nil, in context: NSManagedObjectContext
   ) throws -> Clerk {

@@ -1,6 +1,7 @@
 // Store descriptions and containers in Apple's words.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 20.5 and 20.6 of the specification, as programs use them; see also `ContainerTests`.
@@ -95,7 +96,7 @@ import Testing
   }
 
   @Test func theHandlerIsCalledOnceForEachDescriptionWithItsError() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let container = NSPersistentContainer(name: "Company", managedObjectModel: Company.model())
       let good = NSPersistentStoreDescription(url: folder.appendingPathComponent("a.sqlite"))
       let bad = NSPersistentStoreDescription(url: folder.appendingPathComponent("no/b.sqlite"))
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test func optionsOfADescriptionReachItsStore() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       func container(readOnly: Bool) -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Company", managedObjectModel: Company.model())

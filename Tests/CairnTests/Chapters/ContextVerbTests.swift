@@ -1,6 +1,7 @@
 // Contexts as programs make and use them.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 7, 12, 13 and II.4 of the specification.
@@ -212,7 +213,7 @@ import Testing
   }
 
   @Test func aPolicyOfAProgramIsAskedForEachKindOfConflict() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let model = Company.model()
       model.entitiesByName["Clerk"]?.uniquenessConstraints = [["name"]]
       let coordinator = try Company.coordinator(

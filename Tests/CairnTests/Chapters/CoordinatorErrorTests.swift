@@ -2,6 +2,7 @@
 
 import Cairn
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 2.5, 20 and II.1 of the specification: domain, code and user info, caught as `NSError`
@@ -26,7 +27,7 @@ import Testing
   }
 
   @Test func addingAStoreThatCannotBe() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = try Company.coordinator(NSSQLiteStoreType, at: file)
       expect(.persistentStoreOpen) {
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func verbsAboutStoresOfOthers() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator()
       let other = try Company.coordinator()
       let store = try #require(other.persistentStores.first)
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test func verbsAboutFiles() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
       expect(.persistentStoreInvalidType) {
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test func verbsAboutFilesThatAreNoStores() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let text = folder.appendingPathComponent("text")
       try Data("no store".utf8).write(to: text)
       let unreadable = Company.error {

@@ -2,12 +2,13 @@
 
 import CoreData
 import Synchronization
+import TestSupport
 import Testing
 
 /// Chapters 20, 22.8 and II.7 of the specification.
 @Suite struct CoordinatorVerbTests {
   @Test func storesAreFoundByTheirURLs() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = try Company.coordinator(NSSQLiteStoreType, at: file)
       let store = try #require(coordinator.persistentStore(for: file))
@@ -24,7 +25,7 @@ import Testing
   }
 
   @Test func metadataAreReadWithoutOpeningTheStore() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = try Company.coordinator(NSSQLiteStoreType, at: file)
       let store = try #require(coordinator.persistentStores.first)
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test func aStoreIsReplacedByACopyOfAnother() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let a = folder.appendingPathComponent("a.sqlite")
       let b = folder.appendingPathComponent("b.sqlite")
       let c = folder.appendingPathComponent("c.sqlite")
@@ -128,7 +129,7 @@ import Testing
   }
 
   @Test func deferredMigrationHasNothingLeftToDo() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let old = try Company.coordinator(NSSQLiteStoreType, at: file)
       let context = Company.context(old)

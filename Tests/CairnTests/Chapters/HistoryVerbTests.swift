@@ -1,6 +1,7 @@
 // Persistent history, remote changes and query generations in Apple's words.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 18 and 19 of the specification, as programs use them.
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test func withoutTheOptionNothingIsRecorded() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"))
       let context = Company.context(coordinator)
@@ -78,7 +79,7 @@ import Testing
 
   /// A file that has history goes on recording it, whoever opens it.
   @Test func historyGoesOnWhenAStoreIsOpenedWithoutTheOption() throws {
-    try Company.withFolder { folder throws -> Void in
+    try TemporaryFolder.with { folder throws -> Void in
       let file = folder.appendingPathComponent("a.sqlite")
       let options = [NSPersistentHistoryTrackingKey: true as NSNumber]
       func save(_ name: String, _ options: [AnyHashable: Any]?) throws -> Int? {
@@ -226,11 +227,8 @@ import Testing
     #expect(
       Notification.Name.NSPersistentStoreRemoteChange.rawValue
         == "NSPersistentStoreRemoteChangeNotification")
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-company-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("a.sqlite")
+    let folder = try TemporaryFolder()
+    let file = folder.fileURL("a.sqlite")
     let coordinator = try Company.coordinator(
       NSSQLiteStoreType, at: file,
       options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber])

@@ -1,6 +1,7 @@
 // Mapping models, managers, policies and stages as programs use them.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Asks its manager everything while it migrates clerks.
@@ -90,7 +91,7 @@ final class ClerkPolicy: NSEntityMigrationPolicy {
   }
 
   @Test func aPolicyIsAskedInThreePassesAndKnowsItsManager() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = try store(in: folder)
       let source = Company.model()
       let destination = Company.model(extra: "more")
@@ -148,7 +149,7 @@ final class ClerkPolicy: NSEntityMigrationPolicy {
   }
 
   @Test func stagesAreRunInOrderWithTheirHandlers() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = try store(in: folder)
       let models = [Company.model(), Company.model(extra: "more"), Company.model(extra: "most")]
       func reference(_ number: Int) -> NSManagedObjectModelReference {

@@ -1,6 +1,7 @@
 // Models and descriptions as programs build and read them.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 3 and II.2 of the specification.
@@ -75,16 +76,14 @@ import Testing
   }
 
   @Test func modelsOfBundlesAreMerged() throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("bundle-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     // Bundles remember what they found, so this one is another.
-    let place = folder.appendingPathComponent("empty")
+    let place = folder.fileURL("empty")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let empty = try #require(Bundle(path: place.path))
     #expect(NSManagedObjectModel.mergedModel(from: [empty])?.entities.isEmpty ?? true)
     for name in ["Item", "Article"] {
-      let version = folder.appendingPathComponent("\(name).xcdatamodel")
+      let version = folder.fileURL("\(name).xcdatamodel")
       try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
       try Data(
         """
@@ -177,7 +176,7 @@ import Testing
   }
 
   @Test func whatSpotlightShowsIsTakenFromModelSources() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       func read(_ expression: String) throws -> NSEntityDescription {
         let package = folder.appendingPathComponent("\(UUID().uuidString).xcdatamodel")
         try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)

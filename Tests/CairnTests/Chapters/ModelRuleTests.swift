@@ -1,6 +1,7 @@
 // Models and their parts, rule by rule: what a program that builds or inspects one relies on.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapter 3 of the specification.
@@ -204,7 +205,7 @@ import Testing
   // MARK: Transformables
 
   @Test func aChangeInsideATransformableValueIsNotSeen() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let context = Company.context(
         try Company.coordinator(NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite")))
       try context.performAndWait { () throws -> Void in
@@ -226,7 +227,7 @@ import Testing
 
   @Test(arguments: ["NSKeyedUnarchiveFromData", "NSSecureUnarchiveFromData"])
   func storesKeepTransformablesUnderFoundationsNames(_ name: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let model = Company.model()
       model.entitiesByName["Clerk"]?.attributesByName["tags"]?.valueTransformerName = name
       let context = Company.context(
@@ -247,7 +248,7 @@ import Testing
     let model = Company.model()
     model.entitiesByName["Clerk"]?.attributesByName["tags"]?.valueTransformerName =
       "NSUnarchiveFromData"
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let context = Company.context(
         try Company.coordinator(
           NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"), model: model))

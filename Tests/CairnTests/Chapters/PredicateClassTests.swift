@@ -1,6 +1,7 @@
 // The classes of predicates, expressions and sort descriptors as programs build and take them apart.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 24, 26 and II.12 of the specification.
@@ -56,7 +57,7 @@ import Testing
     let variable = NSPredicate(format: "name == $n").withSubstitutionVariables(["n": NSNull()])
     #expect(variable.evaluate(with: row) && variable.predicateFormat == "name == <null>")
     #expect(try archived(null)?.evaluate(with: row) == true)
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"))
       let context = Company.context(coordinator)

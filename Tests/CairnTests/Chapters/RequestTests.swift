@@ -1,6 +1,7 @@
 // Requests and their results, as programs make and read them.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 16, 17 and II.5 of the specification.
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test func batchInsertsTakeDictionariesObjectsAndHandlers() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"))
       let entity = try #require(coordinator.managedObjectModel.entitiesByName["Clerk"])
@@ -83,7 +84,7 @@ import Testing
   }
 
   @Test func batchUpdatesAndDeletesAnswerAsAsked() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"))
       let context = Company.context(coordinator)

@@ -1,6 +1,7 @@
 // Lists of fetched results, nodes of stores, and history, as programs use them.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 18, 21, 23, II.6, II.8 and II.9 of the specification.
@@ -149,7 +150,7 @@ import Testing
   // MARK: History
 
   @Test func historyIsReadAsTransactionsWithChanges() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = try Company.coordinator(
         NSSQLiteStoreType, at: folder.appendingPathComponent("a.sqlite"),
         options: [NSPersistentHistoryTrackingKey: true as NSNumber])

@@ -1,6 +1,7 @@
 // Contexts, coordinators, stores and models together.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapters 1 and 15 of the specification: who holds what, and which stack has an undo manager.
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test func twoCoordinatorsOpenOneFile() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let model = Company.model()
       let writer = Company.context(

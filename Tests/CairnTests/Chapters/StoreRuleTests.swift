@@ -2,6 +2,7 @@
 
 import CoreData
 import Synchronization
+import TestSupport
 import Testing
 
 /// Chapters 20.1 to 20.4 of the specification, as programs use them.
@@ -40,7 +41,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func anAddedStoreTellsWhatItIs(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
       let options = [NSPersistentStoreTimeoutOption: 3 as NSNumber]
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test func aStoreOfAConfigurationHasTablesOfAllEntities() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
       let store = try coordinator.addPersistentStore(
@@ -87,7 +88,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func aReadOnlyStoreIsReadAndRefusesSaves(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let writer = try Company.coordinator(type, at: file)
       try save(["Ada"], to: writer)
@@ -111,7 +112,7 @@ import Testing
   }
 
   @Test func pragmasOfADescriptionReachTheDatabase() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
       let description = NSPersistentStoreDescription(url: file)
@@ -126,7 +127,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func metadataIsWrittenByTheNextSaveAlsoWithoutChanges(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let coordinator = try Company.coordinator(type, at: file)
       try save(["Ada"], to: coordinator)
@@ -155,7 +156,7 @@ import Testing
   }
 
   @Test func metadataOfAStoreThatNothingElseConcernsIsWrittenToo() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let files = ["a", "b"].map { folder.appendingPathComponent($0) }
       let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
       let stores = try files.map {
@@ -173,7 +174,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func aNewIdentifierIsKept(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let coordinator = try Company.coordinator(type, at: file)
       try save(["Ada"], to: coordinator)
@@ -190,7 +191,7 @@ import Testing
   }
 
   @Test func filesOfLargeValuesAreCopiedAndDestroyedWithTheirStore() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let model = Company.model()
       let photo = Company.attribute("photo", .binaryDataAttributeType)
       photo.allowsExternalBinaryDataStorage = true
@@ -225,7 +226,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func metadataOfAFileIsSetAtOnce(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let coordinator = try Company.coordinator(type, at: file)
       try save(["Ada"], to: coordinator)
@@ -251,7 +252,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func aDestroyedStoreIsEmptyOrGone(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a")
       let coordinator = try Company.coordinator(type, at: file)
       try save(["Ada"], to: coordinator)
@@ -273,7 +274,7 @@ import Testing
 
   @Test(arguments: fileTypes)
   func aReplacedStoreHasTheContentsOfTheOther(type: String) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let (a, b) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
       let source = try Company.coordinator(type, at: a)
       try save(["Ada"], to: source)
@@ -337,7 +338,7 @@ import Testing
   // MARK: 20.4
 
   @Test func newObjectsGoToTheFirstWritableStoreThatTakesThem() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("a.sqlite")
       let first = try Company.coordinator(NSSQLiteStoreType, at: file, model: Self.model())
       try first.remove(try #require(first.persistentStores.first))

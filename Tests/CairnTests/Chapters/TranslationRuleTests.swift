@@ -1,6 +1,7 @@
 // What a SQLite store is asked beyond plain comparisons, and what it refuses, as programs see it.
 
 import CoreData
+import TestSupport
 import Testing
 
 import protocol CairnModel.KeyValueReading
@@ -12,7 +13,7 @@ import protocol CairnModel.KeyValueReading
     _ types: [String] = [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType],
     _ body: (NSManagedObjectContext, String) throws -> Void
   ) throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       for type in types {
         let coordinator = try Company.coordinator(
           type, at: folder.appendingPathComponent("a.\(type)"))

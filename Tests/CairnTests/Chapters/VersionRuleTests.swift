@@ -1,6 +1,7 @@
 // Versions of models and what leads from one to the next, rule by rule.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapter 22 of the specification; inference is shown in `CairnModelTests/Versioning`, passes and
@@ -133,7 +134,7 @@ import Testing
   }
 
   @Test func aStoreOfAnotherVersionIsOpenedOnlyWhenVersioningIsIgnored() throws {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let first = try Company.coordinator(NSSQLiteStoreType, at: url)
       try first.remove(try #require(first.persistentStores.first))
@@ -159,7 +160,7 @@ import Testing
   private func opening(
     _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]
   ) throws -> NSError? {
-    try Company.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let first = try Company.coordinator(NSSQLiteStoreType, at: url)
       let context = Company.context(first)

@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct CustomStoreConformanceTests {
@@ -22,13 +23,10 @@ import Testing
 
   @Test(arguments: PersistentStoreConformance.checkNames)
   func anAtomicStoreKeepsThePromiseOfAStore(check: String) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-custom-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let kind = StoreClassKind(TextShelf.self, type: TextShelf.storeType, keepsFiles: true)
     let suite = PersistentStoreConformance(kind: kind) {
-      folder.appendingPathComponent(UUID().uuidString)
+      folder.url.appendingPathComponent(UUID().uuidString)
     }
     let failures = suite.run(only: [check])
     #expect(failures.isEmpty, "\(failures.map(\.message).joined(separator: "\n"))")

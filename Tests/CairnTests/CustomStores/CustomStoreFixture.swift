@@ -2,6 +2,7 @@
 
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 enum Library {
@@ -72,10 +73,7 @@ enum Library {
   }
 
   static func withFile(_ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-custom-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try body(folder.appendingPathComponent("shelf.plist"))
+    let folder = try TemporaryFolder()
+    try body(folder.fileURL("shelf.plist"))
   }
 }

@@ -3,15 +3,12 @@
 import Cairn
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Chapter 20.2 of the specification, and the sequence of notifications in 2.3.
 @Suite struct StoreMovingTests {
   static let types = ["SQLite", "XML", "Binary", "InMemory"]
-
-  private func withFolder(_ body: (URL) throws -> Void) throws {
-    try Library.withFile { try body($0.deletingLastPathComponent()) }
-  }
 
   private func error(_ body: () throws -> Void) -> CoreDataError? {
     do {
@@ -101,7 +98,7 @@ import Testing
 
   @Test(arguments: types, types)
   func everyTypeBecomesEveryType(from: String, to: String) throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
       let old = try coordinator.addPersistentStore(
         ofType: from, configurationName: nil, at: folder.appendingPathComponent("old"))
@@ -128,7 +125,7 @@ import Testing
   }
 
   @Test func objectsOfContextsGoOnUnderNewIDs() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
       let old = try coordinator.addPersistentStore(
         ofType: "SQLite", configurationName: nil, at: folder.appendingPathComponent("old"))
@@ -158,7 +155,7 @@ import Testing
   }
 
   @Test func notificationsNameBothStoresAndAllIDs() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
       let old = try coordinator.addPersistentStore(
         ofType: "XML", configurationName: nil, at: folder.appendingPathComponent("old"))
@@ -200,7 +197,7 @@ import Testing
   }
 
   @Test func aMoveThatFailsLeavesEverythingAsItWas() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       // Uniqueness that XML does not keep stops the way to SQLite.
       let model = Library.model()
       model.entitiesByName["Author"]?.uniquenessConstraints = [["name"]]
@@ -227,7 +224,7 @@ import Testing
   }
 
   @Test func whatIsThereIsNotOverwritten() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let coordinator = PersistentStoreCoordinator(managedObjectModel: Self.model())
       let old = try coordinator.addPersistentStore(
         ofType: "XML", configurationName: nil, at: folder.appendingPathComponent("old"))

@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: sqlite-store-format.md – a damaged file is an error or an answer, nothing worse.
@@ -15,16 +16,15 @@ import Testing
   func filesWithFlippedBytesAreAnErrorOrAnAnswer() throws {
     let seed = TestSeed.get("damaged pages")
     var numbers = SeededNumbers(seed: seed)
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let model = try HostileStore.model(in: folder)
-    let whole = try HostileStore(in: folder, model: model)
+    let folder = try TemporaryFolder()
+    let model = try HostileStore.model(in: folder.url)
+    let whole = try HostileStore(in: folder.url, model: model)
     try whole.fill(items: 40)
     try whole.close()
     let bytes = try Data(contentsOf: whole.url)
     var counts = (opened: 0, read: 0, saved: 0)
     for number in 0..<Self.rounds {
-      let place = folder.appendingPathComponent("\(number)")
+      let place = folder.fileURL("\(number)")
       try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: place) }
       try damage(bytes, &numbers).write(to: HostileStore.url(in: place))

@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: model-format.md – whatever the bytes, reading a model does no worse than throw.
@@ -14,12 +15,6 @@ import Testing
     let root = URL(fileURLWithPath: path).appendingPathComponent(folder)
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: root.path)) ?? []
     return names.filter { $0.hasSuffix(ending) }.sorted().map { root.appendingPathComponent($0) }
-  }
-
-  private func withFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try body(folder)
   }
 
   /// Reads a model and, when it is one, does with it what programs do.
@@ -84,7 +79,7 @@ import Testing
       + Self.fixtures("models", ".xcdatamodel/contents").map {
         try String(contentsOf: $0, encoding: .utf8)
       }
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("contents")
       var usable = 0
       for number in 0..<1200 {
@@ -106,7 +101,7 @@ import Testing
       Array(HostileModelDocuments.composites.prefix(3)), HostileModelDocuments.inheritance,
     ])
   func documentsThatAskForTooMuchAreRefused(_ documents: [String]) throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("contents")
       for (number, text) in documents.enumerated() {
         try Data(text.utf8).write(to: file)
@@ -119,7 +114,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)))
   func markupThatIsMoreThanItLooksIsAnErrorOrAModel() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("contents")
       for (number, text) in HostileModelDocuments.markup.enumerated() {
         try Data(text.utf8).write(to: file)
@@ -131,7 +126,7 @@ import Testing
   }
 
   @Test func namesThatAreNoUTF8AreRefused() throws {
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let file = folder.appendingPathComponent("contents")
       for name in [[0xC3], [0xFF, 0x61], [0x61, 0xE9]] as [[UInt8]] {
         let bytes = Array("<model><entity ".utf8) + name + Array("=\"x\"/></model>".utf8)
@@ -145,7 +140,7 @@ import Testing
   @Test func damagedArchivesAreAnErrorOrAModel() throws {
     let seed = TestSeed.get("hostile compiled models")
     var numbers = SeededNumbers(seed: seed)
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let archives =
         try [CompiledModel.write(try HostileStore.model(in: folder))]
         + Self.fixtures("compiled-models", ".mom").map { try Data(contentsOf: $0) }
@@ -168,7 +163,7 @@ import Testing
   @Test func damagedModelCachesAreAnErrorOrAModel() throws {
     let seed = TestSeed.get("hostile model caches")
     var numbers = SeededNumbers(seed: seed)
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let cache = try ModelCache.encode(try HostileStore.model(in: folder))
       for number in 0..<500 {
         let bytes = HostileDocuments.damage(cache, using: &numbers)
@@ -185,7 +180,7 @@ import Testing
       + Self.fixtures("mapping-models", "xcmapping.xml").map {
         try String(contentsOf: $0, encoding: .utf8)
       }
-    try withFolder { folder in
+    try TemporaryFolder.with { folder in
       let model = try HostileStore.model(in: folder)
       let file = folder.appendingPathComponent("xcmapping.xml")
       var usable = 0

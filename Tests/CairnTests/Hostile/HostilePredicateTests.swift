@@ -3,6 +3,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: predicates.md – what a text means does not depend on who evaluates it, and no
@@ -14,9 +15,8 @@ import Testing
   @Test func textMeansTheSamePrintedInMemoryAndInTheStore() throws {
     let seed = TestSeed.get("hostile predicates")
     var numbers = SeededNumbers(seed: seed)
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let store = try HostileStore(in: folder, model: HostileStore.model(in: folder))
+    let folder = try TemporaryFolder()
+    let store = try HostileStore(in: folder.url, model: HostileStore.model(in: folder.url))
     defer { try? store.close() }
     try store.fill(items: 14)
     var counts = (parsed: 0, both: 0, found: 0)

@@ -4,6 +4,7 @@ import CFaultVFS
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: issue "Reliability" – fuzzed store files are an error or a right answer, never a
@@ -34,15 +35,14 @@ import Testing
 
   @Test(arguments: [UInt8(11), 12])
   func aStoreWithSuchMetadataIsRefused(kind: UInt8) throws {
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let model = try HostileStore.model(in: folder)
-    try HostileStore(in: folder, model: model).close()
+    let folder = try TemporaryFolder()
+    let model = try HostileStore.model(in: folder.url)
+    try HostileStore(in: folder.url, model: model).close()
     let list = Self.list(kind, key: "a").map { String(format: "%02x", $0) }.joined()
-    let path = HostileStore.url(in: folder).path
+    let path = HostileStore.url(in: folder.url).path
     try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
     #expect {
-      _ = try HostileStore(in: folder, model: model)
+      _ = try HostileStore(in: folder.url, model: model)
     } throws: {
       ($0 as? CoreDataError)?.code == .persistentStoreOpen
     }
@@ -51,10 +51,9 @@ import Testing
   /// An array that has the next one twice, sixty times: a trillion places, and more.
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func aStoreWhoseMetadataGrowWithoutEndIsRefused(isCircle: Bool) throws {
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let model = try HostileStore.model(in: folder)
-    try HostileStore(in: folder, model: model).close()
+    let folder = try TemporaryFolder()
+    let model = try HostileStore.model(in: folder.url)
+    try HostileStore(in: folder.url, model: model).close()
     var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61]]
     for level in 0..<60 {
       let next = isCircle && level == 59 ? 2 : UInt8(objects.count + 1)
@@ -62,10 +61,10 @@ import Testing
     }
     objects.append([0x51, 0x78])
     let list = Self.list(objects).map { String(format: "%02x", $0) }.joined()
-    let path = HostileStore.url(in: folder).path
+    let path = HostileStore.url(in: folder.url).path
     try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
     #expect {
-      _ = try HostileStore(in: folder, model: model)
+      _ = try HostileStore(in: folder.url, model: model)
     } throws: {
       ($0 as? CoreDataError)?.code == .persistentStoreOpen
     }
@@ -89,9 +88,8 @@ import Testing
 
   @Test(arguments: [UInt8(11), 12])
   func aModelPackageWithOneIsRefused(kind: UInt8) throws {
-    let folder = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let package = folder.appendingPathComponent("Model.momd")
+    let folder = try TemporaryFolder()
+    let package = folder.fileURL("Model.momd")
     try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
     try Self.list(kind, key: "a").write(to: package.appendingPathComponent("VersionInfo.plist"))
     #expect(throws: (any Error).self) { try ManagedObjectModel.load(contentsOf: package) }

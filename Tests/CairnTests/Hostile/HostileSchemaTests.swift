@@ -4,22 +4,28 @@ import CFaultVFS
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: issue "Reliability" – malicious triggers and views, another file's log and
 /// truncated files are an error or a right answer, never a crash or a hang.
 @Suite(.timeLimit(.minutes(10))) struct HostileSchemaTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
   /// A filled store that SQL has been let loose on.
+  ///
+  /// - Returns: What opens it.
   private func store(
     _ sql: String, options: [String: Any] = [:]
-  ) throws -> (folder: URL, open: () throws -> HostileStore) {
-    let folder = try HostileStore.makeFolder()
-    let model = try HostileStore.model(in: folder)
-    let whole = try HostileStore(in: folder, model: model)
+  ) throws -> () throws -> HostileStore {
+    let model = try HostileStore.model(in: folder.url)
+    let whole = try HostileStore(in: folder.url, model: model)
     try whole.fill(items: 20)
     try whole.close()
-    try #require(cfault_execute(HostileStore.url(in: folder).path, sql) == 0)
-    return (folder, { try HostileStore(in: folder, model: model, options: options) })
+    try #require(cfault_execute(HostileStore.url(in: folder.url).path, sql) == 0)
+    return { try HostileStore(in: folder.url, model: model, options: options) }
   }
 
   /// The code of what a piece of work throws; nil when it throws nothing.
@@ -36,16 +42,14 @@ import Testing
     "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
 
   @Test func aViewInPlaceOfATableIsRefused() throws {
-    let (folder, open) = try store(
+    let open = try store(
       "DROP TABLE ZBOX; CREATE VIEW ZBOX (Z_PK, Z_ENT, Z_OPT, ZNAME) AS "
         + "SELECT x, 4, 1, 'x' FROM (\(Self.endless))")
-    defer { try? FileManager.default.removeItem(at: folder) }
     #expect(code { _ = try open() } == .persistentStoreOpen)
   }
 
   @Test func aMissingTableIsRefused() throws {
-    let (folder, open) = try store("DROP TABLE ZPART")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let open = try store("DROP TABLE ZPART")
     #expect(code { _ = try open() } == .persistentStoreOpen)
   }
 
@@ -78,8 +82,7 @@ import Testing
       + "SELECT CairnCompare('\(String(repeating: "a", count: 60))b', 6, '(a|a)*c', 0); END",
   ])
   func aTriggerThatMeansHarmEndsInAnErrorOrAnAnswer(sql: String) throws {
-    let (folder, open) = try store(sql, options: [StoreOptionKey.timeout: 1])
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let open = try store(sql, options: [StoreOptionKey.timeout: 1])
     let store = try open()
     defer { try? store.close() }
     let context = store.context
@@ -88,11 +91,11 @@ import Testing
       tag.setValue("new", forKey: "name")
       let code = code { try context.save() }
       if sql.contains("RECURSIVE") { #expect(code == .persistentStoreTimeout) }
-      // Whatever it was, reading gives errors or objects.
+      // Whatever it was, reading gives errors or objects, and objects of what it did not touch.
       for entity in ["Tag", "Item", "Box"] {
-        for object in (try? context.fetch(FetchRequest<ManagedObject>(entityName: entity))) ?? [] {
-          _ = object.value(forKey: "name")
-        }
+        let objects = try? context.fetch(FetchRequest<ManagedObject>(entityName: entity))
+        for object in objects ?? [] { _ = object.value(forKey: "name") }
+        if entity != "Box" { #expect(objects?.isEmpty == false, "\(entity)") }
       }
     }
   }
@@ -103,28 +106,26 @@ import Testing
       "A\" JOIN (WITH RECURSIVE N(X) AS (SELECT 1 UNION ALL SELECT X+1 FROM N) "
       + "SELECT X FROM N)--"
     let quoted = "Z" + name.replacingOccurrences(of: "\"", with: "\"\"")
-    let (folder, _) = try store(
+    _ = try store(
       "DROP TABLE Z_MODELCACHE; CREATE TABLE \"\(quoted)\" (Z_PK, Z_ENT); "
         + "CREATE TABLE ZA (Z_PK, Z_ENT); INSERT INTO ZA VALUES (1, 77); "
         + "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (77, '\(name)', 0, 0)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let inspection = try StoreInspection(contentsOf: HostileStore.url(in: folder))
+    let inspection = try StoreInspection(contentsOf: HostileStore.url(in: folder.url))
     #expect(inspection.entities.first { $0.name == name }?.count == 0)
   }
 
   @Test func anotherFilesLogIsAnErrorOrAnAnswer() throws {
     let seed = TestSeed.get("another file's log")
     var numbers = SeededNumbers(seed: seed)
-    let (folder, _) = try store("SELECT 1")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = HostileStore.url(in: folder)
-    let model = try HostileStore.model(in: folder)
+    _ = try store("SELECT 1")
+    let url = HostileStore.url(in: folder.url)
+    let model = try HostileStore.model(in: folder.url)
     // The log of a store that is open, taken away from under it.
-    let other = try HostileStore.makeFolder()
-    defer { try? FileManager.default.removeItem(at: other) }
-    let busy = try HostileStore(in: other, model: model)
+    let other = try TemporaryFolder()
+    let busy = try HostileStore(in: other.url, model: model)
     try busy.fill(items: 30)
-    let log = try Data(contentsOf: URL(fileURLWithPath: HostileStore.url(in: other).path + "-wal"))
+    let log = try Data(
+      contentsOf: URL(fileURLWithPath: HostileStore.url(in: other.url).path + "-wal"))
     try busy.close()
     let bytes = try Data(contentsOf: url)
     for _ in 0..<40 {
@@ -133,7 +134,7 @@ import Testing
       try log.prefix(Bool.random(using: &numbers) ? count : log.count)
         .write(to: URL(fileURLWithPath: url.path + "-wal"))
       try? FileManager.default.removeItem(atPath: url.path + "-shm")
-      guard let store = try? HostileStore(in: folder, model: model) else { continue }
+      guard let store = try? HostileStore(in: folder.url, model: model) else { continue }
       Self.use(store)
       try? store.close()
     }
@@ -142,10 +143,9 @@ import Testing
   @Test func filesCutAnywhereAreAnErrorOrAnAnswer() throws {
     let seed = TestSeed.get("cut files")
     var numbers = SeededNumbers(seed: seed)
-    let (folder, _) = try store("SELECT 1")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let url = HostileStore.url(in: folder)
-    let model = try HostileStore.model(in: folder)
+    _ = try store("SELECT 1")
+    let url = HostileStore.url(in: folder.url)
+    let model = try HostileStore.model(in: folder.url)
     let bytes = try Data(contentsOf: url)
     for round in 0..<60 {
       for suffix in ["-wal", "-shm"] {
@@ -154,7 +154,7 @@ import Testing
       let pages = Int.random(in: 0...(bytes.count / 4096), using: &numbers)
       let rest = round % 2 == 0 ? 0 : Int.random(in: 0..<4096, using: &numbers)
       try bytes.prefix(pages * 4096 + rest).write(to: url)
-      guard let store = try? HostileStore(in: folder, model: model) else { continue }
+      guard let store = try? HostileStore(in: folder.url, model: model) else { continue }
       Self.use(store)
       try? store.close()
     }

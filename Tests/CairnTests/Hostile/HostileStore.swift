@@ -14,13 +14,6 @@ struct HostileStore {
 
   static func url(in folder: URL) -> URL { folder.appendingPathComponent("hostile.sqlite") }
 
-  static func makeFolder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-hostile-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    return folder
-  }
-
   static func model(in folder: URL) throws -> ManagedObjectModel {
     let file = folder.appendingPathComponent("hostile.xml")
     try Data(HostileModel.document.utf8).write(to: file)

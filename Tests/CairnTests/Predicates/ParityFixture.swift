@@ -4,23 +4,22 @@
 import CairnStore
 import Foundation
 import ParitySamples
+import TestSupport
 
 /// Two stores with the same rows.
 final class ParityFixture {
-  private let folder: URL
+  private let folder: TemporaryFolder
   private let containers: [PersistentContainer]
   /// The contexts of the SQLite store and of the store in memory.
   let sqlite: ManagedObjectContext
   let memory: ManagedObjectContext
 
   init(seed: UInt64, count: Int = 60) throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-parity-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     containers = try [StoreTypeName.sqlite, StoreTypeName.inMemory].map { [folder] type in
       let container = PersistentContainer(name: "Parity", managedObjectModel: ParityRows.model)
       let description = PersistentStoreDescription(
-        url: folder.appendingPathComponent("parity.\(type)"))
+        url: folder.fileURL("parity.\(type)"))
       description.type = type
       container.persistentStoreDescriptions = [description]
       var problem: (any Error)?
@@ -35,8 +34,6 @@ final class ParityFixture {
       try context.performAndWait { try ParityRows.fill(context, seed: seed, count: count) }
     }
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   // MARK: Three answers
 

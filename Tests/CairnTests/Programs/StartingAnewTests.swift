@@ -1,6 +1,7 @@
 // How applications throw their data away, and bring it back.
 
 import CoreData
+import TestSupport
 import Testing
 
 /// Chapter 20 of the specification: whole store files under a container that goes on.
@@ -23,7 +24,7 @@ import Testing
   }
 
   @Test func destroyedStoresAreLoadedAgainEmpty() throws {
-    try Programs.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let container = try Programs.container(url: url)
       try fill(container, ["Ada", "Bob"])
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test func aBackupIsPutInPlaceOfTheOpenStore() throws {
-    try Programs.withFolder { folder in
+    try TemporaryFolder.with { folder in
       let url = folder.appendingPathComponent("a.sqlite")
       let backup = folder.appendingPathComponent("backup.sqlite")
       let container = try Programs.container(url: url)

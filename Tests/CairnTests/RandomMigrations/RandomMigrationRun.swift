@@ -4,6 +4,7 @@ import Cairn
 import CairnTesting
 import Foundation
 import ParitySamples
+import TestSupport
 import Testing
 
 /// How a store gets to the next version.
@@ -24,7 +25,8 @@ final class RandomMigrationRun {
   private var random: ParityRandom
   private let shapes: [MigrationShape]
   private let folder: URL
-  private let ownsFolder: Bool
+  /// Nil in a run whose folder another one made.
+  private let own: TemporaryFolder?
   /// The versions that stores were left at by processes that were killed, counted from that which the
   /// process began with.
   private(set) var deaths: [Int] = []
@@ -39,16 +41,15 @@ final class RandomMigrationRun {
     let first = MigrationShape(&random)
     let second = first.next(&random)
     shapes = [first, second, second.next(&random)]
-    ownsFolder = given == nil
-    folder =
-      given
-      ?? FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-migration-\(UUID().uuidString)", isDirectory: true)
+    if let given {
+      (own, folder) = (nil, given)
+    } else {
+      let made = try TemporaryFolder()
+      (own, folder) = (made, made.url)
+    }
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("live"), withIntermediateDirectories: true)
   }
-
-  deinit { if ownsFolder { try? FileManager.default.removeItem(at: folder) } }
 
   func run() async throws {
     try fill()

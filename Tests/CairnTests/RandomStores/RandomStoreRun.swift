@@ -3,13 +3,14 @@
 import Cairn
 import Foundation
 import ParitySamples
+import TestSupport
 import Testing
 
 final class RandomStoreRun {
   private let seed: UInt64
   var random: ParityRandom
   var shape: RandomModel
-  private let folder: URL
+  private let folder: TemporaryFolder
   private let url: URL
   private var options: [AnyHashable: Any]
   /// One or two on the same file.
@@ -41,10 +42,8 @@ final class RandomStoreRun {
     random = ParityRandom(state: seed == 0 ? 1 : seed)
     for _ in 0..<8 { _ = random.below(2) }
     shape = RandomModel(&random)
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-random-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    url = folder.appendingPathComponent("Random.sqlite")
+    folder = try TemporaryFolder()
+    url = folder.fileURL("Random.sqlite")
     var options: [AnyHashable: Any] = [
       StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
       StoreOptionKey.sqlitePragmas: ["synchronous": "OFF"],
@@ -53,8 +52,6 @@ final class RandomStoreRun {
     if random.below(3) == 0 { options[StoreOptionKey.rowChecksums] = true }
     self.options = options
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   func run(versions: Int, steps: Int) throws {
     for version in 0..<versions where !hasFailed {

@@ -4,17 +4,16 @@ import Cairn
 import CairnSQLite
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: operations.md 3.4 – SQLite's own check misses about half of all flipped bits in row
 /// data, and forgets commits after a flipped bit in the log without a word; sums of rows do not.
 @Suite(.timeLimit(.minutes(10))) struct BitFlipTests {
   /// A store with a few hundred rows, closed.
-  static let template: Result<URL, any Error> = Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-flip-template-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let shop = try Shop(at: folder.appendingPathComponent("Shop.sqlite"))
+  static let template: Result<TemporaryFolder, any Error> = Result {
+    let folder = try TemporaryFolder()
+    let shop = try Shop(at: folder.fileURL("Shop.sqlite"))
     try shop.fill()
     try shop.context.performAndWait {
       for number in 0..<200 {
@@ -27,22 +26,20 @@ import Testing
     return folder
   }
 
-  private func copy() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-flip-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.copyItem(at: try Self.template.get(), to: folder)
-    return folder.appendingPathComponent("Shop.sqlite")
-  }
+  private let folder: TemporaryFolder
 
-  private func remove(_ url: URL) {
-    try? FileManager.default.removeItem(at: url.deletingLastPathComponent())
+  init() throws { folder = try TemporaryFolder() }
+
+  private func copy() throws -> URL {
+    let copy = folder.fileURL("copy")
+    try FileManager.default.copyItem(at: try Self.template.get().url, to: copy)
+    return copy.appendingPathComponent("Shop.sqlite")
   }
 
   @Test func everyFlippedBitThatChangesAnObjectIsFound() throws {
     let seed = TestSeed.get("bit flips")
     var numbers = SeededNumbers(seed: seed)
     let url = try copy()
-    defer { remove(url) }
     let bytes = try Data(contentsOf: url)
     let whole = try Shop(at: url)
     let contents = try whole.contents()
@@ -73,7 +70,6 @@ import Testing
 
   @Test func theObjectIsNamed() throws {
     let url = try copy()
-    defer { remove(url) }
     var bytes = try Data(contentsOf: url)
     let text = try #require(bytes.range(of: Data("row 123 abc".utf8)))
     bytes[text.lowerBound + 9] ^= 4
@@ -96,7 +92,6 @@ import Testing
 
   @Test func filesOfExternalDataAreLookedAtToo() throws {
     let url = try copy()
-    defer { remove(url) }
     let name = try #require(Shop.pictureFiles(of: url).first)
     let file = url.deletingLastPathComponent()
       .appendingPathComponent(".Shop_SUPPORT/_EXTERNAL_DATA/\(name)")
@@ -118,7 +113,6 @@ import Testing
   /// Copies an open store with a log of several commits.
   private func copyWithLog() throws -> URL {
     let url = try copy()
-    defer { remove(url) }
     let shop = try Shop(at: url)
     defer { try? shop.close() }
     for number in 0..<6 {
@@ -127,8 +121,7 @@ import Testing
         try shop.context.save()
       }
     }
-    let copy = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-log-\(UUID().uuidString)", isDirectory: true)
+    let copy = folder.fileURL("copy with log")
     try FileManager.default.copyItem(at: url.deletingLastPathComponent(), to: copy)
     try FileManager.default.removeItem(at: copy.appendingPathComponent("Shop.sqlite-shm"))
     return copy.appendingPathComponent("Shop.sqlite")
@@ -137,7 +130,6 @@ import Testing
   @Test(arguments: ["whole", "cut", "flipped", "gone"])
   func aShortenedLogIsNoticedAtOpening(damage: String) throws {
     let url = try copyWithLog()
-    defer { remove(url) }
     let log = URL(fileURLWithPath: url.path + "-wal")
     var bytes = try Data(contentsOf: log)
     switch damage {

@@ -4,27 +4,25 @@ import Cairn
 import CairnSQLite
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Specification: issue "Query generations and reading" – reads never wait for writes and the
 /// reverse, and the write-ahead log does not grow without bound.
 @Suite(.timeLimit(.minutes(10))) struct ConcurrentAccessTests {
-  private let folder: URL
+  private let folder: TemporaryFolder
   private let shop: Shop
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-concurrent-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     // A wait would be a test that fails, not one that hangs.
     shop = try Shop(
-      at: folder.appendingPathComponent("Shop.sqlite"), options: [StoreOptionKey.timeout: 20])
+      at: folder.fileURL("Shop.sqlite"), options: [StoreOptionKey.timeout: 20])
     try shop.fill()
   }
 
   private func end() {
     try? shop.close()
-    try? FileManager.default.removeItem(at: folder)
   }
 
   private func context() -> ManagedObjectContext {
@@ -41,7 +39,7 @@ import Testing
 
   private var logSize: Int {
     let facts = try? FileManager.default.attributesOfItem(
-      atPath: folder.appendingPathComponent("Shop.sqlite-wal").path)
+      atPath: folder.fileURL("Shop.sqlite-wal").path)
     return (facts?[.size] as? NSNumber)?.intValue ?? 0
   }
 

@@ -4,6 +4,7 @@ import CFaultVFS
 import Cairn
 import CairnSQLite
 import Foundation
+import TestSupport
 import Testing
 
 /// A fault: the `nth` operation of a kind fails, alone or as the first of many.
@@ -64,24 +65,21 @@ struct Fault: Sendable, CustomStringConvertible {
 
 /// Owns its folder and removes it in the end, when all its files must have been closed.
 final class FaultFolder {
+  private let folder: TemporaryFolder
   let url: URL
   private let number: Int32
   private let files: FaultyFiles
 
   init() throws {
     try #require(cfault_install() == 0)
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-fault-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
+    url = folder.url
     number = cfault_begin(url.path)
     try #require(number >= 0)
     files = FaultyFiles(number: number, root: url)
   }
 
-  deinit {
-    cfault_end(number)
-    try? FileManager.default.removeItem(at: url)
-  }
+  deinit { cfault_end(number) }
 
   var store: URL { url.appendingPathComponent("Shop.sqlite") }
   /// The store options with which files that SQLite does not write go wrong too.

@@ -4,17 +4,16 @@ import Cairn
 import CairnSQLite
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: operations.md 3.1 and 3.3 – fail the 1st, the 2nd … until it runs clean, once and from then
 /// on; afterwards the store is whole and holds the old state or the new one.
 @Suite struct FaultLoopTests {
   /// A filled store, closed; copied for every attempt.
-  static let template: Result<URL, any Error> = Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-fault-template-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let shop = try Shop(at: folder.appendingPathComponent("Shop.sqlite"))
+  static let template: Result<TemporaryFolder, any Error> = Result {
+    let folder = try TemporaryFolder()
+    let shop = try Shop(at: folder.fileURL("Shop.sqlite"))
     try shop.fill()
     try shop.context.performAndWait {
       shop.insert("later")
@@ -144,7 +143,8 @@ import Testing
     FaultyOperation(name: "replace") { _, place in
       try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).replacePersistentStore(
         at: place.url, destinationOptions: place.options,
-        withPersistentStoreFrom: Self.other.get(), ofType: StoreTypeName.sqlite)
+        withPersistentStoreFrom: Self.other.get().fileURL("Other.sqlite"),
+        ofType: StoreTypeName.sqlite)
     },
     FaultyOperation(name: "destroy", mayBeEmpty: true) { _, place in
       try PersistentStoreCoordinator(managedObjectModel: Shop.model.get()).destroyPersistentStore(
@@ -158,18 +158,15 @@ import Testing
   ]
 
   /// Another store, to replace the first one with.
-  static let other: Result<URL, any Error> = Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-fault-other-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let url = folder.appendingPathComponent("Other.sqlite")
-    let shop = try Shop(at: url)
+  static let other: Result<TemporaryFolder, any Error> = Result {
+    let folder = try TemporaryFolder()
+    let shop = try Shop(at: folder.fileURL("Other.sqlite"))
     try shop.context.performAndWait {
       for number in 0..<30 { shop.insert("other \(number)", picture: Shop.picture(number)) }
       try shop.context.save()
     }
     try shop.close()
-    return url
+    return folder
   }
 
   /// What the template holds.
@@ -183,7 +180,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(FaultLoop.isComplete ? 60 : 10)), arguments: operations)
   func eachFailingStepLeavesTheOldStateOrTheNew(operation: FaultyOperation) throws {
-    let loop = try FaultLoop(operation, template: Self.template.get())
+    let loop = try FaultLoop(operation, template: Self.template.get().url)
     let faults = try loop.run(
       [.open, .read, .write, .tornWrite, .fullWrite, .sync, .truncate, .delete],
       [.once, .fromThenOn])
@@ -193,7 +190,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(FaultLoop.isComplete ? 60 : 10)), arguments: operations)
   func aPowerCutAtEachStepLeavesTheOldStateOrTheNew(operation: FaultyOperation) throws {
-    let loop = try FaultLoop(operation, template: Self.template.get())
+    let loop = try FaultLoop(operation, template: Self.template.get().url)
     var numbers = SeededNumbers(seed: TestSeed.get("power cuts of \(operation.name)"))
     let seeds =
       [0]

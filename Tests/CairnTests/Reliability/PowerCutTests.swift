@@ -16,7 +16,7 @@ import Testing
     _ level: String, seed: UInt64, _ numbers: inout SeededNumbers
   ) throws -> Int {
     let folder = try FaultFolder()
-    try folder.refill(from: FaultLoopTests.template.get())
+    try folder.refill(from: FaultLoopTests.template.get().url)
     folder.rememberUnsynced()
     let pragmas = ["synchronous": level, "wal_autocheckpoint": "20"]
     let shop = try Shop(at: folder.store, options: [StoreOptionKey.sqlitePragmas: pragmas])

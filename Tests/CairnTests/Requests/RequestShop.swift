@@ -1,20 +1,19 @@
 // The shop that these tests ask: customers with orders, orders with lines, lines of products.
 
 import CoreData
+import TestSupport
 
 /// A SQLite store with history, in a folder of its own.
 final class RequestShop {
   let container: NSPersistentContainer
-  let folder: URL
+  let folder: TemporaryFolder
   var context: NSManagedObjectContext { container.viewContext }
 
   init(type: String = NSSQLiteStoreType) throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("RequestShop-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder()
     container = NSPersistentContainer(name: "Shop", managedObjectModel: Self.model(for: type))
     let description = NSPersistentStoreDescription(
-      url: folder.appendingPathComponent("shop.store"))
+      url: folder.fileURL("shop.store"))
     description.type = type
     if type == NSSQLiteStoreType {
       description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
@@ -29,7 +28,6 @@ final class RequestShop {
     for store in container.persistentStoreCoordinator.persistentStores {
       try? container.persistentStoreCoordinator.remove(store)
     }
-    try? FileManager.default.removeItem(at: folder)
   }
 
   /// Orders have a derived attribute where the type of store keeps such.

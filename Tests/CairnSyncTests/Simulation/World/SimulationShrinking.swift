@@ -4,7 +4,8 @@ import Foundation
 
 /// Runs simulations in folders of their own, and finds the shortest list of steps that still fails.
 enum Simulation {
-  /// In memory where there is such a folder, since every commit is synced.
+  /// In memory where there is such a folder, since every commit is synced: no temporary folder of
+  /// the test-support target, which lies on the disk.
   static func folder() throws -> URL {
     let memory = URL(fileURLWithPath: "/dev/shm")
     let parent =
