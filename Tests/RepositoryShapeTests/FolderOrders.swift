@@ -2,7 +2,7 @@
 
 extension FolderOrderTests {
   static let orders: [String: Order] = [
-    "CairnContext": context, "CairnModel": model, "CairnSQLite": sqlite, "CairnSync": sync,
+    "CairnContext": context, "CairnModel": model, "CairnSQLite": sqlite,
   ]
 
   private static let context = Order(
@@ -84,50 +84,4 @@ extension FolderOrderTests {
         ["MetadataTable"], "the version that is watched stands in that table"
       ),
     ])
-
-  private static let sync = Order(
-    // The files outside are the engine, whose methods name each operation, and its settings.
-    folders: [
-      "Clock", "Wire", "Bookkeeping", "Planning", "Capture", "Changes", "Applying", "Replicas",
-      "Comparison", "Retention", "Operations", "Pass", "Repair",
-    ],
-    exceptions: [
-      "Bookkeeping/HeldRecords.swift": (["StoreAccess", "EntityFilter"], readsTheStore),
-      "Bookkeeping/JournalIndex.swift": (["StoreAccess"], readsTheStore),
-      "Bookkeeping/ReplicaIdentity.swift": (["StoreAccess"], readsTheStore),
-      "Bookkeeping/SchemaTranslation.swift": (["StoreAccess"], readsTheStore),
-      "Bookkeeping/SchemaUpgrade.swift": (["StoreAccess"], readsTheStore),
-      "Bookkeeping/JournalEntry.swift": (["Conflict"], keepsWhatIsPlanned),
-      "Bookkeeping/Ledger+Records.swift": (
-        ["LinkEnd", "Conflict", "WaitingReference"], keepsWhatIsPlanned
-      ),
-      "Bookkeeping/MemberPlaces.swift": (["PositionKey"], keepsWhatIsPlanned),
-      "Bookkeeping/SyncMaps.swift": (["WaitingReference", "HeldKey"], keepsWhatIsPlanned),
-      "Bookkeeping/Ledger.swift": (
-        ["RebuiltDigests", "digestOperations"], "a change of a record changes its digest too"
-      ),
-      "Capture/BootstrapScan.swift": (["BatchPacing"], "scans at the pace of the pass"),
-      "Capture/HistoryGap.swift": (["StoreComparison"], "compares what history does not tell"),
-      "Capture/Incarnation.swift": (
-        ["ReaderNote"], "a store that came back is known by its readers"
-      ),
-      "Clock/CredibleTime.swift": (
-        [
-          "ByteReader", "ByteWriter", "RecordEntry", "RecordState", "LinkState", "SyncKey",
-          "StoreID", "Ledger",
-        ], "finds stamps that no clock can have given in the bookkeeping"
-      ),
-      "Clock/SeenWrites.swift": (["StoreID", "filledIn"], "a stamp names the store that wrote"),
-      "Clock/Stamp.swift": (["StoreID"], "a stamp names the store that wrote"),
-      "Comparison/SyncEngine+Verify.swift": (["Link"], aMethodOfTheEngine),
-      "Operations/GroupStores.swift": (["Link", "LinkLife"], "starts the links of a group"),
-      "Replicas/EntityFilter.swift": (
-        ["StoreDifference", "VerifyReport", "DigestBucket"], "narrows a comparison to a replica"
-      ),
-      "Retention/RememberedDeletes.swift": (["SyncPass"], "is a step of the pass"),
-      "Retention/SyncEngine+Retention.swift": (["Link"], aMethodOfTheEngine),
-    ])
-  private static let readsTheStore = "reads its maps through the store's access"
-  private static let keepsWhatIsPlanned = "keeps what planning decided"
-  private static let aMethodOfTheEngine = "a method of the engine, which has the links"
 }

@@ -21,6 +21,7 @@ import Testing
     "ResultsTracking": "the results, their sections and what an event does to both",
     "SaveTransaction": "the writers that one transaction hands on to each other",
     "Ledger": "one map of the sidecar a property",
+    "Link": "the two sides of a link, and how far it has come",
     "GroupEngine": "the daemon's parts, as it starts and ends them",
     "EngineKeeper": "how far a group's engine has come",
     "ControlServer": "what every connection is given",

@@ -5,7 +5,8 @@ public enum TroubleHint {
   /// - Returns: nil for a code that is no store's trouble, or where the message says it all.
   public static func text(_ code: String) -> String? {
     switch code {
-    case "disk-full": "make room on the store's disk (`df -h`), for a hub on its server's; it goes on by itself"
+    case "disk-full":
+      "make room on the store's disk (`df -h`), for a hub on its server's; it goes on by itself"
     case "store-damaged":
       "`cairnctl verify` shows what is damaged; `cairnctl restore BACKUP` goes back to a backup; or stop "
         + "cairnd and move the file away: the replicas fill a new one"
