@@ -165,7 +165,7 @@ import Testing
             while !isDone {
               let row = try #require(try tests.all("Author", in: store).first)
               guard case .integer(let count)? = try tests.value("bookCount", of: row) else {
-                return
+                return Issue.record("the count is no number")
               }
               if case .saved = try store.save(
                 try tests.update(row, "bookCount", .integer(count + 1)))
