@@ -34,10 +34,13 @@ public struct DaemonProcess: Sendable {
 
   /// The steps of sync at which it pauses where that is asked for.
   ///
-  /// But for those that only stores without their history come by, and an operator who discards.
+  /// But for those that only stores without their history come by, an operator who discards, and links to logs, of
+  /// which the daemon has none.
   public static var stepNames: [String] {
-    let seldom: Set<SyncEnvironment.Failpoint> = [.afterGapCommit, .afterDiscardNote]
-    return SyncEnvironment.Failpoint.allCases.filter { !seldom.contains($0) }.map(\.rawValue)
+    let left: Set<SyncEnvironment.Failpoint> = [
+      .afterGapCommit, .afterDiscardNote, .beforeAppend, .afterAppend,
+    ]
+    return SyncEnvironment.Failpoint.allCases.filter { !left.contains($0) }.map(\.rawValue)
   }
 
   /// The manual page of the control protocol.
