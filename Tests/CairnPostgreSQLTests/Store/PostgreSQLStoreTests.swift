@@ -165,7 +165,8 @@ import Testing
             while !isDone {
               let row = try #require(try tests.all("Author", in: store).first)
               guard case .integer(let count)? = try tests.value("bookCount", of: row) else {
-                return Issue.record("the count is no number")
+                Issue.record("the count is no number")
+                return
               }
               if case .saved = try store.save(
                 try tests.update(row, "bookCount", .integer(count + 1)))
