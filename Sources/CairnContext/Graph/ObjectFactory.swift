@@ -120,7 +120,7 @@ struct ObjectFactory {
 /// that is fetched.
 struct ObjectKind {
   let type: ManagedObject.Type
-  // Unretained as in ManagedObject: whoever makes an object has its ID, which keeps the entity.
+  // Unretained as in ManagedObject: the maker of an object holds its ID, which keeps the entity.
   let layout: Unmanaged<EntityLayout>
   /// What the class implements itself; see ``ClassTraits``.
   let flags: ObjectFlags

@@ -25,7 +25,8 @@ struct LogReplica: Replica {
   let identifier: String?
   let place: String
   var opened: OpenReplica? { nil }
-  // Who else appends is looked for now and then.
+  // A log says nothing when another member appends: the link reads it again at its slow poll, as that of any
+  // replica without hints. `ReplicaConnection.hint` is for a medium that can tell.
   var tellsOfChanges: Bool { false }
 
   func pass(_ setting: PassSetting) -> any ReplicaPass {
