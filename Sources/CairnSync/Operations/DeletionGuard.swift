@@ -73,13 +73,14 @@ struct DeletionSurvey {
     if try there.isEmpty(.records) { return nil }
     guard try mayExceed(there) else { return nil }
     let here = try source.freshLedger()
-    var pending: [String: Pending] = [:]
+    var pending = PendingDeletes()
     try visitChanges(there) { ids in
       for (sequence, entity) in try deleted(ids, here, there) {
-        pending[entity, default: Pending()].add(sequence)
+        pending.add(entity, at: sequence)
       }
     }
-    return try plan(pending, here, there, replica: replica, store: store)
+    return try pending.plan(
+      limit, of: destination, there, from: here.storeID, replica: replica, store: store)
   }
 
   /// What the destination, which comes back, would delete because the source has forgotten it.
@@ -89,46 +90,12 @@ struct DeletionSurvey {
     let (here, there) = (try source.freshLedger(), try destination.freshLedger())
     // All that is forgotten was deleted before this place, however many there are.
     let floor = try here.retention().floor
-    var pending: [String: Pending] = [:]
+    var pending = PendingDeletes()
     try reader.findForgotten { set in
-      for record in set.records { pending[record.entity, default: Pending()].add(floor) }
+      for record in set.records { pending.add(record.entity, at: floor) }
     }
-    return try plan(pending, here, there, replica: replica, store: store)
-  }
-
-  /// What would be deleted of one entity.
-  private struct Pending {
-    var count = 0
-    /// The last place of the source's change order at which any of it was deleted.
-    var position: UInt64 = 0
-
-    mutating func add(_ sequence: UInt64) {
-      count += 1
-      position = max(position, sequence)
-    }
-  }
-
-  private func plan(
-    _ pending: [String: Pending], _ here: Ledger, _ there: Ledger, replica: String, store: String
-  ) throws -> DeletionPlan? {
-    var exceeding: [PendingDeletion] = []
-    var position: UInt64 = 0
-    for (entity, found) in pending.sorted(by: { $0.key < $1.key })
-    where found.count > limit.harmless {
-      let total = try destination.objectCount(of: entity)
-      guard limit.isExceeded(deleting: found.count, of: total) else { continue }
-      exceeding.append(PendingDeletion(entity: entity, deleted: found.count, total: total))
-      position = max(position, found.position)
-    }
-    if exceeding.isEmpty { return nil }
-    let verdict = try there.value(SyncKey.verdict(here.storeID)).map(
-      DeletionVerdict.init(decoding:))
-    // What was deleted after the approval is not part of what was approved.
-    let isCovered = verdict.map { position <= $0.position } ?? false
-    if isCovered, verdict?.isApproved == true { return nil }
-    return DeletionPlan(
-      replica: replica, store: store, entities: exceeding, isRejected: isCovered,
-      source: here.storeID, position: position)
+    return try pending.plan(
+      limit, of: destination, there, from: here.storeID, replica: replica, store: store)
   }
 
   /// Whether so many records changed that the limit could be reached: the usual pass ends here.

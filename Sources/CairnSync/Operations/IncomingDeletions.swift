@@ -29,30 +29,17 @@ struct IncomingDeletions {
   ) throws -> (plan: DeletionPlan?, end: UInt64) {
     let there = try destination.freshLedger()
     var cursor = cursor
-    var found: [String: (count: Int, position: UInt64)] = [:]
+    var pending = PendingDeletes()
     while let changes = try source.changes(after: cursor, of: stream, for: there.storeID) {
       for record in changes.set.records {
         guard let entity = try deleted(record, there) else { continue }
-        found[entity] = ((found[entity]?.count ?? 0) + 1, changes.end.position)
+        pending.add(entity, at: changes.end.position)
       }
       cursor = changes.end
     }
-    var exceeding: [PendingDeletion] = []
-    var position: UInt64 = 0
-    for (entity, pending) in found.sorted(by: { $0.key < $1.key })
-    where pending.count > limit.harmless {
-      let total = try destination.objectCount(of: entity)
-      guard limit.isExceeded(deleting: pending.count, of: total) else { continue }
-      exceeding.append(PendingDeletion(entity: entity, deleted: pending.count, total: total))
-      position = max(position, pending.position)
-    }
-    if exceeding.isEmpty { return (nil, cursor.position) }
-    let verdict = try there.value(SyncKey.verdict(stream)).map(DeletionVerdict.init(decoding:))
-    let isCovered = verdict.map { position <= $0.position } ?? false
-    if isCovered, verdict?.isApproved == true { return (nil, cursor.position) }
-    let plan = DeletionPlan(
-      replica: replica, store: StoreReference.localName, entities: exceeding,
-      isRejected: isCovered, source: stream, position: position)
+    let plan = try pending.plan(
+      limit, of: destination, there, from: stream, replica: replica,
+      store: StoreReference.localName)
     return (plan, cursor.position)
   }
 
