@@ -11,7 +11,6 @@ extension ManagedObjectModel {
   ///
   /// - Throws: ``CoreDataError`` when the file is missing or not a Core Data store.
   public static func load(fromSQLiteStoreAt url: URL) throws -> ManagedObjectModel? {
-    let type: Any.Type = SQLiteStore.self
-    return try (type as? any InPlaceMigrating.Type)?.cachedModel(at: url, options: StoreOptions())
+    try SQLiteStore.inPlaceMigration?.cachedModel(at: url, options: StoreOptions())
   }
 }

@@ -78,7 +78,7 @@ public struct HistoryReading: Sendable {
     model: ManagedObjectModel, naming: any RecordNaming,
     otherStore: (String) -> String? = { _ in nil }
   ) throws {
-    guard let keeper = store as? any HistoryKeeping, let identifier = store.identifier else {
+    guard let keeper = store.capabilities.history, let identifier = store.identifier else {
       throw ControlError.notPossible(
         code: "no-history", reason: "\(name) is a store of a type that keeps no history")
     }

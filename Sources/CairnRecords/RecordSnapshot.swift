@@ -30,7 +30,7 @@ public struct RecordSnapshot: Sendable {
   /// Whether the store can keep a state: it needs a write-ahead log for that, or is read as a whole when it is
   /// opened.
   public func keepsState() throws -> Bool {
-    guard let keeper = store.coordinator.persistentStores.first as? any GenerationKeeping else {
+    guard let keeper = store.coordinator.persistentStores.first?.capabilities.generations else {
       return true
     }
     return try keeper.currentGeneration() != nil

@@ -10,8 +10,7 @@ import Synchronization
 /// One connection writes and several read, so that reads never wait for a save. Every method may
 /// be called from any thread.
 // Unchecked: all mutable state is in `state`; the database pool guards its connections itself.
-open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, MemberReading,
-  RowKeyReserving,
+open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKeyReserving,
   @unchecked Sendable
 {
   struct State {
@@ -69,6 +68,21 @@ open class SQLiteStore: PersistentStore, UniquenessKeeping, FailureReporting, Me
   }
 
   open override var type: String { StoreTypeName.sqlite }
+
+  @_spi(Stores)
+  public final override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    (all.history, all.sidecar, all.batches, all.generations) = (self, self, self, self)
+    all.keepsUniqueness = true
+    (all.commits, all.exclusiveWrites) = (self, self)
+    (all.members, all.rows, all.rowKeys, all.explanations) = (self, self, self, self)
+    (all.failures, all.writer, all.integrity) = (self, self, self)
+    (all.place, all.resources) = (self, self)
+    return all
+  }
+
+  @_spi(Stores)
+  public final override class var inPlaceMigration: (any InPlaceMigrating.Type)? { self }
 
   /// Takes over what was read from the file.
   func adopt(metadata: [String: Any]) {

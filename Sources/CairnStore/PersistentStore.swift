@@ -32,9 +32,7 @@ public struct StoreConfiguration: Sendable {
 /// The promise every store makes: rows in, rows out, saves that are atomic.
 ///
 /// Methods are synchronous, because reading a property can fire a fault, and may be called from
-/// any thread. Further promises are protocols that a store can adopt: ``HistoryKeeping``,
-/// ``SidecarKeeping``, ``BatchExecuting``, ``InPlaceMigrating``, ``GenerationKeeping``,
-/// ``CommitWatching``.
+/// any thread. What a store can do besides, it says in its ``capabilities``.
 ///
 /// What Apple's class does not have is for those who write stores: `@_spi(Stores) import Cairn`.
 ///
@@ -139,6 +137,14 @@ open class PersistentStore: NSObject, @unchecked Sendable {
     get { state.withLock { $0.coordinator } }
     set { state.withLock { $0.coordinator = newValue } }
   }
+
+  /// What the store can do beyond the rows and saves of every store; nothing by default.
+  ///
+  /// The same each time. Cairn asks whenever it is about to use something of it, from any thread.
+  @_spi(Stores) open var capabilities: StoreCapabilities { StoreCapabilities() }
+  /// How stores of this class are brought to another model version inside their database; nil by default, and then
+  /// they are migrated object by object.
+  @_spi(Stores) open class var inPlaceMigration: (any InPlaceMigrating.Type)? { nil }
 
   // MARK: Files
 

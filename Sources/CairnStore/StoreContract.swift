@@ -48,6 +48,12 @@ extension StoreContract where Self: PersistentStore {
     try (self as PersistentStore).save(request)
   }
 
+  @inlinable package var capabilities: StoreCapabilities { (self as PersistentStore).capabilities }
+
+  @inlinable package static var inPlaceMigration: (any InPlaceMigrating.Type)? {
+    (self as PersistentStore.Type).inPlaceMigration
+  }
+
   @inlinable package var hasUnsavedMetadata: Bool { (self as PersistentStore).hasUnsavedMetadata }
 
   @inlinable package func objectID(

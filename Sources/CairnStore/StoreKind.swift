@@ -6,13 +6,15 @@ import Foundation
 public protocol StoreKind: Sendable {
   /// The type string, such as `SQLite`.
   var type: String { get }
-  /// The class that stands for the kind; also tells which optional promises it makes.
+  /// The class that stands for the kind; its ``PersistentStore/inPlaceMigration`` is the kind's.
   var storeClass: PersistentStore.Type { get }
   /// Whether a store is a file at its URL, which must exist or be creatable, and which one
   /// coordinator opens only once. Default true; stores in memory and on servers say no.
   var keepsFiles: Bool { get }
   /// Whether one coordinator opens a URL only once. Default: when it ``keepsFiles``.
   var claimsURL: Bool { get }
+  /// How a file is looked at before it is opened; nil, as by default, where opening tells.
+  var fileChecking: (any FileChecking)? { get }
   /// The metadata of a store file, without opening it for use; empty for a file that is no store
   /// yet, such as an empty one.
   ///
@@ -29,6 +31,7 @@ public protocol StoreKind: Sendable {
 extension StoreKind {
   public var keepsFiles: Bool { true }
   public var claimsURL: Bool { keepsFiles }
+  public var fileChecking: (any FileChecking)? { nil }
 }
 
 /// A store's metadata dictionary in a form that may cross threads.

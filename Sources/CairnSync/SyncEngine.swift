@@ -311,16 +311,16 @@ public final class SyncEngine: Sendable {
     }
     guard state.withLock({ $0.rest.beginLook() }) else { return release() }
     defer { state.withLock { $0.rest.endLook() } }
-    (local.store as? any CommitWatching)?.lookForCommits()
+    local.store.capabilities.commits?.lookForCommits()
     do {
-      try (local.store as? any FilePlaceChecking)?.checkFilePlace()
+      try local.store.capabilities.place?.checkFilePlace()
     } catch {
       poke()
     }
     if local.store.severalFileNames != nil { poke() }
     let passes = links.reduce(0) { $0 + $1.life.counters.passes }
     let finding = state.withLock { $0.rest.finding(after: passes) }
-    if finding != .nothingNew { (local.store as? any MemoryReleasing)?.releaseMemory() }
+    if finding != .nothingNew { local.store.capabilities.resources?.releaseMemory() }
     findings.append(finding)
     return release()
   }

@@ -13,8 +13,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each check opens a new store. Optional promises (``SidecarKeeping``, ``HistoryKeeping``, ``RowPaging`` and
-/// others) are checked when the store makes them.
+/// Each check opens a new store. What only some stores can do is checked when the store names it in its
+/// ``PersistentStore/capabilities``.
 public struct PersistentStoreConformance: Sendable {
   /// A rule that a store broke.
   public struct Failure: Sendable, CustomStringConvertible {
@@ -83,8 +83,8 @@ public struct PersistentStoreConformance: Sendable {
 
   static let allChecks: [ConformanceCheck] =
     OpeningChecks.all + RowChecks.all + ConflictChecks.all + ConstraintChecks.all
-    + LinkChecks.all + FetchChecks.all + PredicateChecks.all + PromiseChecks.all
-    + RowPromiseChecks.all + BatchChecks.all + GenerationChecks.all
+    + LinkChecks.all + FetchChecks.all + PredicateChecks.all + CapabilityChecks.all
+    + RowCapabilityChecks.all + BatchChecks.all + GenerationChecks.all
 }
 
 /// One rule and how it is checked.

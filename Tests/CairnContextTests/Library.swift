@@ -139,7 +139,7 @@ final class Stack: Sendable {
   deinit {
     guard folder != nil else { return }
     // Whatever a test did, the file is as the format asks.
-    if let found = try? (store as? any IntegrityChecking)?.verifyIntegrity() {
+    if let found = try? store.capabilities.integrity?.verifyIntegrity() {
       #expect(found == [], "left in the store of a test")
     }
     try? coordinator.remove(store)

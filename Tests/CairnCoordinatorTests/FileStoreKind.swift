@@ -125,6 +125,8 @@ class FileStore: PersistentStore, @unchecked Sendable {
 
 // Unchecked: no state of its own.
 final class MigratingFileStore: FileStore, InPlaceMigrating, @unchecked Sendable {
+  override class var inPlaceMigration: (any InPlaceMigrating.Type)? { self }
+
   static func migrateInPlace(
     at url: URL, from source: ManagedObjectModel, to destination: ManagedObjectModel,
     options: StoreOptions

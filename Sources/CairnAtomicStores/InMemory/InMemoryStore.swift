@@ -3,15 +3,22 @@ import CairnModel
 import Foundation
 import Synchronization
 
-/// A store that lives in memory only, with all a store promises: versions, uniqueness, history and
-/// sidecar included. Type `InMemory`; the URL is ignored.
+/// A store that lives in memory only, with versions, uniqueness, history and sidecar. Type `InMemory`; the URL is ignored.
 // Unchecked: its mutable state is `tables`, inside a mutex. Predicates run on a copy, outside it.
 public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeeping,
-  UniquenessKeeping, GenerationKeeping, @unchecked Sendable
+  GenerationKeeping, @unchecked Sendable
 {
   private let tables = Mutex(MemoryTables())
 
   public override var type: String { StoreTypeName.inMemory }
+
+  @_spi(Stores)
+  public override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    (all.history, all.sidecar, all.generations) = (self, self, self)
+    all.keepsUniqueness = true
+    return all
+  }
 
   public override func loadMetadata() throws {
     let model = managedObjectModel

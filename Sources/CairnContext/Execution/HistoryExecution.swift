@@ -10,7 +10,7 @@ struct HistoryExecution {
   func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     var keepers: [(store: PersistentStore, history: any HistoryKeeping)] = []
     for store in request.affectedStores ?? coordinator.persistentStores {
-      if let history = store as? any HistoryKeeping, store.configuration.options.tracksHistory {
+      if let history = store.capabilities.history, store.configuration.options.tracksHistory {
         keepers.append((store, history))
       }
     }

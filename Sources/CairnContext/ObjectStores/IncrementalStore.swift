@@ -23,6 +23,13 @@ import Foundation
 /// Source: `NSIncrementalStore`.
 // Unchecked: no state of its own; subclasses are called by one thread at a time.
 open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Sendable {
+  /// It is told which objects contexts hold.
+  @_spi(Stores)
+  public override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    all.registrations = self
+    return all
+  }
 
   // MARK: To be overridden
 

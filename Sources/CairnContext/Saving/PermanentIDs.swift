@@ -60,7 +60,7 @@ struct PermanentIDs {
   // MARK: By store
 
   private func give(to group: Group) throws {
-    if let numbering = group.store as? any RowKeyReserving,
+    if let numbering = group.store.capabilities.rowKeys,
       let keys = try numbering.reserveRowKeys(for: group.runs)
     {
       context.registry.giveRowKeys(

@@ -37,7 +37,7 @@ public final class QueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @u
     var generations: [ObjectIdentifier: any StoreGeneration] = [:]
     var references: [(identity: StoreIdentity, reference: Known.Reference)] = []
     for store in stores {
-      guard let keeper = store as? any GenerationKeeping,
+      guard let keeper = store.capabilities.generations,
         let generation = try keeper.currentGeneration()
       else { continue }
       generations[ObjectIdentifier(store.identity)] = generation

@@ -21,7 +21,7 @@ final class RemoteChangePosting: Sendable {
   ///   the store.
   func watch(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) throws {
     guard store.configuration.options.postsRemoteChanges,
-      let watching = store as? any CommitWatching
+      let watching = store.capabilities.commits
     else { return }
     if let number = coordinator.currentPersistentHistoryToken(fromStores: [store])?.number(
       for: store)

@@ -62,7 +62,7 @@ struct AutomaticMigration {
   }
 
   private var inPlace: (any InPlaceMigrating.Type)? {
-    request.kind.storeClass as? any InPlaceMigrating.Type
+    request.kind.storeClass.inPlaceMigration
   }
 
   private func cannotMigrate() -> CoreDataError {

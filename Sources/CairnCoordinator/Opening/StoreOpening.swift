@@ -141,7 +141,7 @@ struct StoreOpening {
       url.isFileURL
         ? kind.storeClass is any CoordinatorMember.Type
           && FileManager.default.fileExists(atPath: url.path)
-        : kind.storeClass is any InPlaceMigrating.Type,
+        : kind.storeClass.inPlaceMigration != nil,
       let metadata = try? kind.metadata(at: url, options: options),
       metadata[StoreMetadataKey.type] as? String == kind.type,
       !VersionDifference.hashes(in: metadata).isEmpty,

@@ -165,7 +165,7 @@ extension PersistentStoreCoordinator {
   ) throws -> [[MemberRow]] {
     if generation == nil, owners.count == 1, let identity = owners[0].storeIdentity,
       !owners[0].isTemporaryID, let store = routing.store(of: identity),
-      let reader = store as? any MemberReading
+      let reader = store.capabilities.members
     {
       return try memberRows(
         of: relationship, owners: owners, in: reader, store.identity, maximumAge, rowLimit)
@@ -174,7 +174,7 @@ extension PersistentStoreCoordinator {
     for (store, places) in routing.groups(of: owners) {
       let wanted = places.count == owners.count ? owners : places.map { owners[$0] }
       let found: [[MemberRow]]
-      if generation == nil, let reader = store as? any MemberReading {
+      if generation == nil, let reader = store.capabilities.members {
         found = try memberRows(
           of: relationship, owners: wanted, in: reader, store.identity, maximumAge, rowLimit)
       } else {
@@ -207,7 +207,7 @@ extension PersistentStoreCoordinator {
     of relationship: RelationshipDescription, owners: [ManagedObjectID], maximumAge: TimeInterval?
   ) throws -> (members: [MemberVersion], cached: [RowSnapshot?])? {
     guard let identity = owners.first?.storeIdentity, let store = routing.store(of: identity),
-      let reader = store as? any MemberVersionReading,
+      let reader = store.capabilities.members,
       owners.allSatisfy({ !$0.isTemporaryID && $0.storeIdentity === identity }),
       let members = try reader.memberVersions(of: relationship, owners: owners)
     else { return nil }
@@ -250,7 +250,7 @@ extension PersistentStoreCoordinator {
     _ tell: (any RegistrationObserving, [ManagedObjectID]) -> Void
   ) {
     for (store, places) in routing.groups(of: ids) {
-      guard let observer = store as? any RegistrationObserving else { continue }
+      guard let observer = store.capabilities.registrations else { continue }
       tell(observer, places.map { ids[$0] })
     }
   }
@@ -269,7 +269,7 @@ extension PersistentStoreCoordinator {
     var numbers: [String: Int64] = [:]
     for store in persistentStores {
       if let wanted, !wanted.contains(where: { $0 === store }) { continue }
-      guard let keeper = store as? any HistoryKeeping, store.configuration.options.tracksHistory,
+      guard let keeper = store.capabilities.history, store.configuration.options.tracksHistory,
         let number = try? keeper.lastTransactionNumber()
       else { continue }
       numbers[store.identity.identifier] = number

@@ -84,7 +84,7 @@ extension PersistentStoreCoordinator {
     }
     let executors = try targets.map { store in
       try checkWritable(store)
-      guard let executor = store as? any BatchExecuting else {
+      guard let executor = store.capabilities.batches else {
         throw CoreDataError(
           .persistentStoreUnsupportedRequestType,
           "The \(store.type) store \(store.url?.path ?? "") does not execute batch requests.")
@@ -126,7 +126,7 @@ extension PersistentStoreCoordinator {
         "The store \(store.url?.path ?? store.identity.identifier) is not open in this coordinator.",
         userInfo: ["NSAffectedStoresErrorKey": [store]])
     }
-    if let failure = (store as? any FailureReporting)?.failure { throw failure }
+    if let failure = store.capabilities.failures?.failure { throw failure }
     if store.isReadOnly {
       throw CoreDataError(
         .persistentStoreSave,

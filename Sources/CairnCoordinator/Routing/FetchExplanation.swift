@@ -55,7 +55,7 @@ extension PersistentStoreCoordinator {
     return FetchExplanation(
       entityName: request.entity.name ?? "",
       stores: try targets.map { store in
-        if let explaining = store as? any FetchExplaining { return try explaining.explain(part) }
+        if let explaining = store.capabilities.explanations { return try explaining.explain(part) }
         try KeyPathCheck.check(part)
         return StoreFetchExplanation(
           inMemory: part, type: store.type, identifier: store.identity.identifier)

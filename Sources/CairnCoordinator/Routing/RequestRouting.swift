@@ -27,7 +27,7 @@ struct RequestRouting {
   func storeForInserting(_ entity: EntityDescription) throws -> PersistentStore {
     if let store = stores.first(where: { !$0.isReadOnly && $0.holds(entity) }) { return store }
     for store in stores where store.holds(entity) {
-      if let failure = (store as? any FailureReporting)?.failure { throw failure }
+      if let failure = store.capabilities.failures?.failure { throw failure }
     }
     let name = entity.name ?? "?"
     let why: String

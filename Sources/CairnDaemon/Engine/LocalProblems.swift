@@ -18,7 +18,7 @@ struct LocalProblems: Sendable {
 
   private var found: [StatusProblem] {
     let noted = health.problems
-    guard let store = store as? any FailureReporting else { return noted }
+    guard let store = store.capabilities.failures else { return noted }
     if let failure = store.failure, noted.isEmpty {
       return [StatusProblem(code: failure.storeTrouble.rawValue, message: failure.message)]
     }
@@ -27,6 +27,6 @@ struct LocalProblems: Sendable {
 
   /// Whether something does not work now.
   var isFailing: Bool {
-    !health.problems.isEmpty || (store as? any FailureReporting)?.failure != nil
+    !health.problems.isEmpty || store.capabilities.failures?.failure != nil
   }
 }

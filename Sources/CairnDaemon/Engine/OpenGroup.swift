@@ -39,7 +39,7 @@ struct OpenGroup: Sendable {
   ///
   /// Damage is another matter: a store that is read can be worth more than one that does not open.
   var needsReopening: Bool {
-    guard let failure = (local as? any FailureReporting)?.failure,
+    guard let failure = local.capabilities.failures?.failure,
       failure.storeTrouble == .diskFailed
     else { return false }
     return health.canWrite

@@ -47,7 +47,7 @@ extension PersistentStore {
 extension DescribeStore.File {
   fileprivate init?(of store: PersistentStore) throws {
     guard let path = store.filePath else { return nil }
-    let last = try (store as? any HistoryKeeping)?.lastTransactionNumber()
+    let last = try store.capabilities.history?.lastTransactionNumber()
     self.init(
       bytes: Int(try FileFacts(path: path).size),
       logBytes: Int((try? FileFacts(path: path + "-wal"))?.size ?? 0),

@@ -124,7 +124,7 @@ struct Verification: Sendable {
   static func damage(in group: OpenGroup) async throws -> [String] {
     let local = group.local
     let findings = try await Blocking.run {
-      try (local as? any IntegrityChecking)?.verifyIntegrity() ?? []
+      try local.capabilities.integrity?.verifyIntegrity() ?? []
     }
     group.health.noteVerified(findings)
     group.figures.checked(StoreReference.localName, found: findings.count)

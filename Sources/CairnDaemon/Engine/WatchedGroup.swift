@@ -12,7 +12,7 @@ struct WatchedGroup: Sendable {
   init(_ group: OpenGroup) { self.group = group }
 
   /// What waits for the connection that writes to the local store; nil where the store does not tell.
-  var writes: QueueWork? { (group.local as? any WriterReporting)?.writerWork }
+  var writes: QueueWork? { group.local.capabilities.writer?.writerWork }
 
   var links: [LinkQueue] { group.engine.linkQueues }
 
@@ -34,7 +34,7 @@ struct WatchedGroup: Sendable {
   ///
   /// That another program has the lock all the time, or that the store is not written any more, is an answer.
   func write() async {
-    guard let local = group.local as? any WriteHolding else { return }
+    guard let local = group.local.capabilities.exclusiveWrites else { return }
     try? await Blocking.run { try local.holdingWrites {} }
   }
 }

@@ -95,7 +95,7 @@ package struct StoreMigration {
   ) throws -> Bool {
     guard manager.usesStoreSpecificMigrationManager,
       source.kind.type == destination.kind.type,
-      let inPlace = destination.kind.storeClass as? any InPlaceMigrating.Type,
+      let inPlace = destination.kind.storeClass.inPlaceMigration,
       try isAsInferred(mapping)
     else { return false }
     try wrapping(.migrationManagerSourceStore, source, "be read") {
@@ -153,7 +153,7 @@ package struct StoreMigration {
         store, manager.sourceModel, options, nil, .migrationManagerSourceStore, "be read")
     }
     let from = try open(source)
-    guard let store = from.persistentStores.first as? any GenerationKeeping,
+    guard let store = from.persistentStores.first?.capabilities.generations,
       try store.currentGeneration() == nil
     else { return (from, nil) }
     close(from)

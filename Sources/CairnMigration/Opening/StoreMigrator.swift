@@ -37,8 +37,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       try replace(request, from: source, mapping: mapping)
       return true
     }
-    let isInPlace =
-      request.kind.storeClass is any InPlaceMigrating.Type && !wantsOwnManager(request)
+    let isInPlace = request.kind.storeClass.inPlaceMigration != nil && !wantsOwnManager(request)
     guard !isInPlace, request.options.infersMappingModel else { return false }
     try replace(
       request, from: source,
@@ -149,7 +148,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
   ) throws {
     try source.prepareForUse()
     try destination.prepareForUse()
-    if let inPlace = request.kind.storeClass as? any InPlaceMigrating.Type {
+    if let inPlace = request.kind.storeClass.inPlaceMigration {
       try inPlace.migrateInPlace(
         at: request.url, from: source, to: destination, options: request.options)
       return

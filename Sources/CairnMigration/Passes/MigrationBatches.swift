@@ -34,7 +34,7 @@ struct MigrationBatches {
     isSaving =
       mayDiscard
       && destination.persistentStoreCoordinator?.persistentStores.count == 1
-      && destination.persistentStoreCoordinator?.persistentStores.first is any RowKeyReserving
+      && destination.persistentStoreCoordinator?.persistentStores.first?.capabilities.rowKeys != nil
   }
 
   /// Gives a new destination object its permanent ID.
@@ -101,7 +101,7 @@ private struct RowKeysAhead {
     if reserve.keys.isEmpty {
       reserve.count = min(reserve.count * 2, Self.most)
       guard
-        let first = try (store as? any RowKeyReserving)?.reserveRowKeys(
+        let first = try store.capabilities.rowKeys?.reserveRowKeys(
           for: [RowKeyRun(entity: entity, count: reserve.count)])?.first
       else { return }
       reserve.keys = first..<first + Int64(reserve.count)

@@ -4,7 +4,7 @@ import CairnStore
 
 // How large rows are, by what the server knows of them without reading long values.
 
-extension PostgreSQLStore: RowMeasuring {
+extension PostgreSQLStore {
   package func rowSizes(of objectIDs: [ManagedObjectID]) throws -> [Int] {
     var sizes = [Int](repeating: 0, count: objectIDs.count)
     let places = Dictionary(grouping: objectIDs.indices) {

@@ -4,7 +4,7 @@ import CairnStore
 
 // The members of relationships: with their rows, or with what deleting them takes.
 
-extension PostgreSQLStore: MemberReading, MemberVersionReading {
+extension PostgreSQLStore: MemberReading {
   package func memberRows(
     of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int
   ) throws -> [[MemberRow]] {

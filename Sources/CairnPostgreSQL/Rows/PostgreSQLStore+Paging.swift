@@ -4,7 +4,7 @@ import CairnStore
 
 // All rows of a hierarchy: by their keys, a page at a time, or only counted.
 
-extension PostgreSQLStore: RowPaging, RowCensusTaking {
+extension PostgreSQLStore: RowScanning {
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
   private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
 

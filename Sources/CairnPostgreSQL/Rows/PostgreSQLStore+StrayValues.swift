@@ -4,7 +4,7 @@ import CairnStore
 
 // Values that plain SQL can write and no program of Cairn does.
 
-extension PostgreSQLStore: StrayValueTelling {
+extension PostgreSQLStore {
   /// The server keeps the types of columns, so that what is left are numbers which are none, and decimals that no
   /// `Decimal` can be: they read as nil.
   package func strayValues(

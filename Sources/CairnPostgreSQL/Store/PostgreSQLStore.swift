@@ -8,12 +8,11 @@ import Synchronization
 ///
 /// Every method may be called from any thread; each takes a connection of the store's pool for as long as it runs.
 ///
-/// Of the promises that a store can make it leaves out those about files and their room (``SpaceReleasing``,
-/// ``FilePlaceChecking``, ``LostRowAccepting``): the server has files, vacuums and checksums of its own; and
-/// ``RegistrationObserving``: it keeps no rows in this process.
+/// It takes no part in what concerns files, their room and lost rows: the server has files, vacuums and checksums
+/// of its own; nor in ``RegistrationObserving``: it keeps no rows in this process.
 // Unchecked: all mutable state is in `state`; the pool guards its connections itself.
-package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, SidecarKeeping,
-  ExchangeNoticing, MemoryReleasing, @unchecked Sendable
+package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceChecking,
+  ResourceReleasing, @unchecked Sendable
 {
   /// The type string.
   package static let typeName = StoreTypeName.postgreSQL
@@ -32,6 +31,19 @@ package final class PostgreSQLStore: PersistentStore, UniquenessKeeping, Sidecar
   package let commitTimes = CommitTimes()
 
   package override var type: String { Self.typeName }
+
+  package override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    (all.history, all.sidecar, all.batches, all.generations) = (self, self, self, self)
+    all.keepsUniqueness = true
+    (all.commits, all.exclusiveWrites) = (self, self)
+    (all.members, all.rows, all.rowKeys, all.explanations) = (self, self, self, self)
+    (all.writer, all.integrity) = (self, self)
+    (all.place, all.resources) = (self, self)
+    return all
+  }
+
+  package override class var inPlaceMigration: (any InPlaceMigrating.Type)? { self }
 
   // MARK: Opening
 

@@ -61,9 +61,7 @@ extension SQLiteStore {
   }
 
   public var findings: [String] { state.withLock { $0.checksums?.findings ?? [] } }
-}
 
-extension SQLiteStore: LostRowAccepting {
   public func lostRows() throws -> [ManagedObjectID] {
     try readConsistently { lookup in
       try ChecksumCheck(lookup: lookup).lostKeys().flatMap { table, keys in

@@ -37,7 +37,7 @@ struct FilePlace: Equatable {
   }
 }
 
-extension SQLiteStore: FilePlaceChecking {
+extension SQLiteStore: PlaceChecking {
   public func checkFilePlace() throws { try state.withLock { $0.place }?.check(path) }
   public var fileNames: Int? {
     state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names

@@ -5,6 +5,8 @@ import GRDB
 import GRDBSQLite
 
 extension SQLiteStoreKind: FileChecking {
+  public var fileChecking: (any FileChecking)? { self }
+
   public func damage(
     at url: URL, options: StoreOptions, within limit: Duration
   ) throws -> String? {

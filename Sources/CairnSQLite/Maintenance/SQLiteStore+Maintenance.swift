@@ -47,7 +47,7 @@ extension SQLiteStore: IntegrityChecking {
 
 extension SQLiteStore: WriterReporting {}
 
-extension SQLiteStore: MemoryReleasing {
+extension SQLiteStore: ResourceReleasing {
   public func releaseMemory() {
     let (database, held) = state.withLock { ($0.database, $0.heldReader) }
     held?.releaseMemory()

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-extension SQLiteStore: SpaceReleasing {
+extension SQLiteStore {
   /// Free pages up to this part of the file stay: they are used again soon.
   private static let keptPart: Int64 = 8
   /// So many stay in any file.

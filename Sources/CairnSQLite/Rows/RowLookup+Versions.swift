@@ -80,7 +80,7 @@ extension RowLookup {
   }
 }
 
-extension SQLiteStore: MemberVersionReading {
+extension SQLiteStore {
   public func memberVersions(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [MemberVersion]? {

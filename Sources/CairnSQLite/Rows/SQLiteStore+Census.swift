@@ -2,7 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 
-extension SQLiteStore: RowCensusTaking {
+extension SQLiteStore {
   public func census(of root: EntityDescription) throws -> RowCensus {
     try readConsistently { lookup in
       let table = lookup.schema.entity(root).table

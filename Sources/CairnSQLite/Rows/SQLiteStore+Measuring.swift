@@ -5,7 +5,7 @@ import Foundation
 
 // How large rows are, by what SQLite knows of them without reading their values.
 
-extension SQLiteStore: RowMeasuring {
+extension SQLiteStore {
   public func rowSizes(of objectIDs: [ManagedObjectID]) throws -> [Int] {
     if objectIDs.isEmpty { return [] }
     return try readConsistently(count: objectIDs.count) { try $0.sizes(of: objectIDs) }

@@ -4,7 +4,7 @@ import CairnStore
 
 // Rows by their keys, a page at a time.
 
-extension SQLiteStore: RowPaging {
+extension SQLiteStore: RowScanning {
   public func objectIDs(
     of root: EntityDescription, after key: Int64, limit: Int
   ) throws -> [ManagedObjectID] {

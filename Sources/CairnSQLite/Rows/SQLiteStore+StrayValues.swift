@@ -2,7 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 
-extension SQLiteStore: StrayValueTelling {
+extension SQLiteStore {
   public func strayValues(
     in objectIDs: [ManagedObjectID]?
   ) throws -> [ManagedObjectID: Set<Int>] {

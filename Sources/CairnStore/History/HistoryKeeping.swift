@@ -71,7 +71,7 @@ public struct HistoryReadRequest: Sendable {
   }
 }
 
-/// An optional promise of a store: it records its commits.
+/// A capability of a store: it records its commits.
 public protocol HistoryKeeping: AnyObject, Sendable {
   /// Transactions in ascending order.
   ///

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An optional promise of a store: it keeps a sidecar.
+/// A capability of a store: it keeps a sidecar.
 ///
 /// Reads see the last commit. Writes go through ``SaveChangesRequest/sidecar``; a request with
 /// nothing else records no history.

@@ -69,7 +69,7 @@ struct ChangeImporter {
     do {
       return try plan(set, move, reconsidered, limit: Self.attempts, isAlone: false)
     } catch let error as SyncError where error.code == .contention {
-      let isAlone = access.store is any WriteHolding
+      let isAlone = access.store.capabilities.exclusiveWrites != nil
       var outcome = try access.holdingWrites {
         try plan(set, move, reconsidered, limit: StoreAccess.attempts, isAlone: isAlone)
       }

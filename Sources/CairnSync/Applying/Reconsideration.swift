@@ -47,7 +47,7 @@ struct Reconsideration {
 
   /// The records and links of which the rows may show more than they do.
   private func found() throws -> (records: [RecordID], links: [LinkKey]) {
-    guard let sidecar = access.store as? any SidecarKeeping else { return ([], []) }
+    guard let sidecar = access.store.capabilities.sidecar else { return ([], []) }
     var records: [RecordID] = []
     var links: [LinkKey] = []
     let schema = access.schema

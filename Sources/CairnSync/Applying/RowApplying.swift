@@ -166,7 +166,7 @@ struct RowApplying {
 
   /// The first key of each run; nil where the store is asked for IDs.
   private mutating func firstKeys(of runs: [RowKeyRun]) throws -> [Int64]? {
-    guard let numbering = access.store as? any RowKeyReserving else { return nil }
+    guard let numbering = access.store.capabilities.rowKeys else { return nil }
     if claimsKeys,
       let firsts = try numbering.nextRowKeys(for: runs, after: request.rowKeyClaims)
     {

@@ -58,7 +58,7 @@ extension StoreAccess {
     hasArrived: (RecordID) throws -> Bool = { _ in false }
   ) throws -> HeldRecords {
     var result = HeldRecords()
-    guard let sidecar = store as? any SidecarKeeping else { return result }
+    guard let sidecar = store.capabilities.sidecar else { return result }
     try sidecar.visitEntries(of: .quarantine) { _, value in
       let entry = try QuarantineEntry(decoding: value)
       if let sources, !sources.contains(entry.source) { return }

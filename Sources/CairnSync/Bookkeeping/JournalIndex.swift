@@ -22,7 +22,7 @@ struct JournalIndex {
 
   /// The entries of records in the order of their keys; nil where the whole journal has to be read.
   func entries(of records: Set<RecordID>) throws -> [(key: Data, value: Data)]? {
-    guard records.count <= Self.most, let sidecar = access.store as? any SidecarKeeping,
+    guard records.count <= Self.most, let sidecar = access.store.capabilities.sidecar,
       try access.ledger().head.journalIndex == .whole
     else { return nil }
     var keys: [Data] = []
@@ -42,7 +42,7 @@ struct JournalIndex {
 
   /// Indexes what a version without the index has written, in short commits.
   func complete() throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       if ledger.head.journalIndex == .whole { return }

@@ -68,7 +68,7 @@ final class Ledger {
     store: PersistentStore, schema: SyncSchema, cache: HeadCache? = nil,
     random: @escaping () -> UInt64
   ) throws {
-    guard let sidecar = store as? any SidecarKeeping else {
+    guard let sidecar = store.capabilities.sidecar else {
       throw SyncError(
         .unsupportedStore,
         "a store of type \(store.type) keeps no sidecar, so it cannot be synchronised",

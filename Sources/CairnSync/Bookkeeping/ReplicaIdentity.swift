@@ -68,7 +68,7 @@ extension StoreAccess {
 
   /// The names under which stores are remembered.
   fileprivate func namesOfReplicas() throws -> [String] {
-    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    guard let sidecar = store.capabilities.sidecar else { return [] }
     let prefix = SyncKey.replica("").key
     return try sidecar.sidecarEntries(
       of: SyncMap.meta.rawValue, from: prefix, to: SyncKey.end(of: prefix), limit: 0

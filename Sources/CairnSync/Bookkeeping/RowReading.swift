@@ -13,7 +13,7 @@ struct RowReading {
 
   /// Makes the record IDs of everything the rows refer to available at once, and looks which values are none.
   mutating func prepare(_ rows: [RowSnapshot]) throws {
-    if let store = ledger.store as? any StrayValueTelling, !rows.isEmpty {
+    if let store = ledger.store.capabilities.rows, !rows.isEmpty {
       strays = try store.strayValues(in: rows.map(\.objectID))
     }
     var keys: [SidecarKey] = []

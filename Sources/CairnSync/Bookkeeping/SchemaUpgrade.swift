@@ -40,7 +40,7 @@ struct SchemaUpgrade {
   }
 
   private func rename(_ translation: SchemaTranslation, _ ledger: Ledger) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     /// Entries under other keys: the old ones go first, as a new one may be called like an old one.
     var moved: [(old: SidecarKey, new: SidecarKey, value: Data)] = []
     func move(_ old: SidecarKey, to new: SidecarKey, _ value: Data) {

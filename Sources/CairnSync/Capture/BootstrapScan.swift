@@ -38,7 +38,7 @@ struct BootstrapScan {
 
     init(of root: EntityDescription, in store: PersistentStore) throws {
       self.root = root
-      paging = store as? any RowPaging
+      paging = store.capabilities.rows
       let request = StoreFetchRequest(entity: root, result: .objectIDs)
       guard paging == nil, case .objectIDs(let ids) = try store.fetch(request) else {
         all = []

@@ -84,7 +84,7 @@ struct ClockRestart {
   }
 
   private func readOthersAgain(_ ledger: Ledger) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     let cursors = try sidecar.sidecarEntries(
       of: SyncMap.cursors.rawValue, from: nil, to: nil, limit: 0)
     for (key, value) in cursors {
@@ -97,7 +97,7 @@ struct ClockRestart {
     _ ledger: Ledger, record: (RecordID, RecordEntry) throws -> Void,
     link: (LinkKey, LinkEntry) throws -> Void
   ) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     try sidecar.visitEntries(of: .records) { key, value in
       try record(SyncKey.identity(RecordID.self, in: key), ledger.entry(decoding: value))
     }

@@ -54,7 +54,7 @@ struct GapFindings {
   ///
   /// - Parameter other: The store against which it was found; nil for whichever.
   static func kept(in store: PersistentStore, against other: StoreID? = nil) throws -> [Self] {
-    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    guard let sidecar = store.capabilities.sidecar else { return [] }
     let prefix = SyncKey.gapFindings(against: other)
     let entries = try sidecar.sidecarEntries(
       of: SyncMap.meta.rawValue, from: prefix, to: SyncKey.end(of: prefix), limit: 0)

@@ -27,7 +27,7 @@ struct HistoryGap {
   /// bookkeeping does not for written: for that no other store is needed.
   func captureRows() throws {
     guard try access.ledger().head.gap == .rows,
-      let sidecar = access.store as? any SidecarKeeping
+      let sidecar = access.store.capabilities.sidecar
     else { return }
     let gone = try access.vanishedRows().map(\.object)
     try capture(next: .rows, GapComparisons()) { work, stamp in
@@ -227,7 +227,7 @@ struct HistoryGap {
   }
 
   private func isEnough(_ comparisons: GapComparisons) throws -> Bool {
-    guard let sidecar = access.store as? any SidecarKeeping else { return true }
+    guard let sidecar = access.store.capabilities.sidecar else { return true }
     var sources: Set<StoreID> = []
     try sidecar.visitEntries(of: .cursors) { key, _ in
       sources.insert(try SyncKey.identity(StoreID.self, in: key))
@@ -265,7 +265,7 @@ extension Ledger {
 extension StoreAccess {
   /// The records that are known, and whose rows are not there.
   func vanishedRows() throws -> [(id: RecordID, entity: String, object: ManagedObjectID)] {
-    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    guard let sidecar = store.capabilities.sidecar else { return [] }
     var found: [(id: RecordID, entity: String, object: ManagedObjectID)] = []
     var page = found
     func look() throws {

@@ -6,7 +6,7 @@ import Foundation
 extension StoreAccess {
   /// The mark of the commit that a place of the change order lies in; 0 when there is none.
   func mark(at position: UInt64) throws -> UInt64 {
-    guard position > 0, let sidecar = store as? any SidecarKeeping else { return 0 }
+    guard position > 0, let sidecar = store.capabilities.sidecar else { return 0 }
     let found = try sidecar.sidecarEntries(
       of: SyncMap.marks.rawValue, from: SyncKey.number(position), to: nil, limit: 1)
     guard let mark = found.first?.value else { return 0 }

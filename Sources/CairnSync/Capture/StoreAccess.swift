@@ -39,7 +39,7 @@ struct StoreAccess: Sendable {
   }
 
   func history() throws -> any HistoryKeeping {
-    guard let history = store as? any HistoryKeeping else {
+    guard let history = store.capabilities.history else {
       throw SyncError(
         .unsupportedStore,
         "a store of type \(store.type) keeps no history, so it cannot be synchronised",
@@ -116,7 +116,7 @@ struct StoreAccess: Sendable {
   /// Told by what sync's commits keep, never by a name that a program can choose. To be read after
   /// the transactions: what is among them was committed with its mark.
   func ownTransactions(after captured: Int64) throws -> Set<Int64> {
-    guard let sidecar = store as? any SidecarKeeping else { return [] }
+    guard let sidecar = store.capabilities.sidecar else { return [] }
     let marks = try sidecar.sidecarEntries(
       of: SyncMap.own.rawValue, from: SyncKey.own(captured + 1).key, to: nil, limit: 0)
     return Set(
@@ -128,7 +128,7 @@ struct StoreAccess: Sendable {
 
   /// How large the rows of objects are, about; 0 where the store does not tell.
   func sizes(of objects: [ManagedObjectID]) throws -> [Int] {
-    guard let store = store as? any RowMeasuring else {
+    guard let store = store.capabilities.rows else {
       return [Int](repeating: 0, count: objects.count)
     }
     return try store.rowSizes(of: objects)
@@ -136,7 +136,7 @@ struct StoreAccess: Sendable {
 
   /// The same of all objects together.
   func totalSize(of objects: [ManagedObjectID]) throws -> Int {
-    try (store as? any RowMeasuring)?.totalRowSize(of: objects) ?? 0
+    try store.capabilities.rows?.totalRowSize(of: objects) ?? 0
   }
 
   /// The latest time that this daemon believes a writer.
@@ -207,7 +207,7 @@ struct StoreAccess: Sendable {
 
   /// Runs work while the store holds other writers up, where it can.
   func holdingWrites<Result>(_ work: () throws -> Result) throws -> Result {
-    guard let store = store as? any WriteHolding else { return try work() }
+    guard let store = store.capabilities.exclusiveWrites else { return try work() }
     return try store.holdingWrites(work)
   }
 }

@@ -110,7 +110,7 @@ struct ChangeExporter {
     after cursor: SyncCursor, entries page: Int, _ ledger: Ledger
   ) throws -> (ChangeRange, [Looked]) {
     var range = ChangeRange(after: cursor.position)
-    guard let sidecar = access.store as? any SidecarKeeping else { return (range, []) }
+    guard let sidecar = access.store.capabilities.sidecar else { return (range, []) }
     func read(from lower: Data, to upper: UInt64?, limit: Int) throws -> [(key: Data, value: Data)]
     {
       try sidecar.sidecarEntries(

@@ -61,7 +61,7 @@ struct DigestComparison {
   }
 
   static func digests(of access: StoreAccess) throws -> [DigestBucket: DigestSum] {
-    guard let sidecar = access.store as? any SidecarKeeping else { return [:] }
+    guard let sidecar = access.store.capabilities.sidecar else { return [:] }
     var found: [DigestBucket: DigestSum] = [:]
     try sidecar.visitEntries(of: .digests) { key, value in
       found[try DigestBucket(decoding: key)] = try DigestSum(decoding: value)
@@ -87,7 +87,7 @@ struct DigestComparison {
   }
 
   private func census(_ access: StoreAccess, of root: EntityDescription) throws -> RowCensus {
-    if let census = try (access.store as? any RowCensusTaking)?.census(of: root) { return census }
+    if let census = try access.store.capabilities.rows?.census(of: root) { return census }
     let request = StoreFetchRequest(entity: root, result: .objectIDs)
     guard case .objectIDs(let objects) = try access.store.fetch(request) else {
       return RowCensus(count: 0, keys: 0)
@@ -103,7 +103,7 @@ extension DigestBuild {
   ///
   /// - Returns: Whether they were wrong. What changes meanwhile is no proof of that.
   func audit() throws -> Bool {
-    guard let sidecar = access.store as? any SidecarKeeping else { return false }
+    guard let sidecar = access.store.capabilities.sidecar else { return false }
     let ledger = try access.ledger()
     guard let data = try ledger.value(SyncKey.digests),
       let state = try? DigestState(decoding: data), state.names == ledger.head.names,

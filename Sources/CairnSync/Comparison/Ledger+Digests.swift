@@ -106,7 +106,7 @@ struct DigestBuild {
 
   /// - Returns: Whether they are complete.
   func step() throws -> Bool {
-    guard let sidecar = access.store as? any SidecarKeeping else { return true }
+    guard let sidecar = access.store.capabilities.sidecar else { return true }
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       let names = ledger.head.names

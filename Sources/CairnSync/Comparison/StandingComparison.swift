@@ -115,7 +115,7 @@ extension StandingComparison {
   func visitUnknown(
     _ body: ([RecordID], [LinkKey]) throws -> Void, afterPage: () throws -> Void
   ) throws {
-    guard let sidecar = destination.store as? any SidecarKeeping else { return }
+    guard let sidecar = destination.store.capabilities.sidecar else { return }
     let everything: [(map: SyncMap, from: Data, to: Data?)] = [
       (.records, Data(), nil), (.links, Data(), nil),
     ]

@@ -72,7 +72,7 @@ struct StoreComparison {
   }
 
   private func records(of access: StoreAccess, in buckets: [DigestBucket]) throws -> Set<RecordID> {
-    guard let sidecar = access.store as? any SidecarKeeping else { return [] }
+    guard let sidecar = access.store.capabilities.sidecar else { return [] }
     var found: Set<RecordID> = []
     for bucket in buckets {
       let range = bucket.range
@@ -193,7 +193,7 @@ struct StoreComparison {
     var found: [StoreDifference] = []
     for root in access.schema.roots where access.store.holds(root) {
       // As many rows as live records, under the same keys: there are no others.
-      if filter == nil, let census = try (access.store as? any RowCensusTaking)?.census(of: root),
+      if filter == nil, let census = try access.store.capabilities.rows?.census(of: root),
         census == summary.rows[root.name ?? ""] ?? RowCensus(count: 0, keys: 0)
       {
         continue
@@ -272,7 +272,7 @@ struct StoreComparison {
   private func walk(
     _ access: StoreAccess, in buckets: Set<Int>?, _ visit: (RecordID, Visited) throws -> Void
   ) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     var next: Data?
     while true {
       let page = try sidecar.sidecarEntries(

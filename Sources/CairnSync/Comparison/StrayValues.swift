@@ -22,7 +22,7 @@ struct StrayValues {
 
   /// One for each property of a record that has such a value.
   func differences(_ kind: StoreDifference.Kind) throws -> [StoreDifference] {
-    guard let store = access.store as? any StrayValueTelling else { return [] }
+    guard let store = access.store.capabilities.rows else { return [] }
     let ledger = try access.ledger()
     var found: [StoreDifference] = []
     for (object, slots) in try store.strayValues(in: nil) {

@@ -100,7 +100,7 @@ struct DeletionSurvey {
 
   /// Whether so many records changed that the limit could be reached: the usual pass ends here.
   private func mayExceed(_ there: Ledger) throws -> Bool {
-    guard let sidecar = source.store as? any SidecarKeeping else { return false }
+    guard let sidecar = source.store.capabilities.sidecar else { return false }
     let least = limit.harmless + 1
     let changes = try sidecar.sidecarEntries(
       of: SyncMap.changes.rawValue, from: SyncKey.number(after + 1), to: nil, limit: least,
@@ -110,7 +110,7 @@ struct DeletionSurvey {
 
   /// Visits the records that changed and did not come from the destination, a page at a time.
   private func visitChanges(_ there: Ledger, _ visit: ([RecordID]) throws -> Void) throws {
-    guard let sidecar = source.store as? any SidecarKeeping else { return }
+    guard let sidecar = source.store.capabilities.sidecar else { return }
     var next = SyncKey.number(after + 1)
     while true {
       let page = try sidecar.sidecarEntries(

@@ -26,7 +26,7 @@ public enum HeldSelection: Sendable, Hashable {
 extension StoreAccess {
   /// What waits here for time, and the stamps that are not believed.
   func held(_ selection: HeldSelection) throws -> (count: Int, stamps: Set<Stamp>) {
-    guard let sidecar = store as? any SidecarKeeping else { return (0, []) }
+    guard let sidecar = store.capabilities.sidecar else { return (0, []) }
     let ledger = try ledger()
     let time = try ledger.credibleTime(limit: latestCredibleTime)
     var count = 0

@@ -37,7 +37,7 @@ struct JournalReading {
   /// - Parameter after: Only what comes after this key.
   init(_ members: [GroupStores.Member], after: Data? = nil) {
     sources = members.compactMap { member in
-      (member.access.store as? any SidecarKeeping).map {
+      member.access.store.capabilities.sidecar.map {
         Source(member: member, sidecar: $0, next: after.map { $0 + Data([0]) })
       }
     }
@@ -87,7 +87,7 @@ struct JournalReading {
   static func find(_ id: RecordID, in members: [GroupStores.Member]) throws -> Item? {
     let key = JournalEntry.key(of: id)
     for member in members {
-      guard let sidecar = member.access.store as? any SidecarKeeping,
+      guard let sidecar = member.access.store.capabilities.sidecar,
         try sidecar.sidecarValues(for: [key]).first ?? nil != nil
       else { continue }
       var reading = JournalReading(members)

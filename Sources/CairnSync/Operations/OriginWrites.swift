@@ -180,7 +180,7 @@ struct OriginWrites {
     _ changes: [Change], _ isOrigin: Origin, _ member: GroupStores.Member, _ ledger: Ledger
   ) throws {
     let deletes = changes.filter { $0.record.kind == .delete }
-    guard !deletes.isEmpty, let sidecar = member.access.store as? any SidecarKeeping else { return }
+    guard !deletes.isEmpty, let sidecar = member.access.store.capabilities.sidecar else { return }
     let from = deletes.map(\.date).min() ?? 0
     // Who else deleted at these times makes it unclear whose delete it was.
     var times: [String: [(date: UInt64, author: String?)]] = [:]
@@ -226,7 +226,7 @@ struct OriginWrites {
   private mutating func scan(
     _ id: StoreID, _ request: RevertRequest, _ local: Ledger
   ) throws {
-    guard let sidecar = local.store as? any SidecarKeeping else { return }
+    guard let sidecar = local.store.capabilities.sidecar else { return }
     func isOrigin(_ stamp: Stamp) -> Bool {
       stamp.store.isEpoch(of: id) && request.includes(stamp.clock.milliseconds)
     }

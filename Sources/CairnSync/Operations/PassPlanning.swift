@@ -93,7 +93,7 @@ struct PassPlanning {
   ) throws -> (records: Set<RecordID>, links: Set<LinkKey>) {
     var records: Set<RecordID> = []
     var links: Set<LinkKey> = []
-    guard let sidecar = source.access.store as? any SidecarKeeping else { return ([], []) }
+    guard let sidecar = source.access.store.capabilities.sidecar else { return ([], []) }
     func take(_ key: Data, _ value: Data) throws {
       let (sequence, what) = try SyncKey.change(from: key)
       guard sequence > position else { return }
@@ -160,7 +160,7 @@ struct PassPlanning {
       if case .count(let rows) = try access.store.fetch(request) { count += rows }
     }
     var known = 0
-    try (access.store as? any SidecarKeeping)?.visitEntries(of: .ids) { _, _ in known += 1 }
+    try access.store.capabilities.sidecar?.visitEntries(of: .ids) { _, _ in known += 1 }
     return max(0, count - known)
   }
 

@@ -51,7 +51,7 @@ struct QuarantineRetry {
   }
 
   private func all() throws -> [QuarantineEntry] {
-    guard let sidecar = member.access.store as? any SidecarKeeping else { return [] }
+    guard let sidecar = member.access.store.capabilities.sidecar else { return [] }
     var found: [QuarantineEntry] = []
     try sidecar.visitEntries(of: .quarantine) { _, value in
       if let entry = try? QuarantineEntry(decoding: value) { found.append(entry) }

@@ -30,7 +30,7 @@ extension SyncEngine {
       let known = group
       try group.read { member in
         guard chosen.contains(member.name), next == nil,
-          let sidecar = member.access.store as? any SidecarKeeping
+          let sidecar = member.access.store.capabilities.sidecar
         else { return }
         let reading = try QuarantineReading(member, in: known)
         var from = after.flatMap { $0.store == member.name ? $0.key + Data([0]) : nil }

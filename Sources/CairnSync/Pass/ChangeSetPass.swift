@@ -87,7 +87,7 @@ struct ChangeSetPass: ReplicaPass, @unchecked Sendable {
 extension StoreAccess {
   /// How many records and links stand in the change order after a place, but for those that came from a store.
   func changeCount(after position: UInt64, except store: StoreID) throws -> Int {
-    guard let sidecar = self.store as? any SidecarKeeping else { return 0 }
+    guard let sidecar = self.store.capabilities.sidecar else { return 0 }
     return try sidecar.sidecarEntries(
       of: SyncMap.changes.rawValue, from: SyncKey.number(position + 1), to: nil, limit: 0,
       except: SyncKey.bytes(store)

@@ -22,7 +22,7 @@ struct HeldRetry {
   /// cheap, because there are few.
   func run() throws -> PassReport {
     var report = PassReport(event: .retried)
-    guard let sidecar = access.store as? any SidecarKeeping, try hasHeld(access, sidecar) else {
+    guard let sidecar = access.store.capabilities.sidecar, try hasHeld(access, sidecar) else {
       return report
     }
     let revealed = try side.importing { importer in

@@ -67,7 +67,7 @@ struct LeftOut: Sendable {
     _ access: StoreAccess, after position: UInt64, except store: StoreID?,
     _ body: ([RecordID], [LinkKey]) throws -> Void
   ) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     var next = SyncKey.number(position + 1)
     while true {
       let page = try sidecar.sidecarEntries(

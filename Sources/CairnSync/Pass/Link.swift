@@ -221,7 +221,7 @@ final class Link: Sendable {
   /// time to pass.
   private var restLimit: Duration? {
     let isTold =
-      (local.store as? any CommitWatching)?.noticesCommits ?? false
+      local.store.capabilities.commits?.noticesCommits ?? false
       && connected?.tellsOfChanges ?? false
     return isTold && life.held.ahead == 0 ? nil : local.configuration.pollInterval
   }
@@ -232,11 +232,11 @@ final class Link: Sendable {
   func look() -> Rest.Finding {
     guard let store, state.withLock({ $0.rest.beginLook() }) else { return .nothingNew }
     defer { state.withLock { $0.rest.endLook() } }
-    (store as? any CommitWatching)?.lookForCommits()
-    do { try (store as? any FilePlaceChecking)?.checkFilePlace() } catch { poke() }
+    store.capabilities.commits?.lookForCommits()
+    do { try store.capabilities.place?.checkFilePlace() } catch { poke() }
     if store.severalFileNames != nil { poke() }
     let finding = state.withLock { $0.rest.finding(after: $0.life.counters.passes) }
-    if finding != .nothingNew { (store as? any MemoryReleasing)?.releaseMemory() }
+    if finding != .nothingNew { store.capabilities.resources?.releaseMemory() }
     return finding
   }
 

@@ -36,11 +36,11 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   private func checkFiles() throws {
     try local.checkFile()
     do {
-      try (replica.store as? any FilePlaceChecking)?.checkFilePlace()
+      try replica.store.capabilities.place?.checkFilePlace()
     } catch let error as CoreDataError {
       throw SyncError(.fileMoved, error.message, recovery: .retry)
     }
-    if try (replica.store as? any ExchangeNoticing)?.isExchanged() == true {
+    if try replica.store.capabilities.place?.isExchanged() == true {
       throw SyncError(
         .fileMoved, "\(replica.place) is another store now, or none", recovery: .retry)
     }
@@ -246,7 +246,7 @@ extension StoreAccess {
   /// - Throws: ``SyncError``: `storeUnavailable`.
   func checkFile() throws {
     do {
-      try (store as? any FilePlaceChecking)?.checkFilePlace()
+      try store.capabilities.place?.checkFilePlace()
     } catch let error as CoreDataError {
       throw SyncError(.storeUnavailable, error.message, recovery: .wait, path: store.url?.path)
     }

@@ -17,7 +17,7 @@ struct LocalRepair {
     let isKnown = try !access.ledger().isNew
     if isKnown { try HistoryCapture(access: access).run() }
     let known = isKnown ? try access.vanishedRows() : []
-    let lost = try (access.store as? any LostRowAccepting)?.lostRows() ?? []
+    let lost = try access.store.capabilities.integrity?.lostRows() ?? []
     let objects = Set(known.map { Row($0.object) })
     let unknown = lost.filter { !objects.contains(Row($0)) }
     let deletion = LostRowDeletion(access: access, coordinator: coordinator, isKnown: isKnown)
@@ -42,7 +42,7 @@ struct LocalRepair {
       try deletion.perform(Array(deleted[start..<min(start + Self.page, deleted.count)]))
     }
     // Last: what a repair that dies before has not taken for deleted is found once more.
-    try (access.store as? any LostRowAccepting)?.acceptLostRows(
+    try access.store.capabilities.integrity?.acceptLostRows(
       of: effects.denied.isEmpty ? nil : deleted)
     return report
   }

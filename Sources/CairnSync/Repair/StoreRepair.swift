@@ -79,7 +79,7 @@ struct StoreRepair {
       try ledger.record(id).flatMap { ledger.objectID(for: $0) }
     }
     // They are made again under other keys.
-    try (access.store as? any LostRowAccepting)?.acceptLostRows(of: gone)
+    try access.store.capabilities.integrity?.acceptLostRows(of: gone)
     try access.captureNow(isIdle: actions.isEmpty) { work, _ in
       for action in actions {
         guard let id = action.difference.record, let entry = try work.ledger.record(id) else {

@@ -39,7 +39,7 @@ struct OpenReplica: Replica {
 
   var identifier: String? { store.identifier }
   var opened: OpenReplica? { self }
-  var tellsOfChanges: Bool { (store as? any CommitWatching)?.noticesCommits ?? false }
+  var tellsOfChanges: Bool { store.capabilities.commits?.noticesCommits ?? false }
 
   func pass(_ setting: PassSetting) -> any ReplicaPass {
     SyncPass(

@@ -37,7 +37,7 @@ package struct ReplicaInspection: Sendable {
         return nil
       }
       try check(place, rivals)
-      if (kind as? any FileChecking)?.isMountPoint(url) == true {
+      if kind.fileChecking?.isMountPoint(url) == true {
         throw SyncError(
           .duplicateReplica, "\(url.path) \(Self.textOfMountPoint)", recovery: .person)
       }
@@ -62,7 +62,7 @@ package struct ReplicaInspection: Sendable {
 
   private func checkIsWhole(_ kind: any StoreKind, _ options: StoreOptions) throws {
     guard
-      let damage = try (kind as? any FileChecking)?.damage(
+      let damage = try kind.fileChecking?.damage(
         at: url, options: options, within: patience)
     else { return }
     let finding =
@@ -211,7 +211,7 @@ package struct ReplicaInspection: Sendable {
   ) throws -> ManagedObjectModel? {
     let model = coordinator.managedObjectModel
     guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
-      let type = kind.storeClass as? any InPlaceMigrating.Type,
+      let type = kind.storeClass.inPlaceMigration,
       let stored = try storedModel(type, options), (try? stored.prepareForUse()) != nil,
       let schema = try? SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
     else { return nil }
@@ -267,6 +267,6 @@ package struct ReplicaInspection: Sendable {
 extension PersistentStore {
   /// How many names the store's file has, where it is more than one.
   var severalFileNames: Int? {
-    (self as? any FilePlaceChecking)?.fileNames.flatMap { $0 > 1 ? $0 : nil }
+    capabilities.place?.fileNames.flatMap { $0 > 1 ? $0 : nil }
   }
 }

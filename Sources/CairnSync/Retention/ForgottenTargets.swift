@@ -15,7 +15,7 @@ struct ForgottenTargets {
   func deleted() throws -> ChangeSet {
     let (mine, theirs) = (try access.ledger(), try source.ledger())
     var targets: Set<RecordID> = []
-    try (access.store as? any SidecarKeeping)?.visitEntries(of: .parked) { key, _ in
+    try access.store.capabilities.sidecar?.visitEntries(of: .parked) { key, _ in
       let (target, _) = try SyncKey.parked(from: key)
       if try mine.record(target) == nil { targets.insert(target) }
     }

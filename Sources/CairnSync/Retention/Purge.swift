@@ -42,7 +42,7 @@ struct Purge {
     access: StoreAccess, name: String, age: UInt64? = nil, isPlan: Bool = false,
     entriesPerCommit: Int = 500
   ) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else {
+    guard let sidecar = access.store.capabilities.sidecar else {
       throw SyncError(
         .unsupportedStore, "a store of type \(access.store.type) keeps no sidecar",
         recovery: .person)
@@ -146,7 +146,7 @@ struct Purge {
 
   /// History that is captured and older than the limit.
   private mutating func purgeHistory() throws -> Bool {
-    guard let rule, let history = access.store as? any HistoryKeeping else { return true }
+    guard let rule, let history = access.store.capabilities.history else { return true }
     let captured = try access.ledger().head.captured
     var request = HistoryReadRequest(after: counted, limit: entriesPerCommit)
     request.includesChanges = false
@@ -269,7 +269,7 @@ struct Purge {
   /// Gives room back, a piece a step, and notes that the purge is complete.
   private mutating func end() throws -> Bool {
     if report.isPlan { return true }
-    if let space = access.store as? any SpaceReleasing {
+    if let space = access.store.capabilities.resources {
       let freed = try space.releaseSpace(atMost: Self.bytesPerCommit)
       report.freedBytes += freed
       if freed > 0 { return false }

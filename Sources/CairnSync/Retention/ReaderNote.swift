@@ -84,7 +84,7 @@ struct ReaderNote: Hashable, Sendable {
 extension StoreAccess {
   /// The stores that are served from this one.
   func readers() throws -> [StoreID: ReaderNote] {
-    guard let sidecar = store as? any SidecarKeeping else { return [:] }
+    guard let sidecar = store.capabilities.sidecar else { return [:] }
     var notes: [StoreID: ReaderNote] = [:]
     try sidecar.visitEntries(of: .readers) { key, value in
       notes[try SyncKey.identity(StoreID.self, in: key)] = try ReaderNote(decoding: value)

@@ -75,7 +75,7 @@ struct ReturningReader {
   private static let page = 500
 
   private func findRecords(_ take: (ChangeSet) throws -> Void) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     let (other, position) = try acknowledged()
     var next: Data?
     while true {
@@ -112,7 +112,7 @@ struct ReturningReader {
   }
 
   private func findLinks(_ take: (ChangeSet) throws -> Void) throws {
-    guard let sidecar = access.store as? any SidecarKeeping else { return }
+    guard let sidecar = access.store.capabilities.sidecar else { return }
     let (other, position) = try acknowledged()
     var next: Data?
     while true {
@@ -146,7 +146,7 @@ struct ReturningReader {
   /// Such a record was written here after the other had read its links, and the other has forgotten them with
   /// it: where they are, none would be sent again. Call when what was forgotten is deleted here.
   func sendLinksAgain() throws {
-    guard isRead, let sidecar = access.store as? any SidecarKeeping else { return }
+    guard isRead, let sidecar = access.store.capabilities.sidecar else { return }
     let filter = filter?.translated(from: names ?? access.schema, to: access.schema)
     var next: Data?
     while true {

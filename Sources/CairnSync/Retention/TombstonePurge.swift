@@ -24,7 +24,7 @@ struct TombstonePurge {
     self.limit = limit
     let readers = try access.readers()
     var hasUnservedSources = false
-    try (access.store as? any SidecarKeeping)?.visitEntries(of: .cursors) { key, _ in
+    try access.store.capabilities.sidecar?.visitEntries(of: .cursors) { key, _ in
       // An expired one may be there all the same, and push.
       if readers[try SyncKey.identity(StoreID.self, in: key)]?.isExpired ?? true {
         hasUnservedSources = true

@@ -9,7 +9,7 @@ enum BatchChecks {
     let store: any BatchExecuting
 
     init?(_ probe: StoreProbe) {
-      guard let store = probe.store as? any BatchExecuting else { return nil }
+      guard let store = probe.store.capabilities.batches else { return nil }
       self.probe = probe
       self.store = store
     }
@@ -60,7 +60,7 @@ enum BatchChecks {
 
     /// The kinds, keys and properties of the last commit's changes.
     func changes() throws -> [String] {
-      guard let history = probe.store as? any HistoryKeeping,
+      guard let history = probe.store.capabilities.history,
         let last = try history.readHistory(HistoryReadRequest()).last
       else { return [] }
       probe.expectEqual(last.author, "batch", "author")

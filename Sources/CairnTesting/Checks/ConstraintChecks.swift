@@ -11,10 +11,10 @@ enum ConstraintChecks {
     return []
   }
 
-  /// Checked when the store promises ``UniquenessKeeping``.
+  /// Checked when the store says ``StoreCapabilities/keepsUniqueness``.
   static let all: [ConformanceCheck] = rules.map { rule in
     ConformanceCheck(rule.name) { probe in
-      if probe.store is any UniquenessKeeping { try rule.body(probe) }
+      if probe.store.capabilities.keepsUniqueness { try rule.body(probe) }
     }
   }
 

@@ -2,11 +2,11 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// The promises about reading one state and about noticing others, for stores that make them.
+/// Reading one state, and noticing what others commit, for stores that can.
 enum GenerationChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck("a generation stays as it was whatever is committed after it") { probe in
-      guard let keeper = probe.store as? any GenerationKeeping else { return }
+      guard let keeper = probe.store.capabilities.generations else { return }
       let first = try probe.insert("Person", ["name": .string("a")])
       let second = try probe.insert("Person", ["name": .string("b")])
       guard let generation = try keeper.currentGeneration() else { return }
@@ -34,7 +34,7 @@ enum GenerationChecks {
         try next.snapshots(for: ids).map { $0 == nil }, [false, true], "the next generation")
     },
     ConformanceCheck("a generation can be held while the store saves") { probe in
-      guard let keeper = probe.store as? any GenerationKeeping else { return }
+      guard let keeper = probe.store.capabilities.generations else { return }
       var held: [any StoreGeneration] = []
       let request = StoreFetchRequest(entity: try probe.entity("Person"), result: .count)
       for index in 0..<8 {

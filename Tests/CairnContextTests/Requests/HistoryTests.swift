@@ -59,7 +59,7 @@ import Testing
 
   @Test func bookkeepingCommitsEvenWithoutChangedObjects() throws {
     let stack = try Stack()
-    let keeper = try #require(stack.store as? any SidecarKeeping)
+    let keeper = try #require(stack.store.capabilities.sidecar)
     let key = SidecarKey(map: "cursors", key: Data([1]))
     try stack.use { context in
       context.addSidecarOperations([.put(key, Data([9]))], for: stack.store)

@@ -65,7 +65,7 @@ import Testing
         #expect(left?.count == 0)
       }
     }
-    let found = try (stack.store as? any IntegrityChecking)?.verifyIntegrity()
+    let found = try stack.store.capabilities.integrity?.verifyIntegrity()
     #expect(choice == .memory || found == [])
   }
 
@@ -81,7 +81,7 @@ import Testing
       try context.save()
       #expect(try context.all("Sticker").count == 1 && context.all("Tag").count == 1)
     }
-    let found = try (stack.store as? any IntegrityChecking)?.verifyIntegrity()
+    let found = try stack.store.capabilities.integrity?.verifyIntegrity()
     #expect(choice == .memory || found == [])
   }
 }

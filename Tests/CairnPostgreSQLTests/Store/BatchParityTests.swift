@@ -69,8 +69,8 @@ import Testing
   private func answer(
     _ request: StoreBatchRequest, _ store: PersistentStore, _ names: Names, after last: inout Int64
   ) throws -> Answer {
-    let batches = try #require(store as? any BatchExecuting)
-    let history = try #require(store as? any HistoryKeeping)
+    let batches = try #require(store.capabilities.batches)
+    let history = try #require(store.capabilities.history)
     var answer = Answer()
     do {
       let outcome = try batches.executeBatch(request, author: "a", contextName: "c")

@@ -48,7 +48,7 @@ struct RowIdentityTests {
     #expect(SyncKey.object(change.objectID) == SidecarKey(map: RowBirth.takenUpMap, key: key))
     #expect(SyncKey.birth(change.objectID) == SidecarKey(map: RowBirth.map, key: key))
     _ = try site.access.history().purgeHistory(before: .max, date: nil)
-    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let sidecar = try #require(site.store.capabilities.sidecar)
     func births() throws -> [Data] {
       try sidecar.sidecarEntries(of: RowBirth.map, from: nil, to: nil, limit: 0).map(\.key)
     }

@@ -33,7 +33,7 @@ struct LostHistoryTests {
         let parent = try program.site.find("Item", "stays", in: context)
         try program.site.find("Item", "moves", in: context)?.setValue(parent, forKey: "parent")
       }
-      let history = try #require(program.site.store as? any HistoryKeeping)
+      let history = try #require(program.site.store.capabilities.history)
       #expect(try history.purgeHistory(before: .max, date: nil) > 0)
       try await program.close()
     }

@@ -206,7 +206,7 @@ struct RestoredStoreTests {
   ) async throws {
     func purge() async throws {
       let program = try SyncEngineTests.Daemon(restored, in: scratch)
-      let history = try #require(program.site.store as? any HistoryKeeping)
+      let history = try #require(program.site.store.capabilities.history)
       #expect(try history.purgeHistory(before: .max, date: nil) > 0)
       try await program.close()
     }
@@ -228,7 +228,7 @@ struct RestoredStoreTests {
     try copy("backup", to: "nas")
     let program = try SyncEngineTests.Daemon("nas", in: scratch)
     try program.insert(["d"])
-    _ = try #require(program.site.store as? any HistoryKeeping)
+    _ = try #require(program.site.store.capabilities.history)
       .purgeHistory(before: .max, date: nil)
     try await program.close()
     try await expectAll(4)

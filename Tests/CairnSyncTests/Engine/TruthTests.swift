@@ -141,7 +141,7 @@ struct TruthTests {
     }
     await daemon.engine.stop()
     for store in daemon.site.coordinator.persistentStores {
-      guard let sidecar = store as? any SidecarKeeping else { continue }
+      guard let sidecar = store.capabilities.sidecar else { continue }
       let marks = try sidecar.sidecarEntries(
         of: SyncMap.own.rawValue, from: nil, to: nil, limit: 0)
       #expect(marks.count <= 2, "\(marks.count) marks")

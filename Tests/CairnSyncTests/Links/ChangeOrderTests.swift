@@ -13,7 +13,7 @@ struct ChangeOrderTests {
   private typealias Pair = ContentionTests.Pair
 
   private func moves(in site: Fleet.Site) throws -> Int {
-    try #require(site.store as? any SidecarKeeping).sidecarEntries(
+    try #require(site.store.capabilities.sidecar).sidecarEntries(
       of: SyncMap.changes.rawValue, from: nil, to: nil, limit: 0
     ).count { $0.key[$0.key.startIndex + 8] == SyncKey.movedKind }
   }
@@ -162,7 +162,7 @@ struct ChangeOrderTests {
           "Item", ["key": "k\(number)", "value": String(repeating: "x", count: 90)], in: context)
       }
     }
-    _ = try #require(site.store as? any HistoryKeeping).purgeHistory(before: .max, date: nil)
+    _ = try #require(site.store.capabilities.history).purgeHistory(before: .max, date: nil)
     let sets = try sets(of: site)
     #expect(sets.map(\.records.count).reduce(0, +) == 30)
     #expect(sets.allSatisfy { $0.records.count < 11 })

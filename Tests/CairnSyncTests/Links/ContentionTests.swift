@@ -116,7 +116,7 @@ struct ContentionTests {
       }
     }
     _ = try pair.fleet.pass(pair.local, pair.replica, direction: .pull)
-    let changes = try #require(pair.local.store as? any SidecarKeeping).sidecarEntries(
+    let changes = try #require(pair.local.store.capabilities.sidecar).sidecarEntries(
       of: SyncMap.changes.rawValue, from: nil, to: nil, limit: 0)
     let ledger = try pair.local.access.ledger()
     var last: UInt64 = 0
@@ -152,7 +152,7 @@ struct ContentionTests {
       try HistoryCapture(access: pair.local.access).run()
     }
     try HistoryCapture(access: pair.local.access).run()
-    let entries = try #require(pair.local.store as? any SidecarKeeping).sidecarEntries(
+    let entries = try #require(pair.local.store.capabilities.sidecar).sidecarEntries(
       of: SyncMap.records.rawValue, from: nil, to: nil, limit: 0)
     #expect(entries.count == 2)
     try pair.expectEqual()

@@ -169,7 +169,7 @@ struct ConflictListTests {
     }
     #expect(added == 1)
     #expect(try site.access.commit(ledger))
-    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let sidecar = try #require(site.store.capabilities.sidecar)
     let entries = try sidecar.sidecarEntries(
       of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0
     ).map { try JournalEntry(decoding: $0.value) }

@@ -45,7 +45,7 @@ struct JournalCompletenessTests {
     /// Of both stores, each entry once.
     func journal() throws -> [Conflict] {
       let entries = try [a, b].flatMap { site in
-        let sidecar = try #require(site.store as? any SidecarKeeping)
+        let sidecar = try #require(site.store.capabilities.sidecar)
         return try sidecar.sidecarEntries(
           of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0
         )

@@ -69,7 +69,7 @@ struct JournalIndexTests {
 
   /// Puts a site's sync tables into the state in which a version without the index leaves them.
   private func forgetIndex(_ site: Fleet.Site, keepsEntries: Bool = false) throws {
-    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let sidecar = try #require(site.store.capabilities.sidecar)
     let head = try #require(try sidecar.sidecarValues(for: [SyncKey.head]).first ?? nil)
     #expect(head.last == JournalIndex.State.whole.rawValue)
     var request = SaveChangesRequest()
@@ -133,7 +133,7 @@ struct JournalIndexTests {
   @Test func theIndexForgetsWhatThePurgeOfTheJournalForgets() throws {
     try quarrel([0, 1, 2], "first")
     try forgetIndex(a, keepsEntries: true)
-    let sidecar = try #require(a.store as? any SidecarKeeping)
+    let sidecar = try #require(a.store.capabilities.sidecar)
     let first = try #require(
       try sidecar.sidecarEntries(of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 1).first)
     var request = SaveChangesRequest()

@@ -16,7 +16,7 @@ struct PlanTests {
 
   /// All of sync's tables.
   private func books(_ store: PersistentStore) throws -> [String: [Data: Data]] {
-    let sidecar = try #require(store as? any SidecarKeeping)
+    let sidecar = try #require(store.capabilities.sidecar)
     var result: [String: [Data: Data]] = [:]
     for map in SyncMap.allCases {
       let entries = try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 0)

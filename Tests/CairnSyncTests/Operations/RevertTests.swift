@@ -78,7 +78,7 @@ struct RevertTests {
     }
     let outcome = try await duet.here.engine.revert(request("anna"))
     #expect(outcome.done.count == 1)
-    let history = try #require(duet.here.site.store as? any HistoryKeeping)
+    let history = try #require(duet.here.site.store.capabilities.history)
     #expect(try history.purgeHistory(before: .max, date: nil) > 0)
     try duet.here.engine.resume()
     try await duet.settle()

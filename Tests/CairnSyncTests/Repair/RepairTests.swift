@@ -111,7 +111,7 @@ struct RepairTests {
 
   /// What a store's own inspection finds.
   private func damage() throws -> [String] {
-    try #require(daemon.site.store as? any IntegrityChecking).verifyIntegrity()
+    try #require(daemon.site.store.capabilities.integrity).verifyIntegrity()
   }
 
   /// As a delete by a program does: references to it lead nowhere, its links are gone, and so are its parts.
@@ -167,7 +167,7 @@ struct RepairTests {
     try file.close()
     let repair = LocalRepair(access: access, coordinator: coordinator)
     #expect(try repair.run(isPlan: false).actions.count == 2)
-    #expect(try (store as? any IntegrityChecking)?.verifyIntegrity() == [])
+    #expect(try store.capabilities.integrity?.verifyIntegrity() == [])
     #expect(try site.picture() == ["item l nil nil ^- []"])
     try coordinator.remove(store)
     await daemon.engine.stop()
@@ -250,7 +250,7 @@ struct RepairTests {
       environment: .live, configuration: daemon.site.access.configuration)
     try await daemon.engine.rest()
     let ledger = try access.ledger()
-    let sidecar = try #require(open.store as? any SidecarKeeping)
+    let sidecar = try #require(open.store.capabilities.sidecar)
     try sidecar.visitEntries(of: .records) { key, value in
       var entry = try ledger.entry(decoding: value)
       if entry.writes["value"] == nil { return }

@@ -74,7 +74,7 @@ struct LivingAgainTests {
     let save = OperatorSave(access: c.access, coordinator: fleet.coordinator, author: "anna")
     _ = try save.run { ledger in
       var found: RecordID?
-      try (c.store as? any SidecarKeeping)?.visitEntries(of: .records) { key, value in
+      try c.store.capabilities.sidecar?.visitEntries(of: .records) { key, value in
         if try RecordEntry(decoding: value).key == nil {
           found = try SyncKey.identity(RecordID.self, in: key)
         }

@@ -76,7 +76,7 @@ struct PurgeEngineTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     try await daemon.engine.wait(timeout: .patience)
-    let history = try #require(daemon.site.store as? any HistoryKeeping)
+    let history = try #require(daemon.site.store.capabilities.history)
     let count = try history.readHistory(HistoryReadRequest()).count
     #expect(try await daemon.engine.purge().first?.transactions == 0)
     #expect(

@@ -282,7 +282,7 @@ extension Fleet.Site {
   }
 
   func entries(_ map: SyncMap) throws -> Int {
-    let sidecar = try #require(store as? any SidecarKeeping)
+    let sidecar = try #require(store.capabilities.sidecar)
     return try sidecar.sidecarEntries(of: map.rawValue, from: nil, to: nil, limit: 0).count
   }
 }

@@ -264,13 +264,13 @@ struct ReplicationTests {
   }
 
   func journal(_ site: Fleet.Site) throws -> [Conflict] {
-    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let sidecar = try #require(site.store.capabilities.sidecar)
     return try sidecar.sidecarEntries(of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)
       .map { try JournalEntry(decoding: $0.value).conflict }
   }
 
   func quarantine(_ site: Fleet.Site) throws -> [QuarantineEntry] {
-    let sidecar = try #require(site.store as? any SidecarKeeping)
+    let sidecar = try #require(site.store.capabilities.sidecar)
     return try sidecar.sidecarEntries(
       of: SyncMap.quarantine.rawValue, from: nil, to: nil, limit: 0
     ).map { try QuarantineEntry(decoding: $0.value) }

@@ -80,7 +80,7 @@ extension HandlerTable {
         let group = try await engine.current()
         let store = try group.store(named: parameters.name).store
         let name = parameters.name ?? StoreReference.localName
-        guard let path = store.filePath, let releasing = store as? any SpaceReleasing else {
+        guard let path = store.filePath, let releasing = store.capabilities.resources else {
           throw ControlError.notPossible(code: "no-file", reason: "\(name) has no log")
         }
         return try await Blocking.run {

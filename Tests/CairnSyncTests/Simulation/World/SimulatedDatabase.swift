@@ -104,7 +104,7 @@ final class SimulatedDatabase: SimulatedStore {
   override func withoutPlace(_ text: String) -> String { text.replacing(database, with: name) }
 
   override func isInPlace(_ store: PersistentStore) -> Bool {
-    (try? (store as? any ExchangeNoticing)?.isExchanged()) == false
+    (try? store.capabilities.place?.isExchanged()) == false
   }
 
   // MARK: Faults

@@ -230,7 +230,7 @@ struct SimulatedProgram {
   /// deletes that, too, though an older program cannot show it.
   private func unseenExtra(of object: ManagedObject) -> String? {
     guard object.entity.propertiesByName["extra"] == nil,
-      let sidecar = coordinator.persistentStores.first as? any SidecarKeeping,
+      let sidecar = coordinator.persistentStores.first?.capabilities.sidecar,
       let key = SyncKey.object(object.objectID),
       let id = try? sidecar.sidecarValues(for: [key])[0],
       let entry = try? sidecar.sidecarValues(for: [SyncMap.records.key(id)])[0],

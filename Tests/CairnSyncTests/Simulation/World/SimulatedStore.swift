@@ -236,7 +236,7 @@ class SimulatedStore {
 
   /// Whether what a program has open is what lies there.
   func isInPlace(_ store: PersistentStore) -> Bool {
-    (try? (store as? any FilePlaceChecking)?.checkFilePlace()) != nil
+    (try? store.capabilities.place?.checkFilePlace()) != nil
   }
 
   private static var options: [AnyHashable: Any] {

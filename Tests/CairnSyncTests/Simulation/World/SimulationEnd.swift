@@ -267,7 +267,7 @@ extension SimulationRun {
         [engine.local] + machine.replicas.compactMap { try? engine.link($0.name).replica }
       for access in places {
         let name = "\(machine.name) at \(access.store.url?.lastPathComponent ?? "")"
-        try? (access.store as? any SidecarKeeping)?.visitEntries(of: .parked) { key, _ in
+        try? access.store.capabilities.sidecar?.visitEntries(of: .parked) { key, _ in
           let (target, reference) = try SyncKey.parked(from: key)
           let ledger = try access.ledger()
           guard try ledger.record(target) == nil else { return }
@@ -282,7 +282,7 @@ extension SimulationRun {
 
   /// A record without a row is known by the key that its entry keeps.
   private func noteDeleted(_ key: String, _ machine: SimulatedMachine, _ access: StoreAccess) {
-    let entries = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
+    let entries = try? access.store.capabilities.sidecar?.sidecarEntries(
       of: SyncMap.records.rawValue, from: nil, to: nil, limit: 0)
     for (id, value) in entries ?? [] {
       guard let entry = try? RecordEntry(decoding: value),

@@ -113,7 +113,7 @@ extension SimulationRun {
         if let access = try? engine.link(replica.name).replica { places.append(access) }
       }
       for access in places {
-        let stored = try? (access.store as? any SidecarKeeping)?.sidecarEntries(
+        let stored = try? access.store.capabilities.sidecar?.sidecarEntries(
           of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)
         entries += (stored ?? []).compactMap { try? JournalEntry(decoding: $0.value) }
       }

@@ -265,7 +265,7 @@ final class SimulationRun {
 
   private func purge(_ store: SimulatedStore) throws {
     guard store.exists, let coordinator = try? store.program(9, version(of: store)),
-      let history = coordinator.persistentStores.first as? any HistoryKeeping,
+      let history = coordinator.persistentStores.first?.capabilities.history,
       let picture = try? store.picture(),
       let purged = try? history.purgeHistory(before: .max, date: nil)
     else { return }

@@ -1,6 +1,6 @@
 import CairnModel
 
-/// What a store promises that tells its objects apart by numbers: these instead of whole IDs, for
+/// A capability of a store that tells its objects apart by numbers: it reserves these instead of whole IDs, for
 /// many new objects at once.
 package protocol RowKeyReserving: AnyObject {
   /// Row keys for runs of new objects, each run of one entity: the first key of each; the others

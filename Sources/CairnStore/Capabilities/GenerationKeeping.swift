@@ -17,7 +17,7 @@ public protocol StoreGeneration: AnyObject, Sendable {
   ) throws -> [[ManagedObjectID]]
 }
 
-/// An optional promise of a store: reads can be pinned to one state of it, while others write.
+/// A capability of a store: reads can be pinned to one state of it, while others write.
 public protocol GenerationKeeping: AnyObject, Sendable {
   /// The state after the last commit; nil when the store as it was opened cannot keep one.
   func currentGeneration() throws -> (any StoreGeneration)?

@@ -1,7 +1,7 @@
 import CairnModel
 import Foundation
 
-/// An optional promise of a store type: it changes a store file to another model version inside
+/// A capability of a class of stores: it changes a store file to another model version inside
 /// the database, in one transaction.
 public protocol InPlaceMigrating {
   /// Migrates the store file. It is not open in this process through the same coordinator.

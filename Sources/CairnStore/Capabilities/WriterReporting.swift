@@ -1,4 +1,4 @@
-/// An optional promise of a store: it tells whether what writes to it gets on, and how long its commits take.
+/// A capability of a store: it tells whether what writes to it gets on, and how long its commits take.
 package protocol WriterReporting: AnyObject, Sendable {
   /// What waits for the one connection that writes, or uses it.
   var writerWork: QueueWork { get }

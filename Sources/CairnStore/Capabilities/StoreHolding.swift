@@ -1,6 +1,6 @@
 import Foundation
 
-/// An optional promise of a kind of store: nothing that others commit is lost while the next version
+/// A capability of a kind of store: nothing that others commit is lost while the next version
 /// of a store file is made beside it.
 ///
 /// A migration with objects reads the store, which takes its time, and replaces it at the end.

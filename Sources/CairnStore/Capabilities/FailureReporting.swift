@@ -1,4 +1,4 @@
-/// An optional promise of a store: when writing has failed in a way that leaves it in doubt what the
+/// A capability of a store: when writing has failed in a way that leaves it in doubt what the
 /// file holds, it is read-only from then on and says why.
 ///
 /// A failed sync is never tried again: the kernel may have dropped what it could not write, and the

@@ -1,4 +1,4 @@
-/// An optional promise of a store: for a while only one caller commits to it.
+/// A capability of a store: for a while only one caller commits to it.
 ///
 /// For work that other writers would make fail again and again, such as reading rows together with
 /// the stamps that belong to them while programs change them without pause.

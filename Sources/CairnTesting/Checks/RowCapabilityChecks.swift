@@ -2,8 +2,8 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// The optional promises about many rows at once, for stores that make them.
-enum RowPromiseChecks {
+/// What some stores can do with many rows at once, for those that can.
+enum RowCapabilityChecks {
   /// Companies and people with a link of every kind.
   private static func fill(_ probe: StoreProbe) throws -> [RowSnapshot] {
     let companies = try ["x", "y"].map { try probe.insert("Company", ["name": .string($0)]) }
@@ -49,7 +49,7 @@ enum RowPromiseChecks {
 
   static let all: [ConformanceCheck] = [
     ConformanceCheck("rows are gone through by their keys") { probe in
-      guard let paging = probe.store as? any RowPaging else { return }
+      guard let paging = probe.store.capabilities.rows else { return }
       let rows = try fill(probe).filter { $0.objectID.entity.name != "Company" }
       let person = try probe.entity("Person")
       var found: [ManagedObjectID] = []
@@ -67,7 +67,7 @@ enum RowPromiseChecks {
         zip(found, wanted).allSatisfy { $0.entity === $1.entity }, "objects of another entity")
     },
     ConformanceCheck("a census has the number of rows and the sum of their keys") { probe in
-      guard let store = probe.store as? any RowCensusTaking else { return }
+      guard let store = probe.store.capabilities.rows else { return }
       let person = try probe.entity("Person")
       probe.expectEqual(try store.census(of: person), RowCensus(count: 0, keys: 0), "no rows")
       let keys = try fill(probe).filter { $0.objectID.entity.name != "Company" }
@@ -76,7 +76,7 @@ enum RowPromiseChecks {
       probe.expectEqual(try store.census(of: person), RowCensus(count: 6, keys: sum), "rows")
     },
     ConformanceCheck("a row is as large as its strings and data") { probe in
-      guard let store = probe.store as? any RowMeasuring else { return }
+      guard let store = probe.store.capabilities.rows else { return }
       let ids = try [
         probe.insert("Person", ["name": .string("12345"), "bytes": .data(Data(count: 100))]),
         probe.insert("Company", ["name": .string("yz")]),
@@ -88,7 +88,7 @@ enum RowPromiseChecks {
       probe.expectEqual(try store.rowSizes(of: []), [], "of nothing")
     },
     ConformanceCheck("reserved keys follow one another and are never given again") { probe in
-      guard let store = probe.store as? any RowKeyReserving else { return }
+      guard let store = probe.store.capabilities.rowKeys else { return }
       let names = [("Person", 3), ("Employee", 2), ("Company", 1), ("Person", 4)]
       let runs = try names.map { RowKeyRun(entity: try probe.entity($0), count: $1) }
       let old = try probe.insert("Person").rowKey
@@ -111,7 +111,7 @@ enum RowPromiseChecks {
       probe.expect(try probe.stored(id) != nil, "a row with a reserved key is not there")
     },
     ConformanceCheck("keys that a save claims are its own, or it is refused as a whole") { probe in
-      guard let store = probe.store as? any RowKeyReserving else { return }
+      guard let store = probe.store.capabilities.rowKeys else { return }
       let runs = try [("Person", 2), ("Company", 1), ("Employee", 1)].map {
         RowKeyRun(entity: try probe.entity($0), count: $1)
       }
@@ -148,7 +148,7 @@ enum RowPromiseChecks {
       probe.expectEqual(companies, 1, "rows of the refused save")
     },
     ConformanceCheck("members come with their rows") { probe in
-      guard let store = probe.store as? any MemberReading else { return }
+      guard let store = probe.store.capabilities.members else { return }
       let rows = try fill(probe)
       for (relationship, name) in try toManys(probe) {
         let owners = name == "Note" ? try probe.fetch("Note") : rows
@@ -167,7 +167,7 @@ enum RowPromiseChecks {
       }
     },
     ConformanceCheck("members come with the versions that delete them") { probe in
-      guard let store = probe.store as? any MemberVersionReading else { return }
+      guard let store = probe.store.capabilities.members else { return }
       let rows = try fill(probe)
       let changed = try probe.update(rows[2], ["age": .integer(3)])
       try probe.save { $0.updates = [changed] }
@@ -193,7 +193,7 @@ enum RowPromiseChecks {
       probe.expectEqual(try probe.fetch("Person").count, 0, "what is left")
     },
     ConformanceCheck("while writes are held the holder commits and others read") { probe in
-      guard let store = probe.store as? any WriteHolding, probe.url != nil else { return }
+      guard let store = probe.store.capabilities.exclusiveWrites, probe.url != nil else { return }
       let other = try probe.another([StoreOptionKey.timeout: 0.1])
       defer { try? other.close() }
       let rows = try ["a", "b", "c"].map { try probe.newRow("Company", ["name": .string($0)]) }
@@ -230,11 +230,11 @@ enum RowPromiseChecks {
     ConformanceCheck("what was saved has no stray values and is whole") { probe in
       let rows = try fill(probe)
       try probe.save { $0.deletions = [.init(snapshot: rows[5])] }
-      if let store = probe.store as? any StrayValueTelling {
+      if let store = probe.store.capabilities.rows {
         probe.expectEqual(try store.strayValues(in: nil), [:], "stray values")
         probe.expectEqual(try store.strayValues(in: rows.map(\.objectID)), [:], "of some rows")
       }
-      if let store = probe.store as? any IntegrityChecking {
+      if let store = probe.store.capabilities.integrity {
         probe.expectEqual(try store.verifyIntegrity(), [], "damage")
       }
     },

@@ -43,7 +43,7 @@ public struct BatchOutcome: Sendable {
   public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
-/// An optional promise of a store: it executes batch requests.
+/// A capability of a store: it executes batch requests.
 public protocol BatchExecuting: AnyObject, Sendable {
   /// Runs the request in one transaction and tells which rows it touched.
   func executeBatch(

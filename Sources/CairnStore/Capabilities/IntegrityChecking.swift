@@ -1,18 +1,21 @@
 import CairnModel
 
-/// An optional promise of a store: it can tell whether its file is whole.
+/// A capability of a store: it tells whether its file is whole, and, where it knows what was saved, which
+/// rows another program took away.
 public protocol IntegrityChecking: AnyObject, Sendable {
   /// What is damaged, one sentence each; empty when nothing is. Reads the whole file.
   func verifyIntegrity() throws -> [String]
-}
-
-/// An optional promise of a store: it knows what was saved, and can be told that rows which another program took
-/// away are meant to be gone.
-public protocol LostRowAccepting: AnyObject, Sendable {
   /// The objects that were saved and whose rows are not stored any more, with no history that tells of it.
+  ///
+  /// None by default, for stores that do not know.
   func lostRows() throws -> [ManagedObjectID]
-  /// Takes rows and links that are gone for deleted: ``IntegrityChecking/verifyIntegrity()`` names them no more.
+  /// Takes rows and links that are gone for deleted: ``verifyIntegrity()`` names them no more.
   ///
   /// - Parameter objects: Of which rows; nil for all, and for all links.
   func acceptLostRows(of objects: [ManagedObjectID]?) throws
+}
+
+extension IntegrityChecking {
+  public func lostRows() throws -> [ManagedObjectID] { [] }
+  public func acceptLostRows(of objects: [ManagedObjectID]?) throws {}
 }

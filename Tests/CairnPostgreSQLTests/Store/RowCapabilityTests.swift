@@ -8,7 +8,7 @@ import Testing
 
 @testable import CairnPostgreSQL
 
-@Suite(.needsServer) struct RowPromiseTests {
+@Suite(.needsServer) struct RowCapabilityTests {
   let words: StoreWords
   let store: PostgreSQLStore
 

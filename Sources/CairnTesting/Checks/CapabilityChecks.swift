@@ -2,16 +2,43 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// The optional promises, for stores that make them.
-enum PromiseChecks {
+/// What some stores can do beyond rows and saves, for those that can.
+enum CapabilityChecks {
   private static func key(_ text: String, map: String = "suite") -> SidecarKey {
     SidecarKey(map: map, key: Data(text.utf8))
   }
   private static func data(_ text: String) -> Data { Data(text.utf8) }
 
   static let all: [ConformanceCheck] = [
+    ConformanceCheck("a store names what it has the methods for") { probe in
+      let (store, named) = (probe.store, probe.store.capabilities)
+      let entries: [(String, hasMethods: Bool, isNamed: Bool)] = [
+        ("history", store is any HistoryKeeping, named.history != nil),
+        ("sidecar", store is any SidecarKeeping, named.sidecar != nil),
+        ("batches", store is any BatchExecuting, named.batches != nil),
+        ("generations", store is any GenerationKeeping, named.generations != nil),
+        ("commits", store is any CommitWatching, named.commits != nil),
+        ("exclusiveWrites", store is any WriteHolding, named.exclusiveWrites != nil),
+        ("members", store is any MemberReading, named.members != nil),
+        ("rows", store is any RowScanning, named.rows != nil),
+        ("explanations", store is any FetchExplaining, named.explanations != nil),
+        ("registrations", store is any RegistrationObserving, named.registrations != nil),
+        ("failures", store is any FailureReporting, named.failures != nil),
+        ("integrity", store is any IntegrityChecking, named.integrity != nil),
+        ("place", store is any PlaceChecking, named.place != nil),
+        ("resources", store is any ResourceReleasing, named.resources != nil),
+        ("rowKeys", store is any RowKeyReserving, named.rowKeys != nil),
+        ("writer", store is any WriterReporting, named.writer != nil),
+      ]
+      for entry in entries where entry.hasMethods {
+        probe.expect(entry.isNamed, "capabilities leaves out \(entry.0)")
+      }
+      let migrates = type(of: store) is any InPlaceMigrating.Type
+      probe.expect(
+        !migrates || type(of: store).inPlaceMigration != nil, "inPlaceMigration is left out")
+    },
     ConformanceCheck("sidecar entries commit with the rows") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       let row = try probe.newRow("Person", ["name": .string("a")])
       try probe.save {
         $0.insertions = [.init(snapshot: row)]
@@ -25,7 +52,7 @@ enum PromiseChecks {
         try keeper.sidecarValues(for: [key("a"), key("b")]), [nil, data("3")], "changed values")
     },
     ConformanceCheck("a requirement that does not hold stops the whole save") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       try probe.save { $0.sidecar = [.put(key("a"), data("1"))] }
       let row = try probe.newRow("Person", ["name": .string("a")])
       let outcome = try probe.attempt {
@@ -44,7 +71,7 @@ enum PromiseChecks {
       }
     },
     ConformanceCheck("sidecar entries of a refused save are not written") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       let row = try probe.insert("Person", ["name": .string("a")])
       try probe.save { $0.deletions = [.init(snapshot: row)] }
       let update = try probe.update(row, ["name": .string("b")])
@@ -55,7 +82,7 @@ enum PromiseChecks {
       probe.expectEqual(try keeper.sidecarValues(for: [key("a")]), [nil], "entry")
     },
     ConformanceCheck("sidecar ranges are ordered by bytes") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       let keys = [Data([2]), Data([0, 255]), Data([255]), Data([0]), Data([1, 0])]
       try probe.save {
         $0.sidecar = keys.map { .put(SidecarKey(map: "suite", key: $0), $0) }
@@ -72,7 +99,7 @@ enum PromiseChecks {
       probe.expectEqual(first.map(\.key), [Data([1, 0])], "with a limit")
     },
     ConformanceCheck("sidecar entries can be put by the run") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       var run = SidecarRun(
         map: "suite", key: [0x61] + [UInt8](repeating: 0, count: 8), value: [7, 7], capacity: 40)
       for number in 0..<40 as Range<UInt64> {
@@ -96,8 +123,8 @@ enum PromiseChecks {
     },
     ConformanceCheck("a sidecar entry can stand under the transaction that it commits with") {
       probe in
-      guard let keeper = probe.store as? any SidecarKeeping,
-        let history = probe.store as? any HistoryKeeping
+      guard let keeper = probe.store.capabilities.sidecar,
+        let history = probe.store.capabilities.history
       else { return }
       try probe.save { $0.sidecar = [.putAtTransaction(map: "suite", data("alone"))] }
       let row = try probe.newRow("Person", ["name": .string("a")])
@@ -114,7 +141,7 @@ enum PromiseChecks {
         entries.map(\.value), number == 0 ? [] : [data("with a row")], "values")
     },
     ConformanceCheck("numbers are added to a sidecar entry, and zeros go") { probe in
-      guard let keeper = probe.store as? any SidecarKeeping else { return }
+      guard let keeper = probe.store.capabilities.sidecar else { return }
       let key = SidecarKey(map: "suite", key: data("sum"))
       func stored() throws -> [UInt8]? {
         try keeper.sidecarValues(for: [key])[0].map { [UInt8]($0) }
@@ -129,7 +156,7 @@ enum PromiseChecks {
         try stored(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5], "another size")
     },
     ConformanceCheck("history records each commit") { probe in
-      guard let keeper = probe.store as? any HistoryKeeping else { return }
+      guard let keeper = probe.store.capabilities.history else { return }
       probe.expectEqual(try keeper.lastTransactionNumber(), 0, "before any commit")
       let row = try probe.newRow("Person", ["name": .string("a")])
       try probe.save {
@@ -162,7 +189,7 @@ enum PromiseChecks {
       probe.expectEqual(limited.map(\.number), history.prefix(2).map(\.number), "limited")
     },
     ConformanceCheck("purged history is gone, and asking for it an error") { probe in
-      guard let keeper = probe.store as? any HistoryKeeping else { return }
+      guard let keeper = probe.store.capabilities.history else { return }
       for name in ["a", "b", "c"] { _ = try probe.insert("Person", ["name": .string(name)]) }
       let numbers = try keeper.readHistory(HistoryReadRequest()).map(\.number)
       guard numbers.count == 3 else { return probe.fail("\(numbers.count) transactions, not 3") }
@@ -177,8 +204,8 @@ enum PromiseChecks {
       }
     },
     ConformanceCheck("a purge of history keeps births that sync does not know") { probe in
-      guard let keeper = probe.store as? any HistoryKeeping,
-        let sidecar = probe.store as? any SidecarKeeping
+      guard let keeper = probe.store.capabilities.history,
+        let sidecar = probe.store.capabilities.sidecar
       else { return }
       var rows: [RowSnapshot] = []
       for name in ["stays", "is known", "goes"] {
@@ -199,7 +226,7 @@ enum PromiseChecks {
         first.map { RowBirth(transaction: $0.number, date: $0.date) }, "birth")
     },
     ConformanceCheck("a commit of sidecar entries alone records no history") { probe in
-      guard let keeper = probe.store as? any HistoryKeeping, probe.store is any SidecarKeeping
+      guard let keeper = probe.store.capabilities.history, probe.store.capabilities.sidecar != nil
       else { return }
       try probe.save { $0.sidecar = [.put(key("a"), data("1"))] }
       probe.expectEqual(try keeper.lastTransactionNumber(), 0, "last number")

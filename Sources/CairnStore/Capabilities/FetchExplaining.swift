@@ -1,4 +1,4 @@
-/// An optional promise of a store: it can say how it would run a fetch.
+/// A capability of a store: it can say how it would run a fetch.
 ///
 /// A store without it is taken to read all rows of the entity and to do the rest in memory.
 public protocol FetchExplaining: AnyObject, Sendable {

@@ -1,6 +1,6 @@
 import CairnModel
 
-/// An optional promise of a store: it keeps something for every object that a context holds, and
+/// A capability of a store: it keeps something for every object that a context holds, and
 /// lets it go when no context does.
 public protocol RegistrationObserving: AnyObject, Sendable {
   /// Contexts hold the objects now, once more for each time an ID is named.
