@@ -2,7 +2,7 @@ import CairnModel
 
 /// A capability of a store that tells its objects apart by numbers: it reserves these instead of whole IDs, for
 /// many new objects at once.
-package protocol RowKeyReserving: AnyObject {
+package protocol RowKeyReserving: AnyObject, Sendable {
   /// Row keys for runs of new objects, each run of one entity: the first key of each; the others
   /// follow it.
   ///
