@@ -27,8 +27,8 @@ package struct LinkQueue: Sendable {
   ///
   /// What does not get on although it does is not the file's fault.
   package func isReplicaAnswering() -> Bool {
-    if let replica = replica.capabilities.history { _ = try? replica.lastTransactionNumber() }
-    return replica.capabilities.writer?.writerWork.isPending != true
+    if let history = replica?.capabilities.history { _ = try? history.lastTransactionNumber() }
+    return replica?.capabilities.writer?.writerWork.isPending != true
   }
 }
 

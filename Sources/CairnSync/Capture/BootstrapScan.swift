@@ -32,7 +32,7 @@ struct BootstrapScan {
   /// The rows of an entity's tree in the order of their keys.
   private struct Rows {
     private let root: EntityDescription
-    private let paging: (any RowPaging)?
+    private let paging: (any RowScanning)?
     /// All of them, where the store gives no pages.
     private let all: [(key: Int64, id: ManagedObjectID)]
 

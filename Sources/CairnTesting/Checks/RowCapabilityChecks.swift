@@ -207,7 +207,7 @@ enum RowCapabilityChecks {
         try store.holdingWrites {
           try probe.save { $0.insertions = [.init(snapshot: rows[0])] }
           // Within work that holds them already it is the same.
-          try store.holdingWrites {
+          _ = try store.holdingWrites {
             try probe.save { $0.insertions = [.init(snapshot: rows[1])] }
           }
           probe.expectEqual(try count(), 2, "what the other store sees")
