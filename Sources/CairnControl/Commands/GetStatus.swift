@@ -81,6 +81,11 @@ public struct StatusProblem: Codable, Sendable, Hashable {
   public var code: String
   public var message: String
 
+  /// The code for a replica that is required and not open.
+  public static let requiredReplicaMissing = "required-replica-missing"
+  /// The code for a store that is closed for a moment, or not opened so far.
+  public static let storeClosed = "store-closed"
+
   public init(code: String, message: String) {
     self.code = code
     self.message = message

@@ -25,7 +25,10 @@ public enum TroubleHint {
     case "commits-missing":
       "`cairnctl verify` says what was lost here; what replicas have comes back from them"
     case "duplicate-replica", "another-store": "when that is mended: cairnctl sync NAME"
-    case "store-closed": "`cairnctl status` shows when it is open again"
+    case StatusProblem.requiredReplicaMissing:
+      "make its place reachable (mount it, or start its server), or take `required` out of the "
+        + "configuration; it goes on by itself"
+    case StatusProblem.storeClosed: "`cairnctl status` shows when it is open again"
     default: nil
     }
   }

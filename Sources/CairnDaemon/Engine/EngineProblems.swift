@@ -18,6 +18,25 @@ final class ReplicaTroubles: Sendable {
     var replacedLinks = 0
   }
   private let troubles = Mutex<[String: Trouble]>([:])
+  private let required = Mutex<Set<String>>([])
+
+  /// Names the replicas without which all is not well.
+  func require(_ names: Set<String>) { required.withLock { $0 = names } }
+
+  /// What the status says of a required replica that is not open; nil for another one.
+  ///
+  /// One that waits for a person has a problem of its own.
+  func absence(of replica: LinkStatus) -> StatusProblem? {
+    guard required.withLock({ $0.contains(replica.name) }) else { return nil }
+    let reason: String
+    switch replica.phase {
+    case .opening: reason = replica.lastError?.message ?? "it has not answered"
+    case .waiting(_, let error): reason = error.message
+    case .ready, .syncing, .migrating, .awaitingApproval, .paused, .failed, .removed: return nil
+    }
+    return StatusProblem(
+      code: StatusProblem.requiredReplicaMissing, message: "\(replica.name): \(reason)")
+  }
 
   /// The code that the log has named; nil for a replica of which it has said nothing, or that it is there.
   func code(of replica: String) -> SyncError.Code? {
@@ -119,6 +138,7 @@ struct EngineProblems: Sendable {
   }
 
   private func problem(of replica: LinkStatus) -> StatusProblem? {
+    if let absence = troubles.absence(of: replica) { return absence }
     let error: SyncError
     switch replica.phase {
     case .failed(let failure):

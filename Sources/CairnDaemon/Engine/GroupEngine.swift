@@ -105,10 +105,9 @@ actor GroupEngine {
 
   // MARK: Life
 
-  /// Opens the local store and the required replicas, and begins to serve and to sync.
+  /// Opens the local store, and begins to serve and to sync.
   ///
-  /// Returns when the daemon may call itself ready; other replicas go on opening by themselves.
-  /// Long work reports progress at least every ten seconds.
+  /// Replicas go on opening by themselves. Long work reports progress at least every ten seconds.
   ///
   /// - Throws: ``EngineFailure`` when it cannot start now; the daemon stays up, degraded, and tries
   ///   again with a new engine if that may help.
@@ -166,7 +165,6 @@ actor GroupEngine {
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
     eventLog = Task { await events.run(happenings) }
-    try await waitForRequired(engine)
     tasks.append(upkeep(engine))
   }
 
@@ -206,20 +204,10 @@ actor GroupEngine {
     replicas[section.name] = (section, origin)
   }
 
-  /// Returns when every replica marked as required is open.
-  private func waitForRequired(_ engine: SyncEngine) async throws {
-    let names = configuration.replicas.filter { $0.isRequired && !paused.contains($0.name) }
-      .map(\.name)
-    guard !names.isEmpty else { return }
-    do {
-      try await engine.wait(for: names, timeout: .seconds(60))
-    } catch let error as SyncError {
-      // Open it is; what waits in it, or stays where it is, is in the status.
-      if error.code == .recordsHeld || error.code == .leftOut { return }
-      throw EngineFailure(
-        code: error.code.rawValue, reason: "a required replica is not there: \(error.message)",
-        isTransient: true)
-    }
+  /// The replicas that are required and not open, or not known to be, each with why.
+  var missingReplicas: [StatusProblem] {
+    guard let status = try? running?.engine.status() else { return [] }
+    return status.replicas.compactMap { troubles.absence(of: $0) }
   }
 
   /// Whether opening the local store anew would help it.
@@ -340,7 +328,15 @@ actor GroupEngine {
       migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 })
   }
 
+  /// The stores that it has or had.
+  nonisolated var stores: StatusReport {
+    var report = shown.withLock { $0 }
+    report.running = nil
+    return report
+  }
+
   private func show() {
+    troubles.require(Set(replicas.values.filter(\.section.isRequired).map(\.section.name)))
     let report = StatusReport(
       configuration: configuration, running: running, following: following,
       replicas: replicas.mapValues(\.section))

@@ -39,6 +39,27 @@ struct StatusReport: Sendable {
     return status
   }
 
+  /// What is known while no engine runs: which stores there are.
+  ///
+  /// - Parameter problem: Why there is none.
+  func absence(_ state: StoreStatus.State, _ problem: StatusProblem) -> EngineStatus {
+    EngineStatus(
+      local: StoreStatus(
+        name: StoreReference.localName, type: "sqlite", location: configuration.local.path,
+        state: state, problem: problem),
+      replicas: replicas.sorted { $0.key < $1.key }.map { Self.line($0.value, .opening) },
+      problems: state == .unavailable ? [problem] : [], isRunning: false)
+  }
+
+  private static func line(
+    _ section: ReplicaSection, _ state: ReplicaStatus.State
+  ) -> ReplicaStatus {
+    ReplicaStatus(
+      name: section.name, type: section.store.kind.rawValue, location: section.location,
+      direction: .init(rawValue: section.direction.rawValue) ?? .both,
+      required: section.isRequired, state: state)
+  }
+
   private func status(of running: OpenGroup) -> EngineStatus {
     let path = configuration.local.path
     let files = running.readings.files
@@ -68,7 +89,10 @@ struct StatusReport: Sendable {
         guard line.required || line.state == .stopped, let problem = line.problem else {
           return nil
         }
-        return StatusProblem(code: problem.code, message: "\(line.name): \(problem.message)")
+        // As the lifecycle names it, which says so when it lasts.
+        let code =
+          line.state == .unavailable ? StatusProblem.requiredReplicaMissing : problem.code
+        return StatusProblem(code: code, message: "\(line.name): \(problem.message)")
       }
       problems.insert(contentsOf: troubles.all, at: 0)
       return EngineStatus(
@@ -90,11 +114,9 @@ struct StatusReport: Sendable {
     let names = Set(known.map(\.name))
     return migrating.sorted { $0.key < $1.key }.compactMap { name, fraction in
       guard !names.contains(name), let section = replicas[name] else { return nil }
-      return ReplicaStatus(
-        name: name, type: section.store.kind.rawValue, location: section.location,
-        direction: .init(rawValue: section.direction.rawValue) ?? .both,
-        required: section.isRequired, state: .migrating,
-        progress: StatusProgress(done: Int(fraction * 100), total: 100))
+      var line = Self.line(section, .migrating)
+      line.progress = StatusProgress(done: Int(fraction * 100), total: 100)
+      return line
     }
   }
 

@@ -20,7 +20,7 @@ struct WriteAheadLog: Sendable {
   ///
   /// - Returns: the log before and after, and who keeps the rest of it.
   func checkpoint(
-    _ store: any SpaceReleasing, named name: String
+    _ store: any ResourceReleasing, named name: String
   ) throws -> CheckpointStore.Reply {
     let before = state
     let deadline = ContinuousClock.now + Self.patience

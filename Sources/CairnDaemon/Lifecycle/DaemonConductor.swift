@@ -49,6 +49,9 @@ actor DaemonConductor {
   /// Where engine restarts are asked for.
   func connect(retry: @escaping @Sendable (Duration) -> Void) { self.retry = retry }
 
+  /// Whether it is ready and not about to end.
+  var isUp: Bool { lifecycle.isUp }
+
   /// Whether it is up, and something does not work.
   var isDegraded: Bool { lifecycle.isUp && !lifecycle.problems.isEmpty }
 
@@ -74,11 +77,19 @@ actor DaemonConductor {
   /// The whole status, with the engine's part.
   nonisolated func status(engine: EngineStatus) -> DaemonStatus {
     let own = standing.withLock { $0 }
-    // What was found this moment is not yet in the lifecycle.
-    let isFailing = own.state == .serving && engine.local?.problem != nil
+    let state: DaemonStatus.State =
+      if own.state != .serving {
+        own.state
+      } else if !engine.isRunning {
+        // One is exchanged for another.
+        .starting
+      } else {
+        // What was found this moment is not in the lifecycle so far.
+        engine.local?.problem == nil ? .serving : .degraded
+      }
     return DaemonStatus(
       version: CairnVersion.text, pid: Int(HostIdentity.processID), startedAt: startedAt,
-      state: isFailing ? .degraded : own.state,
+      state: state,
       problems: own.problems + engine.problems.filter { !own.problems.contains($0) },
       model: engine.model, local: engine.local, replicas: engine.replicas)
   }

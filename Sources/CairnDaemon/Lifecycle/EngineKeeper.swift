@@ -35,6 +35,7 @@ actor EngineKeeper {
     self.feed = feed
     self.logger = logger
     self.environment = environment
+    host.prepare(configuration)
   }
 
   /// Tries to start an engine, unless one runs.
@@ -214,6 +215,7 @@ actor EngineKeeper {
     do {
       try await engine.start(reporter: reporter())
       host.install(engine)
+      await waitForRequired(engine)
       // All is well again when replicas are, too.
       if await conductor.isDegraded { await engine.tryReplicas(atMost: .seconds(2)) }
       await conductor.handle(.engineStarted(problems: engine.problems))
@@ -228,8 +230,30 @@ actor EngineKeeper {
     }
   }
 
+  /// Holds READY back, and nothing else, until the required replicas are open, or long enough: what is missing then is
+  /// in the status, and that ends by itself.
+  ///
+  /// A daemon that is up has served before, and goes on.
+  private func waitForRequired(_ engine: GroupEngine) async {
+    let end =
+      ContinuousClock.now
+      + (await conductor.isUp ? .seconds(2) : Self.longestWaitForRequired)
+    let reporter = reporter()
+    var told: ContinuousClock.Instant?
+    while !isStopped, ContinuousClock.now < end, let missing = await engine.missingReplicas.first {
+      let now = ContinuousClock.now
+      if await !conductor.isUp, told.map({ now - $0 > .seconds(5) }) ?? true {
+        reporter.progress("Waiting for the required replica \(missing.message)")
+        told = now
+      }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  private static let longestWaitForRequired = Duration.seconds(60)
+
   func report(_ failure: EngineFailure) async {
-    _ = host.withdraw(state: "degraded", reason: failure.reason)
+    _ = host.withdraw(state: "degraded", reason: failure.reason, code: failure.code)
     await conductor.handle(
       .engineFailed(
         StatusProblem(code: failure.code, message: failure.reason),

@@ -8,6 +8,8 @@ struct EngineStatus: Sendable, Hashable {
   var replicas: [ReplicaStatus] = []
   /// What is wrong although the engine runs.
   var problems: [StatusProblem] = []
+  /// Whether an engine is there to be asked.
+  var isRunning = true
 }
 
 /// Why an engine cannot start.

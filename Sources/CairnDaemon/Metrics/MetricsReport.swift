@@ -35,7 +35,7 @@ struct MetricsReport {
     self.init(
       status: status, sync: try? group?.engine.status(), process: .current,
       room: status.local.map { StoreRoom(path: $0.location) } ?? StoreRoom())
-    commits = group?.local?.capabilities.writer?.commitTimes.sums
+    commits = group?.local.capabilities.writer?.commitTimes.sums
     service = figures.values()
     self.group = group?.figures.values ?? GroupFigures.Values()
   }

@@ -15,7 +15,7 @@ struct RowSum {
 
   static func register(on connection: OpaquePointer?) {
     sqlite3_create_function_v2(
-      connection, function, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+      connection, function, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil,
       { context, count, values in
         var sum = RowSum()
         for index in 0..<Int(count) { sum.add(values?[index]) }

@@ -15,7 +15,8 @@ enum SQLiteAggregates {
     ]
     for (name, step, finish) in all {
       sqlite3_create_function_v2(
-        connection, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, nil, step, finish, nil)
+        connection, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil, nil, step,
+        finish, nil)
     }
   }
 

@@ -27,31 +27,13 @@ enum SQLitePredicateFunctions {
 
   // MARK: Functions
 
-  private typealias Body = (SQLiteCall) -> Void
-
-  /// Keeps a function's body for SQLite.
-  private final class Definition {
-    let body: Body
-    init(_ body: @escaping Body) { self.body = body }
-  }
-
-  // Direct calls only: a file's triggers, views and generated columns have no business with them, and
-  // could have a regular expression work without end.
+  // A file's triggers, views and generated columns have no business with them, and could have a regular expression
+  // work without end.
   private static func define(
-    _ name: String, _ count: Int32, _ connection: OpaquePointer?, _ body: @escaping Body
+    _ name: String, _ count: Int32, _ connection: OpaquePointer?,
+    _ body: @escaping (SQLiteCall) -> Void
   ) {
-    sqlite3_create_function_v2(
-      connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
-      Unmanaged.passRetained(Definition(body)).toOpaque(),
-      { context, count, values in
-        guard let call = SQLiteCall(context, count, values),
-          let data = sqlite3_user_data(context)
-        else { return }
-        Unmanaged<Definition>.fromOpaque(data).takeUnretainedValue().body(call)
-      }, nil, nil,
-      { data in
-        if let data { Unmanaged<Definition>.fromOpaque(data).release() }
-      })
+    SQLiteFunctions.define(name, count, for: .direct, connection, body)
   }
 
   // MARK: Comparing texts

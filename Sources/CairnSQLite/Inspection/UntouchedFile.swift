@@ -167,7 +167,10 @@ struct UntouchedFile {
     configuration.foreignKeysEnabled = false
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
-    configuration.prepareDatabase { SQLiteFunctions.register(on: $0) }
+    configuration.prepareDatabase { database in
+      try SQLiteDefences.installForInspection(on: database)
+      SQLiteFunctions.register(on: database)
+    }
     configuration.allowsUnsafeTransactions = true
     let queue = try DatabaseQueue(path: name, configuration: configuration)
     defer { try? queue.close() }

@@ -15,6 +15,7 @@ enum StoreFileAccess {
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.prepareDatabase { database in
+      SQLiteDefences.install(on: database)
       // With a rollback journal a commit is durable only once the journal's name is gone for good.
       try database.execute(sql: "PRAGMA synchronous = EXTRA")
       SQLiteFunctions.register(on: database)

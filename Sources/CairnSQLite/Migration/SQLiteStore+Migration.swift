@@ -68,6 +68,7 @@ extension SQLiteStore: InPlaceMigrating {
       var configuration = Configuration()
       configuration.readonly = true
       configuration.busyMode = .timeout(options.timeout)
+      configuration.prepareDatabase(SQLiteDefences.installForInspection)
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       defer { try? queue.close() }
       return try queue.read {

@@ -30,6 +30,7 @@ struct ConnectionSettings {
   private func configuration(isReadOnly: Bool) throws -> Configuration {
     let pragmas = try self.pragmas()
     let lockWait = self.lockWait
+    let goesWithoutJournal = journalMode == "off"
     let (pageSize, autoVacuum) = (pragma("page_size") ?? "4096", pragma("auto_vacuum") ?? "2")
     var configuration = Configuration()
     configuration.readonly = isReadOnly
@@ -42,6 +43,7 @@ struct ConnectionSettings {
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
+      SQLiteDefences.install(on: database, mayGoWithoutJournal: goesWithoutJournal)
       // Only a file without tables takes these; any other would be locked for writing, and written.
       if !isReadOnly, !database.configuration.readonly,
         try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 <= 1

@@ -67,6 +67,7 @@ struct LeftLog {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.acceptsDoubleQuotedStringLiterals = true
+    configuration.prepareDatabase(SQLiteDefences.installForInspection)
     guard
       let queue = try? DatabaseQueue(
         path: "file:\(escaped)?immutable=1", configuration: configuration)

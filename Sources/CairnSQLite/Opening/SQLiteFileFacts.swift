@@ -47,6 +47,7 @@ struct SQLiteFileFacts {
     configuration.foreignKeysEnabled = false
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
+    configuration.prepareDatabase(SQLiteDefences.installForInspection)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     defer { try? queue.close() }
     return try queue.read { database in

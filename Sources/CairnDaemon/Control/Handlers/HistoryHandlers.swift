@@ -30,7 +30,7 @@ extension HandlerTable {
       try Task.checkCancellation()
       if endings.isOver { throw Self.stopping }
       throw ControlError.storeUnavailable(
-        name: name, code: "store-closed",
+        name: name, code: StatusProblem.storeClosed,
         reason: "the store was closed; go on from \(reading.token) once it is open")
     }
   }
