@@ -48,6 +48,31 @@ import Testing
         == "others may write to \(path) (mode 775); chmod go-w \(path)")
   }
 
+  /// Giving files away takes root.
+  @Test(.enabled(if: geteuid() == 0, "takes root")) func whatAStrangerOwnsIsNotTrusted() throws {
+    let bundle = folder.file("Model.xcdatamodeld")
+    let owned = folder.file("Model.xcdatamodeld/One.xcdatamodel")
+    try give(owned, to: 1234)
+    let problem = "\(owned) belongs to the user 1234, who can change it; chown root \(owned)"
+    #expect(FileTrust.problem(ofContents: bundle, keepingOut: .world) == problem)
+    #expect(FileTrust.problem(ofFolder: owned, keepingOut: .world) == problem)
+  }
+
+  /// A program's own folder, which it shares with the daemon by a group.
+  @Test(.enabled(if: geteuid() == 0, "takes root"))
+  func theOwnerOfAStoreMayOwnItsFolder() throws {
+    let owned = folder.file("Model.xcdatamodeld/One.xcdatamodel")
+    try give(owned, to: 1234)
+    #expect(FileTrust.problem(ofFolder: owned, keepingOut: .world, of: "\(owned)/none") != nil)
+    try give(folder.file(contents), to: 1234)
+    #expect(
+      FileTrust.problem(ofFolder: owned, keepingOut: .world, of: folder.file(contents)) == nil)
+  }
+
+  private func give(_ path: String, to user: Int) throws {
+    try FileManager.default.setAttributes([.ownerAccountID: user], ofItemAtPath: path)
+  }
+
   @Test func aFolderWhereOthersCanOnlyAddFilesIsTrusted() throws {
     try set(0o1777, "Model.xcdatamodeld")
     #expect(

@@ -41,6 +41,7 @@ struct ConfigurationChanges: Sendable, Hashable {
     sync("deletions.smallest", \.smallestEntity)
     sync("pollInterval", \.pollInterval)
     sync("maxRetryDelay", \.maxRetryDelay)
+    live("sync.requiredWait", \.sync.requiredWait)
     live("backup.folder", \.backup.folder)
     fixed("metrics.socket", \.metrics.socket)
     fixed("metrics.address", \.metrics.address)

@@ -52,7 +52,7 @@ enum ConfigurationCheck {
     if let local = sections.local {
       let folder = URL(fileURLWithPath: local.path, isDirectory: false)
         .deletingLastPathComponent().path
-      if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
+      if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world, of: local.path) {
         problems.append((["local", "path"], problem, nil))
       }
     }

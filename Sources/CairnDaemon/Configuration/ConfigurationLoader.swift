@@ -111,6 +111,10 @@ public struct ConfigurationLoader: Sendable {
           remedy: "chmod go-w \(file)")
         return nil
       }
+      if let problem = FileTrust.problem(ofOwner: facts, at: file) {
+        collector.add(origin, "", problem)
+        return nil
+      }
       let folder = URL(fileURLWithPath: file, isDirectory: false).deletingLastPathComponent().path
       if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .all) {
         collector.add(origin, "", problem)

@@ -96,6 +96,7 @@ private struct SettingList {
     add(["sync", "deletions", "smallest"], "\(sync.smallestEntity)")
     add(["sync", "pollInterval"], sync.pollInterval.inWords)
     add(["sync", "maxRetryDelay"], sync.maxRetryDelay.inWords)
+    add(["sync", "requiredWait"], sync.requiredWait.inWords)
   }
 }
 

@@ -2,7 +2,9 @@
 import CairnPlatform
 import Foundation
 
-/// Looks for files and folders that others may write to.
+/// Looks for files and folders that others own or may write to.
+///
+/// The owner of a file may write to it whatever its mode is: it has to be root or the daemon's user.
 enum FileTrust {
   /// Whom a mode must keep out.
   enum Others {
@@ -21,9 +23,23 @@ enum FileTrust {
   /// What lets others put another file into a folder in place of one that is there; nil when nothing does.
   ///
   /// In a folder with the sticky bit, such as `/tmp`, they can only add files.
-  static func problem(ofFolder path: String, keepingOut others: Others) -> String? {
+  ///
+  /// - Parameter file: Whose owner may own the folder, too: a program's store in the program's folder.
+  static func problem(
+    ofFolder path: String, keepingOut others: Others, of file: String? = nil
+  ) -> String? {
     guard let facts = try? FileFacts(path: path), facts.mode & sticky == 0 else { return nil }
-    return problem(path, facts, others)
+    let owner = file.flatMap { try? FileFacts(path: $0) }?.owner
+    return problem(path, facts, others, trusting: owner)
+  }
+
+  /// What is wrong with the owner of a file or folder; nil when nothing is.
+  static func problem(
+    ofOwner facts: FileFacts, at path: String, trusting owner: UInt32? = nil
+  ) -> String? {
+    let user = HostIdentity.effectiveUser
+    if [0, user, owner].contains(facts.owner) { return nil }
+    return "\(path) belongs to the user \(facts.owner), who can change it; chown root \(path)"
   }
 
   /// What lets others change a file, or a bundle with all that is in it; nil when nothing does.
@@ -43,7 +59,10 @@ enum FileTrust {
     return nil
   }
 
-  private static func problem(_ path: String, _ facts: FileFacts, _ others: Others) -> String? {
+  private static func problem(
+    _ path: String, _ facts: FileFacts, _ others: Others, trusting owner: UInt32? = nil
+  ) -> String? {
+    if let problem = problem(ofOwner: facts, at: path, trusting: owner) { return problem }
     guard facts.mode & others.bits != 0 else { return nil }
     let whom = others == .all ? "go" : "o"
     return

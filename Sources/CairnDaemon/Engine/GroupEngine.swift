@@ -328,8 +328,8 @@ actor GroupEngine {
       migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 })
   }
 
-  /// The stores that it has or had.
-  nonisolated var stores: StatusReport {
+  /// What the status is made of without an engine: the stores that this one has or had.
+  nonisolated var closedReport: StatusReport {
     var report = shown.withLock { $0 }
     report.running = nil
     return report

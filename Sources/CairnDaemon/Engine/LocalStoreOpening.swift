@@ -147,7 +147,7 @@ struct LocalStoreOpening {
     }
     try checkKind(of: url)
     let folder = url.deletingLastPathComponent().path
-    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world) {
+    if let problem = FileTrust.problem(ofFolder: folder, keepingOut: .world, of: url.path) {
       throw EngineFailure(
         code: "folder-exposed", reason: "the local store is not safe in its folder: \(problem)",
         isTransient: true)

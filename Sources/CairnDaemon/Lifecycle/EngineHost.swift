@@ -62,7 +62,7 @@ final class EngineHost: Sendable {
       state.refusal = .notReady(state: name, reason: reason)
       defer { state.engine = nil }
       if let engine = state.engine {
-        state.absence = Self.absence(engine.stores, of: state.refusal, code: code)
+        state.absence = Self.absence(engine.closedReport, of: state.refusal, code: code)
       } else {
         let problem = StatusProblem(code: code, message: reason)
         let local = Self.storeState(of: state.refusal)

@@ -237,7 +237,7 @@ actor EngineKeeper {
   private func waitForRequired(_ engine: GroupEngine) async {
     let end =
       ContinuousClock.now
-      + (await conductor.isUp ? .seconds(2) : Self.longestWaitForRequired)
+      + (await conductor.isUp ? .seconds(2) : configuration.sync.requiredWait)
     let reporter = reporter()
     var told: ContinuousClock.Instant?
     while !isStopped, ContinuousClock.now < end, let missing = await engine.missingReplicas.first {
@@ -249,8 +249,6 @@ actor EngineKeeper {
       try? await Task.sleep(for: .milliseconds(20))
     }
   }
-
-  private static let longestWaitForRequired = Duration.seconds(60)
 
   func report(_ failure: EngineFailure) async {
     _ = host.withdraw(state: "degraded", reason: failure.reason, code: failure.code)

@@ -62,6 +62,19 @@ final class Daemon: Sendable {
 
   /// Starts the program; returns when it answers and its engine has started or failed to.
   func start() async throws {
+    try launch()
+    let isUp = await eventually {
+      guard self.isRunning else { return true }
+      switch try? self.status().state {
+      case .serving, .degraded: return true
+      case .starting, .draining, .stopped, nil: return false
+      }
+    }
+    #expect(isUp && isRunning, "cairnd did not come up: \(log(last: 10))")
+  }
+
+  /// Starts the program and waits for nothing.
+  func launch() throws {
     let program = try #require(Project.program("cairnd"), "build the products first")
     let started = Process()
     started.executableURL = URL(fileURLWithPath: program)
@@ -82,14 +95,11 @@ final class Daemon: Sendable {
     started.standardInput = FileHandle.nullDevice
     try started.run()
     process.withLock { $0 = started }
-    let isUp = await eventually {
-      guard self.isRunning else { return true }
-      switch try? self.status().state {
-      case .serving, .degraded: return true
-      case .starting, .draining, .stopped, nil: return false
-      }
-    }
-    #expect(isUp && isRunning, "cairnd did not come up: \(log(last: 10))")
+  }
+
+  /// Changes the text of the configuration; a reload or a restart takes it.
+  func reconfigure(_ change: (String) -> String) throws {
+    try write(change(try String(contentsOfFile: configPath, encoding: .utf8)), to: configPath)
   }
 
   var isRunning: Bool { process.withLock { $0?.isRunning ?? false } }

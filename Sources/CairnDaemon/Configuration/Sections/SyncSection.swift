@@ -26,13 +26,15 @@ public struct SyncSection: Sendable, Hashable {
   public var pollInterval: Duration
   /// Longest time between attempts to reach a replica.
   public var maxRetryDelay: Duration
+  /// How long READY waits for required replicas at a start.
+  public var requiredWait: Duration
 
   public init(
     defaultConflict: Conflict = .lastWriter, entityConflicts: [String: Conflict] = [:],
     maxClockSkew: Duration = .seconds(300), retention: Duration = .seconds(30 * 86400),
     verifyEvery: Duration = .seconds(86400), mostDeletions: Int = 0, deletionShare: Int = 50,
     smallestEntity: Int = 1000, pollInterval: Duration = .seconds(5),
-    maxRetryDelay: Duration = .seconds(60)
+    maxRetryDelay: Duration = .seconds(60), requiredWait: Duration = .seconds(60)
   ) {
     self.defaultConflict = defaultConflict
     self.entityConflicts = entityConflicts
@@ -44,6 +46,7 @@ public struct SyncSection: Sendable, Hashable {
     self.smallestEntity = smallestEntity
     self.pollInterval = pollInterval
     self.maxRetryDelay = maxRetryDelay
+    self.requiredWait = requiredWait
   }
 
   static func read(_ reader: SectionReader) -> SyncSection {
@@ -76,6 +79,8 @@ public struct SyncSection: Sendable, Hashable {
       "pollInterval", default: section.pollInterval, in: .milliseconds(100)...day)
     section.maxRetryDelay = reader.duration(
       "maxRetryDelay", default: section.maxRetryDelay, in: .seconds(1)...day)
+    section.requiredWait = reader.duration(
+      "requiredWait", default: section.requiredWait, in: .zero...(.seconds(3600)))
     reader.finish()
     return section
   }
