@@ -121,7 +121,8 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     defer { withExtendedLifetime(care) {} }
     held?.close()
     defer { transientFile?.remove() }
-    if failure != nil { leaveLog(of: database) }
+    let hasLostLog = state.withLock { $0.place }?.hasLostLog ?? false
+    if failure != nil || hasLostLog { leaveLog(of: database) }
     do {
       if let database { try Self.close(database) }
     } catch {

@@ -34,13 +34,13 @@ struct OpenGroup: Sendable {
     return context
   }
 
-  /// Whether the local store is written no more since its disk failed, and the disk takes writing again, which is
-  /// tried.
+  /// Whether the local store is written no more since its disk failed or its log was removed, and the disk takes
+  /// writing, which is tried.
   ///
   /// Damage is another matter: a store that is read can be worth more than one that does not open.
   var needsReopening: Bool {
     guard let failure = local.capabilities.failures?.failure,
-      failure.storeTrouble == .diskFailed
+      [.diskFailed, .unavailable].contains(failure.storeTrouble)
     else { return false }
     return health.canWrite
   }

@@ -111,14 +111,15 @@ actor EngineKeeper {
     return reply
   }
 
-  /// Opens the local store anew after its disk has failed.
+  /// Opens the local store anew after its disk has failed or its log was removed.
   private func reopen() async {
     await turns.run {
       guard let engine = try? self.host.current(), await engine.needsReopening,
         await self.isTimeToReopen()
       else { return }
       try? await self.exchange(
-        for: self.configuration, reason: "the local store is opened anew after its disk failed")
+        for: self.configuration,
+        reason: "the local store is opened anew, since it could not be written")
     }
   }
 

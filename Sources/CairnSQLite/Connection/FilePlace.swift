@@ -4,16 +4,30 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Which file stood behind a store's name when it was opened.
+/// Which files stood behind a store's name when it was opened: the database, and its write-ahead log.
 struct FilePlace: Equatable {
-  private let device: UInt64
-  private let inode: UInt64
+  private struct File: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    /// Nil where there is none.
+    init?(_ path: String) {
+      guard let facts = try? FileFacts(path: path) else { return nil }
+      (device, inode) = (facts.device, facts.inode)
+    }
+  }
+  private let database: File
+  /// Nil without a log; SQLite keeps one for as long as a connection is open.
+  private let log: (path: String, file: File)?
 
   /// - Throws: 134070 when the name leads to another file than the one that is open.
   init(of path: String, openIn connection: Database) throws {
-    guard let facts = try? FileFacts(path: path) else { throw Self.lost(path) }
-    device = facts.device
-    inode = facts.inode
+    guard let file = File(path) else { throw Self.lost(path) }
+    database = file
+    // Beside the file that a symbolic link leads to.
+    let name = sqlite3_db_filename(connection.sqliteConnection, "main")
+    let logPath = (name.map { String(cString: $0) } ?? path) + "-wal"
+    log = File(logPath).map { (logPath, $0) }
     // The file may have been replaced between its opening and the look at its name.
     var hasMoved: Int32 = 0
     let isKnown = sqlite3_file_control(
@@ -23,8 +37,20 @@ struct FilePlace: Equatable {
 
   /// - Throws: 134070 when the name leads elsewhere now.
   func check(_ path: String) throws {
-    let facts = try? FileFacts(path: path)
-    if facts?.device != device || facts?.inode != inode { throw Self.lost(path) }
+    if File(path) != database { throw Self.lost(path) }
+  }
+
+  /// Whether the log was removed or replaced: what is written to it is read by nobody else, and ends with the
+  /// last connection.
+  var hasLostLog: Bool { log.map { File($0.path) != $0.file } ?? false }
+
+  /// Whether there is a log in the place of the lost one, which others write to.
+  var hasAnotherLog: Bool {
+    log.map { ((try? FileFacts(path: $0.path))?.size ?? 0) > 0 } ?? false
+  }
+
+  static func == (a: FilePlace, b: FilePlace) -> Bool {
+    a.database == b.database && a.log?.file == b.log?.file
   }
 
   private static func lost(_ path: String) -> CoreDataError {
@@ -38,7 +64,11 @@ struct FilePlace: Equatable {
 }
 
 extension SQLiteStore: PlaceChecking {
-  public func checkFilePlace() throws { try state.withLock { $0.place }?.check(path) }
+  public func checkFilePlace() throws {
+    guard let place = state.withLock({ $0.place }) else { return }
+    try place.check(path)
+    if place.hasLostLog { throw rescueLog(of: place) }
+  }
   public var fileNames: Int? {
     state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names
   }

@@ -32,10 +32,10 @@ extension SQLiteStore: IntegrityChecking {
 
   /// Everything that breaks the format's rules, or is worth knowing of the file.
   func fileFindings() throws -> [StoreFinding] {
-    try readConsistently(check).confirmed(namedFiles)
+    try readConsistently(findings(in:)).confirmed(namedFiles)
   }
 
-  private func check(_ lookup: RowLookup) throws -> [StoreFinding] {
+  func findings(in lookup: RowLookup) throws -> [StoreFinding] {
     let catalog = try SQLiteFileFacts.catalog(lookup.connection)
     return try StoreCheck(
       connection: lookup.connection, catalog: catalog,

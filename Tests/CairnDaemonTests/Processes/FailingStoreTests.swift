@@ -64,6 +64,47 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// As one does who takes it for a leftover.
+  @Test func aLogThatIsRemovedCostsNothingThatWasAcknowledged() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
+        extra: "sync: {pollInterval: 200ms, maxRetryDelay: 1s}"))
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=before").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    for path in [daemon.localPath, folder.file("near.sqlite")] {
+      try FileManager.default.removeItem(atPath: path + "-wal")
+      try FileManager.default.removeItem(atPath: path + "-shm")
+    }
+    var acknowledged = ["before"]
+    for number in 0..<5 {
+      let name = "later \(number)"
+      if try await daemon.ctl("insert", "Item", "name=\(name)").code == 0 {
+        acknowledged.append(name)
+      }
+    }
+    #expect(
+      try await eventually {
+        try daemon.status().state == .serving
+          && FileManager.default.fileExists(atPath: daemon.localPath + "-wal")
+      })
+    #expect(try await daemon.ctl("insert", "Item", "name=last").code == 0)
+    acknowledged.append("last")
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    daemon.kill()
+    try await daemon.start()
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.ctl("verify").code == 0)
+    for store in ["local", "near"] {
+      let names = try await daemon.values("Item", "name", store: store)
+      #expect(Set(names) == Set(acknowledged), "\(store)")
+    }
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func damageThatIsMetIsSaidAndVerified() async throws {
     let folder = try TemporaryFolder()
     let daemon = try daemon(in: folder)

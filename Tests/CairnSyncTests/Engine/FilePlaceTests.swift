@@ -1,3 +1,4 @@
+import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
@@ -242,6 +243,36 @@ struct FilePlaceTests {
     try await next.engine.wait(timeout: .patience)
     #expect(try next.site.access.replicaIdentity(named: "nas") != nil)
     try await next.close()
+  }
+
+  /// As one restores a store by hand, and forgets the daemon that has it open.
+  @Test func aReplicaThatABackupIsCopiedOverIsNeitherWrittenToNorCalledInStep() async throws {
+    let scratch = try Scratch()
+    let (daemon, url) = try await pair(in: scratch)
+    let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
+    try #require(open.store as? SQLiteStore).checkpoint()
+    let backup = try Data(contentsOf: url)
+    for number in 0..<50 { try daemon.insert(["later \(number)"]) }
+    try await daemon.engine.wait(timeout: .patience)
+    let handle = try FileHandle(forWritingTo: url)
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: backup)
+    try handle.close()
+    for ending in ["-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: url.path + ending)
+    }
+    daemon.engine.lookAtStores()
+    // What it lacks comes back to it.
+    try daemon.engine.syncNow()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+    try await daemon.close()
+    let again = try SyncEngineTests.Daemon("local", in: scratch)
+    try again.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try await again.engine.wait(timeout: .patience)
+    let report = try await again.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual && report.records == 51, "\(report)")
+    try await again.close()
   }
 
   @Test func aLocalStoreThatIsRemovedTakesNoMoreWrites() async throws {

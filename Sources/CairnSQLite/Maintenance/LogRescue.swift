@@ -1,0 +1,64 @@
+import CairnStore
+import Foundation
+import GRDB
+
+// What becomes of commits whose write-ahead log was removed under the open store, as those do who put a backup in a
+// file's place by hand, or clean up what they take for leftovers.
+
+extension SQLiteStore {
+  /// Puts what the log holds into the file, if file and log belong together still, and has nothing more written.
+  ///
+  /// The connections have the log open although no name leads to it, and no other program will ever read it. Where
+  /// the file was changed in place, too, as by copying a backup over it, the log would damage it: it is left alone.
+  /// Whoever opened the store opens it again.
+  ///
+  /// - Returns: What to throw.
+  func rescueLog(of place: FilePlace) -> CoreDataError {
+    if let failure { return failure }
+    guard let isRescued = place.hasAnotherLog ? false : moveLog() else {
+      return CoreDataError(
+        .persistentStoreOperation,
+        "The write-ahead log of the store at \(path) was removed while it was open. Try again once what runs has "
+          + "ended.", userInfo: [NSFilePathErrorKey: path])
+    }
+    let failure = CoreDataError(
+      .persistentStoreOperation,
+      isRescued
+        ? "The write-ahead log of the store at \(path) was removed while it was open. All that it held is in the "
+          + "file now. The store is to be closed and opened again, as a restart does."
+        : "The write-ahead log of the store at \(path) was removed while it was open, and the file was changed "
+          + "besides: what was saved last is lost, and the file counts as it is. The store is to be closed and "
+          + "opened again, as a restart does.",
+      userInfo: [NSFilePathErrorKey: path])
+    isReadOnly = true
+    return state.withLock { state in
+      if state.failure == nil { state.failure = failure }
+      return state.failure ?? failure
+    }
+  }
+
+  /// Moves the whole log into the file.
+  ///
+  /// All on the connection that writes: others would open another log under the name.
+  ///
+  /// - Returns: Whether the file has all of it; nil inside a transaction, when it cannot be done.
+  private func moveLog() -> Bool? {
+    guard !isReadOnly, let pool = try? database as? DatabasePool, let reader = try? reader else {
+      return false
+    }
+    let held = state.withLock { $0.heldReader }
+    do {
+      return try onWriter(of: pool) { connection in
+        if connection.isInsideTransaction { return nil }
+        held?.letGo()
+        let findings = try reader.lookUp(
+          SQLiteConnection(database: connection), lost: nil, findings(in:))
+        guard !findings.contains(where: { $0.severity == .damage }) else { return false }
+        let (frames, moved) = try connection.checkpoint(.passive)
+        return frames == moved
+      }
+    } catch {
+      return false
+    }
+  }
+}
