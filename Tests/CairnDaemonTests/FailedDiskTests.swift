@@ -75,7 +75,7 @@ import Testing
     let stage = try Stage()
     #expect(await stage.keeper.start())
     try await stage.insert("nut")
-    let first = try await stage.host.current()
+    let first = try stage.host.current()
     cfault_arm(stage.faults, UInt32(CFAULT_WRITE), 1, 0, Int32(CFAULT_FAILS))
     await #expect(throws: (any Error).self) { try await stage.insert("lost") }
     #expect(cfault_injected(stage.faults) == 1)
@@ -83,7 +83,7 @@ import Testing
     let host = stage.host
     #expect(
       await eventually {
-        Task { if let now = try? await host.current(), now !== first { found.set() } }
+        Task { if let now = try? host.current(), now !== first { found.set() } }
         return found.isSet
       }, "the store is opened anew")
     try await stage.insert("bolt")

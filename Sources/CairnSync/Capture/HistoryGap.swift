@@ -5,8 +5,9 @@ import Foundation
 /// Makes up for history that was gone before it was captured: purged by a program while no daemon
 /// ran, or lost with a part of the file.
 ///
-/// Rows that are new are found by ``BootstrapScan``. What is gone, and links, count as written now; a value counts
-/// as written right after the one that it replaced. Each store that is served from here, or was read from, is
+/// Rows that are new are found by ``BootstrapScan``. Links count as written now; a value counts as written right
+/// after the one that it replaced, and a record that is gone as deleted right after its last known write: when that
+/// was is not known, and the earliest possible time loses no later write of another store. Each store that is served from here, or was read from, is
 /// compared with: what one of them does not have yet, another may have as it was.
 struct HistoryGap {
   let access: StoreAccess
@@ -30,11 +31,23 @@ struct HistoryGap {
       let sidecar = access.store.capabilities.sidecar
     else { return }
     let gone = try access.vanishedRows().map(\.object)
-    try capture(next: .rows, GapComparisons()) { work, stamp in
-      for object in gone { try work.delete(object, stamp) }
+    try capture(next: .rows, GapComparisons()) { work, _ in
+      try Self.deleteAsEarlyAsPossible(gone, in: &work)
     }
     try captureLinks(sidecar)
     try capture(next: .values, GapComparisons()) { _, _ in }
+  }
+
+  /// Earlier than what the store has written since, the deletes are of a writer of their own: see
+  /// ``StoreID/writer(_:)``.
+  private static func deleteAsEarlyAsPossible(
+    _ gone: [ManagedObjectID], in work: inout CaptureWork
+  ) throws {
+    if gone.isEmpty { return }
+    work.ledger.head.epoch += 1
+    let earliest = Stamp(clock: .beforeSync, store: work.ledger.writer)
+    for object in gone { try work.delete(object, earliest) }
+    work.ledger.head.epoch += 1
   }
 
   /// A page of records a commit.

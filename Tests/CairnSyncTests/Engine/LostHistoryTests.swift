@@ -56,4 +56,47 @@ struct LostHistoryTests {
     }
     #expect(paths == [scratch.url.appendingPathComponent(purged + ".sqlite").path])
   }
+
+  /// When a record went of which history tells nothing is not known: what another store has written since is not
+  /// lost, whether it was written before or after that.
+  @Test func aLaterWriteElsewhereBringsBackWhatWentWithoutHistory() async throws {
+    let scratch = try Scratch()
+    let nas = ReplicaConfiguration(
+      name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite"))
+    let first = try SyncEngineTests.Daemon("local", in: scratch)
+    try first.insert(["written", "gone"])
+    try first.engine.addReplica(nas)
+    try await first.engine.wait(timeout: .patience)
+    try await first.close()
+
+    let program = try SyncEngineTests.Daemon("local", in: scratch)
+    try program.site.write { context in
+      for key in ["written", "gone"] {
+        try program.site.find("Item", key, in: context).map(context.delete)
+      }
+    }
+    let history = try #require(program.site.store.capabilities.history)
+    #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+    try await program.close()
+
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try other.engine.addReplica(nas)
+    try await other.engine.wait(timeout: .patience)
+    try other.site.write { context in
+      try other.site.find("Item", "written", in: context)?.setValue("later", forKey: "value")
+    }
+    try await other.engine.wait(timeout: .patience)
+
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    try daemon.engine.addReplica(nas)
+    for _ in 0..<2 {
+      try await daemon.engine.wait(timeout: .patience)
+      try await other.engine.wait(timeout: .patience)
+    }
+    for daemon in [daemon, other] {
+      #expect(try daemon.site.picture() == ["item written later nil ^- []"])
+      #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
+      try await daemon.close()
+    }
+  }
 }
