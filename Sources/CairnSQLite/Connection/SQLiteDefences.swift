@@ -11,21 +11,25 @@ enum SQLiteDefences {
 
   /// Every connection to a store has them.
   ///
+  /// Its triggers may call functions that are not marked as harmless and use virtual tables: those that keep
+  /// location indexes write to R-trees, which SQLite does not count as harmless everywhere. Cairn's functions that
+  /// are neither quick nor harmless are for direct calls only.
+  ///
   /// - Parameter mayGoWithoutJournal: Whether the program asked for `journal_mode = OFF`, which SQLite takes for
   ///   an attack otherwise.
   static func install(on database: Database, mayGoWithoutJournal: Bool = false) {
     let connection = database.sqliteConnection
-    // SQLite knows all of them since 3.31; one that does not goes without.
-    _ = csqlite_distrust_schema(connection)
     if !mayGoWithoutJournal { _ = csqlite_be_defensive(connection) }
     sqlite3_limit(connection, SQLITE_LIMIT_TRIGGER_DEPTH, triggerDepth)
     sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, statementLength)
   }
 
-  /// A file that is looked at for the first time: each page is checked as it is read, which a store that is used
-  /// every day does not pay for.
+  /// A file that is looked at before it is a store: what its schema brings may call harmless functions only, and each
+  /// page is checked as it is read, which a store that is used every day does not pay for.
   static func installForInspection(on database: Database) throws {
     install(on: database)
+    // SQLite knows it since 3.31; one that does not goes without.
+    _ = csqlite_distrust_schema(database.sqliteConnection)
     try database.execute(sql: "PRAGMA cell_size_check = ON")
   }
 }

@@ -2,6 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 import Foundation
+import GRDB
 import Testing
 
 @testable import CairnSQLite
@@ -32,11 +33,15 @@ import Testing
     let fixture = try StoreFixture(model: old)
     try fixture.insert([try fixture.row("Lion")])
     try fixture.store.close()
-    try StoreFileAccess.write(fixture.url, options: StoreOptions(), doing: "be written") {
+    // As another program may: Cairn's own connections are not let.
+    let queue = try DatabaseQueue(path: fixture.url.path)
+    try queue.writeWithoutTransaction {
       try $0.execute(
-        "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('view', 'seven', 'seven', 0, "
+        sql:
+          "PRAGMA writable_schema = ON; INSERT INTO sqlite_master VALUES ('view', 'seven', 'seven', 0, "
           + "'CREATE VIEW seven AS SELECT 7; \(tail)'); PRAGMA writable_schema = OFF")
     }
+    try queue.close()
     let next = try model(["Lion", "Mouse"])
     try SQLiteStore.migrateInPlace(at: fixture.url, from: old, to: next, options: StoreOptions())
     #expect(try fixture.column("SELECT * FROM seven") == ["7"])
