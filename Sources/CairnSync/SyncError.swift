@@ -50,6 +50,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut = "timed-out"
     /// The work was stopped.
     case cancelled = "cancelled"
+    /// Other daemons of the replica decide between deletes and writes in another way.
+    case policyDiffers = "policy-differs"
     /// The configuration does not fit the model.
     case invalidConfiguration = "invalid-configuration"
     /// There is no record with that ID, or it has no object where one is needed.

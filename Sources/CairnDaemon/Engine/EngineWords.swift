@@ -174,7 +174,7 @@ extension ControlError {
       .anotherStore, .modelChanged, .notAStore,
       .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
       .contention, .clockSkew, .recordsHeld, .notSyncing,
-      .awaitingApproval, .invalidConfiguration, .failed:
+      .awaitingApproval, .invalidConfiguration, .policyDiffers, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,

@@ -32,6 +32,8 @@ final class Ledger {
   /// What migrations added to records that were there.
   let additions: SchemaAdditions
   private let storedAdditions: Data?
+  /// The store's ``PolicyRecord``, which each pass looks at.
+  let policies: Data?
   /// The head that the commit requires.
   private var storedHead: Data?
   private var storedDigests: Data?
@@ -79,12 +81,14 @@ final class Ledger {
     self.sidecar = sidecar
     self.random = random
     func read() throws -> [Data?] {
-      try sidecar.sidecarValues(for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
+      try sidecar.sidecarValues(
+        for: [SyncKey.head, SyncKey.additions, SyncKey.digests, SyncKey.policies])
     }
     let values = try cache?.values(reading: read) ?? read()
     storedHead = values[0]
     storedAdditions = values[1]
     storedDigests = values[2]
+    policies = values[3]
     additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
     base = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
     head = base

@@ -82,6 +82,7 @@ enum SyncKey {
   static let gapExtent = SyncMap.meta.key(Data("gap".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
   static let formerIDs = SyncMap.meta.key(Data("former".utf8))
+  static let policies = SyncMap.meta.key(Data("policies".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
 
   static func verdict(_ source: StoreID) -> SidecarKey {

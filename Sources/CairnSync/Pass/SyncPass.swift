@@ -81,6 +81,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   /// Before anything is exchanged: whether both are the stores that they were.
   func identify() throws -> PassReport {
     try checkFiles()
+    try local.agreeOnPolicies(with: replica, mayWrite: direction.pushes)
     var report = PassReport(event: .identified)
     for (store, reader, isTaking) in [
       (local, replica, direction.pulls), (replica, local, direction.pushes),
