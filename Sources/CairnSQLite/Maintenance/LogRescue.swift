@@ -1,6 +1,7 @@
 import CairnStore
 import Foundation
 import GRDB
+import GRDBSQLite
 
 // What becomes of commits whose write-ahead log was removed under the open store, as those do who put a backup in a
 // file's place by hand, or clean up what they take for leftovers.
@@ -51,6 +52,8 @@ extension SQLiteStore {
       return try onWriter(of: pool) { connection in
         if connection.isInsideTransaction { return nil }
         held?.letGo()
+        // What it has in memory is not what the file has, where another program has changed that.
+        sqlite3_db_release_memory(connection.sqliteConnection)
         let findings = try reader.lookUp(
           SQLiteConnection(database: connection), lost: nil, findings(in:))
         guard !findings.contains(where: { $0.severity == .damage }) else { return false }
