@@ -118,7 +118,13 @@ actor GroupEngine {
       opening.announceRecovery()
       return try opening.model()
     }
+    let path = configuration.local.path
+    let isNew = try await Blocking.run { !FileManager.default.fileExists(atPath: path) }
     let (coordinator, local) = try await open(model, opening)
+    if isNew {
+      logger.event(
+        .localStoreMade, "\(path) was not there and is made", metadata: ["path": .string(path)])
+    }
     let engine: SyncEngine
     do {
       engine = try SyncEngine(

@@ -38,6 +38,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case replicaExpired
   case replicaReturned
   case replicaMadeAnew
+  case localStoreMade
   case recordQuarantined
   case recordsHeld
   case approvalNeeded

@@ -37,7 +37,8 @@ extension DaemonEvent {
       .metricsUnavailable:
       ofDaemon
     case .storeUnavailable, .storeAvailable, .storeAdded, .storeRemoved, .linkStopped,
-      .replicaExpired, .replicaReturned, .replicaMadeAnew, .passesCompleted, .purged:
+      .replicaExpired, .replicaReturned, .replicaMadeAnew, .localStoreMade, .passesCompleted,
+      .purged:
       ofReplicas
     case .storesDiffer, .storeRestored, .historyLost, .recordQuarantined, .recordsHeld,
       .approvalNeeded, .clockSkew:
@@ -259,6 +260,15 @@ extension DaemonEvent {
         @CAIRN_PATH@ was not in its folder when the daemon began, and is filled from this machine. Where it was \
         moved away by mistake, it may have changes that had not come here: stop the daemon, move what is at \
         @CAIRN_PATH@ aside with all that is beside it, and put the old files back.
+        """)
+    case .localStoreMade:
+      EventEntry(
+        "448803c55f1f4cd1acdbad11fd379a59", .notice, "The local store is a new file", [.path],
+        """
+        There was no file at @CAIRN_PATH@, as at the first start. Where there should have been one, its disk may \
+        not be mounted, or the file was moved away: the replicas fill the new one, and what only the old one had \
+        is not in it. Stop the daemon, move what is at @CAIRN_PATH@ aside with all that is beside it, and put the \
+        old files back.
         """)
     case .passesCompleted:
       EventEntry(

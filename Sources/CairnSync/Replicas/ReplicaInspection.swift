@@ -192,6 +192,12 @@ package struct ReplicaInspection: Sendable {
       identifier.caseInsensitiveCompare(other) == .orderedSame
     }
     for neighbour in neighbours where neighbour.identifier.map(isSame) == true {
+      if let expectedIdentifier, !isSame(expectedIdentifier) {
+        throw SyncError(
+          neighbour.isLocal ? .sameStore : .duplicateReplica,
+          "\(url.storePlace) is the store of \(Self.words(neighbour)) now, or a copy of it, and not that of this "
+            + "replica; put the files of both back in their places", recovery: .person)
+      }
       throw SyncError(
         neighbour.isLocal ? .sameStore : .duplicateReplica,
         "\(url.storePlace) is a copy of \(Self.words(neighbour)), with the same UUID; remove it and "

@@ -245,6 +245,42 @@ struct FilePlaceTests {
     try await next.close()
   }
 
+  @Test func filesOfTwoReplicasThatWereExchangedAreToBePutBack() async throws {
+    let scratch = try Scratch()
+    let urls = ["one", "two"].map { scratch.url.appendingPathComponent("\($0).sqlite") }
+    func exchange() throws {
+      _ = try move(urls[0], to: "aside.sqlite")
+      _ = try move(urls[1], to: "one.sqlite")
+      _ = try move(scratch.url.appendingPathComponent("aside.sqlite"), to: "two.sqlite")
+    }
+    func daemon() throws -> SyncEngineTests.Daemon {
+      let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+      for (name, url) in zip(["one", "two"], urls) {
+        try daemon.engine.addReplica(ReplicaConfiguration(name: name, url: url))
+      }
+      return daemon
+    }
+    let first = try daemon()
+    try first.insert(["k"])
+    try await first.engine.wait(timeout: .patience)
+    try await first.close()
+    try exchange()
+    let next = try daemon()
+    #expect(
+      try await eventually { try next.engine.status().replicas.contains { $0.lastError != nil } })
+    let error = try next.engine.status().replicas.compactMap(\.lastError).first
+    #expect(
+      error?.message.contains("put the files of both back") == true, "\(String(describing: error))")
+    try await next.close()
+    try exchange()
+    let last = try daemon()
+    try await last.engine.wait(timeout: .patience)
+    for name in ["one", "two"] {
+      #expect(try await last.engine.verify(name: name, timeout: .patience).isEqual)
+    }
+    try await last.close()
+  }
+
   /// As one restores a store by hand, and forgets the daemon that has it open.
   @Test func aReplicaThatABackupIsCopiedOverIsNeitherWrittenToNorCalledInStep() async throws {
     let scratch = try Scratch()
