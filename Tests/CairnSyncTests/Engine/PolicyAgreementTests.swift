@@ -1,3 +1,4 @@
+import CairnTesting
 import Foundation
 import Testing
 
