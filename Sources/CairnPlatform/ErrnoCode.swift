@@ -41,6 +41,20 @@ public struct ErrnoCode: RawRepresentable, Hashable, Sendable {
     return String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
+  /// The reason as a word that stays the same across versions, as logs have it.
+  public var word: String {
+    switch rawValue {
+    case EACCES, EPERM: "permission-denied"
+    case EIO: "disk-failed"
+    case ENOSPC, EDQUOT: "disk-full"
+    case EROFS: "read-only"
+    case ENOENT: "not-found"
+    case EADDRINUSE: "address-in-use"
+    case EMFILE, ENFILE: "too-many-files"
+    default: "system-error"
+    }
+  }
+
   /// What a person can do about it, for the cases where that is worth saying.
   public var advice: String? {
     switch rawValue {

@@ -1,5 +1,6 @@
 // Finds the handler of a call, checks that the caller may, and turns failures into answers.
 import CairnControl
+import Foundation
 import Logging
 
 /// Carries out calls.
@@ -90,8 +91,11 @@ struct ControlDispatcher: Sendable {
 
   private func unexpected(_ error: any Error, _ call: ControlCall) -> ReplyFrame {
     let reference = String(UInt64.random(in: 0 ... .max), radix: 36)
+    // Words of errors that nobody foresaw may quote what a record holds: they are for who asks for details.
+    let (domain, code) = ((error as NSError).domain, (error as NSError).code)
+    logger.debug("[\(reference)] \(String(describing: error))")
     logger.event(
-      .callFailed, "a call failed unexpectedly: \(String(describing: error)) [\(reference)]",
+      .callFailed, "a call failed unexpectedly: \(domain) \(code) [\(reference)]",
       metadata: [
         "method": .string(call.method), "requestId": .string(reference),
         "errorType": .string(String(describing: type(of: error))),

@@ -301,8 +301,12 @@ public struct DaemonProcess: Sendable {
   }
 
   private func end(after error: any Error, _ logger: Logger) -> ExitStatus {
-    logger.event(.failed, "the daemon ends: \(String(describing: error))")
-    guard let error = error as? PlatformError else { return .software }
+    let platform = error as? PlatformError
+    var metadata: Logger.Metadata = ["errorCode": .string(platform?.code.word ?? "unexpected")]
+    metadata["path"] = platform?.path.map { .string($0) }
+    logger.event(
+      .failed, "the daemon ends: \(String(describing: error))", metadata: metadata)
+    guard let error = platform else { return .software }
     notifier(
       NotifyMessage.status("Failed: \(error)")
         .and(.failure(errno: error.code.rawValue, name: "InternalFailure")))

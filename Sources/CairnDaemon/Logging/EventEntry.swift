@@ -58,7 +58,7 @@ extension DaemonEvent {
         "Everything that was acknowledged is on the disk.")
     case .failed:
       EventEntry(
-        "1f7c6d0a93e24b58a4c7e2d85b0f6319", .critical, "Cairn cannot go on", [],
+        "1f7c6d0a93e24b58a4c7e2d85b0f6319", .critical, "Cairn cannot go on", [.errorCode, .path],
         """
         The message says what is missing, such as the socket's folder or a right. The daemon ends with \
         an exit code that says whether starting it again may help.

@@ -62,14 +62,3 @@ struct FilePlace: Equatable {
       userInfo: [NSFilePathErrorKey: path])
   }
 }
-
-extension SQLiteStore: PlaceChecking {
-  public func checkFilePlace() throws {
-    guard let place = state.withLock({ $0.place }) else { return }
-    try place.check(path)
-    if place.hasLostLog { throw rescueLog(of: place) }
-  }
-  public var fileNames: Int? {
-    state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names
-  }
-}

@@ -1,3 +1,4 @@
+import CairnPlatform
 import CairnStore
 import Foundation
 import GRDB
@@ -5,6 +6,17 @@ import GRDBSQLite
 
 // What becomes of commits whose write-ahead log was removed under the open store, as those do who put a backup in a
 // file's place by hand, or clean up what they take for leftovers.
+
+extension SQLiteStore: PlaceChecking {
+  public func checkFilePlace() throws {
+    guard let place = state.withLock({ $0.place }) else { return }
+    try place.check(path)
+    if place.hasLostLog { throw rescueLog(of: place) }
+  }
+  public var fileNames: Int? {
+    state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names
+  }
+}
 
 extension SQLiteStore {
   /// Puts what the log holds into the file, if file and log belong together still, and has nothing more written.
@@ -14,7 +26,7 @@ extension SQLiteStore {
   /// Whoever opened the store opens it again.
   ///
   /// - Returns: What to throw.
-  func rescueLog(of place: FilePlace) -> CoreDataError {
+  private func rescueLog(of place: FilePlace) -> CoreDataError {
     if let failure { return failure }
     guard let isRescued = place.hasAnotherLog ? false : moveLog() else {
       return CoreDataError(

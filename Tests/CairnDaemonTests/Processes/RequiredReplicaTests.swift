@@ -38,7 +38,7 @@ import Testing
     try block()
     let daemon = try daemon(wait: "10m")
     try daemon.launch()
-    #expect(try await eventually { (try? daemon.status().local?.state) == .open })
+    #expect(await eventually { (try? daemon.status().local?.state) == .open })
     let status = try daemon.status()
     #expect(status.state == .starting)
     #expect(status.replicas.map(\.name) == ["nas"] && status.replicas[0].required)
@@ -59,7 +59,7 @@ import Testing
     try block()
     let daemon = try daemon(wait: "10m")
     try daemon.launch()
-    #expect(try await eventually { (try? daemon.status().local?.state) == .open })
+    #expect(await eventually { (try? daemon.status().local?.state) == .open })
     #expect(await daemon.stop() == 0)
   }
 

@@ -10,12 +10,13 @@ extension HandlerTable {
     add(
       ControlHandler(GetSupportBundle.self) { _, _ in
         let status = actions.status()
+        let masking = IDMasking()
         var files: [GetSupportBundle.File] = [
-          .init(name: "status.json", text: try Self.json(status)),
+          .init(name: "status.json", text: masking.masked(try Self.json(status))),
           .init(name: "configuration.json", text: try Self.json(try await actions.configuration())),
           .init(
             name: "metrics.txt", text: await MetricsReport(status, of: host, actions.figures).text),
-          .init(name: "log.txt", text: actions.recentLog()),
+          .init(name: "log.txt", text: masking.masked(actions.recentLog())),
           .init(
             name: "versions.txt",
             text:
