@@ -279,7 +279,7 @@ package final class PostgreSQLServer: Sendable {
     process.arguments = ["-h", folder, "-p", "\(port)", "-U", "owner"] + arguments
     // In a file: a full pipe would keep the program from ending.
     let problems = "\(folder)/\(UUID().uuidString).err"
-    FileManager.default.createFile(atPath: problems, contents: nil)
+    try Data().write(to: URL(fileURLWithPath: problems))
     process.standardError = FileHandle(forWritingAtPath: problems)
     defer { try? FileManager.default.removeItem(atPath: problems) }
     let output = Pipe()

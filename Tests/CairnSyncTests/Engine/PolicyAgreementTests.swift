@@ -101,8 +101,9 @@ struct PolicyAgreementTests {
   func whatIsTheSameForAllEntitiesOfTheModelAgrees(
     _ byEntity: [String: DeleteConflictPolicy], _ agrees: Bool
   ) throws {
-    let schema = try SyncSchema(
-      model: SampleModel.make(), defaultPolicy: .lastWriter, policies: [:])
+    let model = SampleModel.make()
+    try model.prepareForUse()
+    let schema = try SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
     var configuration = SyncConfiguration()
     let plain = MergePolicies(configuration)
     configuration.deleteConflictsByEntity = byEntity
