@@ -1,4 +1,4 @@
-// What a connection lets the schema of a file do, which anybody may have written.
+// What a connection lets the schema of a file do, which any program may have written.
 
 import CairnStore
 import Foundation

@@ -23,7 +23,7 @@ import Foundation
 /// Source: `NSIncrementalStore`.
 // Unchecked: no state of its own; subclasses are called by one thread at a time.
 open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Sendable {
-  /// It is told which objects contexts hold.
+  /// The coordinator tells it which objects contexts hold.
   @_spi(Stores)
   public override var capabilities: StoreCapabilities {
     var all = StoreCapabilities()

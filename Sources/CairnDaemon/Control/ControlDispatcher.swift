@@ -91,7 +91,7 @@ struct ControlDispatcher: Sendable {
 
   private func unexpected(_ error: any Error, _ call: ControlCall) -> ReplyFrame {
     let reference = String(UInt64.random(in: 0 ... .max), radix: 36)
-    // Words of errors that nobody foresaw may quote what a record holds: they are for who asks for details.
+    // The words of an error that the daemon does not know may quote what a record holds: level debug has them.
     let (domain, code) = ((error as NSError).domain, (error as NSError).code)
     logger.debug("[\(reference)] \(String(describing: error))")
     logger.event(

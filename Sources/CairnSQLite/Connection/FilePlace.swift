@@ -40,7 +40,7 @@ struct FilePlace: Equatable {
     if File(path) != database { throw Self.lost(path) }
   }
 
-  /// Whether the log was removed or replaced: what is written to it is read by nobody else, and ends with the
+  /// Whether the log was removed or replaced: no other program reads what is written to it, and it ends with the
   /// last connection.
   var hasLostLog: Bool { log.map { File($0.path) != $0.file } ?? false }
 

@@ -2,7 +2,7 @@ import CSQLiteConduct
 import GRDB
 import GRDBSQLite
 
-/// What keeps the schema of a file, which anybody may have written, from doing more than keeping rows.
+/// What keeps the schema of a file, which any program may have written, from doing more than keeping rows.
 enum SQLiteDefences {
   /// Core Data's triggers call none of each other; a trigger that calls itself ends here.
   private static let triggerDepth: Int32 = 64

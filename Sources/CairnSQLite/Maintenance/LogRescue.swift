@@ -23,7 +23,7 @@ extension SQLiteStore {
   ///
   /// The connections have the log open although no name leads to it, and no other program will ever read it. Where
   /// the file was changed in place, too, as by copying a backup over it, the log would damage it: it is left alone.
-  /// Whoever opened the store opens it again.
+  /// The program that opened the store opens it again.
   ///
   /// - Returns: What to throw.
   private func rescueLog(of place: FilePlace) -> CoreDataError {

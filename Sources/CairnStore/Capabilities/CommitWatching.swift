@@ -1,4 +1,4 @@
-/// A capability of a store: it notices when somebody else, in this process or another one,
+/// A capability of a store: it notices when another store object, in this process or another one,
 /// commits to the same data.
 public protocol CommitWatching: AnyObject, Sendable {
   /// Calls `onCommit` soon after commits that did not go through this store object, several as

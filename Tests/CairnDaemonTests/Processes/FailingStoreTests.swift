@@ -64,7 +64,7 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
-  /// As one does who takes it for a leftover.
+  /// As an operator does who takes it for a leftover.
   @Test func aLogThatIsRemovedCostsNothingThatWasAcknowledged() async throws {
     let folder = try TemporaryFolder()
     let daemon = try Daemon(

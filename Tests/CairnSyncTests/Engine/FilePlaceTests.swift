@@ -281,7 +281,7 @@ struct FilePlaceTests {
     try await last.close()
   }
 
-  /// As one restores a store by hand, and forgets the daemon that has it open.
+  /// As an operator restores a store by hand, and forgets the daemon that has it open.
   @Test func aReplicaThatABackupIsCopiedOverIsNeitherWrittenToNorCalledInStep() async throws {
     let scratch = try Scratch()
     let (daemon, url) = try await pair(in: scratch)

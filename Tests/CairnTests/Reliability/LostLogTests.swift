@@ -62,7 +62,7 @@ import Testing
     #expect(try Data(contentsOf: folder.fileURL("Shop.sqlite-wal")) == other)
   }
 
-  /// As one restores a store by hand, and forgets the program that has it open.
+  /// As a person restores a store by hand, and forgets the program that has it open.
   @Test func aBackupThatIsCopiedOverTheFileIsNotMixedWithTheLog() throws {
     try shop.store.checkpoint()
     let backup = try Data(contentsOf: folder.fileURL("Shop.sqlite"))
