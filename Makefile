@@ -228,7 +228,7 @@ check-reproducible: deps
 	bash Tests/check-reproducible.sh
 
 ## What others wrote and tests ask for their opinion, into .build/tools: Prometheus' promtool out of its Debian
-## package, without its service, and Python's Varlink client.
+## package, without its service, Python's Varlink client, zsh and fish.
 test-tools:
 	@Tests/test-tools.sh
 

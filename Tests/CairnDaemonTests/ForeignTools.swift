@@ -12,6 +12,15 @@ enum ForeignTools {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
+  static let zsh = shell("zsh")
+  static let fish = shell("fish")
+
+  private static func shell(_ name: String) -> String? {
+    ["/usr/bin/\(name)", "/bin/\(name)", Project.file(".build/tools/usr/bin/\(name)")].first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
+  }
+
   static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
     FileManager.default.isExecutableFile(atPath: $0)
   }
