@@ -10,8 +10,8 @@ struct CairnDaemonCommand: AsyncParsableCommand {
     abstract: "Keeps Core Data stores in step.",
     discussion: """
       Runs in the foreground; systemd starts it with cairnd.service. SIGTERM stops it after what \
-      runs has finished, a second one at once. SIGHUP checks the configuration on disk, SIGUSR1 writes \
-      the state to the log, SIGUSR2 does nothing.
+      runs has finished, a second one at once. SIGHUP takes the configuration on disk over as `cairnctl \
+      reload` does, SIGUSR1 writes the state to the log, SIGUSR2 does nothing.
 
       Exit codes: 0 stopped, 64 wrong command line, 69 another daemon serves the local store, 70 \
       internal fault, 74 disk error, 75 try again later, 77 permissions, 78 configuration.

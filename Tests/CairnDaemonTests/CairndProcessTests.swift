@@ -19,6 +19,9 @@ import Testing
       #expect(outcome.errors.contains("\(path):2:7: log.levl: unknown key"))
     }
     #expect(try await run(program, ["--nonsense"]).code == 64)
+    let help = try await run(program, ["--help"])
+    let text = help.output.split { $0.isWhitespace }.joined(separator: " ")
+    #expect(text.contains("SIGHUP takes the configuration on disk over"), "\(help.output)")
   }
 
   @Test func theCheckNamesWhatTheModelDoesNotHaveWithItsLine() async throws {

@@ -30,7 +30,8 @@ public enum VerifyStores: ControlMethod {
     """,
     """
     # Check stores and compare replicas with the local store: every value of every row and every page
-    # of the local file, or, quick, the digests of what was written and which rows there are. Needs more: progress and
+    # of the local file, or, quick, the digests of what was written and which rows there are. With the name
+    # local, the local file alone. Needs more: progress and
     # differences come as they are found, each store when it is done, and a summary last. The level
     # of a store is what was read, full when left out. leftOut are records that stay in one of the two
     # stores because the link goes in one direction only: no difference, but with any the stores are not
@@ -45,7 +46,7 @@ public enum VerifyStores: ControlMethod {
   ]
 
   public struct Parameters: Codable, Sendable, Hashable {
-    /// One store; all of them when nil.
+    /// One replica, or `local` for the local file alone; all of them when nil.
     public var name: String?
     /// `full` when nil.
     public var level: Level?

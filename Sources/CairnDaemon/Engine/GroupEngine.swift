@@ -345,7 +345,8 @@ actor GroupEngine {
     troubles.require(Set(replicas.values.filter(\.section.isRequired).map(\.section.name)))
     let report = StatusReport(
       configuration: configuration, running: running, following: following,
-      replicas: replicas.mapValues(\.section))
+      replicas: replicas.mapValues(\.section),
+      commanded: Set(replicas.filter { $0.value.origin == .command }.keys))
     shown.withLock { $0 = report }
   }
 }

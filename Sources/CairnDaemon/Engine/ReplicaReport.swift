@@ -18,6 +18,8 @@ struct ReplicaReport {
   let replica: LinkStatus
   /// As it is configured; nil for one that is just being removed.
   let section: ReplicaSection?
+  /// Whether a command added it, so that a command can remove it, too.
+  let isCommanded: Bool
   /// In milliseconds since 1970.
   let now: UInt64
   /// What has to be decided about its version.
@@ -155,9 +157,10 @@ struct ReplicaReport {
       StatusWait(
         kind: .expired,
         reason: "was here last on \(date), longer ago than the retention: nothing is kept for it; "
-          + "it comes back by comparison, or is removed; what it brought to others may outlive "
-          + "a delete",
-        command: "cairnctl store remove \(replica.name)")
+          + "it comes back by comparison, or is "
+          + (isCommanded ? "removed" : "taken out of the configuration")
+          + "; what it brought to others may outlive a delete",
+        command: isCommanded ? "cairnctl store remove \(replica.name)" : "cairnctl reload")
     ]
   }
 

@@ -15,6 +15,8 @@ struct StatusReport: Sendable {
   /// What the local store is migrated by, while it is only read.
   var following: StoreModelChange?
   var replicas: [String: ReplicaSection] = [:]
+  /// The names of those that commands added.
+  var commanded: Set<String> = []
 
   /// - Parameters:
   ///   - migrated: How far the migration of the local store is, from 0 to 1.
@@ -81,7 +83,8 @@ struct StatusReport: Sendable {
       let now = WireDate.now.milliseconds
       let lines = sync.replicas.map { replica in
         ReplicaReport(
-          replica: replica, section: replicas[replica.name], now: now,
+          replica: replica, section: replicas[replica.name],
+          isCommanded: commanded.contains(replica.name), now: now,
           decision: running.decisions.problem(of: replica.name)
         ).line
       }

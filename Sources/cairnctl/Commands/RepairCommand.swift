@@ -14,7 +14,7 @@ struct RepairCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One replica, or local; all replicas when left out.", completion: .replicas)
+  @Argument(help: "One replica, or local; all replicas when left out.", completion: .stores)
   var name: String?
 
   @Option(name: .long, help: "Whose value is taken where nothing tells: local or replica.")
@@ -61,7 +61,7 @@ struct RepairCommand: ParsableCommand {
       throw CommandFailure(
         message: "still not equal: \(unequal.joined(separator: ", "))",
         hint: unequal == ["local"]
-          ? "`cairnctl verify` shows what is damaged"
+          ? "`cairnctl verify local` shows what is damaged"
           : "`cairnctl quarantine` shows what cannot be made visible")
     }
   }

@@ -12,7 +12,9 @@ struct VerifyCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One store; all of them when left out.", completion: .replicas)
+  @Argument(
+    help: "One replica, or local for the local file alone; all of them when left out.",
+    completion: .stores)
   var name: String?
 
   @Option(
@@ -61,7 +63,7 @@ struct VerifyCommand: ParsableCommand {
       message: unequal == ["local"]
         ? "the local store is damaged" : "not equal: \(unequal.joined(separator: ", "))",
       hint: unequal.contains("local")
-        ? "restore it from a replica or a backup"
+        ? "`cairnctl status` shows how to go on; `cairnctl restore BACKUP` goes back to a backup"
         : "`cairnctl repair --dry-run` shows what would make them equal")
   }
 

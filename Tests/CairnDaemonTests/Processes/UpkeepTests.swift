@@ -94,6 +94,20 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func theLocalStoreIsCheckedAlone() async throws {
+    let daemon = try await daemon()
+    try await execute(
+      "UPDATE ZITEM SET ZCOUNT = 99 WHERE ZNAME = 'nut'", daemon.folder.file("near.sqlite"))
+    for level in ["full", "quick"] {
+      let verified = try await daemon.ctl("verify", "local", "--level", level)
+      #expect(verified.code == 0 && verified.output == "local  whole\n", "\(verified)")
+    }
+    let mistyped = try await daemon.ctl("verify", "loacl")
+    #expect(mistyped.code == 1 && mistyped.errors.contains("did you mean \"local\""), "\(mistyped)")
+    #expect(try await daemon.ctl("verify").code == 1, "the replica differs")
+    #expect(await daemon.stop() == 0)
+  }
+
   /// A row that is gone from the local store is named as damage, until it is there again or meant to be gone.
   @Test(arguments: ["near", "local"])
   func aRowThatSqlTookFromTheLocalStoreIsNamedAndRepairedEitherWay(target: String) async throws {
@@ -222,7 +236,9 @@ import Testing
       })
     let status = try await daemon.ctl("status")
     #expect(status.output.contains("longer ago than the retention"), "\(status.output)")
-    #expect(status.output.contains("`cairnctl store remove near`"), "\(status.output)")
+    // The configuration names it, so that `store remove` is refused.
+    #expect(status.output.contains("or is taken out of the configuration"), "\(status.output)")
+    #expect(status.output.contains("`cairnctl reload`"), "\(status.output)")
     let purged = try await daemon.ctl("purge", "local")
     #expect(purged.code == 0, "\(purged.errors)")
     #expect(purged.output.contains("and is expired"), "\(purged.output)")

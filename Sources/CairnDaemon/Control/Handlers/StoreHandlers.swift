@@ -24,8 +24,9 @@ extension HandlerTable {
     stream(VerifyStores.self) { parameters, engine, send in
       try await verification.run {
         let group = try await engine.current()
+        let isLocal = try group.stores(parameters.name) == [StoreReference.localName]
         let verification = Verification(
-          group: group, names: try group.names(parameters.name),
+          group: group, names: isLocal ? [] : try group.names(parameters.name),
           level: parameters.level == .quick ? .quick : .full)
         let summary = try await verification.run(report: send)
         for store in summary.stores where store.store != StoreReference.localName {
