@@ -1,6 +1,7 @@
 // A store file that a program reads by itself, without a daemon.
 
 import Cairn
+import CairnControl
 import CairnStore
 import Foundation
 
@@ -8,7 +9,7 @@ import Foundation
 public struct ReadOnlyStoreError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// What to do about it.
-  public let hint: String?
+  public let hint: String
   public var description: String { message }
 }
 
@@ -59,7 +60,8 @@ public struct ReadOnlyStore: Sendable {
     _ store: PersistentStore, using model: ManagedObjectModel, options: [AnyHashable: Any] = [:]
   ) throws {
     guard let url = store.url else {
-      throw ReadOnlyStoreError(message: "a store without a place is opened once", hint: nil)
+      throw ReadOnlyStoreError(
+        message: "a store without a place is opened once", hint: "name a store with a file")
     }
     // How a database is reached is among them; a file needs none of those that it is written with.
     let known: [AnyHashable: Any] = url.isFileURL ? [:] : store.options ?? [:]
@@ -87,7 +89,8 @@ public struct ReadOnlyStore: Sendable {
         // What tells of a database names it.
         message: url.isFileURL ? "\(url.path): \(error.message)" : error.message,
         hint: error.code == .persistentStoreIncompatibleVersionHash
-          ? "name the model that the store was made with by --model" : nil)
+          ? "name the model that the store was made with by --model"
+          : "see what is there and who may read it: ls -ld \(ShellWord.path(url.path))")
     }
   }
 
@@ -106,7 +109,8 @@ public struct ReadOnlyStore: Sendable {
   public static func type(of path: String) throws -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw ReadOnlyStoreError(message: "\(path): there is no such file", hint: nil)
+      throw ReadOnlyStoreError(
+        message: "\(path): there is no such file", hint: "name the store's file itself")
     }
     let kind =
       try? FileManager.default.attributesOfItem(
@@ -131,7 +135,13 @@ public struct ReadOnlyStore: Sendable {
       throw ReadOnlyStoreError(
         message: "\(path) is empty", hint: "a store that was opened once is not")
     }
-    return StoreTypeName.binary
+    if head.starts(with: Data("CairnBinaryStore".utf8)) || head.starts(with: Data("bplist".utf8)) {
+      return StoreTypeName.binary
+    }
+    let isText = head.allSatisfy { (0x20...0x7e).contains($0) || [9, 10, 13].contains($0) }
+    throw ReadOnlyStoreError(
+      message: "\(path) is not an SQLite database, \(isText ? "" : "or an encrypted one, ")"
+        + "nor an XML or binary store", hint: "name the store's file itself")
   }
 
   private static func model(

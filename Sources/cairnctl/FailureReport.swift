@@ -7,11 +7,13 @@ import Foundation
 /// A failure of this program itself, with nothing to do with the daemon.
 struct CommandFailure: Error {
   let message: String
-  var hint: String?
+  /// What to do next, best as a command.
+  let hint: String
 }
 
 enum FailureReport {
   private static let refused: Int32 = 1
+  private static let usage: Int32 = 64
   private static let unreachable: Int32 = 69
   private static let notYet: Int32 = 75
 
@@ -33,7 +35,15 @@ enum FailureReport {
     case let error as CommandFailure:
       report(error.message, hint: error.hint, name: "failed", fields: [:])
       Foundation.exit(refused)
-    default: command.exit(withError: error)
+    default:
+      let words = Array(CommandLine.arguments.dropFirst())
+      if command.exitCode(for: error).rawValue == usage,
+        let unknown = UnknownCommand.find(in: words, of: command)
+      {
+        report(unknown.message, hint: unknown.hint, name: "usage", fields: [:])
+        Foundation.exit(usage)
+      }
+      command.exit(withError: error)
     }
   }
 

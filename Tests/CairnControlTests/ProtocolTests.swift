@@ -49,6 +49,13 @@ import Testing
     #expect(declared.fields.map(\.name).sorted() == error.fields.keys.sorted())
   }
 
+  @Test(arguments: errors)
+  func anErrorSaysWhatToDoNext(_ error: ControlError) {
+    // The reason of what is not possible says it.
+    if case .notPossible = error { return }
+    #expect(error.hint?.isEmpty == false)
+  }
+
   @Test func everyDeclaredErrorIsKnown() {
     let declared = ServiceDescription(methods: []).interfaces.flatMap { interface in
       interface.errors.map { "\(interface.name).\($0.name)" }

@@ -91,7 +91,7 @@ import Testing
     let program = try #require(Project.program("cairnctl"))
     for (arguments, code, text) in [
       (["\(folder.path)/nothing"], 1, "there is no such file"), ([folder.path], 1, "is a folder"),
-      (["/etc/passwd"], 1, "/etc/passwd is not a binary store"),
+      (["/etc/passwd"], 1, "/etc/passwd is not an SQLite database, nor an XML or binary store"),
       ([store, "--listen", "0.0.0.0:80"], 64, "is not of this machine alone"),
       ([store, "--listen", "\(folder.path)/no/such/folder"], 1, "cannot listen on"),
       ([store, "--model", "\(folder.path)/nothing.xcdatamodeld"], 1, "nothing.xcdatamodeld"),

@@ -88,7 +88,7 @@ struct DaemonRoutes: Sendable {
           BrowsedStore(store, base: PageAddress.store(name)), templates: templates,
           before: [PageFrame.Item(label: "All stores", href: "/")])
       } catch let error as ReadOnlyStoreError {
-        throw PageError.unreadable(error.message + (error.hint.map { "; \($0)" } ?? ""))
+        throw PageError.unreadable("\(error.message); \(error.hint)")
       }
     }
   }

@@ -21,14 +21,19 @@ public enum ControlClientError: Error, Sendable, Equatable, CustomStringConverti
     }
   }
 
-  /// What to do about it; nil where the sentence says it all.
+  /// What to do about it.
   public var hint: String? {
-    guard case .unreachable(let reason) = self else { return nil }
-    switch reason.code {
-    case .notFound, .refused:
-      return "is cairnd running? `systemctl status cairnd`; another socket is named with --socket"
-    case .accessDenied: return ControlError.permissionDenied.hint
-    default: return nil
+    switch self {
+    case .unreachable(let reason) where reason.code == .accessDenied:
+      ControlError.permissionDenied.hint
+    case .unreachable:
+      "is cairnd running? `systemctl status cairnd`; another socket is named with --socket"
+    case .disconnected:
+      "`journalctl -u cairnd -n 50` says why; `cairnctl status` shows whether it is there again"
+    case .timedOut:
+      "wait longer with --timeout SECONDS; `cairnctl status` shows what the daemon does"
+    case .misunderstood:
+      "is it cairnd's socket, and of this version? compare `cairnctl --version` and `cairnd --version`"
     }
   }
 }

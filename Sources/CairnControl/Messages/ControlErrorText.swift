@@ -61,6 +61,11 @@ extension ControlError: CustomStringConvertible {
     nearest.map { "; did you mean \"\($0)\"?" } ?? ""
   }
 
+  /// The command that shows an entity; all of them where its name is not known.
+  private static func modelCommand(_ entity: String) -> String {
+    entity.isEmpty ? "cairnctl model show" : "cairnctl model show \(ShellWord.quoted(entity))"
+  }
+
   /// What to do about it; nil where the sentence says it all.
   public var hint: String? {
     switch self {
@@ -106,6 +111,8 @@ extension ControlError: CustomStringConvertible {
       "backup.folder in cairnd.yaml names another folder; `cairnctl reload` takes it over"
     case .notPossible("backup-failed", _):
       "`df -h` and `ls -ld` show room and rights there; then: cairnctl backup"
+    case .notPossible("no-file", _): "`cairnctl stores` shows which stores are files"
+    // The reason says what to do.
     case .notPossible: nil
     case .entryNotFound(.conflict, _, _): "`cairnctl conflicts` lists them"
     case .entryNotFound(.quarantine, _, _): "`cairnctl quarantine` lists what waits"
@@ -113,9 +120,23 @@ extension ControlError: CustomStringConvertible {
       "`cairnctl fetch \(entity) --properties id` lists the IDs of what is there"
     case .limitExceeded: "ask for less: a simpler condition, or fewer properties"
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
-    case .invalidParameter, .expectedMore, .messageMalformed, .configurationInvalid, .storeInvalid,
-      .modelIncompatible, .invalidPredicate, .invalidValue, .validationFailed:
-      nil
+    case .invalidParameter:
+      "`cairnctl help` says which values a command takes; an option that the daemon does not know is newer "
+        + "than it: compare the versions in `cairnctl status`"
+    case .expectedMore: "with systemd's client: varlinkctl call --more"
+    case .messageMalformed: "one JSON object and a NUL byte are a call: man 7 cairn-varlink"
+    case .configurationInvalid:
+      "correct what is named; `cairnctl config check` looks again, `cairnctl reload` takes it over"
+    case .storeInvalid: "`cairnctl store add --help` says what each type takes"
+    case .modelIncompatible(let name, _):
+      "`cairnctl store migrate \(ShellWord.quoted(name)) --dry-run` says what bringing it to the daemon's "
+        + "model changes"
+    case .invalidPredicate:
+      "such as: name == \"bash\" AND size > 1000; `cairnctl model show` lists entities and properties"
+    case .invalidValue(let entity, _, _):
+      "`\(Self.modelCommand(entity))` says which values its properties take"
+    case .validationFailed(let problems):
+      "nothing was saved; `\(Self.modelCommand(problems.first?.entity ?? ""))` shows what the model demands"
     }
   }
 }

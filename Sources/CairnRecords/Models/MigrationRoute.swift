@@ -72,7 +72,7 @@ public struct MigrationRoute {
     do {
       metadata = try PersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
     } catch let error as CoreDataError {
-      throw ReadOnlyStoreError(message: error.message, hint: nil)
+      throw ReadOnlyStoreError(message: error.message, hint: "name the store's file itself")
     }
     func fits(_ model: ManagedObjectModel) -> Bool {
       model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)

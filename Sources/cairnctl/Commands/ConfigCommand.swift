@@ -112,7 +112,9 @@ struct ConfigCheckCommand: ParsableCommand {
           ? "\(Readable.count(problems.count, "problem")) in the configuration:\n"
             + problems.map { "  \($0)" }.joined(separator: "\n")
           : "cairnd ended with \(daemon.terminationStatus): \(text)",
-        hint: isKnown ? "correct the lines named, then: cairnctl config check \(path)" : nil)
+        hint: isKnown
+          ? "correct the lines named, then: cairnctl config check \(ShellWord.path(path))"
+          : "see what it says by itself: cairnd --check-config --config \(ShellWord.path(path))")
     }
     Output.line("\(TerminalText.oneLine(path)) is in order")
   }

@@ -88,7 +88,7 @@ struct MigrateCommand: ParsableCommand {
     do {
       return try ReadOnlyStore.type(of: path)
     } catch let error as ReadOnlyStoreError {
-      throw CommandFailure(message: error.message, hint: error.hint)
+      throw CommandFailure(error)
     }
   }
 
@@ -96,7 +96,7 @@ struct MigrateCommand: ParsableCommand {
     do {
       return try migration.plans()
     } catch let error as ReadOnlyStoreError {
-      throw CommandFailure(message: error.message, hint: error.hint)
+      throw CommandFailure(error)
     } catch {
       throw Self.failure(error, path: path)
     }
@@ -209,18 +209,23 @@ struct MigrateCommand: ParsableCommand {
       let failure = Self.failure(error, path: path)
       throw CommandFailure(
         message: "what was made of the store is not in order: \(failure.message)",
-        hint: backup.map { "the store as it was: \($0)" })
+        hint: backup.map { "the store as it was: \($0)" }
+          ?? "`cairnctl inspect \(ShellWord.path(path))` shows how it is; go back to a copy of yours"
+      )
     }
     return backup
   }
 
   private static func failure(_ error: any Error, path: String) -> CommandFailure {
-    switch error {
-    case let error as CoreDataError: CommandFailure(message: error.message)
-    case let error as CocoaError:
-      CommandFailure(message: "\(path): \(error.localizedDescription)")
-    default: CommandFailure(message: "\(path): \(error)")
-    }
+    let message =
+      switch error {
+      case let error as CoreDataError: error.message
+      case let error as CocoaError: "\(path): \(error.localizedDescription)"
+      default: "\(path): \(error)"
+      }
+    return CommandFailure(
+      message: message,
+      hint: "the store is as it was; `cairnctl inspect \(ShellWord.path(path))` shows how that is")
   }
 
   /// Sees to it that a copy is on the disk before the store is touched.

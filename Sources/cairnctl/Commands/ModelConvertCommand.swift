@@ -84,7 +84,8 @@ struct ModelConvertCommand: ParsableCommand {
         return try ModelPackage.write(versions, current: current, to: url)
       }
       if FileManager.default.fileExists(atPath: url.path) {
-        throw CommandFailure(message: "\(output) is there already; remove it or name another")
+        throw CommandFailure(
+          message: "\(output) is there already", hint: "remove it, or name another output")
       }
       for version in versions {
         let data = try CompiledModel.write(version.model)
@@ -92,9 +93,11 @@ struct ModelConvertCommand: ParsableCommand {
       }
       return []
     } catch let error as ModelFileError {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(
+        message: "\(error)", hint: "name another output, which is not there and can be written")
     } catch let error as PlatformError {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(
+        message: "\(error)", hint: "name another output, in a folder that this user may write to")
     }
   }
 }

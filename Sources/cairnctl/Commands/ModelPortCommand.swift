@@ -75,7 +75,9 @@ struct ModelPortCommand: ParsableCommand {
     for path in sources {
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-        throw CommandFailure(message: "\(path): there is no such file or folder")
+        throw CommandFailure(
+          message: "\(path): there is no such file or folder",
+          hint: "name Swift files, or folders with some")
       }
       guard isFolder.boolValue else {
         found.append(path)

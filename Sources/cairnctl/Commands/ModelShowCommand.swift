@@ -1,24 +1,32 @@
 // cairnctl model show
 import ArgumentParser
 import CairnControl
+import Foundation
 
 struct ModelShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show entities and their properties.",
     discussion: """
-      Those of the daemon's model, or of a model file or package, or of what a SQLite store keeps inside.
-      Example: cairnctl model show --file Library.xcdatamodeld Book
+      Those of the daemon's model, or of a model file or package, or of what a SQLite store keeps inside. A \
+      first word that names a file, or has a dot or a slash in it, is a file; any other an entity of the \
+      daemon's model. With --file the only word is an entity.
+      Example: cairnctl model show Library.xcdatamodeld Book
       """)
 
   @OptionGroup var shared: SharedOptions
 
-  @Argument(help: "One entity; all of them when left out.", completion: .entities)
-  var entity: String?
+  @Argument(
+    help: ArgumentHelp(
+      "A model file or package, or a SQLite store, read without a daemon; or an entity of the daemon's model.",
+      valueName: "file or entity"), completion: .entitiesAndFiles)
+  var subject: String?
+
+  @Argument(help: "One entity of the file; all of them when left out.")
+  var member: String?
 
   @Option(
     name: .long,
-    help: ArgumentHelp(
-      "A model file or package, or a SQLite store, read without a daemon.", valueName: "path"),
+    help: ArgumentHelp("The file, for names that look like those of entities.", valueName: "path"),
     completion: .file())
   var file: String?
 
@@ -27,13 +35,27 @@ struct ModelShowCommand: ParsableCommand {
       "The version of a package; the current one when left out.", valueName: "name"))
   var modelVersion: String?
 
+  /// The file and the entity that the words mean.
+  private var meaning: (file: String?, entity: String?) {
+    if let file { return (file, subject) }
+    guard let subject else { return (nil, nil) }
+    let isFile =
+      member != nil || subject.contains { "./".contains($0) }
+      || FileManager.default.fileExists(atPath: subject)
+    return isFile ? (subject, member) : (nil, subject)
+  }
+
   func validate() throws {
-    if modelVersion != nil, file == nil {
-      throw ValidationError("--model-version goes with --file.")
+    if file != nil, member != nil {
+      throw ValidationError("With --file there is one entity, and no other file.")
+    }
+    if modelVersion != nil, meaning.file == nil {
+      throw ValidationError("--model-version goes with a file.")
     }
   }
 
   func run() throws {
+    let (file, entity) = meaning
     let model =
       try file.map {
         try InspectedFile.summary($0, version: modelVersion, timeout: shared.timeout)

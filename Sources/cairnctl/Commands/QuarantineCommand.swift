@@ -119,7 +119,9 @@ struct QuarantineDiscardCommand: ParsableCommand {
       guard entry.canDiscard else {
         throw CommandFailure(
           message: "\(id) cannot be discarded: \(entry.discard)",
-          hint: entry.reason == .clockSkew ? "`cairnctl held` shows what to do" : nil)
+          hint: entry.reason == .clockSkew
+            ? "`cairnctl held` shows what to do"
+            : "`cairnctl quarantine show \(id)` says what it waits for")
       }
       throw CommandFailure(
         message: "nothing was discarded yet; this would happen: \(entry.discard)",

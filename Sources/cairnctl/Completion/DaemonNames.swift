@@ -13,6 +13,18 @@ extension CompletionKind {
     asking { names in try names.stores(.replica) + ["all"] }
   }
   static var entities: CompletionKind { asking { names in try names.entities() } }
+  /// Entities, and what is in the folder that the word names.
+  static var entitiesAndFiles: CompletionKind {
+    .custom { words, _, prefix in
+      let entities = (try? DaemonNames(words).entities()) ?? []
+      let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+      let files = try? FileManager.default.contentsOfDirectory(
+        atPath: folder.isEmpty ? "." : folder)
+      return (entities + (files ?? []).sorted().map { folder + $0 }).filter {
+        $0.hasPrefix(prefix) && !$0.contains { $0.isNewline }
+      }
+    }
+  }
   /// Properties of the entity that the line names.
   static var properties: CompletionKind { asking { names in try names.properties() } }
   /// Properties with the sign that a value follows.

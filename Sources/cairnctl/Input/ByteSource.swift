@@ -16,7 +16,9 @@ final class ByteSource {
     }
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw CommandFailure(message: "there is no file \(path)")
+      throw CommandFailure(
+        message: "there is no file \(path)", hint: "name one that is there, or - for standard input"
+      )
     }
     guard !isFolder.boolValue, let handle = FileHandle(forReadingAtPath: path) else {
       throw CommandFailure(message: "cannot read \(path)", hint: "check its kind, owner and mode")

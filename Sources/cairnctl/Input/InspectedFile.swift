@@ -18,11 +18,11 @@ enum InspectedFile {
       return try StoreInspection(
         contentsOf: URL(fileURLWithPath: path), model: model, checks: checks, timeout: timeout ?? 5)
     } catch let error as CoreDataError {
-      throw CommandFailure(message: error.message)
+      throw CommandFailure(store: error, at: path)
     } catch let error as ModelFileError {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(model: error, at: modelPath ?? path)
     } catch let error as CocoaError {
-      throw CommandFailure(message: "\(path): \(error.localizedDescription)")
+      throw CommandFailure(error, at: path)
     }
   }
 
@@ -40,7 +40,7 @@ enum InspectedFile {
       }
       return (list, found.isPackage ? found.current : name)
     } catch {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(model: error, at: path)
     }
   }
 
@@ -73,7 +73,7 @@ enum InspectedFile {
       do {
         return try ModelVersions(contentsOf: url)
       } catch {
-        throw CommandFailure(message: "\(error)")
+        throw CommandFailure(model: error, at: path)
       }
     }
     let store = try store(path, model: nil, checks: false, timeout: timeout)
@@ -86,7 +86,8 @@ enum InspectedFile {
         hint: "stores written before 2015 or so do not; name the program's model file instead")
     case .unreadable(let reason):
       throw CommandFailure(
-        message: "the model that \(path) keeps inside cannot be read: \(reason)")
+        message: "the model that \(path) keeps inside cannot be read: \(reason)",
+        hint: "name the program's model file instead")
     }
   }
 

@@ -16,7 +16,7 @@ extension MigrationRoute {
         of: command.path, to: Version(side: target.side, model: target.model), in: target.file,
         from: given)
     } catch let error as ReadOnlyStoreError {
-      throw CommandFailure(message: error.message, hint: error.hint)
+      throw CommandFailure(error)
     }
   }
 }

@@ -28,7 +28,7 @@ struct ModelFileVersion {
       throw CommandFailure(
         message: "\(found.url.path): \(error)", hint: "`cairnctl model check \(path)` lists it")
     } catch {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(model: error, at: path)
     }
   }
 

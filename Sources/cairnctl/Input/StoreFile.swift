@@ -15,9 +15,9 @@ struct StoreFile {
     do {
       store = try ReadOnlyStore(path: path, model: model)
     } catch let error as ReadOnlyStoreError {
-      throw CommandFailure(message: error.message, hint: error.hint)
+      throw CommandFailure(error)
     } catch let error as ModelFileError {
-      throw CommandFailure(message: "\(error)")
+      throw CommandFailure(model: error, at: model ?? path)
     }
   }
 

@@ -62,7 +62,9 @@ struct TypedValues {
       let key = String(assignment[..<equals])
       let value = try value(String(assignment[assignment.index(after: equals)...]), property: key)
       guard values.updateValue(value, forKey: key) == nil else {
-        throw CommandFailure(message: "\(key) is given twice")
+        throw CommandFailure(
+          message: "\(key) is given twice", hint: "leave one of them out; key= alone means no value"
+        )
       }
     }
     return values

@@ -50,6 +50,10 @@ import Testing
     #expect(try await offers("sync", "") == ["near", "north"])
     #expect(try await offers("sync", "no") == ["north"])
     #expect(try await offers("purge", "") == ["local", "near", "north"])
+    #expect(try await offers("verify", "") == ["local", "near", "north"])
+    #expect(try await offers("repair", "l") == ["local"])
+    #expect(try await offers("model", "show", "It") == ["Item"])
+    #expect(try await offers("reload", "--w") == ["--wait"])
     #expect(try await offers("wait", "--for", "") == ["all", "near", "north"])
     #expect(try await offers("fetch", "I") == ["Item"])
     #expect(try await offers("insert", "Item", "c") == ["count="])
@@ -69,17 +73,36 @@ import Testing
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func eachShellAcceptsItsScript(_ shell: String) async throws {
+  func eachShellHasAScript(_ shell: String) async throws {
     let program = try #require(Project.program("cairnctl"), "build the products first")
     let script = try await run(program, ["completions", shell])
     #expect(script.code == 0 && script.output.contains("quarantine"))
-    guard
-      let path = ["/bin/", "/usr/bin/"].map({ $0 + shell }).first(
-        where: FileManager.default.isExecutableFile)
-    else { return }
+  }
+
+  @Test func bashAcceptsItsScript() async throws { try await check("bash", "/bin/bash") }
+
+  @Test(.enabled(if: ForeignTools.zsh != nil, "needs zsh: make test-tools"))
+  func zshAcceptsItsScript() async throws {
+    try await check("zsh", try #require(ForeignTools.zsh))
+  }
+
+  @Test(.enabled(if: ForeignTools.fish != nil, "needs fish: make test-tools"))
+  func fishAcceptsItsScript() async throws {
+    try await check("fish", try #require(ForeignTools.fish))
+  }
+
+  /// Lets a shell read its script without running it.
+  private func check(_ shell: String, _ path: String) async throws {
+    let program = try #require(Project.program("cairnctl"), "build the products first")
+    let script = try await run(program, ["completions", shell])
     let folder = try TemporaryFolder()
     try Data(script.output.utf8).write(to: URL(fileURLWithPath: folder.file("script")))
-    let checked = try await run(path, ["-n", folder.file("script")])
-    #expect(checked.code == 0, "\(checked.errors)")
+    // Of what `make test-tools` unpacked.
+    let libraries = ["LD_LIBRARY_PATH": Project.file(".build/tools/usr/lib")]
+    let checked = try await run(path, ["-n", folder.file("script")], environment: libraries)
+    #expect(checked.code == 0 && checked.errors == "", "\(checked.errors)")
+    try Data("if [ (".utf8).write(to: URL(fileURLWithPath: folder.file("script")))
+    let wrong = try await run(path, ["-n", folder.file("script")], environment: libraries)
+    #expect(wrong.code != 0 && !wrong.errors.contains("shared libraries"), "it does not look")
   }
 }
