@@ -181,6 +181,12 @@ int cplatform_terminal_width(int descriptor) {
   return size.ws_col;
 }
 
+int cplatform_terminal_height(int descriptor) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return -1;
+  return size.ws_row;
+}
+
 void cplatform_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
 void cplatform_ignore_signal(int number) { signal(number, SIG_IGN); }

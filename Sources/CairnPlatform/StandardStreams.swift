@@ -28,6 +28,12 @@ public enum StandardStream: Int32, Sendable {
     return width > 0 ? Int(width) : nil
   }
 
+  /// How many rows the terminal has; nil where there is no terminal.
+  public var terminalHeight: Int? {
+    let height = cplatform_terminal_height(rawValue)
+    return height > 0 ? Int(height) : nil
+  }
+
   /// The device and inode behind the stream, as systemd writes them into `$JOURNAL_STREAM`.
   public var deviceAndInode: String? {
     var information = stat()

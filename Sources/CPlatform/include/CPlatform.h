@@ -65,6 +65,9 @@ int cplatform_user_name(uint32_t user, char *buffer, size_t capacity);
 /// Columns of the terminal behind the descriptor, or -1.
 int cplatform_terminal_width(int descriptor);
 
+/// Rows of the terminal behind the descriptor, or -1.
+int cplatform_terminal_height(int descriptor);
+
 /// Ignores SIGPIPE for the whole process.
 void cplatform_ignore_broken_pipes(void);
 

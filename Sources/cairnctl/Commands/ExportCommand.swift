@@ -1,6 +1,7 @@
 // cairnctl export
 import ArgumentParser
 import CairnControl
+import CairnPlatform
 import CairnRecords
 
 struct ExportCommand: ParsableCommand {
@@ -78,7 +79,17 @@ struct ExportCommand: ParsableCommand {
     if format == .csv, let step = plan.steps.first {
       writer.begin(step.attributes + (step.references + step.later).map(\.name))
     }
-    try export.run(model, isWhole: isWhole) { try writer.add($1, of: $0) }
+    // On a terminal the rows themselves show how far it is.
+    let bar = ProgressBar(
+      isShown: !StandardStream.output.isTerminal && ProgressBar.canBeSeen)
+    defer { bar.clear() }
+    var count = 0
+    try export.run(model, isWhole: isWhole) { entity, row in
+      try writer.add(row, of: entity)
+      count += 1
+      bar.show(nil, "\(Readable.count(count, "row")), \(entity.name)")
+    }
+    bar.clear()
     note(plan, export)
   }
 

@@ -6,7 +6,11 @@ import Foundation
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the daemon, the local store and every replica.")
+    commandName: "status", abstract: "Show the daemon, the local store and every replica.",
+    discussion: """
+      With --watch it goes on while the daemon is restarted, and says since when it is not reachable; on a \
+      terminal q or Ctrl-C ends it.
+      """)
 
   @OptionGroup var shared: SharedOptions
 
@@ -14,28 +18,45 @@ struct StatusCommand: ParsableCommand {
   var watch = false
 
   func run() throws {
-    let client = try shared.connect()
-    repeat {
-      let status = try client.call(GetStatus.self, NoValues()).status
-      if shared.json {
-        try Output.json(status)
+    guard watch else {
+      let status = try shared.connect().call(GetStatus.self, NoValues()).status
+      return try write(status)
+    }
+    let connection = try KeptConnection(shared)
+    let isLive = StandardStream.output.isTerminal && !shared.json
+    let screen = isLive ? LiveScreen() : nil
+    defer { screen?.restore() }
+    while true {
+      let wasThere = connection.absence == nil
+      let status = try connection.ask { try $0.call(GetStatus.self, NoValues()).status }
+      if let screen {
+        screen.draw(status.map { StatusText.lines($0) } ?? connection.absenceLines)
+        guard screen.wait(.seconds(1)) else { return }
       } else {
-        if watch, StandardStream.output.isTerminal { Output.line("\u{1B}[H\u{1B}[2J") }
-        for line in StatusText.lines(status) { Output.line(line) }
+        if let status { try write(status) } else if wasThere { noteAbsence(connection) }
+        Thread.sleep(forTimeInterval: 1)
       }
-      if watch { Thread.sleep(forTimeInterval: 1) }
-    } while watch
+    }
+  }
+
+  private func write(_ status: DaemonStatus) throws {
+    if shared.json { return try Output.json(status) }
+    for line in StatusText.lines(status) { Output.line(line) }
+  }
+
+  private func noteAbsence(_ connection: KeptConnection) {
+    connection.absenceLines.forEach(Output.note)
   }
 }
 
 /// The status as a screen of text.
 enum StatusText {
   static func lines(_ status: DaemonStatus, style: TerminalStyle = .output) -> [String] {
-    let state = style(status.state.rawValue, tone(status.state))
-    var lines = [
-      "cairnd \(status.version)  \(state), started \(Readable.moment(status.startedAt)), "
-        + "pid \(status.pid)"
-    ]
+    let (head, state) = ("cairnd \(status.version)  ", status.state.rawValue)
+    let rest = "started \(Readable.moment(status.startedAt)), pid \(status.pid)"
+    let isWide = TextTable.width("\(head)\(state), \(rest)") <= TerminalText.columns
+    var lines = [head + style(state, tone(status.state)) + (isWide ? ", \(rest)" : "")]
+    if !isWide { lines += TerminalText.wrapped(rest, indent: "        ") }
     if let model = status.model { lines.append("model   \(TerminalText.oneLine(model))") }
     if let local = status.local { lines += text(local, style) }
     for problem in status.problems {
@@ -81,17 +102,14 @@ enum StatusText {
   private static func replicas(_ replicas: [ReplicaStatus], _ style: TerminalStyle) -> [String] {
     var table = TextTable(["REPLICA", "STATE", "DIRECTION", "LAG", "LAST PASS"])
     for replica in replicas {
-      table.add([
-        .init(replica.name), .init(replica.stateWords, tone: tone(replica.state)),
-        .init(replica.direction.rawValue), .init(replica.lagWords ?? "-"),
-        .init(replica.lastPass.map(Readable.moment) ?? "-"),
-      ])
+      table.add(
+        [
+          .init(replica.name, isWhole: true), .init(replica.stateWords, tone: tone(replica.state)),
+          .init(replica.direction.rawValue), .init(replica.lagWords ?? "-"),
+          .init(replica.lastPass.map(Readable.moment) ?? "-"),
+        ], notes: notes(replica))
     }
-    let rows = table.lines(style: style)
-    return rows.prefix(1)
-      + zip(rows.dropFirst(), replicas).flatMap { row, replica in
-        [row] + notes(replica).flatMap { TerminalText.wrapped($0, indent: "  ") }
-      }
+    return table.lines(style: style)
   }
 
   /// What is to be said of a replica beside its row, with the commands that help.

@@ -105,7 +105,7 @@ struct StoreMigrateCommand: ParsableCommand {
           .init("\(count.values)", tone: isBad && count.values > 0 ? .bad : nil, isNumber: true),
         ])
       }
-      lines += table.lines().map { "  \($0)" }
+      lines += table.lines(columns: TerminalText.terminalColumns.map { $0 - 2 }).map { "  \($0)" }
     }
     add(step.changed, "CHANGED", "ROWS", isBad: false)
     add(step.dropped, "DROPPED", "ROWS WITH VALUES", isBad: true)

@@ -13,7 +13,8 @@ enum Output {
     guard let failure = StandardStream.output.failure(writing: Array(text.utf8)) else { return }
     if failure == .brokenPipe { Foundation.exit(0) }
     let error = CommandFailure(
-      message: "the output is not complete: \(failure.explanation)", hint: failure.advice)
+      message: "the output is not complete: \(failure.explanation)",
+      hint: failure.advice ?? "write it to a file on another disk")
     FailureReport.exit(for: error, command: CairnctlCommand.self)
   }
 

@@ -35,12 +35,12 @@ final class ProgressBar {
   }
 
   static func line(_ fraction: Double?, _ text: String, width: Int) -> String {
-    guard let fraction else { return String(text.prefix(max(0, width - 1))) }
+    guard let fraction else { return TerminalText.clipped(text, to: width - 1) }
     let share = min(1, max(0, fraction))
-    let cells = max(10, min(40, width - text.count - 10))
+    let cells = max(10, min(40, width - TextTable.width(text) - 10))
     let filled = Int(share * Double(cells))
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: cells - filled)
     let percent = String(format: "%3d%%", Int(share * 100))
-    return String("[\(bar)] \(percent) \(text)".prefix(max(0, width - 1)))
+    return TerminalText.clipped("[\(bar)] \(percent) \(text)", to: width - 1)
   }
 }

@@ -41,7 +41,10 @@ struct RowPrinter {
       Output.line(columns.map { Self.csvField(Self.text(row[$0])) }.joined(separator: ","))
     case .table:
       table?.add(
-        columns.map { .init(Self.short(Self.text(row[$0])), isNumber: Self.isNumber(row[$0])) })
+        columns.map {
+          .init(
+            Self.short(Self.text(row[$0])), isNumber: Self.isNumber(row[$0]), isWhole: $0 == "id")
+        })
     }
   }
 

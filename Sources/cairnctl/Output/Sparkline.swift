@@ -4,24 +4,25 @@ import Foundation
 /// The last values as bars, the newest on the right.
 struct Sparkline {
   private var values: [Double] = []
-  private let length: Int
-
-  init(length: Int) { self.length = length }
+  /// More than a screen shows.
+  private static let most = 200
 
   mutating func add(_ value: Double) {
     values.append(value)
-    if values.count > length { values.removeFirst() }
+    if values.count > Self.most { values.removeFirst() }
   }
 
-  /// Bars from nothing to the greatest value; dots stand for times that were not seen.
-  func text(isPlain: Bool = Sparkline.isPlain) -> String {
+  /// The last values as so many bars, from nothing to the greatest of them; dots stand for times that were
+  /// not seen.
+  func text(length: Int, isPlain: Bool = Sparkline.isPlain) -> String {
     let bars = Array(isPlain ? "_.-=+*%#" : "▁▂▃▄▅▆▇█")
-    let greatest = max(values.max() ?? 0, .leastNonzeroMagnitude)
-    let drawn = values.map { value -> Character in
+    let seen = values.suffix(length)
+    let greatest = max(seen.max() ?? 0, .leastNonzeroMagnitude)
+    let drawn = seen.map { value -> Character in
       if value <= 0 { return bars[0] }
       return bars[min(7, max(1, Int((value / greatest * 7).rounded())))]
     }
-    return String(repeating: isPlain ? " " : "·", count: length - values.count) + String(drawn)
+    return String(repeating: isPlain ? " " : "·", count: length - seen.count) + String(drawn)
   }
 
   /// Whether the terminal knows ASCII only.

@@ -26,8 +26,13 @@ enum TerminalText {
 }
 
 extension TerminalText {
-  /// The columns that texts keep to: those of the terminal, 80 elsewhere.
-  static let columns = min(120, max(60, StandardStream.output.terminalWidth ?? 80))
+  /// The columns of the terminal; nil where standard output is none.
+  static var terminalColumns: Int? {
+    StandardStream.output.terminalWidth.map { max(20, $0) }
+  }
+
+  /// The columns that texts keep to: those of the terminal as far as lines are read with ease, 80 elsewhere.
+  static var columns: Int { min(120, terminalColumns ?? 80) }
 
   /// Words in lines of at most so many columns, each begun with the indent; a longer word has a line of
   /// its own.
@@ -45,6 +50,25 @@ extension TerminalText {
     }
     if !line.isEmpty { lines.append(indent + line) }
     return lines
+  }
+
+  /// The same, with longer words cut into lines of their own.
+  static func folded(_ text: String, indent: String, columns: Int) -> [String] {
+    let room = max(1, columns - TextTable.width(indent))
+    return wrapped(text, columns: room).flatMap { line in
+      var parts = [""]
+      var used = 0
+      for character in line {
+        let width = TextTable.width(String(character))
+        if used + width > room {
+          parts.append("")
+          used = 0
+        }
+        parts[parts.count - 1].append(character)
+        used += width
+      }
+      return parts.map { indent + $0 }
+    }
   }
 
   /// The words of a text; a command in backticks is one, so that it can be copied.
@@ -65,13 +89,25 @@ extension TerminalText {
   /// The text in at most so many columns, with an ellipsis for what is cut off.
   static func cut(_ text: String, to columns: Int) -> String {
     let line = oneLine(text)
-    guard TextTable.width(line) > columns else { return line }
+    return TextTable.width(line) > columns ? clipped(line, to: columns - 1) + "…" : line
+  }
+
+  /// The beginning of a line, with all of its colours.
+  static func clipped(_ line: String, to columns: Int) -> String {
     var result = ""
-    for character in line
-    where TextTable.width(result) + TextTable.width(String(character)) < columns {
-      result.append(character)
+    var left = columns
+    var isColour = false
+    for character in line {
+      if character == "\u{1B}" { isColour = true }
+      if isColour {
+        result.append(character)
+        if character == "m" { isColour = false }
+        continue
+      }
+      left -= TextTable.width(String(character))
+      if left >= 0 { result.append(character) }
     }
-    return result + "…"
+    return result
   }
 
   /// The text with spaces behind it.
