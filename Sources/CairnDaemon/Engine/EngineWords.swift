@@ -263,12 +263,14 @@ extension StoreDifference {
     case .damagedLocal:
       (wire, detail) = (
         .damage,
-        "the row \(row ?? "") of the local store holds a value of another type, which does not travel"
+        "the row \(row ?? "") of the local store holds a value of another type or names a file that is not there; it "
+          + "does not travel"
       )
     case .damagedReplica:
       (wire, detail) = (
         .damage,
-        "the row \(row ?? "") of the replica holds a value of another type, which does not travel"
+        "the row \(row ?? "") of the replica holds a value of another type or names a file that is not there; it does "
+          + "not travel"
       )
     case .unknownReplica:
       (wire, detail) = (

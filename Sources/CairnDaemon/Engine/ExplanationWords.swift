@@ -83,6 +83,8 @@ extension StoreStanding {
     case .quarantined(let why): return stands(.quarantined, nil, why)
     case .held(let why): return stands(.held, nil, why)
     case .parked(let record): return stands(.parked, nil, "waits for \(record)")
+    case .taken(let record, let holder):
+      return stands(.parked, nil, "\(holder) has \(record), which only one can have")
     case .deleted: return stands(.deleted)
     case .unknown: return stands(.unknown)
     case .keptBeside: return stands(.keptBeside)

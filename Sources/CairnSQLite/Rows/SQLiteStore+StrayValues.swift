@@ -28,11 +28,13 @@ extension SQLiteStore {
   }
 }
 
-/// Looks for values of the wrong type in the rows of one entity.
+/// Looks for values of the wrong type in the rows of one entity, and for those that name a file which is not there.
 private struct StrayValueSearch {
   let entity: SQLEntity
   /// The slots that can hold such values, each with the condition that it does.
   private var conditions: [(slot: Int, sql: String)] = []
+  /// The slots whose values may be in files, and their columns.
+  private var external: [(slot: Int, column: String)] = []
 
   init(_ entity: SQLEntity) {
     self.entity = entity
@@ -41,7 +43,8 @@ private struct StrayValueSearch {
       case .transient: continue
       case .toOne(let key, _, _):
         conditions.append((slot, "typeof(\(key)) NOT IN ('integer', 'null')"))
-      case .attribute(let name, let type, _):
+      case .attribute(let name, let type, let isExternal):
+        if isExternal { external.append((slot, name)) }
         if let stray = Self.stray(type, name) { conditions.append((slot, stray)) }
       }
     }
@@ -51,6 +54,7 @@ private struct StrayValueSearch {
   func run(
     _ keys: [Int64]?, _ lookup: RowLookup, into found: inout [ManagedObjectID: Set<Int>]
   ) throws {
+    if !external.isEmpty { try findLostFiles(keys, lookup, into: &found) }
     if conditions.isEmpty { return }
     let columns = conditions.map(\.sql)
     let statement = try lookup.connection.statement(
@@ -63,7 +67,33 @@ private struct StrayValueSearch {
     while try statement.step() {
       let slots = conditions.indices.filter { statement.integer(Int32($0 + 1)) != 0 }
         .map { conditions[$0].slot }
-      found[lookup.reader.objectID(entity, key: statement.integer(0))] = Set(slots)
+      found[lookup.reader.objectID(entity, key: statement.integer(0)), default: []]
+        .formUnion(slots)
+    }
+  }
+
+  /// What reading makes null of, though the row has a value: the file is gone, or the column names none.
+  private func findLostFiles(
+    _ keys: [Int64]?, _ lookup: RowLookup, into found: inout [ManagedObjectID: Set<Int>]
+  ) throws {
+    let files = lookup.reader.files
+    for (slot, column) in external {
+      // Data inside the row are not read, only what tells them from a file's name.
+      let statement = try lookup.connection.statement(
+        "SELECT Z_PK, substr(\(column), 1, 38) FROM \(entity.table) WHERE Z_ENT = ?1"
+          + (keys == nil ? "" : " AND Z_PK IN (SELECT value FROM json_each(?2))")
+          + " AND typeof(\(column)) = 'blob' AND substr(\(column), 1, 1) = x'02'")
+      defer { statement.reset() }
+      statement.bind(Int64(entity.number), at: 1)
+      if let keys { statement.bindText(KeyList.bytes(keys), at: 2) }
+      while try statement.step() {
+        if let name = ExternalDataFiles.fileName(ofColumn: statement.data(1)) {
+          if files.operations.exists(files.folder.appendingPathComponent(name)) { continue }
+          // Replaced, perhaps, since the rows were read: then they are read again.
+          files.trouble?.noteMissing(name)
+        }
+        found[lookup.reader.objectID(entity, key: statement.integer(0)), default: []].insert(slot)
+      }
     }
   }
 

@@ -26,7 +26,8 @@ public protocol RowScanning: AnyObject, Sendable {
   /// that does not know the model.
   ///
   /// Reading makes something of such a value, as Core Data does: a text in the column of a number is 0. Sync, which
-  /// hands values on to other stores, asks here, so that it sends none that no program wrote.
+  /// hands values on to other stores, asks here, so that it sends none that no program wrote. A value that is in a
+  /// file of its own is none, too, where the file is not there: reading makes null of it.
   ///
   /// - Parameter objectIDs: Whose rows to look at; nil for all there are.
   func strayValues(in objectIDs: [ManagedObjectID]?) throws -> [ManagedObjectID: Set<Int>]

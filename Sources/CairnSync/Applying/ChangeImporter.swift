@@ -24,6 +24,8 @@ struct ChangeImporter {
     var records = 0
     var links = 0
     var conflicts = 0
+    /// How often two values of one write met.
+    var contradictions = 0
     /// What was put into quarantine.
     var held: [QuarantineEntry.Content] = []
     /// How often it was planned again because of other writers.
@@ -38,6 +40,7 @@ struct ChangeImporter {
       records += part.records
       links += part.links
       conflicts += part.conflicts
+      contradictions += part.contradictions
       replans += part.replans
       held = part.held + held
     }
@@ -239,6 +242,7 @@ struct ChangeImporter {
     outcome.records = plan.newsCount
     outcome.links = plan.linkStates.count
     outcome.conflicts = conflicts
+    outcome.contradictions = plan.contradictions
     outcome.held = plan.held.map(\.entry.content)
     return outcome
   }

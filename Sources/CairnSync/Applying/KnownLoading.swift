@@ -126,6 +126,8 @@ struct KnownLoading {
       guard let row else { continue }
       // With its own write it stays what an older one does not replace.
       known.rows[item.id] = .some(try reading.values(of: row, stray: .null))
+      let strays = reading.strayNames(of: row.objectID)
+      if !strays.isEmpty { known.strays[item.id] = strays }
       snapshots[item.id] = row
     }
     noteRowless(ids)

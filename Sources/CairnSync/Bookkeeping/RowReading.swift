@@ -32,6 +32,12 @@ struct RowReading {
     object.entity.name.flatMap { ledger.schema.entities[$0] }
   }
 
+  /// The travelling properties of a row that hold what is no value of theirs, of the rows that were prepared.
+  func strayNames(of object: ManagedObjectID) -> Set<String> {
+    guard let slots = strays[object], let plan = plan(of: object) else { return [] }
+    return Set(plan.columns.filter { slots.contains($0.slot) }.map(\.name))
+  }
+
   /// The values of a row's travelling columns.
   ///
   /// - Parameters:

@@ -211,6 +211,7 @@ struct ChangeExporter {
     for (place, row) in zip(live, rows) {
       guard let row else { continue }
       let values = try reading.values(of: row) { strangers.append($0) }
+      set.unreadable += reading.strayNames(of: row.objectID).count
       set.records.append(entries[place].entry.state(id: entries[place].id, row: values))
     }
     for item in entries where item.entry.key == nil {

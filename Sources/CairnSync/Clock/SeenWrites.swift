@@ -71,6 +71,11 @@ public struct PropertyWrite: Hashable, Sendable {
     return seen.covers(other.stamp)
   }
 
+  /// Whether both are one write, which somebody made.
+  func isWritten(with other: PropertyWrite) -> Bool {
+    stamp == other.stamp && stamp != PropertyWrite.filledIn.stamp
+  }
+
   /// Whether neither writer knew of the other's write.
   public func isConcurrent(with other: PropertyWrite) -> Bool {
     !hasSeen(other) && !other.hasSeen(self)

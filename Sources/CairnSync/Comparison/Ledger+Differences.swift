@@ -15,21 +15,25 @@ extension StoreAccess {
 }
 
 extension KnownDifferences {
-  // Bytes: count 8 · found 8 · 0 quick, 1 full · lasting 8
+  // Bytes: count 8 · found 8 · 0 quick, 1 full · lasting 8 · [contradictions 8]
   var encoded: Data {
     var writer = ByteWriter()
     writer.fixed(UInt64(count))
     writer.fixed(found)
     writer.byte(level == .full ? 1 : 0)
     writer.fixed(UInt64(lasting))
+    if contradictions > 0 { writer.fixed(UInt64(contradictions)) }
     return writer.data
   }
 
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    count = Int(clamping: try reader.fixed())
-    found = try reader.fixed()
-    level = try reader.byte() == 1 ? .full : .quick
-    lasting = Int(clamping: try reader.fixed())
+    let count = Int(clamping: try reader.fixed())
+    let found = try reader.fixed()
+    let level = try reader.byte() == 1 ? VerifyLevel.full : .quick
+    let lasting = Int(clamping: try reader.fixed())
+    self.init(
+      count: count, found: found, level: level, lasting: lasting,
+      contradictions: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()))
   }
 }

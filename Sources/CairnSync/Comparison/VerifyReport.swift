@@ -45,6 +45,9 @@ public struct KnownDifferences: Sendable, Hashable {
   /// How many of them no pass of the link is going to mend, so that the stores are not in step: written past
   /// history, for instance.
   public let lasting: Int
+  /// How many values passes have met since then that are not what their write wrote: counted in ``count`` and
+  /// ``lasting``, until everything is compared.
+  public let contradictions: Int
 
   /// What is known after a comparison.
   ///
@@ -58,14 +61,43 @@ public struct KnownDifferences: Sendable, Hashable {
     if report.differences.isEmpty {
       return known?.level == .full && report.level == .quick ? known : nil
     }
-    return KnownDifferences(
+    let found = KnownDifferences(
       count: report.differences.count, found: time, level: report.level,
       lasting: report.differences.count { $0.isLasting(direction, isComplete: isComplete) })
+    guard report.level == .quick, let known, known.contradictions > 0 else { return found }
+    return after(contradictions: known.contradictions, at: time, known: found)
+  }
+
+  /// What is known after a pass that has met values which are not what their write wrote.
+  static func after(contradictions count: Int, at time: UInt64, known: Self?) -> Self {
+    KnownDifferences(
+      count: (known?.count ?? 0) + count, found: time, level: .full,
+      lasting: (known?.lasting ?? 0) + count, contradictions: (known?.contradictions ?? 0) + count)
+  }
+
+  init(count: Int, found: UInt64, level: VerifyLevel, lasting: Int, contradictions: Int = 0) {
+    self.count = count
+    self.found = found
+    self.level = level
+    self.lasting = lasting
+    self.contradictions = contradictions
   }
 
   /// For people: "2 differences that a comparison has found".
   var text: String {
-    "\(lasting) \(lasting == 1 ? "difference" : "differences") that a comparison has found"
+    let compared = lasting - contradictions
+    var parts: [String] = []
+    if contradictions > 0 {
+      parts.append(
+        contradictions == 1
+          ? "1 value that is not what was written"
+          : "\(contradictions) values that are not what was written")
+    }
+    if compared > 0 || parts.isEmpty {
+      parts.append(
+        "\(compared) \(compared == 1 ? "difference" : "differences") that a comparison has found")
+    }
+    return parts.joined(separator: ", ")
   }
 }
 
@@ -86,7 +118,7 @@ public struct StoreDifference: Sendable, Hashable {
     /// The members of a relationship are others.
     case members
     /// A row of the local store, or of the replica, holds a value that is none of its attribute's type, such as
-    /// a text in the column of a number: damage that does not travel.
+    /// a text in the column of a number, or names a file that is not there: damage that does not travel.
     case damagedLocal = "damaged-local"
     case damagedReplica = "damaged-replica"
     /// A row of the local store that was saved is gone, with no history that tells of it.

@@ -51,6 +51,8 @@ public enum ValueStanding: Sendable, Hashable {
   case held(String)
   /// The reference waits there for this record.
   case parked(RecordID)
+  /// The reference is not shown there: only one record can have this one, and another has it.
+  case taken(RecordID, by: RecordID)
   /// The record is deleted there.
   case deleted
   /// The record has not arrived there.

@@ -206,10 +206,36 @@ struct ExplanationReading {
     guard case .register(_, let name) = subject else { return .inStep }
     let own = try member.ownName(name, of: entry.entity)
     let column = member.access.schema.entities[entry.entity]?.names.place(of: own)
-    if let target = entry.overlay[own]?.reference { return .parked(target) }
+    if let target = entry.overlay[own]?.reference {
+      if let holder = try holder(of: target, own, entry, ledger, member) {
+        return .taken(target, by: holder)
+      }
+      return .parked(target)
+    }
     let isPlace = name.hasSuffix(SyncSchema.positionSuffix)
     if column == nil, !isPlace { return .keptBeside }
     return .inStep
+  }
+
+  /// The record that has, for itself alone, what another refers to; nil where nothing is in the way.
+  private func holder(
+    of target: RecordID, _ property: String, _ entry: RecordEntry, _ ledger: Ledger,
+    _ member: GroupStores.Member
+  ) throws -> RecordID? {
+    guard let plan = member.access.schema.entities[entry.entity],
+      let column = plan.columns.first(where: { $0.name == property }), column.isExclusive,
+      let inverse = column.relationship?.inverseRelationship,
+      let object = try ledger.record(try ledger.resolve(target)).flatMap({
+        ledger.objectID(for: $0)
+      })
+    else { return nil }
+    if !inverse.isToMany, let slot = object.entity.layout.slotByName[inverse.name],
+      let row = try member.access.store.snapshots(for: [object]).first ?? nil,
+      case .object(let holder) = row[slot]
+    {
+      return try ledger.recordID(for: holder)
+    }
+    return nil
   }
 
   /// Whether a newer write of it waits there.

@@ -59,6 +59,7 @@ struct Exchange {
         ? { ids in wanted(try source.states(of: ids, for: reader)).records } : nil)
     var report = PassReport(event: set.isEmpty ? .passedOver : .moved)
     report.take(taken.outcome)
+    report.unreadable = next.set.unreadable
     report.returned = returned
     report.position = taken.position
     if cursor.isStreaming {

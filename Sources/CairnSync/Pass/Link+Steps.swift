@@ -49,12 +49,27 @@ extension Link {
       try checkGoingOn()
       let report = try Link.$current.withValue(self) { try pass.perform(step) }
       take(report, of: step)
+      noteContradictions(in: report)
       machine.take(report.event)
       let now = environment.now()
       // A clock that goes back ends the turn, too.
       if now < start || now - start >= environment.turnLength { break }
     }
     return machine
+  }
+
+  /// Values that are not what their write wrote were met: the stores count as different until they are compared.
+  ///
+  /// Where the disk takes no more, that is forgotten at a restart; the journal has the values.
+  private func noteContradictions(in report: PassReport) {
+    // What cannot be read is met again each time its record is sent.
+    let known = life.differences?.contradictions ?? 0
+    let count = report.contradictions + max(0, report.unreadable - known)
+    if count == 0 { return }
+    let now = environment.now()
+    change { $0.contradicted(count, now: now) }
+    guard let id = try? replica?.ledger().storeID else { return }
+    try? local.setKnownDifferences(life.differences, with: id)
   }
 
   /// What a complete pass has not made visible; on the queue.

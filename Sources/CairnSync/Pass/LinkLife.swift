@@ -97,6 +97,11 @@ struct LinkLife: Sendable {
       report, at: now, direction, isComplete: held.count == 0, known: differences)
   }
 
+  /// - Parameter count: How many values a pass has found that are not what their write wrote.
+  mutating func contradicted(_ count: Int, now: UInt64) {
+    differences = KnownDifferences.after(contradictions: count, at: now, known: differences)
+  }
+
   /// - Parameter delay: The wait for the number of failures so far, in milliseconds.
   mutating func fail(_ error: SyncError, now: UInt64, delay: (Int) -> UInt64) {
     failures += 1

@@ -5,6 +5,10 @@ struct PassReport: Sendable {
   var records = 0
   var links = 0
   var conflicts = 0
+  /// How often two values of one write met: one of them was changed past history.
+  var contradictions = 0
+  /// How many values of the records that moved could not be read, and stay in their store.
+  var unreadable = 0
   /// What was put into quarantine.
   var held: [QuarantineEntry.Content] = []
   var replans = 0
@@ -28,6 +32,7 @@ struct PassReport: Sendable {
     records += outcome.records
     links += outcome.links
     conflicts += outcome.conflicts
+    contradictions += outcome.contradictions
     held += outcome.held
     replans += outcome.replans
     metWriters = metWriters || outcome.metWriters

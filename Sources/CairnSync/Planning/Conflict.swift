@@ -15,7 +15,7 @@ public struct Conflict: Hashable, Sendable {
   public let property: String?
   public let losingValue: WireValue
   public let losingStamp: Stamp
-  /// Null when a delete won.
+  /// Null when a delete won; of a reference to what only one record can have, a reference to the record that has it.
   public let winningValue: WireValue
   public let winningStamp: Stamp
   public let rule: Rule
@@ -40,6 +40,9 @@ public struct Conflict: Hashable, Sendable {
     self.rule = rule
   }
 
+  /// Whether both values are of the same write: nothing but their bytes decided between them.
+  var isOfOneWrite: Bool { losingStamp == winningStamp }
+
   /// The same, lost to another value.
   func won(by value: WireValue) -> Conflict {
     Conflict(
@@ -60,14 +63,16 @@ public struct Conflict: Hashable, Sendable {
     return found.sorted { ($0.property ?? "") < ($1.property ?? "") }
   }
 
+  /// Of two values of one write, too: one of them was changed past history, or is damaged.
   static func lostRegisters(
     mine: RecordState, theirs: RecordState, merged: RecordState, rule: Rule
   ) -> [Conflict] {
     mine.registers.compactMap { name, old in
       guard let new = theirs.registers[name], let winner = merged.registers[name],
-        old.write.isConcurrent(with: new.write), !old.value.isSame(as: new.value)
+        !old.value.isSame(as: new.value),
+        old.write.isConcurrent(with: new.write) || old.write.isWritten(with: new.write)
       else { return nil }
-      let loser = winner == old ? new : old
+      let loser = winner.value.isSame(as: old.value) ? new : old
       return Conflict(
         record: mine.id, entity: merged.entity, property: name, losingValue: loser.value,
         losingStamp: loser.write.stamp, winningValue: winner.value,

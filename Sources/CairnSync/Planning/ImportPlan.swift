@@ -89,6 +89,8 @@ struct ImportPlan: Sendable {
   /// What leaves quarantine.
   var released: [HeldKey] = []
   var conflicts: [Conflict] = []
+  /// How many of them are between two values of one write.
+  var contradictions = 0
   /// The greatest reading that the destination learns of and believes.
   var reading = ClockReading(bits: 0)
   /// The records whose rows the plan was made on.

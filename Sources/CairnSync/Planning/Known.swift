@@ -11,6 +11,8 @@ struct Known: Sendable {
   var entries: [RecordID: RecordEntry?] = [:]
   /// Of entries with an object; nil where the row is gone.
   var rows: [RecordID: Row?] = [:]
+  /// The properties of a row that hold what is no value of theirs, and were read as null.
+  var strays: [RecordID: Set<String>] = [:]
   var links: [LinkKey: LinkState?] = [:]
   /// All links of a record on one side, whatever their state.
   var linksOfRecords: [LinkEnd: [LinkKey]] = [:]

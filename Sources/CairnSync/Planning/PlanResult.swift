@@ -25,7 +25,7 @@ extension ImportPlanner {
     plan.held = sorting.held
     plan.released = sorting.released
     noteDenials(in: &plan)
-    plan.conflicts = conflicts + kept.keys.sorted().flatMap { conflictsOfKept[$0] ?? [] }
+    noteConflicts(in: &plan)
     forgetOrigins(of: Set(sorting.released), in: &plan)
     plan.looks = looks
     return plan
@@ -61,8 +61,10 @@ extension ImportPlanner {
       let column = plan.columns[index]
       guard let target = target(wanted, column) else { continue }
       if column.isExclusive,
-        holders[Claim(target: target, relationship: column.claimName)] != item.id
+        let holder = holders[Claim(target: target, relationship: column.claimName)],
+        holder != item.id
       {
+        noteLostClaim(of: item, column, target, to: holder)
         continue
       }
       shown[column.name] = target

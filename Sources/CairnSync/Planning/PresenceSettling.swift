@@ -129,6 +129,24 @@ extension ImportPlanner {
     return holders.mapValues(\.id)
   }
 
+  /// Notes that a record does not get what only one can have, in the plan that hides it: where one of the three is
+  /// news.
+  mutating func noteLostClaim(
+    of item: Item, _ column: SyncSchema.Column, _ target: RecordID, to holder: RecordID
+  ) {
+    let isNews = [item.id, holder, target].contains { id in
+      items[id].map { $0.before != $0.after || $0.row == nil } ?? false
+    }
+    guard isNews, let lost = item.after.registers[column.name],
+      let won = items[holder]?.after.registers[column.name]
+    else { return }
+    conflicts.append(
+      Conflict(
+        record: item.id, entity: item.after.entity, property: column.name,
+        losingValue: .reference(target), losingStamp: lost.write.stamp,
+        winningValue: .reference(holder), winningStamp: won.write.stamp, rule: .lastWriter))
+  }
+
   /// The record that a reference leads to, if it is there and of the right kind.
   mutating func target(_ wanted: RecordID, _ column: SyncSchema.Column) -> RecordID? {
     let id = resolve(wanted)

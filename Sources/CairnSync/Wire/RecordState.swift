@@ -144,6 +144,8 @@ public struct ChangeSet: Hashable, Sendable {
   public let upTo: UInt64
   public var records: [RecordState]
   public var links: [LinkChange]
+  /// How many values of its records the source could not read, so that they stay there; does not travel.
+  var unreadable = 0
   public init(
     source: StoreID, after: UInt64, upTo: UInt64, records: [RecordState] = [],
     links: [LinkChange] = []

@@ -181,4 +181,26 @@ struct ExplainTests {
     #expect(explanation.values.first.map { $0.rule == .unopposed } == false)
     try await duet.close()
   }
+
+  @Test func aReferenceToWhatAnotherRecordHasIsExplainedByWhoHasIt() async throws {
+    let duet = try await Duet.make()
+    try duet.here.insert(["x", "y"])
+    try await duet.settle()
+    func label(_ daemon: SyncEngineTests.Daemon, _ key: String) -> (ManagedObjectContext) throws ->
+      Void
+    {
+      { context in
+        let tag = try daemon.site.find("Tag", "t", in: context)
+        try daemon.set(key, "label", tag, in: context)
+      }
+    }
+    try await duet.concurrently(here: label(duet.here, "x"), there: label(duet.there, "y"))
+    let (x, y) = (try duet.here.record("Item", "x"), try duet.here.record("Item", "y"))
+    let tag = try duet.here.record("Tag", "t")
+    let found = try await duet.here.engine.explain(x, property: "label").values
+    let value = try #require(found.first)
+    #expect(value.value == .reference(tag))
+    #expect(Set(value.standings.map(\.standing)) == [.taken(tag, by: y)])
+    try await duet.close()
+  }
 }

@@ -52,6 +52,35 @@ struct OneToOneTests {
     #expect(try StoreComparison(local: a.access, replica: b.access).run(name: "b").isEqual)
   }
 
+  /// Neither had seen the other: the earlier claim lost, and is in the journal of both, once.
+  @Test func aClaimThatIsTakenByALaterOneIsJournaled() throws {
+    let fleet = Fleet(seed: 3)
+    let (a, b) = (try fleet.add("a"), try fleet.add("b"))
+    try a.write { context in
+      for key in ["x", "y"] { _ = try a.insert("Item", ["key": key], in: context) }
+      _ = try a.insert("Tag", ["name": "t"], in: context)
+    }
+    _ = try fleet.settle([(a, b)])
+    try label(a, "x", "t")
+    fleet.advance(5)
+    try label(b, "y", "t")
+    _ = try fleet.settle([(a, b)])
+    func id(_ entity: String, _ key: String) throws -> RecordID {
+      let object = try #require(try a.write { try a.find(entity, key, in: $0)?.objectID })
+      return try #require(try a.access.ledger().recordID(for: object))
+    }
+    let (x, y, t) = (try id("Item", "x"), try id("Item", "y"), try id("Tag", "t"))
+    for site in [a, b] {
+      let lost = try ReplicationTests().journal(site).filter { $0.property == "label" }
+      #expect(lost.map(\.record) == [x] && lost.map(\.losingValue) == [.reference(t)])
+      #expect(lost.map(\.winningValue) == [.reference(y)] && lost.map(\.rule) == [.lastWriter])
+      #expect(lost.allSatisfy { $0.losingStamp < $0.winningStamp })
+    }
+    let count = try ReplicationTests().journal(a).count
+    _ = try fleet.settle([(a, b)])
+    #expect(try ReplicationTests().journal(a).count == count)
+  }
+
   @Test func aLinkAddedOnOneSideAndRemovedOnTheOtherIsJournaledWithItsMember() throws {
     let fleet = Fleet(seed: 2)
     let (a, b) = (try fleet.add("a"), try fleet.add("b"))

@@ -1,0 +1,36 @@
+// Two values of one write: somebody changed one of them past history, with SQL of their own, or a disk did. The greater
+// bytes win in every store, so that all come to the same; what was right is not known. So the other goes into the
+// journal, and the link counts as one whose stores differ until a comparison has read them.
+extension ImportPlanner {
+  /// Notes what was lost, without what is no loss.
+  mutating func noteConflicts(in plan: inout ImportPlan) {
+    for conflict in conflicts + kept.keys.sorted().flatMap({ conflictsOfKept[$0] ?? [] }) {
+      guard conflict.isOfOneWrite, conflict.property != nil else {
+        plan.conflicts.append(conflict)
+        continue
+      }
+      if isOneValue(conflict) { continue }
+      plan.conflicts.append(conflict)
+      if conflict.rule == .lastWriter, !isUnited(conflict.record) { plan.contradictions += 1 }
+    }
+  }
+
+  /// Whether two values of one write say the same, or one of them is known to be none.
+  private mutating func isOneValue(_ conflict: Conflict) -> Bool {
+    if let name = conflict.property, known.strays[conflict.record]?.contains(name) == true {
+      return true
+    }
+    switch (conflict.losingValue.reference, conflict.winningValue.reference) {
+    case (let a?, let b?): return resolve(a) == resolve(b)
+    // A reference to a row that is not there, or has no record, reads as none.
+    case (nil, _?): return conflict.losingValue == .null
+    case (_?, nil): return conflict.winningValue == .null
+    case (nil, nil): return false
+    }
+  }
+
+  /// Whether another record has become this one: then a write of that may be as old as one of this.
+  private func isUnited(_ id: RecordID) -> Bool {
+    items.values.contains { $0.after.survivor == id }
+  }
+}
