@@ -103,7 +103,7 @@ public enum VerifyStores: ControlMethod {
       # What is not as in the local store, or not as it must be. Never holds values of rows.
       type Difference (
         store: string,
-        kind: (missing, extra, value, damage),
+        kind: (missing, extra, value, entity, damage),
         entity: ?string,
         record: ?string,
         property: ?string,
@@ -118,6 +118,8 @@ public enum VerifyStores: ControlMethod {
       case extra
       /// A property differs.
       case value
+      /// The record is of another entity.
+      case entity
       /// The file itself is damaged.
       case damage
     }

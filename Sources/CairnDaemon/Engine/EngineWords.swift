@@ -248,6 +248,7 @@ extension StoreDifference {
     case .value: (wire, detail) = (.value, "the values differ")
     case .stamp: (wire, detail) = (.value, "the same value was written by different writes")
     case .members: (wire, detail) = (.value, "the members differ")
+    case .entity: (wire, detail) = (.entity, "the rows are of different entities")
     case .unknownLocal:
       (wire, detail) = (
         .missing, "sync does not know the row \(row ?? "") of the local store, so it stays there"

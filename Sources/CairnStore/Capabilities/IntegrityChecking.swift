@@ -13,9 +13,14 @@ public protocol IntegrityChecking: AnyObject, Sendable {
   ///
   /// - Parameter objects: Of which rows; nil for all, and for all links.
   func acceptLostRows(of objects: [ManagedObjectID]?) throws
+  /// Makes the rows of objects rows of the objects' entities, where another program made them rows of others.
+  ///
+  /// Nothing by default, for stores in whose rows nobody can do that.
+  func restoreEntities(of objects: [ManagedObjectID]) throws
 }
 
 extension IntegrityChecking {
   public func lostRows() throws -> [ManagedObjectID] { [] }
   public func acceptLostRows(of objects: [ManagedObjectID]?) throws {}
+  public func restoreEntities(of objects: [ManagedObjectID]) throws {}
 }

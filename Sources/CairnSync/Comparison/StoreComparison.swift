@@ -153,6 +153,7 @@ struct StoreComparison {
     }
     guard let a else { return [difference(.onlyReplica, nil)] }
     guard let b else { return [difference(.onlyLocal, nil)] }
+    guard a.state.entity == b.state.entity else { return [difference(.entity, nil)] }
     var found: [StoreDifference] = []
     let names = Set(a.state.registers.names).union(b.state.registers.names)
     for name in names.sorted() {
@@ -343,14 +344,16 @@ struct StoreComparison {
     _ live: [(id: RecordID, entry: RecordEntry, object: ManagedObjectID)],
     _ access: StoreAccess, _ ledger: Ledger, _ visit: (RecordID, Visited) throws -> Void
   ) throws {
-    let rows = try access.store.snapshots(for: live.map(\.object))
+    let rows = try access.rowsOfAnyEntity(of: live.map(\.object))
     var reading = RowReading(ledger: ledger)
     try reading.prepare(rows.compactMap { $0 })
     let members = try self.members(of: live.map { ($0.id, $0.object) }, access, ledger)
     for (item, row) in zip(live, rows) {
       // A row that is gone without history telling: not there.
       guard let row else { continue }
-      let state = item.entry.state(id: item.id, row: try reading.values(of: row))
+      var state = item.entry.state(id: item.id, row: try reading.values(of: row))
+      // What the row is, whatever the bookkeeping says.
+      state.entity = row.objectID.entity.name ?? state.entity
       try visit(
         item.id,
         Visited(

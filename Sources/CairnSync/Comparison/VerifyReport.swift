@@ -117,6 +117,8 @@ public struct StoreDifference: Sendable, Hashable {
     case stamp
     /// The members of a relationship are others.
     case members
+    /// The row of one store is of another entity than that of the other, or than was written.
+    case entity
     /// A row of the local store, or of the replica, holds a value that is none of its attribute's type, such as
     /// a text in the column of a number, or names a file that is not there: damage that does not travel.
     case damagedLocal = "damaged-local"
@@ -151,7 +153,7 @@ public struct StoreDifference: Sendable, Hashable {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
     case .value: return isOfOneWrite
-    case .damagedLocal, .damagedReplica, .vanished, .orphaned: return true
+    case .damagedLocal, .damagedReplica, .vanished, .orphaned, .entity: return true
     // What the direction leaves out is no difference.
     case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false

@@ -66,6 +66,7 @@ enum RepairRule {
       return difference.isOfOneWrite
         ? Action(kind: .written, preferred: preference, difference: difference)
         : Action(kind: .merged, preferred: nil, difference: difference)
+    case .entity: return Action(kind: .written, preferred: preference, difference: difference)
     case .damagedLocal: return Action(kind: .written, preferred: .replica, difference: difference)
     case .damagedReplica: return Action(kind: .written, preferred: .local, difference: difference)
     case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)

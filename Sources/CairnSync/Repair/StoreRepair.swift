@@ -31,6 +31,8 @@ struct StoreRepair {
   ///
   /// Each step is a commit of its own, and doing all of it again changes nothing.
   func perform(_ actions: [RepairReport.Action]) throws {
+    try EntityRepair(local: local, replica: replica, preference: preference).run(
+      actions.filter { $0.difference.kind == .entity }.compactMap(\.difference.record))
     for side in [RepairPreference.local, .replica] {
       try takeUp(actions.filter { $0.kind == .takenUp && $0.preferred == side }, access(side))
       try forget(actions.filter { $0.kind == .restored && $0.preferred != side }, access(side))
