@@ -73,10 +73,13 @@ extension StoreAccess {
       // What is known here and has no object was deleted, as was what has arrived and is unknown again: that is not
       // going to arrive.
       let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      guard try ledger.record(target) == nil, try !hasArrived(target) else { return }
+      guard try ledger.record(target) == nil else { return }
+      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
+      // What stands for a record may be of an entity that is not exchanged: it has been there, and does not come.
+      let isKept = filter != nil && property == ImportPlanner.survivorProperty
+      if try !isKept && hasArrived(target) { return }
       if let filter {
         let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-        let property = String(decoding: key.dropFirst(32), as: UTF8.self)
         if let entity = try ledger.record(owner)?.entity, filter.leadsOut(property, of: entity) {
           return
         }

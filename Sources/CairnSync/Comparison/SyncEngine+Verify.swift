@@ -41,7 +41,7 @@ extension SyncEngine {
       await local.environment.turn(name, .step)
       let next = try await link.perform {
         try Self.compare(
-          local, replica, level, link.filter, link.configuration.direction, name: name)
+          local, replica, level, link.exchanged, link.configuration.direction, name: name)
       }
       guard let last = report else {
         if next.differences.isEmpty { return next }

@@ -143,6 +143,9 @@ struct ExplanationReading {
     let lost = journal.filter {
       $0.conflict.record == subject.record && $0.conflict.property == subject.property
         && $0.conflict.member == subject.member
+        // A reference to what another record has: it did not supersede itself.
+        && ($0.conflict.losingStamp != register.write.stamp
+          || !$0.conflict.losingValue.isSame(as: register.value))
     }
     let rule =
       lost.last { $0.conflict.winningStamp == register.write.stamp }

@@ -29,7 +29,7 @@ extension SyncEngine {
         return try PassPlanning(
           source: source, destination: destination, coordinator: coordinator,
           limit: max(0, min(limit, 10_000)), deletionLimit: configuration.deletionLimit,
-          replica: name, filter: link.filter, localSchema: local.schema, isMutual: isMutual
+          replica: name, filter: link.exchanged, localSchema: local.schema, isMutual: isMutual
         ).run()
       }
       return PassPlan(

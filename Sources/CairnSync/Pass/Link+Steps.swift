@@ -2,12 +2,18 @@ import CairnStore
 import Foundation
 
 extension Link {
+  /// What is exchanged, in the names of the local store, once the replica is open; nil for all.
+  var exchanged: EntityFilter? {
+    guard let replica else { return filter }
+    return filter?.widened(from: local.schema, by: replica.schema)
+  }
+
   /// The steps of a pass, for work beside passes; nil where there is no store that the link writes.
   var steps: SyncPass? {
     openReplica.map {
       SyncPass(
         local: local, replica: $0.access, context: context, replicaContext: $0.context,
-        filter: filter)
+        filter: exchanged)
     }
   }
 
@@ -38,7 +44,7 @@ extension Link {
       deletions: DeletionGuard(
         replica: configuration.name, limit: local.configuration.deletionLimit),
       checkGoingOn: { [weak self] in try self?.checkGoingOn() },
-      batchSize: { [weak self] in self?.batchSize }, filter: filter)
+      batchSize: { [weak self] in self?.batchSize }, filter: exchanged)
   }
 
   /// Performs steps for as long as a turn is; on the queue.

@@ -20,6 +20,8 @@ extension ImportPlanner {
     if let name = conflict.property, known.strays[conflict.record]?.contains(name) == true {
       return true
     }
+    // What became of a union is in the journal for what it is.
+    if conflict.rule == .united, conflict.winningValue == .null { return false }
     switch (conflict.losingValue.reference, conflict.winningValue.reference) {
     case (let a?, let b?): return resolve(a) == resolve(b)
     // A reference to a row that is not there, or has no record, reads as none.

@@ -202,41 +202,29 @@ struct ImportPlanner {
     }
     var merged = decision.merged
     var equalsIncoming = decision.equalsIncoming
+    if let item = items[incoming.id], item.row != nil, item.after.entity != merged.entity {
+      // The row is what it is; older versions may have written down another entity elsewhere.
+      merged.entity = item.after.entity
+      equalsIncoming = false
+    }
     items[incoming.id]?.after.survivor = merged.survivor
     if let survivor = merged.survivor {
       // United here or there: the values belong to the survivor.
       let registers = merged.registers
-      if !registers.isEmpty {
+      if !registers.isEmpty, absorb(registers, of: merged, into: survivor) {
         merged.registers = [:]
         equalsIncoming = false
-        absorb(registers, of: merged, into: survivor)
       }
       if mine?.survivor == nil { moveLinks(of: incoming.id, merged) }
     }
     items[incoming.id]?.after = merged
+    if mine == nil { absorbWaiting(for: incoming.id) }
     items[incoming.id]?.equalsIncoming = equalsIncoming
     // Told once: what the source sends after that has all of this in it. Also of two that are deleted, since a
     // delete may be denied.
     if batch.isSent, mine == merged, merged != incoming || wasLess, !setting.isAlive(merged) {
       items[incoming.id]?.isSourceBehind = true
     }
-  }
-
-  /// Gives a survivor the values of a record it stands for.
-  private mutating func absorb(
-    _ registers: Registers, of loser: RecordState, into survivor: RecordID
-  ) {
-    let target = resolve(survivor)
-    let before = load(target)
-    let theirs = RecordState(id: target, entity: loser.entity, registers: registers)
-    let merged =
-      before?.united(with: registers, of: loser.id, under: setting.policy(of: theirs)) ?? theirs
-    if let before {
-      conflicts += Conflict.lostRegisters(
-        mine: before, theirs: theirs, merged: merged, rule: .united)
-    }
-    items[target]?.after = merged
-    items[target]?.equalsIncoming = false
   }
 
   /// Asks what the source has of those of colliding records that it has not sent: one that it has deleted or
@@ -255,6 +243,8 @@ struct ImportPlanner {
     guard let first = load(a), let second = load(b) else { return }
     let result = RecordDecision.unite(first, second, policy: setting.policy(of: first))
     conflicts += result.conflicts
+    let (keeper, other) = first.id < second.id ? (first, second) : (second, first)
+    noteValuesWithoutPlace(of: other.entity, other.registers, in: keeper)
     items[result.survivor.id]?.after = result.survivor
     items[result.survivor.id]?.equalsIncoming = false
     items[result.tombstone.id]?.after = result.tombstone

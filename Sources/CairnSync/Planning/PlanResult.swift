@@ -59,7 +59,10 @@ extension ImportPlanner {
         continue
       }
       let column = plan.columns[index]
-      guard let target = target(wanted, column) else { continue }
+      guard let target = target(wanted, column) else {
+        noteWrongKind(of: item, column, wanted)
+        continue
+      }
       if column.isExclusive,
         let holder = holders[Claim(target: target, relationship: column.claimName)],
         holder != item.id
@@ -137,6 +140,7 @@ extension ImportPlanner {
       entry.key = nil
       entry.overlay = item.after.registers.byName.mapValues(\.value)
       waiting = waitingReferences(of: item)
+      noteAwaitedSurvivor(of: item, in: &plan)
     }
     park(item.id, old: old, new: waiting, in: &plan)
     let isInserted = isThere && item.row == nil

@@ -65,8 +65,10 @@ struct EntityFilter: Hashable, Sendable {
 
   /// The filter that a store remembers; nil where the model has its entities no more.
   init?(_ remembered: Data, _ schema: SyncSchema) {
+    // Some may be those of a newer version that a replica was at.
+    let known = Self.names(remembered).filter { schema.entities[$0] != nil }
     let replica = ReplicaConfiguration(
-      name: "", url: URL(fileURLWithPath: "/"), entities: Self.names(remembered))
+      name: "", url: URL(fileURLWithPath: "/"), entities: Set(known))
     guard let filter = try? Self(replica, schema) else { return nil }
     self = filter
   }
@@ -81,6 +83,25 @@ struct EntityFilter: Hashable, Sendable {
 
   /// Whether a link is exchanged.
   func exchanges(_ link: LinkKey) -> Bool { links.contains(link.relationship) }
+
+  /// The filter with the subentities that another version of the model has of its entities: a store keeps their
+  /// records for when it has that version, since others may stand for its own.
+  ///
+  /// - Parameter own: The version that the filter's names are of.
+  func widened(from own: SyncSchema, by other: SyncSchema) -> EntityFilter {
+    if own === other { return self }
+    let there = translated(from: own, to: other).names
+    let back = SchemaTranslation(from: other.names, to: own)
+    var filter = self
+    for (name, plan) in other.entities where own.entities[back.entity(name)] == nil {
+      var next = plan.entity.superentity
+      while let entity = next {
+        if entity.name.map(there.contains) == true { filter.names.insert(back.entity(name)) }
+        next = entity.superentity
+      }
+    }
+    return filter
+  }
 
   /// The same filter in the names of another version of the model.
   func translated(from old: SyncSchema, to new: SyncSchema) -> EntityFilter {

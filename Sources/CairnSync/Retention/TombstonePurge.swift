@@ -64,6 +64,8 @@ struct TombstonePurge {
     guard RetentionRule.isOver(entry, id: id, plan(of: entry)?.policy) else { return true }
     // What comes for it from there belongs to the other, also when that store is served one day.
     if entry.survivor != nil, hasUnservedSources { return true }
+    // Its values wait for the other, which has not arrived.
+    if entry.survivor != nil, !entry.overlay.isEmpty { return false }
     let stamp = entry.survivor == nil ? entry.deletion?.stamp : nil
     guard let group = try collect(id, entry, goneAt: stamp) else { return false }
     for (id, entry) in group.sorted(by: { $0.key < $1.key }) {
