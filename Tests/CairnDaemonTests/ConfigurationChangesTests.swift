@@ -46,6 +46,7 @@ import Testing
       $0.control.adminGroup = 8
       $0.log.level = .debug
       $0.backup.folder = "/copies"
+      $0.sync.requiredWait = .zero
       $0.replicas = [
         ReplicaSection(name: "nas", store: .sqlite(path: "/n.sqlite"), direction: .push),
         ReplicaSection(name: "usb", store: .sqlite(path: "/u.sqlite")),
@@ -54,8 +55,7 @@ import Testing
     #expect(
       live.keys == [
         "control.statusGroup", "control.adminGroup", "replicas.nas", "replicas.usb",
-        "backup.folder",
-        "log.level",
+        "sync.requiredWait", "backup.folder", "log.level",
       ])
     #expect(live.needingRestart.isEmpty && !live.isEngineConcerned)
     #expect(changes { $0.replicas = [] }.keys == ["replicas.nas"])
@@ -75,6 +75,6 @@ import Testing
     func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
     #expect(count(base) == 8)
     #expect(count(base.control) == 4 && count(base.local) == 2 && count(base.log) == 2)
-    #expect(count(base.sync) == 10 && count(base.metrics) == 2 && count(base.backup) == 1)
+    #expect(count(base.sync) == 11 && count(base.metrics) == 2 && count(base.backup) == 1)
   }
 }
