@@ -75,7 +75,11 @@ public final class AdvisoryLock: Sendable {
   /// Gives the lock up.
   ///
   /// The file stays: removing it would let two processes hold "the" lock.
-  public func release() { descriptor.close() }
+  public func release() {
+    // A child between its fork and its exec has the descriptor, too, and with that the lock.
+    _ = flock(descriptor.rawValue, LOCK_UN)
+    descriptor.close()
+  }
 
   private init(path: String) throws {
     let opened = retryingInterrupts {
