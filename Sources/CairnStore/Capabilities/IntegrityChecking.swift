@@ -15,7 +15,7 @@ public protocol IntegrityChecking: AnyObject, Sendable {
   func acceptLostRows(of objects: [ManagedObjectID]?) throws
   /// Makes the rows of objects rows of the objects' entities, where another program made them rows of others.
   ///
-  /// Nothing by default, for stores in whose rows nobody can do that.
+  /// Nothing by default, for stores in whose rows no program can change an entity.
   func restoreEntities(of objects: [ManagedObjectID]) throws
 }
 

@@ -71,7 +71,7 @@ public struct PropertyWrite: Hashable, Sendable {
     return seen.covers(other.stamp)
   }
 
-  /// Whether both are one write, which somebody made.
+  /// Whether both are one write, which a program made.
   func isWritten(with other: PropertyWrite) -> Bool {
     stamp == other.stamp && stamp != PropertyWrite.filledIn.stamp
   }

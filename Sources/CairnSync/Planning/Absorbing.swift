@@ -63,7 +63,7 @@ extension ImportPlanner {
   }
 
   /// Notes the values that no object of the survivor's entity has a place for, being of another one: it keeps them
-  /// beside its row, where nobody sees them.
+  /// beside its row, where no program sees them.
   mutating func noteValuesWithoutPlace(
     of entity: String, _ registers: Registers, in survivor: RecordState
   ) {

@@ -1,4 +1,4 @@
-// Two values of one write: somebody changed one of them past history, with SQL of their own, or a disk did. The greater
+// Two values of one write: a program changed one of them past history, with SQL of its own, or a disk did. The greater
 // bytes win in every store, so that all come to the same; what was right is not known. So the other goes into the
 // journal, and the link counts as one whose stores differ until a comparison has read them.
 extension ImportPlanner {
