@@ -12,8 +12,10 @@ final class EngineHost: Sendable {
     var isClosed = false
     var refusal: ControlError = .notReady(
       state: "starting", reason: "the local store is not open yet")
-    /// What the status says while there is no engine.
-    var absence = EngineStatus(isRunning: false)
+    /// The stores that the last engine had, or that the first one is about to open.
+    var stores: StatusReport?
+    /// What the status calls it that there is no engine.
+    var code = StatusProblem.storeClosed
   }
   private let state = Mutex(State())
 
@@ -35,10 +37,7 @@ final class EngineHost: Sendable {
   func prepare(_ configuration: DaemonConfiguration) {
     let replicas = Dictionary(configuration.replicas.map { ($0.name, $0) }) { first, _ in first }
     let stores = StatusReport(configuration: configuration, replicas: replicas)
-    state.withLock { state in
-      guard state.engine == nil, state.absence.local == nil else { return }
-      state.absence = Self.absence(stores, of: state.refusal, code: StatusProblem.storeClosed)
-    }
+    state.withLock { $0.stores = $0.stores ?? stores }
   }
 
   /// Refuses calls from now on, with that reason; the engine stays for the status.
@@ -60,32 +59,10 @@ final class EngineHost: Sendable {
   ) -> GroupEngine? {
     state.withLock { state in
       state.refusal = .notReady(state: name, reason: reason)
+      state.code = code
       defer { state.engine = nil }
-      if let engine = state.engine {
-        state.absence = Self.absence(engine.closedReport, of: state.refusal, code: code)
-      } else {
-        let problem = StatusProblem(code: code, message: reason)
-        let local = Self.storeState(of: state.refusal)
-        state.absence.local?.problem = problem
-        state.absence.local?.state = local
-        state.absence.problems = local == .unavailable ? [problem] : []
-      }
+      if let engine = state.engine { state.stores = engine.closedReport }
       return state.engine
-    }
-  }
-
-  private static func absence(
-    _ stores: StatusReport, of refusal: ControlError, code: String
-  ) -> EngineStatus {
-    guard case .notReady(_, let reason) = refusal else { return EngineStatus(isRunning: false) }
-    return stores.absence(storeState(of: refusal), StatusProblem(code: code, message: reason))
-  }
-
-  private static func storeState(of refusal: ControlError) -> StoreStatus.State {
-    switch refusal {
-    case .notReady("starting", _): .opening
-    case .notReady("migrating", _): .migrating
-    default: .unavailable
     }
   }
 
@@ -94,7 +71,17 @@ final class EngineHost: Sendable {
 
   /// The engine's part of the status; while there is none, which stores there are, and why none is open.
   func status() -> EngineStatus {
-    let (engine, absence) = state.withLock { ($0.engine, $0.absence) }
-    return engine?.status() ?? absence
+    let state = state.withLock { $0 }
+    if let engine = state.engine { return engine.status() }
+    guard let stores = state.stores, case .notReady(let name, let reason) = state.refusal else {
+      return EngineStatus(isRunning: false)
+    }
+    let local: StoreStatus.State =
+      switch name {
+      case "starting": .opening
+      case "migrating": .migrating
+      default: .unavailable
+      }
+    return stores.absence(local, StatusProblem(code: state.code, message: reason))
   }
 }

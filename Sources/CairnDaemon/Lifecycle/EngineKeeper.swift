@@ -239,12 +239,13 @@ actor EngineKeeper {
     let end =
       ContinuousClock.now
       + (await conductor.isUp ? .seconds(2) : configuration.sync.requiredWait)
-    let reporter = reporter()
+    var reporter: EngineReporter?
     var told: ContinuousClock.Instant?
     while !isStopped, ContinuousClock.now < end, let missing = await engine.missingReplicas.first {
       let now = ContinuousClock.now
       if await !conductor.isUp, told.map({ now - $0 > .seconds(5) }) ?? true {
-        reporter.progress("Waiting for the required replica \(missing.message)")
+        reporter = reporter ?? self.reporter()
+        reporter?.progress("Waiting for the required replica \(missing.message)")
         told = now
       }
       try? await Task.sleep(for: .milliseconds(20))

@@ -39,9 +39,9 @@ extension SQLiteStore {
       isRescued
         ? "The write-ahead log of the store at \(path) was removed while it was open. All that it held is in the "
           + "file now. The store is to be closed and opened again, as a restart does."
-        : "The write-ahead log of the store at \(path) was removed while it was open, and the file was changed "
-          + "besides: what was saved last is lost, and the file counts as it is. The store is to be closed and "
-          + "opened again, as a restart does.",
+        : "The write-ahead log of the store at \(path) was removed while it was open, and what it held cannot "
+          + "be put into the file, which another program has changed or uses: what was saved last may be lost. The "
+          + "store is to be closed and opened again, as a restart does.",
       userInfo: [NSFilePathErrorKey: path])
     isReadOnly = true
     return state.withLock { state in

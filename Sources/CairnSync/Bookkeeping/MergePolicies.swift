@@ -16,7 +16,8 @@ struct MergePolicies: Hashable, Sendable {
 
   /// Whether both are the same for all entities of a model; what a newer model has besides is its daemons' business.
   func agrees(with other: MergePolicies, in schema: SyncSchema) -> Bool {
-    standard == other.standard
+    if self == other { return true }
+    return standard == other.standard
       && schema.entities.values.allSatisfy { policy(of: $0) == other.policy(of: $0) }
   }
 

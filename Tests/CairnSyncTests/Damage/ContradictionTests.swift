@@ -67,7 +67,7 @@ struct ContradictionTests {
     try await duet.close()
   }
 
-  /// What a model's migration filled in was written by nobody, and a reference to a record that became another is the
+  /// No program wrote what a model's migration filled in, and a reference to a record that became another is the
   /// same one.
   @Test func valuesThatOnlyLookDifferentAreNoContradiction() throws {
     let stamp = PropertyWrite(

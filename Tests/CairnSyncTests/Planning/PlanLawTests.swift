@@ -67,6 +67,28 @@ struct PlanLawTests {
     throw PureStore.Broken(what: "no end of changes")
   }
 
+  /// What is wrong once three stores have sent each other all they have, in some orders; nil when all come to the same.
+  static func flawAtRest(
+    _ stores: [PureStore], _ chance: inout SeededGenerator,
+    _ ownFlaw: (PureStore) -> String? = { _ in nil }
+  ) throws -> String? {
+    var expected: [String]?
+    for order in orders.shuffled(using: &chance).prefix(4) {
+      var meeting = stores
+      try settle(&meeting, order)
+      for store in meeting {
+        if let flaw = store.flaw() ?? ownFlaw(store) { return flaw }
+        let picture = store.picture
+        if let expected, expected != picture { return "\(picture), not \(expected)" }
+        expected = picture
+      }
+      if meeting[0].states != meeting[1].states || meeting[1].states != meeting[2].states {
+        return "other states of one picture"
+      }
+    }
+    return nil
+  }
+
   /// The orders in which the three pairs of stores meet, each pair one way and back.
   static let orders: [[(from: Int, to: Int)]] = {
     let pairs = [(0, 1), (0, 2), (1, 2)]

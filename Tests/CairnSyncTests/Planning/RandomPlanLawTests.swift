@@ -57,21 +57,7 @@ struct RandomPlanLawTests {
         if let flaw = stores[to].flaw() { return "after a delivery: \(flaw)" }
       }
     }
-    var expected: [String]?
-    for order in PlanLawTests.orders.shuffled(using: &chance).prefix(4) {
-      var meeting = stores
-      try PlanLawTests.settle(&meeting, order)
-      for store in meeting {
-        if let flaw = store.flaw() { return flaw }
-        let picture = store.picture
-        if let expected, expected != picture { return "\(picture), not \(expected)" }
-        expected = picture
-      }
-      if meeting[0].states != meeting[1].states || meeting[1].states != meeting[2].states {
-        return "other states of one picture"
-      }
-    }
-    return nil
+    return try PlanLawTests.flawAtRest(stores, &chance)
   }
 
   @Test(arguments: DeleteConflictPolicy.allCases, [false, true])
