@@ -29,18 +29,27 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
   ],
   targets: [
-    // Values, predicates, the shape of data, model files.
+    // Conditions and expressions over values: as text, as a tree, evaluated. Knows no model.
+    .target(name: "CairnPredicates"),
+    // Values, the shape of data, models as archives. Reads no file.
     .target(
       name: "CairnModel",
-      dependencies: ["CRuntime", .product(name: "Crypto", package: "swift-crypto")]),
+      dependencies: [
+        "CairnPredicates", "CRuntime", .product(name: "Crypto", package: "swift-crypto"),
+      ]),
+    // Models and mapping models in files, packages and bundles.
+    .target(name: "CairnModelFiles", dependencies: ["CairnPredicates", "CairnModel"]),
+    // The copy of its model that a SQL store keeps, and the codec it is compressed with.
+    .target(name: "CairnModelCache", dependencies: ["CairnModel"]),
     // What every store promises, and what travels to and from stores. Implements nothing.
-    .target(name: "CairnStore", dependencies: ["CairnModel", "CRuntime"]),
+    .target(name: "CairnStore", dependencies: ["CairnPredicates", "CairnModel", "CRuntime"]),
     // Model, predicates and saves as SQL, whatever the database.
-    .target(name: "CairnSQL", dependencies: ["CairnModel", "CairnStore"]),
+    .target(name: "CairnSQL", dependencies: ["CairnPredicates", "CairnModel", "CairnStore"]),
     .target(
       name: "CairnSQLite",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnPlatform", "CSQLiteConduct",
+        "CairnPredicates", "CairnModel", "CairnModelCache", "CairnStore", "CairnSQL",
+        "CairnPlatform", "CSQLiteConduct",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -48,7 +57,10 @@ let package = Package(
     .target(name: "CSQLiteConduct"),
     .target(
       name: "CairnPostgreSQL",
-      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnPlatform", "CLibPQ"]),
+      dependencies: [
+        "CairnPredicates", "CairnModel", "CairnModelCache", "CairnStore", "CairnSQL",
+        "CairnPlatform", "CLibPQ",
+      ]),
     // Declares libpq's functions, which are found when a program runs: nothing is linked.
     .systemLibrary(name: "CLibPQ"),
     .target(
@@ -57,19 +69,22 @@ let package = Package(
         "CairnModel", "CairnStore", "CairnPlatform",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
-    .target(name: "CairnCoordinator", dependencies: ["CairnModel", "CairnStore", "CRuntime"]),
+    .target(
+      name: "CairnCoordinator",
+      dependencies: ["CairnPredicates", "CairnModel", "CairnStore", "CRuntime"]),
     // Above the value line: objects, each owned by one queue.
     .target(
       name: "CairnContext",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CRuntime",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CRuntime",
       ]),
     .target(name: "CRuntime"),
     // From one model version to another, object by object.
     .target(
       name: "CairnMigration",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnPlatform",
+        "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnCoordinator",
+        "CairnContext", "CairnPlatform",
       ]),
     // Operators that Cairn and CoreData both have under their own names.
     .target(name: "CairnIdentity", dependencies: ["CairnContext"]),
@@ -77,29 +92,30 @@ let package = Package(
     .target(
       name: "CairnStack",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration",
-        "CairnSQLite", "CairnPostgreSQL", "CairnAtomicStores", "CairnIdentity",
+        "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnCoordinator",
+        "CairnContext", "CairnMigration", "CairnSQLite", "CairnPostgreSQL", "CairnAtomicStores",
+        "CairnIdentity",
       ]),
     // All of it under Cairn's names, and what Cairn adds to Core Data's types.
     .target(
       name: "Cairn",
       dependencies: [
-        "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnMigration", "CairnPostgreSQL", "CairnSQLite",
+        "CairnStack", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
+        "CairnCoordinator", "CairnContext", "CairnMigration", "CairnPostgreSQL", "CairnSQLite",
       ]),
     .target(
       name: "CoreData",
       dependencies: [
-        "CairnStack", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnMigration", "CairnIdentity",
+        "CairnStack", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
+        "CairnCoordinator", "CairnContext", "CairnMigration", "CairnIdentity",
       ], exclude: ["LEDGER.md"]),
     .target(
       name: "CairnTesting",
-      dependencies: ["CairnModel", "CairnStore"]),
+      dependencies: ["CairnPredicates", "CairnModel", "CairnStore"]),
     .target(
       name: "CairnSync",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     // Words on the wire between daemon and client.
@@ -107,7 +123,10 @@ let package = Package(
     // Records as the control protocol shows them: objects to rows, rows to objects.
     .target(
       name: "CairnRecords",
-      dependencies: ["Cairn", "CairnControl", "CairnModel", "CairnStore", "CairnContext"]),
+      dependencies: [
+        "Cairn", "CairnControl", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
+        "CairnContext",
+      ]),
     // A model as boxes and lines: SVG, Graphviz, Mermaid.
     .target(name: "CairnDiagrams", dependencies: ["CairnControl"]),
     // A store and the daemon as web pages.
@@ -166,46 +185,60 @@ let package = Package(
     .executableTarget(
       name: "cairn-modelgen",
       dependencies: [
-        "CairnModel", "CairnSwiftSource",
+        "CairnModel", "CairnModelFiles", "CairnSwiftSource",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .plugin(
       name: "CairnModelPlugin", capability: .buildTool(), dependencies: ["cairn-modelgen"]),
 
-    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel", "TestSupport"]),
+    .testTarget(
+      name: "CairnPredicatesTests", dependencies: ["CairnPredicates", "CairnModel"]),
+    .testTarget(
+      name: "CairnModelTests", dependencies: ["CairnPredicates", "CairnModel", "TestSupport"]),
+    .testTarget(
+      name: "CairnModelFilesTests",
+      dependencies: ["CairnPredicates", "CairnModel", "CairnModelFiles", "TestSupport"]),
+    .testTarget(
+      name: "CairnModelCacheTests",
+      dependencies: ["CairnModel", "CairnModelCache", "TestSupport"]),
     .testTarget(
       name: "CairnSQLTests",
-      dependencies: ["CairnModel", "CairnStore", "CairnSQL", "CairnTesting", "TestSupport"]),
+      dependencies: [
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnSQL", "CairnTesting", "TestSupport",
+      ]),
     .testTarget(
       name: "CairnSQLiteTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnSQL", "CairnSQLite", "CairnTesting", "TestSupport",
+        "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnSQL", "CairnSQLite",
+        "CairnTesting", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "CairnPostgreSQLTests",
       dependencies: [
-        "Cairn", "CairnModel", "CairnStore", "CairnSQL", "CairnPostgreSQL", "CairnPlatform",
-        "CairnTesting", "CairnCoordinator", "CairnContext", "CairnStack", "CairnAtomicStores",
-        "ParitySamples", "CairnSQLite", "TestServers", "TestSupport",
+        "Cairn", "CairnPredicates", "CairnModel", "CairnModelCache", "CairnStore", "CairnSQL",
+        "CairnPostgreSQL", "CairnPlatform", "CairnTesting", "CairnCoordinator", "CairnContext",
+        "CairnStack", "CairnAtomicStores", "ParitySamples", "CairnSQLite", "TestServers",
+        "TestSupport",
       ], exclude: ["Golden"]),
     .testTarget(
       name: "CairnContextTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnAtomicStores",
-        "CairnSQLite", "CairnTesting", "CConcurrencyDebug", "CairnIdentity", "TestSupport",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
+        "CairnAtomicStores", "CairnSQLite", "CairnTesting", "CConcurrencyDebug", "CairnIdentity",
+        "TestSupport",
       ]),
     .testTarget(
       name: "CairnAtomicStoresTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
-        "TestSupport",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores",
+        "CairnTesting", "TestSupport",
       ]),
     .testTarget(
       name: "CairnCoordinatorTests",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores", "CairnTesting",
-        "TestSupport",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnAtomicStores",
+        "CairnTesting", "TestSupport",
       ]),
     .testTarget(
       name: "CairnMigrationTests",
@@ -217,16 +250,19 @@ let package = Package(
       name: "CairnTests",
       dependencies: [
         "Cairn", "CairnStack", "CoreData", "CairnTesting", "CairnSQLite", "CairnStore",
-        "CairnModel", "CFaultVFS", "ParitySamples", "TestSupport",
+        "CairnPredicates", "CairnModel", "CairnModelCache", "CFaultVFS", "ParitySamples",
+        "TestSupport",
       ],
       exclude: ["Inventory/Inventory.txt"]),
     // Rows and predicates that all stores must answer alike.
     .target(
-      name: "ParitySamples", dependencies: ["CairnModel", "CairnContext"],
+      name: "ParitySamples", dependencies: ["CairnPredicates", "CairnModel", "CairnContext"],
       path: "Tests/ParitySamples"),
     // What tests of several targets need: a folder of their own, answers by their form, a model.
     .target(
-      name: "TestSupport", dependencies: ["CairnModel", "CairnStore"], path: "Tests/TestSupport"),
+      name: "TestSupport",
+      dependencies: ["CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore"],
+      path: "Tests/TestSupport"),
     // Servers that tests start, each once a process.
     .target(
       name: "TestServers", dependencies: ["CairnPlatform", "TestSupport"],
@@ -248,15 +284,15 @@ let package = Package(
     .executableTarget(
       name: "cairn-fuzz",
       dependencies: [
-        "Cairn", "CairnControl", "CairnDaemon", "CairnModel", "CairnSQLite", "CairnSync",
-        "CairnTesting",
+        "Cairn", "CairnControl", "CairnDaemon", "CairnPredicates", "CairnModel", "CairnModelFiles",
+        "CairnSQLite", "CairnSync", "CairnTesting",
       ], path: "Tests/Fuzzing", exclude: ["Corpora"]),
     .testTarget(
       name: "CairnSyncTests",
       dependencies: [
-        "Cairn", "CairnSync", "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext",
-        "CairnAtomicStores", "CairnPostgreSQL", "CairnSQLite", "CairnTesting", "CFaultVFS",
-        "TestServers", "TestSupport",
+        "Cairn", "CairnSync", "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator",
+        "CairnContext", "CairnAtomicStores", "CairnPostgreSQL", "CairnSQLite", "CairnTesting",
+        "CFaultVFS", "TestServers", "TestSupport",
         // Damages files.
         .product(name: "GRDB", package: "GRDB.swift"),
       ], exclude: ["Simulation/README.md"]),

@@ -5,6 +5,7 @@ import CairnContext
 import CairnCoordinator
 import CairnMigration
 import CairnModel
+import CairnModelFiles
 import CairnPostgreSQL
 import CairnStore
 import Foundation

@@ -2,6 +2,7 @@
 // that are filtered and sorted with them. Disfavoured, so that Cairn's own modules, which have the same
 // below, do not have to choose.
 import CairnModel
+import CairnPredicates
 import Foundation
 
 extension ObjectPredicate {

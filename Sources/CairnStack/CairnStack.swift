@@ -5,6 +5,8 @@
 @_exported import CairnIdentity
 @_exported import CairnMigration
 @_exported import CairnModel
+@_exported import CairnModelFiles
+@_exported import CairnPredicates
 @_exported import CairnStore
 @_exported import Foundation
 

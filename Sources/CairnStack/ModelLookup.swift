@@ -1,5 +1,6 @@
 import CairnMigration
 import CairnModel
+import CairnModelFiles
 import CairnStore
 import Foundation
 

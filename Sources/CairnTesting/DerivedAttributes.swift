@@ -1,6 +1,7 @@
 // Models with derived attributes in few words.
 
 import CairnModel
+import CairnPredicates
 
 extension DerivedAttributeDescription {
   /// An attribute that stores keep up to date with an expression such as `books.@count`.

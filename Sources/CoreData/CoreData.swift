@@ -9,6 +9,8 @@
 @_exported import CairnIdentity
 @_exported import enum CairnMigration.CairnMigrationMembers
 @_exported import enum CairnModel.CairnModelMembers
+@_exported import enum CairnModelFiles.CairnModelFilesMembers
+@_exported import enum CairnPredicates.CairnPredicatesMembers
 @_exported import enum CairnStack.CairnStackMembers
 @_exported import enum CairnStore.CairnStoreMembers
 @_exported import Foundation

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// Writes the classes of a model's entities into one Swift file.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// Prints the version hashes of a model, as stores record them.

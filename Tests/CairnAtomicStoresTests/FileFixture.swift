@@ -3,6 +3,7 @@
 import CairnAtomicStores
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import TestSupport

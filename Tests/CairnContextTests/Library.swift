@@ -1,5 +1,6 @@
 // The sample domain of these tests: authors, their books, tags and chapters.
 import CairnAtomicStores
+import CairnPredicates
 import TestSupport
 @_spi(Runtime) import CairnContext
 import CairnCoordinator

@@ -2,6 +2,7 @@
 
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Synchronization

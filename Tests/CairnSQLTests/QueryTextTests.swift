@@ -1,6 +1,7 @@
 // What the compiler says in SQLite's dialect, without a database: one statement for each kind of condition.
 
 import CairnModel
+import CairnPredicates
 import CairnStore
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Sums of rows beside other programs that know nothing of them.
 
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import GRDB

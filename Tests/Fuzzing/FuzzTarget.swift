@@ -2,6 +2,8 @@ import Cairn
 import CairnControl
 import CairnDaemon
 import CairnModel
+import CairnModelFiles
+import CairnPredicates
 import CairnSQLite
 import CairnSync
 import Foundation

@@ -1,6 +1,7 @@
 // Predicates that are long and deep.
 
 import CairnModel
+import CairnPredicates
 import Foundation
 
 package enum ParityLists {

@@ -1,6 +1,7 @@
 // Random predicates that every way of evaluating must answer alike.
 
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// Makes predicates that fit the rows of ``ParityRows``.

@@ -18,7 +18,7 @@ extension FolderOrderTests {
 
   private static let model = Order(
     folders: [
-      "Values", "Predicates", "Model", "Versioning", "ModelFiles", "Validation", "Layout",
+      "PropertyLists", "Values", "Model", "Versioning", "Archiving", "Validation", "Layout",
     ],
     // Core Data declares what can be done with a model as methods of these.
     doors: [
@@ -29,32 +29,14 @@ extension FolderOrderTests {
     ],
     exceptions: [
       "Model/ElementCoding.swift": (["CompiledModel"], "an archive of a model is a compiled model"),
-      "Model/ManagedObjectModelReference.swift": (
-        ["ModelPackage", "ModelFileError", "isConfiguration"], "finds a model by its file"
-      ),
       "Model/ModelCopying.swift": (
-        [
-          "ModelPackage", "ProgramResources", "ModelResources", "versionHash", "entityHashes",
-          "isConfiguration", "precedesByCodePoints",
-        ], "makes models of files and of each other"
-      ),
-      "Predicates/Translation/KeyPathInitializers.swift": (["PropertyNames"], namesOfKeyPaths),
-      "Predicates/Translation/SortDescriptorTranslation.swift": (
-        ["PropertyNames"], namesOfKeyPaths
-      ),
-      "Predicates/Translation/TranslatableValues.swift": (["PropertyNames"], namesOfKeyPaths),
-      "Values/ArchiveGate.swift": (
-        ["KeyedArchive", "BinaryPropertyList"], "looks at an archive before it is opened"
+        ["versionHash", "entityHashes", "isConfiguration", "precedesByCodePoints"],
+        "makes a model of those entities of others that a store was made with"
       ),
       "Values/ManagedObjectID.swift": (
         ["LooseReference"], "an ID names its store and does not keep it"
       ),
-      "Values/KeyPathText.swift": (["FormatWord"], "a step is a word as predicates have them"),
-      "Values/ValueTransformer.swift": (
-        ["ClusterMember"], "is decoded under Foundation's names as predicates are"
-      ),
     ])
-  private static let namesOfKeyPaths = "a key path has the name that generated code tells"
 
   private static let sqlite = Order(
     // The files outside are the store itself, whose methods name each operation.

@@ -22,7 +22,8 @@ import Testing
     "filter", "filtered", "sort", "sortedArray",
   ]
   static let modules: Set<String> = [
-    "CairnModel", "CairnStore", "CairnCoordinator", "CairnContext", "CairnMigration", "CairnStack",
+    "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnCoordinator",
+    "CairnContext", "CairnMigration", "CairnStack",
   ]
   static let sources = SourceTree.swiftFiles(under: "Sources")
 

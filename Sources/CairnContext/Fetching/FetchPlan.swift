@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// A fetch as the context runs it: the entity found, values in range, FETCH expressions answered.

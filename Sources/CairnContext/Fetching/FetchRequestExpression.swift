@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// An expression whose value is what a fetch request finds: `FETCH(request, context, countOnly)`.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// Unsaved changes on top of what a store found: deleted objects go, changed ones are tested

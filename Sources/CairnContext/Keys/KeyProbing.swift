@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// Reading keys that come from outside: predicates of clients, model files and mapping models.
 extension ManagedObject: KeyProbing {

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 import Synchronization
 

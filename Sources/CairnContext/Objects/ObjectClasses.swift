@@ -1,3 +1,4 @@
+import CairnPredicates
 import CRuntime
 import CairnModel
 import Foundation

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// Turns a compiled mapping model into mappings.

@@ -1,4 +1,6 @@
 import CairnModel
+import CairnModelFiles
+import CairnPredicates
 import Foundation
 
 /// Turns the editor's mapping document into mappings.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// What a migration does with an entity, with Core Data's raw values.

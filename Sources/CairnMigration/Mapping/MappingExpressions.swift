@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// The usual expressions of mappings, as Xcode's editor shows them.
 enum MappingExpressions {

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// Writes the difference between two models down as mappings.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelFiles
 import CairnStore
 import Foundation
 

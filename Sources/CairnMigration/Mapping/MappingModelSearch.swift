@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// Finds the mapping model between two versions among a program's resources.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// How one property of a destination object gets its value.

@@ -1,5 +1,6 @@
 @_spi(Generated) import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 

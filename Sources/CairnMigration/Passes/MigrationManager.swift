@@ -1,6 +1,7 @@
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 

@@ -1,5 +1,6 @@
 import CairnContext
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// The source objects of a mapping, batch by batch where that is possible.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// One step of a staged migration.

@@ -1,5 +1,6 @@
 import CairnCoordinator
 import CairnModel
+import CairnModelFiles
 import CairnStore
 import Foundation
 

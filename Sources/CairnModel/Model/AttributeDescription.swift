@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// An attribute: a named value of one type.

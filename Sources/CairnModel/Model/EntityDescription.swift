@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// An entity: a kind of object with attributes and relationships.

@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// A computed column of a fetch whose results are dictionaries, or of an index; never part of an

@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// How an element of a fetch index is organised.
@@ -13,7 +14,7 @@ public enum FetchIndexElementType: UInt, Sendable {
 /// Source: `NSFetchIndexElementDescription`.
 open class FetchIndexElementDescription: ModelElement, @unchecked Sendable {
   /// The indexed property, nil when only its name is known yet.
-  public internal(set) var property: PropertyDescription?
+  public package(set) var property: PropertyDescription?
   /// The indexed property's name; `self` stands for the object ID and `entity` for the entity.
   public let propertyName: String?
   open var collationType: FetchIndexElementType { willSet { willChange() } }

@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// A fetch request as the model holds it: a template, or the request of a fetched property.

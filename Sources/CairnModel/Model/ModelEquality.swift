@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// Structural equality of models and their parts, as in Core Data: relevant values, not identity.

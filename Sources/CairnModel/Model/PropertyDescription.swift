@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// What attributes, relationships and fetched properties have in common.

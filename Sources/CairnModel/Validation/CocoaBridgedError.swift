@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 // How errors of the library become the NSError and CocoaError that Core Data's clients catch.

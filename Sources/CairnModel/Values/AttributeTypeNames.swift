@@ -27,3 +27,18 @@ extension AttributeDescription {
     public static let composite = Self(rawValue: .composite)
   }
 }
+
+extension AttributeType {
+  /// The types by their names in the model editor and its files, such as `Integer 16`.
+  package static let byEditorName: [String: AttributeType] = [
+    "Undefined": .undefined, "Integer 16": .integer16, "Integer 32": .integer32,
+    "Integer 64": .integer64, "Decimal": .decimal, "Double": .double, "Float": .float,
+    "String": .string, "Boolean": .boolean, "Date": .date, "Binary": .binaryData, "UUID": .uuid,
+    "URI": .uri, "Transformable": .transformable, "ObjectID": .objectID, "Composite": .composite,
+  ]
+  private static let editorNames = Dictionary(
+    byEditorName.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+
+  /// The type's name in the model editor and its files.
+  package var editorName: String { Self.editorNames[self] ?? "Undefined" }
+}

@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 import Synchronization
 

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnSQL
 
 // Functions that the server computes as the evaluator does, bit for bit.

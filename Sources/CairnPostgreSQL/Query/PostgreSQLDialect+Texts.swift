@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnSQL
 
 // Texts: by their bytes as they are kept. What options make of a text is known of ASCII alone, of which the server

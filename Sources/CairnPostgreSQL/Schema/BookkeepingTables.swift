@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelCache
 import CairnStore
 import Foundation
 

@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// The way of one store from the version of its file to another, with the rows that it touches.

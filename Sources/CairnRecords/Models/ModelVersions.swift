@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnModel
+import CairnModelFiles
 import Foundation
 
 /// A model file with all its versions, those that cannot be read among them.

@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnModel
+import CairnPredicates
 import Foundation
 
 extension RowCounting {

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 // What memory will evaluate must not name what the entity does not have.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// Translates predicates and expressions to SQL, with constants as parameters.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// How one database says what the compiler has to say: names, values, comparisons, functions and order.
 ///

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// The columns of a dictionary fetch as SQL.

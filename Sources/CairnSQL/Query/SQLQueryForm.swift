@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// What the plans of all requests of one shape have in common: everything but the values of the

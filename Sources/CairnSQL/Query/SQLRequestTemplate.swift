@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 
@@ -185,7 +186,8 @@ private struct ConstantLifting {
     case (.data, .data(let value)): values.append(.data(value))
     case (.uuid, .uuid(let value)): values.append(.uuid(value))
     case (.url, .url(let value)): values.append(.url(value))
-    case (.objectID, .objectID(let id)):
+    case (.objectID, .objectID):
+      guard let id = value.managedObjectID else { return false }
       let key = SQLCompiler.key(of: id, root: roots[objects], schema: schema, store: store)
       objects += 1
       values.append(.integer(key))

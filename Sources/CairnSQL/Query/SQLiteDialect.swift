@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// How SQLite says it, whose connections have Cairn's functions and collations: nearly everything is the
 /// evaluator's own implementation.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// What a derived attribute is computed from, as far as a SQL store understands it.
 ///

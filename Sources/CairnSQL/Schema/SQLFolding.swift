@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// The foldings of text that derived attributes have, which no database does as Core Data does.
 package enum SQLFolding {

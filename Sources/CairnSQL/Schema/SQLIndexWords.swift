@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// How a database writes down what a declared fetch index is made of, with constants written out.
 ///

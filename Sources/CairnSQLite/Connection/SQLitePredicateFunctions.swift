@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnSQL
 import Foundation
 import GRDBSQLite

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnModelCache
 import CairnSQL
 import CairnStore
 import Foundation

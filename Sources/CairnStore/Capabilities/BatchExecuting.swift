@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// A change to many rows that happens inside a store, without objects.
 public enum StoreBatchRequest: Sendable {

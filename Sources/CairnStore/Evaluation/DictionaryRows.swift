@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// Dictionary results made in memory: columns, grouping, aggregates, having and distinct.
@@ -176,8 +177,7 @@ package struct DictionaryRows {
     case .data(let data): return .data(data)
     case .uuid(let uuid): return .uuid(uuid)
     case .url(let url): return .url(url)
-    case .objectID(let id): return .object(id)
-    case .object: return value.managedObjectID.map { .object($0) } ?? .null
+    case .objectID, .object: return value.managedObjectID.map { .object($0) } ?? .null
     }
   }
 }

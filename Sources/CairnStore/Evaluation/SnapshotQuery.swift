@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// A fetch over rows that are in memory: predicate, sort, offset and limit, and the shape of the

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// Where the rows and members come from that a predicate reaches through relationships.

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// A fetch as it crosses to a store: only values and frozen descriptions.
 public struct StoreFetchRequest: Sendable {

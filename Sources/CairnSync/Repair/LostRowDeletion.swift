@@ -1,5 +1,6 @@
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 

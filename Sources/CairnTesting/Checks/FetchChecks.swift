@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 
 /// Which rows a fetch finds, in which order and shape.

@@ -2,6 +2,7 @@
 @_spi(Runtime) import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnSQLite
 import TestSupport
 @_spi(Stores) import CairnStore

@@ -1,6 +1,7 @@
 // Chapter 16.4: dictionaries as results, in SQL and in memory.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

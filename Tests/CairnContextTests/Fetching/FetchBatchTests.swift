@@ -1,6 +1,7 @@
 // Chapter 16.5: a batch size makes rows come in slices, when they are used.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

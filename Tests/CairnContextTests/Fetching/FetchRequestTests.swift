@@ -1,6 +1,7 @@
 // Chapters 16.1 and 16.2: what a fetch request is, and which ones are refused.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

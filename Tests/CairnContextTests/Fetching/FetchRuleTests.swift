@@ -1,6 +1,7 @@
 // Chapters 16.1 to 16.3 and 16.6: what the properties of a fetch do.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

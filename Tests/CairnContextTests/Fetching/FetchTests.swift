@@ -1,6 +1,7 @@
 // Fetch requests: what the store finds, with unsaved changes on top.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

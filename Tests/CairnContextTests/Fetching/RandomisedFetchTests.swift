@@ -1,6 +1,7 @@
 // The same random fetch over SQLite, the store in memory and plain Swift, with unsaved changes.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

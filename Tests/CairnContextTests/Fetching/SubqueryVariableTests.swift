@@ -1,6 +1,7 @@
 // Chapters 24.5 and 24.7 of the specification.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Testing
 

@@ -1,6 +1,7 @@
 // Fetch requests kept in models.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // One object for each key, also where rows are looked at many at a time.
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import CairnSQLite
 import CairnStore
 import Foundation

@@ -1,6 +1,7 @@
 // Properties that a class has and the model does not, under their names.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // Accessors and rules that a class brings itself.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

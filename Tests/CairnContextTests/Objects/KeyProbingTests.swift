@@ -1,6 +1,7 @@
 // Keys that come from outside the program: core-data-semantics chapters 5 and 24.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

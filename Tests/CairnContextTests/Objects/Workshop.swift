@@ -1,5 +1,6 @@
 // A model with every kind of property, for the rules about single objects.
 import CairnAtomicStores
+import CairnPredicates
 import TestSupport
 @_spi(Runtime) import CairnContext
 import CairnCoordinator

@@ -1,6 +1,7 @@
 // Chapter 17: batch updates and batch deletes, through a context.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

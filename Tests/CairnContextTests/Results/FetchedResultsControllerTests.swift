@@ -1,6 +1,7 @@
 // Fetched results: fetching, sections, index titles, paths, cache.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -2,6 +2,7 @@
 import CairnContext
 import CairnIdentity
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // Randomised: what a delegate is told turns the list before an event into the list after it.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import Foundation
 import Testing
 

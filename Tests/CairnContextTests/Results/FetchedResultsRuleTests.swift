@@ -1,6 +1,7 @@
 // Fetched results: what the other suites leave of the chapter's rules.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // Errors as clients of Core Data catch them.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // One rule of a model at a time.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 // When objects are validated and how errors are gathered, rule by rule (chapter 10).
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

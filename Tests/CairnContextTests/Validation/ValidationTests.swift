@@ -1,6 +1,7 @@
 // What a save refuses, and how it says so.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

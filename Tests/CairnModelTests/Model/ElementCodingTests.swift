@@ -1,4 +1,6 @@
+import CairnPredicates
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnModel

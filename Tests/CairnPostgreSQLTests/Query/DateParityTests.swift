@@ -1,6 +1,7 @@
 // Dates compare, sort and compute as the doubles they are, in whatever two columns they stand.
 
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation

@@ -1,6 +1,7 @@
 // How a fetch runs: what the server does, what memory does, and in which portions rows come.
 
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation

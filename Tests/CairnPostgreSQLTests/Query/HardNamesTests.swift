@@ -3,6 +3,7 @@
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import Foundation
 import TestServers
 import Testing

@@ -5,6 +5,7 @@ import CairnContext
 import CairnCoordinator
 import CairnModel
 @_spi(Stores) import CairnStore
+import CairnPredicates
 import Foundation
 import ParitySamples
 import TestServers

@@ -2,6 +2,7 @@
 
 import CairnContext
 import CairnModel
+import CairnPredicates
 import Foundation
 import ParitySamples
 import TestServers

@@ -1,6 +1,7 @@
 // What the compiler says in PostgreSQL's dialect, without a server: one statement for each kind of condition.
 
 import CairnModel
+import CairnPredicates
 import CairnSQL
 import CairnStore
 import Foundation

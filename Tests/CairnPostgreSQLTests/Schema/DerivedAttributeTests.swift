@@ -1,6 +1,7 @@
 // Derived attributes and declared indexes, whichever program writes.
 
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import CairnTesting

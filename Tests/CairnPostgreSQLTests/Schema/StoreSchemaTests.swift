@@ -1,6 +1,7 @@
 // A store's schema at a server: made whole or not at all, found again, and told from what is none.
 
 import CairnModel
+import CairnModelCache
 import CairnSQL
 import CairnStore
 import Foundation

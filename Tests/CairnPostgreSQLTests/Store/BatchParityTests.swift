@@ -1,6 +1,7 @@
 // The same random batch requests to a PostgreSQL store and to a SQLite store: the same results, rows and history.
 
 import CairnModel
+import CairnPredicates
 import CairnSQLite
 import TestSupport
 @_spi(Stores) import CairnStore

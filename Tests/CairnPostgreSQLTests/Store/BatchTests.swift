@@ -2,6 +2,7 @@
 
 import CairnModel
 @_spi(Stores) import CairnStore
+import CairnPredicates
 import CairnTesting
 import Foundation
 import Synchronization

@@ -3,6 +3,7 @@
 import CairnContext
 import CairnCoordinator
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation

@@ -1,6 +1,7 @@
 // Query generations of PostgreSQL stores, beside what every store's do.
 
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import CairnTesting

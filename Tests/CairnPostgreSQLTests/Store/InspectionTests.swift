@@ -1,6 +1,7 @@
 // What a store finds to be wrong with itself: each rule is broken behind the server's back.
 
 import CairnModel
+import CairnPredicates
 import TestSupport
 @_spi(Stores) import CairnStore
 import Foundation

@@ -7,7 +7,7 @@ import Testing
 /// The format, chapter 8: version hashes, digest and checksum.
 ///
 /// The expected values were computed from the formulas of the chapter by another program. Those of
-/// Apple's own files are shown by ``StoredVersionTests`` and `CompiledModelTests`, what is no part of
+/// Apple's own files are shown by ``StoredVersionTests`` and `CompiledPackageTests`, what is no part of
 /// a hash by `VersionRuleTests`.
 @Suite struct Chapter08VersionTests {
   /// Employee inherits from the abstract Person and has reports (ordered), friends (its own

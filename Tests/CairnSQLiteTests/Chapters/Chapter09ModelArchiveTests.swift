@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 /// The format, chapter 9: the archive of a model, which `Z_MODELCACHE` holds.
 ///
-/// That archives of Apple's compiler and framework are read is shown by `CompiledModelTests` and
+/// That archives of Apple's compiler and framework are read is shown by `CompiledPackageTests` and
 /// ``AppleStoreTests``.
 @Suite struct Chapter09ModelArchiveTests {
   /// The dictionaries among an archive's objects.

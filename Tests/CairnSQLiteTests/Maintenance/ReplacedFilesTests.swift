@@ -1,6 +1,7 @@
 // Large values that somebody replaces between the moment their row is read and that of their file.
 
 import CairnModel
+import CairnPredicates
 import CairnSQL
 import CairnStore
 import Foundation

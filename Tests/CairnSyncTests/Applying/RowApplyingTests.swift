@@ -1,5 +1,6 @@
 @_spi(Runtime) import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing

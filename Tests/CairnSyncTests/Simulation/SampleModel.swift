@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 
 /// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
 /// in an order, tags picked in an order on both sides, and one label that no other item has.

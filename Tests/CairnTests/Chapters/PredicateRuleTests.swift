@@ -4,7 +4,7 @@ import CoreData
 import Testing
 
 /// Chapters 24.1 to 24.4 and 24.6 of the specification; values and operators one by one are in
-/// `CairnModelTests/Predicates`.
+/// `CairnPredicatesTests`.
 @Suite struct PredicateRuleTests {
   private func comparison(_ format: String, _ arguments: Any?...) throws -> NSComparisonPredicate {
     try #require(try NSPredicate.parse(format, arguments: arguments) as? NSComparisonPredicate)

@@ -4,7 +4,7 @@ import CoreData
 import Synchronization
 import Testing
 
-import protocol CairnModel.KeyValueReading
+import protocol CairnPredicates.KeyValueReading
 
 /// Chapter 21 of the specification; the order of calls is shown in `CustomStores`.
 @Suite struct StoreClassRuleTests {

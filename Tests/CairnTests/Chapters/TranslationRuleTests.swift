@@ -4,7 +4,7 @@ import CoreData
 import TestSupport
 import Testing
 
-import protocol CairnModel.KeyValueReading
+import protocol CairnPredicates.KeyValueReading
 
 /// Chapters 25 and 26 of the specification; SQL and memory are compared in `Predicates`.
 @Suite struct TranslationRuleTests {

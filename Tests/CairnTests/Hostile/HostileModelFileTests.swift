@@ -1,6 +1,7 @@
 // Model files that were damaged or made to do harm: an error, or a model that can be used.
 
 import Cairn
+import CairnModelCache
 import CairnTesting
 import Foundation
 import TestSupport

@@ -1,5 +1,6 @@
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 

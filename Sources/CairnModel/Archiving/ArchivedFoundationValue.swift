@@ -1,0 +1,121 @@
+import Foundation
+
+/// Turns archived Foundation values (default values, constants, annotations) into values.
+///
+/// Objects of other classes become nil: nothing of a file is ever instantiated by class name.
+package final class ArchivedFoundationValues {
+  package init() {}
+
+  /// How many more things may be made of the archive.
+  ///
+  /// Objects may be referred to any number of times, so that a few bytes could stand for more than
+  /// memory holds.
+  private var budget = 2_000_000
+
+  /// How many more properties, which are larger, may be made of the archive.
+  private var propertyBudget = ModelFileLimits.properties
+
+  /// Counts one property made of the archive; false when there have been too many.
+  package func spendProperty() -> Bool {
+    propertyBudget -= 1
+    return propertyBudget > 0 && spend()
+  }
+
+  /// Counts one thing made of the archive; false when there have been too many.
+  func spend() -> Bool {
+    budget -= 1
+    return budget > 0
+  }
+
+  package func value(_ archived: ArchivedValue, depth: Int = 0) -> Any? {
+    guard spend(), depth < 16 else { return nil }
+    switch archived {
+    case .none: return nil
+    case .bool(let flag): return NSNumber(value: flag)
+    case .integer(let number): return NSNumber(value: number)
+    case .real(let number): return NSNumber(value: number)
+    case .date(let date): return date
+    case .data(let data): return data
+    case .string(let text): return text
+    case .object(let object): return value(of: object, depth: depth)
+    }
+  }
+
+  private func value(of object: ArchivedObject, depth: Int) -> Any? {
+    switch object.className {
+    case "NSDate", "__NSDate":
+      return seconds(object).map(Date.init(timeIntervalSinceReferenceDate:))
+    case "NSData", "NSMutableData":
+      if case .data(let data) = object["NS.data"] { return data }
+      return nil
+    case "NSUUID":
+      guard case .data(let bytes) = object["NS.uuidbytes"], bytes.count == 16 else { return nil }
+      return NSUUID(uuidBytes: [UInt8](bytes)) as UUID
+    case "NSURL":
+      guard let relative = object.text("NS.relative") else { return nil }
+      return URL(string: relative)
+    case "NSDecimalNumber", "NSDecimalNumberPlaceholder":
+      return ArchivedDecimal.decimal(of: object).map { NSDecimalNumber(decimal: $0) }
+    case "NSNull": return NSNull()
+    case "NSArray", "NSMutableArray":
+      return object.members.map { value($0, depth: depth + 1) ?? NSNull() }
+    case "NSSet", "NSMutableSet":
+      return NSSet(array: object.members.map { value($0, depth: depth + 1) ?? NSNull() })
+    case "NSDictionary", "NSMutableDictionary", "NSKnownKeysDictionary1":
+      var result: [AnyHashable: Any] = [:]
+      for (key, member) in object.pairs {
+        guard let key = value(key, depth: depth + 1) as? AnyHashable else { continue }
+        result[key] = value(member, depth: depth + 1) ?? NSNull()
+      }
+      return result
+    default: return nil
+    }
+  }
+
+  private func seconds(_ object: ArchivedObject) -> Double? {
+    switch object["NS.time"] {
+    case .real(let seconds): return seconds
+    case .integer(let seconds): return Double(seconds)
+    case .none, .bool, .date, .data, .string, .object: return nil
+    }
+  }
+}
+
+/// Decimals as `NSDecimalNumber` archives them: a mantissa of little-endian 16-bit words, the least
+/// significant first, and a decimal exponent.
+enum ArchivedDecimal {
+  static func decimal(of object: ArchivedObject) -> Decimal? {
+    guard case .data(let bytes) = object["NS.mantissa"], bytes.count <= 16,
+      let exponent = object.integer("NS.exponent"), (-128...127).contains(exponent),
+      let length = object.integer("NS.length"), (0...8).contains(length)
+    else { return nil }
+    if length == 0, object.flag("NS.negative") { return Decimal.nan }
+    // NS.mantissa.bo: 1 is little-endian, 2 big-endian.
+    let isBig = object.integer("NS.mantissa.bo") == 2
+    let octets = [UInt8](bytes)
+    var result = Decimal(0)
+    for word in (0..<min(length, octets.count / 2)).reversed() {
+      let (low, high) = isBig ? (2 * word + 1, 2 * word) : (2 * word, 2 * word + 1)
+      result = result * 65536 + Decimal(UInt32(octets[low]) | UInt32(octets[high]) << 8)
+    }
+    let scaled = Decimal(
+      sign: object.flag("NS.negative") ? .minus : .plus, exponent: exponent, significand: result)
+    return scaled
+  }
+
+  /// The words of a decimal's mantissa, its exponent and sign.
+  static func parts(of decimal: Decimal) -> (mantissa: [UInt16], exponent: Int, isNegative: Bool) {
+    if decimal.isNaN { return ([], 0, true) }
+    var rest = decimal.significand
+    if rest < 0 { rest = -rest }
+    var words: [UInt16] = []
+    while rest > 0, words.count < 8 {
+      var quotient = rest / 65536
+      var whole = Decimal()
+      NSDecimalRound(&whole, &quotient, 0, .down)
+      words.append(UInt16(truncating: (rest - whole * 65536) as NSDecimalNumber))
+      rest = whole
+    }
+    return (words, decimal.exponent, decimal.sign == .minus)
+  }
+}

@@ -1,0 +1,61 @@
+import CairnModel
+import CairnPredicates
+import Foundation
+import TestSupport
+import Testing
+
+/// Models in the form that Apple's compiler writes.
+@Suite struct CompiledModelTests {
+  @Test("A model comes back from its compiled form as it was")
+  func roundTrip() throws {
+    let model = try SampleModels.everything()
+    let copy = try CompiledModel.read(try CompiledModel.write(model))
+    #expect(copy == model)
+    #expect(copy.versionChecksum == model.versionChecksum)
+  }
+
+  @Test("Expressions of indexes, conditions of indexes and of derived attributes come back")
+  func computedParts() throws {
+    let model = SampleModels.computedParts()
+    let copy = try CompiledModel.read(try CompiledModel.write(model))
+    #expect(copy == model)
+    let entity = try #require(copy.entitiesByName["Item"])
+    let read = try #require(entity.indexes.first?.elements.first)
+    let property = try #require(read.property as? ExpressionDescription)
+    #expect(property.name == "total")
+    #expect(property.expression == ObjectExpression(format: "price * 2 + 1"))
+    #expect(property.expressionResultType == .double && !read.isAscending)
+    #expect(
+      entity.indexes.first?.partialIndexPredicate
+        == ObjectPredicate(format: "price > 3 AND name != nil"))
+    let derived = entity.attributesByName["count"] as? DerivedAttributeDescription
+    #expect(
+      derived?.filteringPredicate
+        == ObjectPredicate(format: "SUBQUERY(parts, $p, $p.price > 1).@count > 0"))
+  }
+
+  @Test("Broken bytes are refused with an error, whatever they are")
+  func hostileBytes() throws {
+    let seed =
+      ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
+      ?? UInt64.random(in: 0...UInt64.max)
+    print("CompiledModelTests.hostileBytes seed \(seed)")
+    var random = SplitMix(state: seed)
+    let bytes = [UInt8](try CompiledModel.write(try SampleModels.everything()))
+    for _ in 0..<1500 {
+      var broken = bytes
+      for _ in 0..<Int.random(in: 1...8, using: &random) {
+        let place = Int.random(in: broken.indices, using: &random)
+        broken[place] = UInt8.random(in: 0...255, using: &random)
+      }
+      if Bool.random(using: &random) {
+        broken.removeLast(Int.random(in: 0..<broken.count, using: &random))
+      }
+      do {
+        _ = try CompiledModel.read(Data(broken))
+      } catch {
+        #expect(error is ModelFileError)
+      }
+    }
+  }
+}
