@@ -29,6 +29,15 @@ public struct HistoryPosition: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(store):\(number)" }
 }
 
+extension PersistentStore {
+  /// Where the store's history ends now, as a token; nil for a store that keeps none.
+  package func historyToken() throws -> String? {
+    guard let history = capabilities.history, let identifier else { return nil }
+    let number = try history.lastTransactionNumber()
+    return HistoryPosition(store: identifier, number: number).description
+  }
+}
+
 /// Reads the transactions of one store that a call of ``GetHistory`` wants, in portions.
 ///
 /// A value: each portion goes on where the one before ended. Holds the changes of one transaction at a

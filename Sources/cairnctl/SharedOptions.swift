@@ -28,9 +28,19 @@ struct SharedOptions: ParsableArguments {
   }
 
   /// A connection to the daemon.
-  func connect() throws -> ControlClient {
+  ///
+  /// - Parameter work: What a person reads at a terminal, with the seconds so far, when an answer takes long.
+  func connect(for work: String? = nil) throws -> ControlClient {
     let environment = ProcessInfo.processInfo.environment["CAIRN_SOCKET"]
     let path = socket ?? environment.flatMap { $0.isEmpty ? nil : $0 } ?? Self.usualSocket
-    return try ControlClient(socket: path, timeout: .seconds(timeout ?? 60))
+    let client = try ControlClient(socket: path, timeout: .seconds(timeout ?? 60))
+    if let work, !json, ProgressBar.canBeSeen {
+      let bar = ProgressBar()
+      client.whileWaiting = { waited in
+        guard let waited else { return bar.clear() }
+        bar.show(nil, "\(work), \(waited.components.seconds) s")
+      }
+    }
+    return client
   }
 }

@@ -44,6 +44,7 @@ import Testing
     let live = changes {
       $0.control.statusGroup = 7
       $0.control.adminGroup = 8
+      $0.control.storeFolders = ["/mnt"]
       $0.log.level = .debug
       $0.backup.folder = "/copies"
       $0.sync.requiredWait = .zero
@@ -54,8 +55,8 @@ import Testing
     }
     #expect(
       live.keys == [
-        "control.statusGroup", "control.adminGroup", "replicas.nas", "replicas.usb",
-        "sync.requiredWait", "backup.folder", "log.level",
+        "control.statusGroup", "control.adminGroup", "control.storeFolders", "replicas.nas",
+        "replicas.usb", "sync.requiredWait", "backup.folder", "log.level",
       ])
     #expect(live.needingRestart.isEmpty && !live.isEngineConcerned)
     #expect(changes { $0.replicas = [] }.keys == ["replicas.nas"])
@@ -74,7 +75,7 @@ import Testing
   @Test func everyKeyOfTheConfigurationIsCompared() {
     func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
     #expect(count(base) == 8)
-    #expect(count(base.control) == 4 && count(base.local) == 2 && count(base.log) == 2)
+    #expect(count(base.control) == 5 && count(base.local) == 2 && count(base.log) == 2)
     #expect(count(base.sync) == 11 && count(base.metrics) == 2 && count(base.backup) == 1)
   }
 }

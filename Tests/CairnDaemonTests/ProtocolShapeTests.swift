@@ -58,7 +58,7 @@ import Testing
       .object(
         reader.fields([
           .init(name: "name", type: name), .init(name: "names", type: "?[]string"),
-          .init(name: "timeout", type: timeout),
+          .init(name: "timeout", type: timeout), .init(name: "token", type: "?string"),
         ]))
     }
     #expect(shape == text("?string", "?float"))

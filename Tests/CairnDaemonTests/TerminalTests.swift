@@ -2,6 +2,7 @@
 import CairnControl
 import CairnTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -175,6 +176,22 @@ import Testing
     // The other screen, and the one that was there before.
     #expect(session.text.contains("\u{1B}[?1049h") && session.text.contains("\u{1B}[?1049l"))
     #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aCallThatTakesLongSaysHowLong() async throws {
+    let isReleased = Atomic(false)
+    let handler = ControlHandler(BackupStore.self) { _, _ in
+      _ = await eventually { isReleased.load(ordering: .relaxed) }
+      return .init(store: "local", path: "/backups/local", bytes: 4096, records: 3)
+    }
+    let server = try await RunningServer(handlers: [handler])
+    let session = try TerminalSession(["backup"], columns: 80, socket: server.socket)
+    let words = "copying the store and checking the copy, 1 s"
+    #expect(await eventually { session.text.contains(words) }, "\(session.text)")
+    isReleased.store(true, ordering: .relaxed)
+    #expect(try await session.end() == 0)
+    let rest = try #require(session.text.components(separatedBy: words).last)
+    #expect(rest.contains("\r\u{1B}[K/backups/local"), "the line is gone: \(rest)")
   }
 
   @Test func aWatchWithoutATerminalSaysItOnStandardError() async throws {

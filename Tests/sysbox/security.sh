@@ -47,6 +47,26 @@ equals "where users are hidden from it the daemon does not start" 78 "$(property
 contains "and says why" "take PrivateUsers=yes out of the unit" "$(journal -o cat -n 5)"
 equals "nobody gets a role by that" "exit 69" "$(as operator cairnctl insert Package name=no | tail -1)"
 
+# Where members of the admin group may have stores made.
+install -d -m 755 /srv/stores /srv/free
+install -d -o operator /srv/stores/mine
+chown cairn /srv/stores
+begins "it starts and may write below /srv" <<< "[Service]
+ReadWritePaths=/srv"
+adds() { as operator cairnctl store add "$1" sqlite "$2"; }
+contains "not in any folder" "control.storeFolders" "$(adds far /srv/stores/far.sqlite)"
+contains "beside the stores that are configured" "exit 0" "$(adds near /var/lib/cairn/near.sqlite)"
+echo 'control: {storeFolders: [/srv/stores]}' > /etc/cairn/cairnd.yaml.d/folders.yaml
+check "the folders are reloaded" systemctl reload cairnd.service
+contains "a folder on the way that a caller could exchange is refused" "belongs to the user" \
+  "$(adds far /srv/stores/mine/far.sqlite)"
+ln -s /srv/free /srv/stores/link
+contains "so is a way out" "control.storeFolders" "$(adds far /srv/stores/link/far.sqlite)"
+contains "what is allowed is done" "exit 0" "$(adds far /srv/stores/far.sqlite)"
+check "root may use any" cairnctl store add free sqlite /var/lib/cairn/free.sqlite
+for name in near far free; do cairnctl store remove $name; done
+rm -rf /etc/cairn/cairnd.yaml.d /srv/stores /srv/free
+
 # Floods of connections, each with half a call.
 begins "it starts with few descriptors" <<< "[Service]
 LimitNOFILE=256"

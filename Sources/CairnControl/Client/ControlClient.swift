@@ -49,6 +49,9 @@ public final class ControlClient {
 
   /// How long each answer may take; nil waits for ever.
   public var timeout: Duration?
+  /// Called about once a second while an answer is waited for, with how long it has been so far, and with nil once
+  /// the wait is over.
+  public var whileWaiting: ((Duration?) -> Void)?
 
   /// Connects to the daemon's socket.
   ///
@@ -166,16 +169,23 @@ public final class ControlClient {
   public func close() { stream.close() }
 
   private func nextMessage(timeout: Duration?) throws -> [UInt8] {
-    let deadline = timeout.map { ContinuousClock.now + $0 }
+    let start = ContinuousClock.now
+    let deadline = timeout.map { start + $0 }
+    defer { whileWaiting?(nil) }
     while received.isEmpty {
       let left = deadline.map { ContinuousClock.now.duration(to: $0) }
       if let left, left <= .zero { throw ControlClientError.timedOut }
+      let part = whileWaiting == nil ? left : min(left ?? .seconds(1), .seconds(1))
       let bytes: [UInt8]
       do {
-        bytes = try stream.read(limit: 256 * 1024, timeout: left)
+        bytes = try stream.read(limit: 256 * 1024, timeout: part)
       } catch let error as PlatformError {
-        throw error.code == .timedOut
-          ? ControlClientError.timedOut : ControlClientError.disconnected(error.code.explanation)
+        guard error.code == .timedOut else {
+          throw ControlClientError.disconnected(error.code.explanation)
+        }
+        // The deadline is looked at first of all.
+        whileWaiting?(ContinuousClock.now - start)
+        continue
       }
       guard !bytes.isEmpty else {
         throw ControlClientError.disconnected("it closed before it answered")

@@ -15,14 +15,20 @@ public enum AddStore: ControlMethod {
     # exists with the same settings succeeds with added false. The location of type sqlite is the path of
     # a file, that of type postgresql a connection URL or libpq's settings without a password; schema and
     # credential are for the latter: the schema that the store is (cairn), and the systemd credential with
-    # the password. Role: control.
+    # the password. entities are those that it has, with their subentities (all); migrate whether a store of an
+    # older version of the model is brought to this one (true); required whether a start waits for it (false).
+    # A caller with the role control may name files below the folders of the configured stores and of
+    # control.storeFolders. Role: control.
     method Add(
       name: string,
       type: string,
       location: string,
       direction: ?(both, push, pull),
       schema: ?string,
-      credential: ?string
+      credential: ?string,
+      entities: ?[]string,
+      migrate: ?bool,
+      required: ?bool
     ) -> (store: Store, added: bool)
     """,
   ]
@@ -39,10 +45,17 @@ public enum AddStore: ControlMethod {
     public var schema: String?
     /// The systemd credential with the password for a PostgreSQL server.
     public var credential: String?
+    /// The entities that it has, with their subentities; all of them when nil.
+    public var entities: [String]?
+    /// Whether a store of an older version of the model is brought to this one; true when nil.
+    public var migrate: Bool?
+    /// Whether a start of the daemon waits for it; false when nil.
+    public var required: Bool?
 
     public init(
       name: String, type: String, location: String, direction: ReplicaStatus.Direction? = nil,
-      schema: String? = nil, credential: String? = nil
+      schema: String? = nil, credential: String? = nil, entities: [String]? = nil,
+      migrate: Bool? = nil, required: Bool? = nil
     ) {
       self.name = name
       self.type = type
@@ -50,6 +63,9 @@ public enum AddStore: ControlMethod {
       self.direction = direction
       self.schema = schema
       self.credential = credential
+      self.entities = entities
+      self.migrate = migrate
+      self.required = required
     }
   }
 

@@ -19,13 +19,14 @@ public enum SaveRecords: ControlMethod {
     type Delete (entity: string, id: string)
     """,
     """
-    # Save one atomic set of changes. Answers the record IDs of the inserts. Role: control.
+    # Save one atomic set of changes. Answers the record IDs of the inserts, and the token of the local store's
+    # history that holds them: io.cairn.Sync.Wait takes it. Role: control.
     method Save(
       inserts: ?[]Insert,
       updates: ?[]Update,
       deletes: ?[]Delete,
       author: ?string
-    ) -> (inserted: []string, updated: int, deleted: int)
+    ) -> (inserted: []string, updated: int, deleted: int, token: ?string)
     """,
   ]
 
@@ -87,11 +88,14 @@ public enum SaveRecords: ControlMethod {
     public var inserted: [String]
     public var updated: Int
     public var deleted: Int
+    /// Where the local store's history holds the changes, as ``WaitForSync`` takes it.
+    public var token: String?
 
-    public init(inserted: [String], updated: Int, deleted: Int) {
+    public init(inserted: [String], updated: Int, deleted: Int, token: String? = nil) {
       self.inserted = inserted
       self.updated = updated
       self.deleted = deleted
+      self.token = token
     }
   }
 }

@@ -28,6 +28,7 @@ struct ConfigurationChanges: Sendable, Hashable {
     live("control.statusGroup", \.control.statusGroup)
     live("control.adminGroup", \.control.adminGroup)
     fixed("control.maxConnections", \.control.maxConnections)
+    live("control.storeFolders", \.control.storeFolders)
     fixed("local.path", \.local.path)
     fixed("local.durability", \.local.durability)
     addReplicas(old.replicas, new.replicas)

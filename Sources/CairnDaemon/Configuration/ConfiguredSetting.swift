@@ -38,6 +38,8 @@ private struct SettingList {
     addGroup("statusGroup", control.statusGroup, usual: "cairn")
     addGroup("adminGroup", control.adminGroup, usual: "cairn-admin")
     add(["control", "maxConnections"], "\(control.maxConnections)")
+    let folders = control.storeFolders
+    add(["control", "storeFolders"], folders.isEmpty ? nil : folders.joined(separator: ", "))
     add(["local", "path"], configuration.local.path)
     add(["local", "durability"], configuration.local.durability.rawValue)
     if configuration.replicas.isEmpty { add(["replicas"], nil) }

@@ -34,7 +34,9 @@ struct ControlDispatcher: Sendable {
       if handler.isImmediate { return try await handler.answer(call.parameters, send) }
       // Not on the thread of the connection, which others share.
       return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-        try await handler.answer(call.parameters, send)
+        try await ControlCaller.$current.withValue(caller) {
+          try await handler.answer(call.parameters, send)
+        }
       }
     } catch let error as ControlError {
       log(error, call, caller)
@@ -91,9 +93,9 @@ struct ControlDispatcher: Sendable {
 
   private func unexpected(_ error: any Error, _ call: ControlCall) -> ReplyFrame {
     let reference = String(UInt64.random(in: 0 ... .max), radix: 36)
-    // The words of an error that the daemon does not know may quote what a record holds: level debug has them.
+    // The words of an error that the daemon does not know may quote what a record holds: level trace has them, and the flight recorder has not.
     let (domain, code) = ((error as NSError).domain, (error as NSError).code)
-    logger.debug("[\(reference)] \(String(describing: error))")
+    logger.trace("[\(reference)] \(String(describing: error))")
     logger.event(
       .callFailed, "a call failed unexpectedly: \(domain) \(code) [\(reference)]",
       metadata: [

@@ -9,6 +9,9 @@ struct ControlCaller: Sendable, Hashable {
   let role: ControlRole
   /// Numbers connections since the start, for the log.
   let connection: Int
+
+  /// Whose call is being answered.
+  @TaskLocal static var current: ControlCaller?
 }
 
 /// Serves one method of the protocol: the method, and what it does as a function from parameters to replies.

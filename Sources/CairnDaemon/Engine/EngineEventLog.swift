@@ -243,8 +243,11 @@ struct EngineEventLog {
       memory.returns[replica] = nil
       memory.silent.remove(replica)
     case .removed: break
-    case .opening, .ready, .syncing, .paused:
+    case .opening, .paused:
       logger.debug("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
+    case .ready, .syncing:
+      // With each pass.
+      logger.trace("\(replica) is \(phase.word)", metadata: ["replica": .string(replica)])
     }
   }
 

@@ -83,7 +83,9 @@ extension ReplicaSection {
       store: kind == .sqlite
         ? try Self.file(parameters, local: local, invalid)
         : try Self.database(parameters, invalid),
-      direction: parameters.direction.flatMap { Direction(rawValue: $0.rawValue) } ?? .both)
+      direction: parameters.direction.flatMap { Direction(rawValue: $0.rawValue) } ?? .both,
+      entities: parameters.entities.map(Set.init), migrates: parameters.migrate ?? true,
+      isRequired: parameters.required ?? false)
   }
 
   private typealias Refusal = (_ field: String, _ reason: String) -> ControlError

@@ -31,7 +31,11 @@ extension GroupEngine {
 
   /// Returns once the replica is remembered, without waiting for it to open.
   func addStore(_ parameters: AddStore.Parameters) async throws -> AddStore.Reply {
-    let section = try ReplicaSection(parameters, local: configuration.local)
+    var section = try ReplicaSection(parameters, local: configuration.local)
+    let isTrusted = ControlCaller.current.map { $0.role >= .owner } ?? true
+    if !isTrusted, replicas[section.name]?.section != section, let path = section.file {
+      section.store = .sqlite(path: try await allowedPlace(of: path, named: section.name))
+    }
     var isNew = try isNew(section)
     if isNew {
       try await check(section)
@@ -51,12 +55,29 @@ extension GroupEngine {
     return AddStore.Reply(store: store, added: isNew)
   }
 
+  /// The path of a file for a caller who is not trusted with any place.
+  private func allowedPlace(of path: String, named name: String) async throws -> String {
+    let folders = StoreFolders(configuration)
+    let place = await Blocking.value(atMost: .seconds(5)) {
+      Result { () throws(StoreFolders.Refusal) in try folders.place(of: path) }
+    }
+    switch place {
+    case .success(let place)?: return place
+    case .failure(let refusal)?:
+      throw ControlError.storeInvalid(name: name, field: "location", reason: refusal.reason)
+    case nil:
+      throw ControlError.storeInvalid(
+        name: name, field: "location", reason: "its folder does not answer")
+    }
+  }
+
   /// - Throws: ``ControlError`` when the name or the file is taken by another replica.
   private func isNew(_ section: ReplicaSection) throws -> Bool {
     if let old = replicas[section.name] {
-      guard old.section.store == section.store, old.section.direction == section.direction else {
+      guard old.section == section else {
         throw ControlError.storeExists(
-          name: section.name, reason: "it has another location or direction; remove it first")
+          name: section.name,
+          reason: "it has another location or other settings; remove it first, or name them all")
       }
       return false
     }

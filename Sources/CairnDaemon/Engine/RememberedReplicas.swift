@@ -18,6 +18,10 @@ struct RememberedReplicas: Sendable {
     /// Of a PostgreSQL store.
     var schema: String?
     var credential: String?
+    /// Nil in lists of before there were these.
+    var entities: [String]?
+    var migrates: Bool?
+    var isRequired: Bool?
   }
 
   /// The whole file.
@@ -56,7 +60,10 @@ struct RememberedReplicas: Sendable {
               try PostgreSQLSection(
                 connection: entry.location, schema: entry.schema, credential: entry.credential))
           }
-        return ReplicaSection(name: entry.name, store: store, direction: direction)
+        return ReplicaSection(
+          name: entry.name, store: store, direction: direction,
+          entities: entry.entities.map(Set.init), migrates: entry.migrates ?? true,
+          isRequired: entry.isRequired ?? false)
       }
       return (replicas, Set(content.paused))
     } catch {
@@ -75,7 +82,8 @@ struct RememberedReplicas: Sendable {
     let entries = replicas.map { replica -> Entry in
       var entry = Entry(
         name: replica.name, type: replica.store.kind.rawValue, location: replica.location,
-        direction: replica.direction.rawValue)
+        direction: replica.direction.rawValue, entities: replica.entities?.sorted(),
+        migrates: replica.migrates, isRequired: replica.isRequired)
       if case .postgreSQL(let section) = replica.store {
         (entry.location, entry.schema) = (section.connection, section.schema)
         entry.credential = section.credential

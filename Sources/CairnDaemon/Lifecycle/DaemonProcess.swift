@@ -129,7 +129,7 @@ public struct DaemonProcess: Sendable {
       handlers: HandlerTable(
         host: host,
         actions: Self.actions(
-          status: status, reload: reload, keeper: keeper, recent: destination.recent,
+          status: status, reload: reload, keeper: keeper, recorder: destination.recorder,
           figures: figures),
         feed: feed, endings: endings
       ).handlers, logger: destination.logger("control"), figures: figures)
@@ -194,7 +194,7 @@ public struct DaemonProcess: Sendable {
 
   private static func actions(
     status: @escaping @Sendable () -> DaemonStatus, reload: ConfigurationReload,
-    keeper: EngineKeeper, recent: RecentLog, figures: ServiceFigures
+    keeper: EngineKeeper, recorder: FlightRecorder, figures: ServiceFigures
   ) -> DaemonActions {
     DaemonActions(
       status: status, reload: { try await reload.run() },
@@ -205,7 +205,7 @@ public struct DaemonProcess: Sendable {
       },
       restore: { try await keeper.restore($0) },
       migrate: { try await keeper.migrate($0, $1) },
-      drain: { try await keeper.drain(within: $0) }, recentLog: { recent.text },
+      drain: { try await keeper.drain(within: $0) }, recentLog: { recorder.text },
       figures: figures, configuration: { await reload.settings() })
   }
 

@@ -18,50 +18,56 @@ final class SharedLogLevel: Sendable {
   }
 }
 
-/// Passes on to another handler what is important enough by the shared level, or by its own.
+/// Passes on to another handler what is important enough by the shared level, or by its own, and to the flight recorder
+/// more than that.
 struct LeveledLogHandler: LogHandler {
+  /// What the recorder gets at least from loggers without a level of their own.
+  ///
+  /// Not trace: that may quote what records hold.
+  private static let recorded = Logger.Level.debug
+
   private var base: any LogHandler
-  /// Gets what the base gets.
-  private var memory: any LogHandler
+  private var recorder: any LogHandler
   private let shared: SharedLogLevel
   private var own: Logger.Level?
 
-  init(_ base: some LogHandler, _ memory: some LogHandler, _ shared: SharedLogLevel) {
+  init(_ base: some LogHandler, _ recorder: some LogHandler, _ shared: SharedLogLevel) {
     self.base = base
-    self.memory = memory
+    self.recorder = recorder
     self.shared = shared
     // What comes here has been judged.
     self.base.logLevel = .trace
   }
 
+  /// What is made into an entry at all.
   var logLevel: Logger.Level {
-    get { own ?? shared.current }
+    get { own ?? min(shared.current, Self.recorded) }
     set { own = newValue }
   }
   var metadata: Logger.Metadata {
     get { base.metadata }
     set {
       base.metadata = newValue
-      memory.metadata = newValue
+      recorder.metadata = newValue
     }
   }
   var metadataProvider: Logger.MetadataProvider? {
     get { base.metadataProvider }
     set {
       base.metadataProvider = newValue
-      memory.metadataProvider = newValue
+      recorder.metadataProvider = newValue
     }
   }
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { base[metadataKey: key] }
     set {
       base[metadataKey: key] = newValue
-      memory[metadataKey: key] = newValue
+      recorder[metadataKey: key] = newValue
     }
   }
 
   func log(event: LogEvent) {
-    base.log(event: event)
-    memory.log(event: event)
+    if event.level >= own ?? shared.current { base.log(event: event) }
+    if event.level >= Self.recorded { recorder.log(event: event) }
   }
 }

@@ -8,12 +8,16 @@ public struct LogDestination: Sendable {
   private let shared: SharedLogLevel
   private let journal: JournalConnection?
   /// The last lines, as a support bundle has them.
-  let recent = RecentLog()
+  let recorder: FlightRecorder
 
   /// Chooses by the configuration; `auto` means the journal when standard error leads to it.
   public init(_ section: LogSection, environment: [String: String]) {
     let level = SharedLogLevel(section.level.loggerLevel)
     shared = level
+    // systemd gives a colon list when a unit has several folders; the first is ours.
+    let folder = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+    let recorder = FlightRecorder(folder: folder)
+    self.recorder = recorder
     var journal: JournalConnection?
     switch section.format {
     case .journal: journal = try? JournalConnection()
@@ -23,8 +27,8 @@ public struct LogDestination: Sendable {
     }
     let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
     self.journal = journal
-    makeHandler = { [journal, recent] label in
-      let memory = StreamLogHandler(label: label, format: .logfmt) { recent.add($0) }
+    makeHandler = { [journal] label in
+      let memory = StreamLogHandler(label: label, format: .logfmt) { recorder.add($0) }
       if let journal {
         return LeveledLogHandler(
           JournalLogHandler(label: label, connection: journal), memory, level)

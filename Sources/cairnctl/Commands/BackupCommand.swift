@@ -25,7 +25,7 @@ struct BackupCommand: ParsableCommand {
   var label: String?
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "copying the store and checking the copy")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let reply = try client.call(BackupStore.self, .init(name: name, label: label))
     if shared.json { return try Output.json(reply) }

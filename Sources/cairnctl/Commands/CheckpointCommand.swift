@@ -18,7 +18,8 @@ struct CheckpointCommand: ParsableCommand {
   var name: String?
 
   func run() throws {
-    let reply = try shared.connect().call(CheckpointStore.self, .init(name: name))
+    let reply = try shared.connect(for: "moving the log into the file").call(
+      CheckpointStore.self, .init(name: name))
     if shared.json { try Output.json(reply) } else { lines(reply).forEach(Output.line) }
     if reply.after.bytes > 0 { throw ExitCode(75) }
   }

@@ -15,7 +15,7 @@ struct DrainCommand: ParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "bringing what is committed to the replicas")
     // The stores are closed after the passes.
     client.timeout = .seconds((shared.timeout ?? 30) + 30)
     let reply = try client.call(DrainDaemon.self, .init(timeout: shared.timeout))

@@ -23,7 +23,7 @@ struct PlanCommand: ParsableCommand {
   }
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "planning the next pass")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let reply = try client.call(PlanPass.self, .init(name: name, limit: limit == 20 ? nil : limit))
     if shared.json { return try Output.json(reply) }

@@ -23,7 +23,7 @@ struct PurgeCommand: ParsableCommand {
   var dryRun = false
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "removing what no replica needs any more")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let reply = try client.call(
       PurgeHistory.self,

@@ -24,7 +24,7 @@ struct RepairCommand: ParsableCommand {
   var dryRun = false
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "comparing the stores")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     var results: [RepairStores.RepairResult] = []
     try client.stream(

@@ -24,7 +24,8 @@ struct RestoreCommand: ParsableCommand {
   var dryRun = false
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(
+      for: dryRun ? "checking the backup" : "checking the backup and putting it in place")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let reply = try client.call(
       RestoreStore.self, .init(backup: backup, dryRun: dryRun ? true : nil))

@@ -44,7 +44,7 @@ struct RevertCommand: ParsableCommand {
   }
 
   func run() throws {
-    let client = try shared.connect()
+    let client = try shared.connect(for: "looking through the history")
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let reply = try client.call(
       RevertAuthor.self,

@@ -36,6 +36,21 @@ struct StoreAddCommand: ParsableCommand {
     name: .long, help: "The daemon's systemd credential with the password for PostgreSQL.")
   var credential: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The entities that it has, with their subentities, divided by commas (all).",
+      valueName: "names"))
+  var entities: String?
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Whether a store of an older version of the model is brought to this one.")
+  var migrate = true
+
+  @Flag(name: .long, help: "A start of the daemon waits for it.")
+  var required = false
+
   @Flag(name: .long, help: "Wait until the first sync is complete.")
   var wait = false
 
@@ -53,7 +68,10 @@ struct StoreAddCommand: ParsableCommand {
       AddStore.Parameters(
         name: name, type: type, location: path,
         direction: ReplicaStatus.Direction(rawValue: direction), schema: schema,
-        credential: credential))
+        credential: credential,
+        entities: entities?.split(separator: ",").map {
+          $0.trimmingCharacters(in: .whitespaces)
+        }, migrate: migrate ? nil : false, required: required ? true : nil))
     if wait { try follow(client) }
     if shared.json { return try Output.json(reply) }
     Output.line(

@@ -31,7 +31,8 @@ struct SupportBundleCommand: ParsableCommand {
     let path = file ?? "cairn-support-\(stamp).tar"
     // Before the daemon is asked; the writing below looks once more.
     if FileManager.default.fileExists(atPath: path) { throw Self.isThere(path) }
-    let reply = try shared.connect().call(GetSupportBundle.self, NoValues())
+    let reply = try shared.connect(for: "gathering the bundle").call(
+      GetSupportBundle.self, NoValues())
     let folder = "cairn-support-\(stamp)"
     let own = GetSupportBundle.File(name: "cairnctl.txt", text: "cairnctl \(CairnVersion.text)\n")
     var archive = TapeArchive()

@@ -8,7 +8,8 @@ struct WaitCommand: ParsableCommand {
     commandName: "wait",
     abstract: "Return when everything committed before now has arrived.",
     discussion: """
-      --timeout says how long (60 seconds when left out); then the exit code is 75. It is 1 when waiting \
+      With --after, what a token stands for is waited for instead: that of a save (insert, update and delete \
+      print it with --json) or of cairnctl history. --timeout says how long (60 seconds when left out); then the exit code is 75. It is 1 when waiting \
       longer does not help: records wait for a person, or stay where they are because a link goes in one \
       direction only.
       """)
@@ -21,9 +22,17 @@ struct WaitCommand: ParsableCommand {
     completion: .replicasOrAll)
   var replicas: [String] = []
 
+  @Option(
+    name: .customLong("after"),
+    help: ArgumentHelp(
+      "A token of the local store's history, or of a replica's.", valueName: "token"))
+  var token: String?
+
   func run() throws {
     let names = replicas.isEmpty || replicas.contains("all") ? nil : replicas
-    let reply = try Self.wait(for: names, by: shared.connect(), shared.timeout ?? 60)
+    let client = try shared.connect(
+      for: "waiting for \(names?.joined(separator: ", ") ?? "all replicas")")
+    let reply = try Self.wait(for: names, after: token, by: client, shared.timeout ?? 60)
     if shared.json { return try Output.json(reply) }
     Output.line(
       reply.reached.isEmpty
@@ -34,7 +43,7 @@ struct WaitCommand: ParsableCommand {
   ///
   /// - Parameter patience: Seconds.
   static func wait(
-    for names: [String]?, by client: ControlClient, _ patience: Double
+    for names: [String]?, after token: String? = nil, by client: ControlClient, _ patience: Double
   ) throws -> WaitForSync.Reply {
     let end = ContinuousClock.now + .seconds(patience)
     let unique = names.map { Set($0).sorted() }
@@ -44,7 +53,7 @@ struct WaitCommand: ParsableCommand {
     while true {
       do {
         return try client.call(
-          WaitForSync.self, WaitForSync.Parameters(name: one, names: several, timeout: left),
+          WaitForSync.self, .init(name: one, names: several, timeout: left, token: token),
           timeout: .seconds(left + 30))
       } catch let error as ControlError {
         guard case .notReady("starting", _) = error, ContinuousClock.now < end else { throw error }

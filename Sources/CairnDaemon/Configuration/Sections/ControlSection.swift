@@ -12,15 +12,18 @@ public struct ControlSection: Sendable, Hashable {
   public var adminGroup: UInt32?
   /// Connections at one time, all callers together.
   public var maxConnections: Int
+  /// Folders below which members of ``adminGroup`` may add replicas, besides those of the stores that are configured.
+  public var storeFolders: [String]
 
   public init(
     socket: String, statusGroup: UInt32? = nil, adminGroup: UInt32? = nil,
-    maxConnections: Int = 256
+    maxConnections: Int = 256, storeFolders: [String] = []
   ) {
     self.socket = socket
     self.statusGroup = statusGroup
     self.adminGroup = adminGroup
     self.maxConnections = maxConnections
+    self.storeFolders = storeFolders
   }
 
   static func read(_ reader: SectionReader, groups: GroupLookup) -> ControlSection? {
@@ -33,10 +36,18 @@ public struct ControlSection: Sendable, Hashable {
     let status = group("statusGroup", default: "cairn", reader, groups)
     let admin = group("adminGroup", default: "cairn-admin", reader, groups)
     let connections = reader.number("maxConnections", default: 256, in: 4...4096)
+    let folders = (reader.texts("storeFolders") ?? []).compactMap { text -> String? in
+      guard let folder = try? reader.expanded(text) else {
+        reader.report("storeFolders", "\"\(text)\" holds a variable that is not known")
+        return nil
+      }
+      return reader.absolutePath(folder, key: "storeFolders")
+    }
     reader.finish()
     return path.map {
       ControlSection(
-        socket: $0, statusGroup: status, adminGroup: admin, maxConnections: connections)
+        socket: $0, statusGroup: status, adminGroup: admin, maxConnections: connections,
+        storeFolders: folders)
     }
   }
 

@@ -87,6 +87,33 @@ extension HandlerTable {
 }
 
 extension OpenGroup {
+  /// The replica whose history a token is a place in; nil when it is the local store's.
+  ///
+  /// Reads stores.
+  ///
+  /// - Throws: ``CairnControl/ControlError``: it is no token, or of a store that is not open here, or the store has
+  ///   not come so far, as after it went back in time.
+  func replica(ofToken token: String) throws -> String? {
+    guard let place = HistoryPosition(token) else { throw ControlError.invalidParameter("token") }
+    func notThere(_ name: String, _ store: PersistentStore, _ reason: String) throws -> ControlError
+    {
+      .historyNotThere(name: name, reason: reason, oldest: try store.historyToken() ?? "")
+    }
+    let local = StoreReference.localName
+    guard let name = name(ofStore: place.store) else {
+      throw try notThere(local, self.local, "it is of no store that is open here")
+    }
+    let store = try self.store(named: name).store
+    let last = try store.capabilities.history?.lastTransactionNumber() ?? 0
+    guard place.number <= last else {
+      throw try notThere(
+        name, store,
+        "the store has come to transaction \(last) only; it went back in time, as a restored backup does"
+      )
+    }
+    return name == local ? nil : name
+  }
+
   /// The name of the store with that identifier, where it is one of the group.
   func name(ofStore identifier: String) -> String? {
     if local.identifier?.uppercased() == identifier { return StoreReference.localName }

@@ -1,5 +1,6 @@
 // Serves the methods of io.cairn.Sync that drive links.
 import CairnControl
+import CairnRecords
 import CairnSync
 
 extension HandlerTable {
@@ -18,7 +19,18 @@ extension HandlerTable {
       let asked = try parameters.names?.map { try group.replica(named: $0) }
       let names = try asked.map { Array(Set($0)).sorted() } ?? group.names(parameters.name)
       let start = ContinuousClock.now
-      try await Self.wait(for: names, in: group, timeout: .seconds(timeout))
+      var rest = names
+      if let token = parameters.token,
+        let source = try await Blocking.run({ try group.replica(ofToken: token) })
+      {
+        // The others get it from the local store.
+        try await Self.wait(for: [source], in: group, timeout: .seconds(timeout))
+        rest.removeAll { $0 == source }
+      }
+      if !rest.isEmpty {
+        let left = max(.zero, start + .seconds(timeout) - .now)
+        try await Self.wait(for: rest, in: group, timeout: left)
+      }
       return .init(reached: names, waited: (ContinuousClock.now - start) / .seconds(1))
     }
 

@@ -43,7 +43,12 @@ extension HandlerTable {
         parameters, model: group.coordinator.managedObjectModel, naming: group.naming)
       let context = group.newContext(named: "cairnctl")
       context.transactionAuthor = parameters.author ?? "cairnctl"
-      let reply = try await context.perform { try save.run(in: context, store: group.local) }
+      let reply = try await context.perform {
+        var reply = try save.run(in: context, store: group.local)
+        // Others' commits since then only move it further.
+        reply.token = try? group.local.historyToken()
+        return reply
+      }
       group.health.noteWritten()
       return reply
     }
