@@ -163,6 +163,7 @@ install: build
 	install -D -m 0644 systemd/cairnd.socket "$(DESTDIR)$(UNITDIR)/cairnd.socket"
 	install -D -m 0644 systemd/cairnd-metrics.socket "$(DESTDIR)$(UNITDIR)/cairnd-metrics.socket"
 	install -D -m 0644 systemd/cairnd-page.service "$(DESTDIR)$(UNITDIR)/cairnd-page.service"
+	install -m 0644 systemd/cairn-textfile.service systemd/cairn-textfile.timer "$(DESTDIR)$(UNITDIR)"
 	install -D -m 0644 systemd/system-preset/90-cairn.preset "$(DESTDIR)$(PREFIX)/lib/systemd/system-preset/90-cairn.preset"
 	install -D -m 0644 systemd/sysusers.d/cairn.conf "$(DESTDIR)$(PREFIX)/lib/sysusers.d/cairn.conf"
 	install -D -m 0644 systemd/cairn.catalog "$(DESTDIR)$(PREFIX)/lib/systemd/catalog/cairn.catalog"

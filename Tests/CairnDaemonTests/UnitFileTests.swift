@@ -32,8 +32,8 @@ import Testing
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
     arguments: [
-      ("unit.sh", 105), ("drop-ins.sh", 43), ("security.sh", 92), ("long-work.sh", 20),
-      ("page.sh", 23), ("handover.sh", 65), ("guide.sh", 105), ("bars.sh", 20), ("watchdog.sh", 27),
+      ("unit.sh", 105), ("drop-ins.sh", 43), ("security.sh", 105), ("long-work.sh", 20),
+      ("page.sh", 23), ("handover.sh", 73), ("guide.sh", 105), ("bars.sh", 20), ("watchdog.sh", 27),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {
     let products = try #require(Project.products, "build the products first")

@@ -71,6 +71,22 @@ cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
 systemctl stop cairnd.service cairnd.socket
 systemctl daemon-reload
 
+# Figures for node_exporter.
+textfile=/var/lib/prometheus/node-exporter/cairn.prom
+check "the units for node_exporter verify" systemd-analyze verify cairn-textfile.service cairn-textfile.timer
+equals "they are off until they are enabled" disabled "$(systemctl is-enabled cairn-textfile.timer)"
+mkdir -p "${textfile%/*}"
+systemctl start cairnd.service
+comes "the daemon serves" serving
+check "the timer starts" systemctl start cairn-textfile.timer
+comes "the figures are written" grep -q '^cairn_start_time_seconds' $textfile
+equals "for every collector to read" "644 root" "$(stat -c '%a %U' $textfile)"
+systemctl stop cairnd.service cairnd.socket
+written=$(stat -c %Y $textfile)
+check "without the daemon it is no failed unit" systemctl start cairn-textfile.service
+equals "and the old file tells its age" "$written" "$(stat -c %Y $textfile)"
+systemctl stop cairn-textfile.timer
+
 # Figures at a socket that systemd made: nothing of them is in the configuration.
 check "the unit of the socket for figures verifies" systemd-analyze verify cairnd-metrics.socket
 equals "it is off until it is enabled" disabled "$(systemctl is-enabled cairnd-metrics.socket)"

@@ -18,6 +18,8 @@ for mask in 0000 0077; do
   begins "it starts with the mask $mask" <<< "[Service]
 UMask=$mask"
   equals "its socket is for the group alone" "660 cairn cairn" "$(stat -c '%a %U %G' $socket)"
+  check "it reloads" systemctl reload cairnd.service
+  equals "and its socket is as it was" "660 cairn cairn" "$(stat -c '%a %U %G' $socket)"
   equals "in a folder that only it may write to" "755 cairn" "$(stat -c '%a %U' /run/cairnd)"
   contains "a stranger does not get in" "exit 69" "$(as stranger cairnctl status)"
 done

@@ -1,7 +1,9 @@
 // Many callers who all want what costs much, with the real daemon.
 import CairnControl
+import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: operations.md 4, "request floods".
@@ -41,6 +43,32 @@ import Testing
     #expect(outcomes.values.reduce(0, +) == 100)
     #expect(try await daemon.ctl("verify").code == 0, "nobody is turned away when it is over")
     #expect(!daemon.logText.contains("event=callFailed"))
+    #expect(await daemon.stop() == 0)
+  }
+  /// Specification: operations.md 4, "message too big".
+  @Test func messagesOfMoreThanOneMebibyteAreRefusedAndLeaveNothing() async throws {
+    let daemon = try Daemon(in: TemporaryFolder())
+    try await daemon.start()
+    let socket = daemon.socket
+    func send() async throws {
+      let answer = try await offPool {
+        let stream = try UnixStream(connectingTo: socket)
+        // The daemon may have closed it before all is written.
+        try? stream.write([UInt8](repeating: 0x20, count: (1 << 20) + 1), timeout: .patience)
+        return String(decoding: try stream.read(timeout: .patience), as: UTF8.self)
+      }
+      #expect(answer.contains("MessageTooLarge"))
+    }
+    let process = try daemon.status().pid
+    func memory() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+      return try #require(Int(line.split(separator: " ").dropFirst().first ?? ""))
+    }
+    for _ in 0..<5 { try await send() }
+    let before = try memory()
+    for _ in 0..<20 { try await send() }
+    #expect(try memory() - before < 8 * 1024, "KiB; twenty of them that stay would be 20 MiB")
     #expect(await daemon.stop() == 0)
   }
 }
