@@ -92,7 +92,6 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     reference.clear()
-    registry.context = nil
     let rows = registry.takeAbandonedRows(atLeast: 1)
     if !rows.isEmpty { reading.source?.releaseRows(rows) }
     let objects = registry.objects

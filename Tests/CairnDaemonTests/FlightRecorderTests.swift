@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test func theRecorderGetsDebugWhateverTheLogGetsAndNeverTrace() {
-    let (logged, recorded) = (Mutex<[String]>([]), Mutex<[String]>([]))
+    let logged = Mutex<[String]>([])
+    let recorded = Mutex<[String]>([])
     let shared = SharedLogLevel(.warning)
     let logger = Logger(label: "test") { _ in
       LeveledLogHandler(
@@ -93,8 +94,8 @@ import Testing
       atPath: runtime, withIntermediateDirectories: false)
     let daemon = try Daemon(
       in: folder,
-      Daemon.Setup(
-        extra: "log: {level: error}", environment: ["RUNTIME_DIRECTORY": "\(runtime):/other"]))
+      Daemon.Setup(environment: ["RUNTIME_DIRECTORY": "\(runtime):/other"]))
+    try daemon.reconfigure { $0.replacing("level: debug", with: "level: error") }
     try await daemon.start()
     let killed = try daemon.status().pid
     #expect(

@@ -41,4 +41,20 @@ check "it writes" try call -j $socket io.cairn.Data.Save '{"inserts":[{"entity":
 contains "it reads a stream" '"one"' "$(try call --more -j $socket io.cairn.Data.Fetch '{"entity":"Package"}')"
 contains "it gets errors by their names" org.varlink.service.ExpectedMore \
   "$(try call -j $socket io.cairn.Data.Fetch '{"entity":"Package"}' 2>&1)"
+# Every method, the one that ends the service last: an answer, or an error that has a name.
+methods=$(for file in /tmp/io.cairn.*.varlink; do
+  interface=${file#/tmp/}
+  sed -n "s/^method \([A-Za-z]*\).*/${interface%.varlink}.\1/p" "$file"
+done | sort -u | grep -v '\.Drain$')
+for method in $methods io.cairn.Daemon.Drain; do
+  # What goes on until the caller ends it is ended.
+  said=$(timeout 5 varlinkctl call --more -j $socket "$method" '{}' < /dev/null 2>&1)
+  code=$?
+  if [ $code = 0 ] || [ $code = 124 ] && [ -n "$said" ] || grep -qE 'io\.cairn\.|org\.varlink\.service\.' <<< "$said"; then
+    ok "it drives $method"
+  else
+    fail "it drives $method" "exit $code: $said"
+  fi
+done
+check "which are many" test "$(wc -w <<< "$methods")" -ge 40
 finish

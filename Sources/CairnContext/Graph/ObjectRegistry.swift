@@ -7,9 +7,8 @@ import Synchronization
 /// Objects are not kept alive by the registry; an object takes itself out when it goes. The last
 /// reference to an object may be given up on any thread, so the tables are guarded by a mutex, and
 /// a lookup hands out an object only if it is not being freed at that moment.
-// Unchecked: the tables are inside `state`; `retained` belongs to the context's queue; `context` is written once by the context's
-// initialiser and once by its `deinit`, which runs where objects are used as well: the library gives
-// up references to contexts on their own queues only, and so must programs.
+// Unchecked: the tables are inside `state`; `retained` belongs to the context's queue; `context` is written once, by the
+// context's initialiser, and a weak reference may be read while its object goes on another thread.
 final class ObjectRegistry: @unchecked Sendable {
   private struct State {
     var objects = ObjectTables()
@@ -25,7 +24,7 @@ final class ObjectRegistry: @unchecked Sendable {
   private let state = Mutex(State())
 
   /// The context; nil once it has gone.
-  nonisolated(unsafe) unowned(unsafe) var context: ManagedObjectContext?
+  nonisolated(unsafe) weak var context: ManagedObjectContext?
 
   /// Objects that are kept alive because the program wants all of them kept, or the next save to look
   /// at them.
