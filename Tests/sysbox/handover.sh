@@ -25,7 +25,7 @@ rm /run/cairnd/control
 signal KILL
 comes "a file that an operator removed is made again" is_another
 systemctl stop cairnd.service
-equals "nothing is left after a stop" "" "$(ls /run/cairnd 2> /dev/null)"
+equals "nothing is left after a stop but what the daemon did last" flight-recorder "$(ls /run/cairnd 2> /dev/null)"
 cairnctl --timeout $patience status > /tmp/out 2>&1
 equals "and nobody waits for a daemon that was stopped" 69 $?
 systemctl start cairnd.service
@@ -113,7 +113,7 @@ equals "and its socket outlives the scrapers" active "$(systemctl show -P Active
 cp /tmp/cairnd.yaml /etc/cairn/cairnd.yaml
 comes "a mended configuration is enough, there as well" is_ready
 systemctl stop cairnd.service cairnd-metrics.socket
-equals "and the socket goes with its unit" "" "$(ls /run/cairnd 2> /dev/null)"
+equals "and the socket goes with its unit" flight-recorder "$(ls /run/cairnd 2> /dev/null)"
 mkdir -p /etc/systemd/system/cairnd-metrics.socket.d
 printf '[Socket]\nListenStream=\nListenStream=127.0.0.1:9464\n' > /etc/systemd/system/cairnd-metrics.socket.d/address.conf
 systemctl daemon-reload

@@ -58,6 +58,7 @@ ReadWritePaths=/srv"
 adds() { as operator cairnctl store add "$1" sqlite "$2"; }
 contains "not in any folder" "control.storeFolders" "$(adds far /srv/stores/far.sqlite)"
 contains "beside the stores that are configured" "exit 0" "$(adds near /var/lib/cairn/near.sqlite)"
+mkdir -p /etc/cairn/cairnd.yaml.d
 echo 'control: {storeFolders: [/srv/stores]}' > /etc/cairn/cairnd.yaml.d/folders.yaml
 check "the folders are reloaded" systemctl reload cairnd.service
 contains "a folder on the way that a caller could exchange is refused" "belongs to the user" \

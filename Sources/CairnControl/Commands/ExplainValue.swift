@@ -43,7 +43,7 @@ public enum ExplainValue: ControlMethod {
       value: ?object,
       omitted: ?int,
       write: WriteExplanation,
-      rule: (unopposed, lastWriter, deleteWon, writeWon, united, discarded, reverted),
+      rule: (unopposed, lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted),
       superseded: []Conflict,
       standings: []Standing
     )
@@ -191,7 +191,7 @@ public enum ExplainValue: ControlMethod {
     public enum Rule: String, Codable, Sendable, CaseIterable {
       /// Its writer had seen everything that it replaced.
       case unopposed
-      case lastWriter, deleteWon, writeWon, united, discarded, reverted
+      case lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted
     }
 
     /// The record that has it: the one that was asked for, or a member whose reference makes it so.

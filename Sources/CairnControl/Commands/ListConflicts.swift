@@ -17,7 +17,7 @@ public enum ListConflicts: ControlMethod {
       entity: ?string,
       record: ?string,
       property: ?string,
-      rules: ?[](lastWriter, deleteWon, writeWon, united, discarded, reverted),
+      rules: ?[](lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted),
       after: ?string,
       limit: ?int
     ) -> (conflicts: []Conflict, next: ?string, damaged: int, away: []Away)
@@ -93,7 +93,7 @@ public struct JournaledConflictEntry: Codable, Sendable, Hashable {
       property: ?string,
       member: ?string,
       isPlace: bool,
-      rule: (lastWriter, deleteWon, writeWon, united, discarded, reverted),
+      rule: (lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted),
       lost: Write,
       won: Write,
       journals: []string
@@ -102,7 +102,7 @@ public struct JournaledConflictEntry: Codable, Sendable, Hashable {
 
   /// Why it lost.
   public enum Rule: String, Codable, Sendable, CaseIterable {
-    case lastWriter, deleteWon, writeWon, united, discarded, reverted
+    case lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted
   }
 
   public var id: String

@@ -31,6 +31,7 @@ extension JournaledConflictEntry.Rule {
     case .deleteWon: "the delete won over the write"
     case .writeWon: "the write won over the delete"
     case .united: "two records of one uniqueness constraint became one"
+    case .contradiction: "two values of one write: nothing tells which is right"
     case .discarded: "discarded in quarantine"
     case .reverted: "reverted by an operator"
     }

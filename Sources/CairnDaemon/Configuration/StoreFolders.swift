@@ -33,7 +33,7 @@ struct StoreFolders: Sendable {
         "it lies in none of the folders that control.storeFolders of the configuration allows; "
           + "root may use any")
     }
-    // Whoever could exchange a folder on the way could lead the daemon away.
+    // A user who could exchange a folder on the way could lead the daemon away.
     var way = folder
     while way.count > root.count {
       if let problem = FileTrust.problem(ofFolder: way, keepingOut: .world) {

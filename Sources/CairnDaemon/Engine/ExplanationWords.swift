@@ -34,6 +34,7 @@ extension WinningRule {
     case .conflict(.deleteWon): .deleteWon
     case .conflict(.writeWon): .writeWon
     case .conflict(.united): .united
+    case .conflict(.contradiction): .contradiction
     case .conflict(.discarded): .discarded
     case .conflict(.reverted): .reverted
     }

@@ -77,6 +77,7 @@ extension Conflict.Rule {
     case .deleteWon: .deleteWon
     case .writeWon: .writeWon
     case .united: .united
+    case .contradiction: .contradiction
     case .discarded: .discarded
     case .reverted: .reverted
     }
@@ -88,6 +89,7 @@ extension Conflict.Rule {
     case .deleteWon: self = .deleteWon
     case .writeWon: self = .writeWon
     case .united: self = .united
+    case .contradiction: self = .contradiction
     case .discarded: self = .discarded
     case .reverted: self = .reverted
     }

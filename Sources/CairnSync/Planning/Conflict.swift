@@ -3,6 +3,8 @@ public struct Conflict: Hashable, Sendable {
   /// Why it lost.
   public enum Rule: String, Sendable, Hashable, CaseIterable {
     case lastWriter, deleteWon, writeWon, united
+    /// Both are values of one write, as SQL past history and damage make them: the greater bytes were taken.
+    case contradiction
     /// An operator discarded what was quarantined.
     case discarded
     /// An operator took a write back.
@@ -42,6 +44,14 @@ public struct Conflict: Hashable, Sendable {
 
   /// Whether both values are of the same write: nothing but their bytes decided between them.
   var isOfOneWrite: Bool { losingStamp == winningStamp }
+
+  /// The same, lost by another rule.
+  func lost(by rule: Rule) -> Conflict {
+    Conflict(
+      record: record, entity: entity, property: property, losingValue: losingValue,
+      losingStamp: losingStamp, winningValue: winningValue, winningStamp: winningStamp, rule: rule,
+      member: member)
+  }
 
   /// The same, lost to another value.
   func won(by value: WireValue) -> Conflict {

@@ -10,8 +10,12 @@ extension ImportPlanner {
         continue
       }
       if isOneValue(conflict) { continue }
-      plan.conflicts.append(conflict)
-      if conflict.rule == .lastWriter, !isUnited(conflict.record) { plan.contradictions += 1 }
+      guard conflict.rule == .lastWriter, !isUnited(conflict.record) else {
+        plan.conflicts.append(conflict)
+        continue
+      }
+      plan.conflicts.append(conflict.lost(by: .contradiction))
+      plan.contradictions += 1
     }
   }
 

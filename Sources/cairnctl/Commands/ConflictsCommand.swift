@@ -38,7 +38,8 @@ struct ConflictListCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: "Only decided by this rule: lastWriter, deleteWon, writeWon, united, discarded, reverted."
+    help:
+      "Only decided by this rule: lastWriter, deleteWon, writeWon, united, contradiction, discarded, reverted."
   )
   var rule: [JournaledConflictEntry.Rule] = []
 

@@ -113,6 +113,7 @@ enum ExplanationText {
     case .deleteWon: "the delete won over a concurrent write"
     case .writeWon: "won over a concurrent delete"
     case .united: "came from a record of the same uniqueness constraint"
+    case .contradiction: "was taken from two values of one write, as nothing tells which is right"
     case .discarded: "stayed when an operator discarded another in quarantine"
     case .reverted: "an operator reverted another"
     }

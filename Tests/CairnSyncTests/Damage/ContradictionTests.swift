@@ -38,6 +38,7 @@ struct ContradictionTests {
     for daemon in [duet.here, duet.there] { #expect(try daemon.item("k", "value") == winner) }
     let journal = try await duet.there.engine.conflicts().conflicts.map(\.conflict)
     let lost = try #require(journal.first { $0.property == "value" })
+    #expect(lost.rule == .contradiction)
     #expect(lost.losingValue == .string(loser) && lost.winningValue == .string(winner))
     #expect(lost.losingStamp == lost.winningStamp)
     let known = try #require(try duet.there.engine.status().replicas[0].differences)
