@@ -58,8 +58,22 @@ import Testing
         "control.statusGroup", "control.adminGroup", "control.storeFolders", "replicas.nas",
         "replicas.usb", "sync.requiredWait", "backup.folder", "log.level",
       ])
-    #expect(live.needingRestart.isEmpty && !live.isEngineConcerned)
+    #expect(live.needingRestart.isEmpty && !live.isEngineConcerned && live.isKeeperConcerned)
     #expect(changes { $0.replicas = [] }.keys == ["replicas.nas"])
+  }
+
+  /// What takes each of them in reads it from the configuration that the keeper has.
+  @Test func theKeeperGetsAllButRolesAndTheLevelOfTheLog() {
+    let changes: [(inout DaemonConfiguration) -> Void] = [
+      { $0.control.storeFolders = ["/mnt"] }, { $0.backup.folder = "/copies" },
+      { $0.sync.requiredWait = .zero }, { $0.replicas = [] }, { $0.sync.retention = .seconds(1) },
+    ]
+    for change in changes { #expect(self.changes(change).isKeeperConcerned) }
+    let others: [(inout DaemonConfiguration) -> Void] = [
+      { $0.control.statusGroup = 7 }, { $0.control.adminGroup = 8 }, { $0.log.level = .debug },
+      { _ in },
+    ]
+    for change in others { #expect(!self.changes(change).isKeeperConcerned) }
   }
 
   @Test func whatConcernsEveryLinkTakesAnotherEngine() {

@@ -8,6 +8,8 @@ struct ConfigurationChanges: Sendable, Hashable {
   private(set) var needingRestart: [String] = []
   /// Whether links have to be made anew by another engine.
   private(set) var isEngineConcerned = false
+  /// Whether the keeper of the engine needs the new ones: what it is not, roles and the log take by themselves.
+  private(set) var isKeeperConcerned = false
 
   init(from old: DaemonConfiguration, to new: DaemonConfiguration) {
     func fixed<Value: Equatable>(_ key: String, _ path: KeyPath<DaemonConfiguration, Value>) {
@@ -15,23 +17,30 @@ struct ConfigurationChanges: Sendable, Hashable {
       keys.append(key)
       needingRestart.append(key)
     }
-    func live<Value: Equatable>(_ key: String, _ path: KeyPath<DaemonConfiguration, Value>) {
+    func outside<Value: Equatable>(_ key: String, _ path: KeyPath<DaemonConfiguration, Value>) {
       if old[keyPath: path] != new[keyPath: path] { keys.append(key) }
+    }
+    func live<Value: Equatable>(_ key: String, _ path: KeyPath<DaemonConfiguration, Value>) {
+      guard old[keyPath: path] != new[keyPath: path] else { return }
+      keys.append(key)
+      isKeeperConcerned = true
     }
     func sync<Value: Equatable>(_ key: String, _ path: KeyPath<SyncSection, Value>) {
       guard old.sync[keyPath: path] != new.sync[keyPath: path] else { return }
       keys.append("sync.\(key)")
-      isEngineConcerned = true
+      (isEngineConcerned, isKeeperConcerned) = (true, true)
     }
     fixed("model", \.model)
     fixed("control.socket", \.control.socket)
-    live("control.statusGroup", \.control.statusGroup)
-    live("control.adminGroup", \.control.adminGroup)
+    outside("control.statusGroup", \.control.statusGroup)
+    outside("control.adminGroup", \.control.adminGroup)
     fixed("control.maxConnections", \.control.maxConnections)
     live("control.storeFolders", \.control.storeFolders)
     fixed("local.path", \.local.path)
     fixed("local.durability", \.local.durability)
     addReplicas(old.replicas, new.replicas)
+    // Their order is none of the keys.
+    if old.replicas != new.replicas { isKeeperConcerned = true }
     sync("conflict.default", \.defaultConflict)
     sync("conflict.entities", \.entityConflicts)
     sync("maxClockSkew", \.maxClockSkew)
@@ -46,7 +55,7 @@ struct ConfigurationChanges: Sendable, Hashable {
     live("backup.folder", \.backup.folder)
     fixed("metrics.socket", \.metrics.socket)
     fixed("metrics.address", \.metrics.address)
-    live("log.level", \.log.level)
+    outside("log.level", \.log.level)
     fixed("log.format", \.log.format)
   }
 

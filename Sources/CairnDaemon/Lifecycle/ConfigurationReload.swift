@@ -67,9 +67,8 @@ actor ConfigurationReload {
       ])
     }
     do {
-      if changes.isEngineConcerned || new.replicas != old.replicas || new.backup != old.backup
-        || changes.keys.isEmpty
-      {
+      // Where nothing has changed, an engine that is missing is tried.
+      if changes.isKeeperConcerned || changes.keys.isEmpty {
         try await keeper.take(new, exchanging: changes.isEngineConcerned)
       }
     } catch {
