@@ -166,6 +166,9 @@ public final class SyncEngine: Sendable {
     link.close()
   }
 
+  /// How long a step is left to itself when the engine ends: one that waits for a machine in silence is given up then.
+  private static let patience = Duration.seconds(2)
+
   /// Ends all links after the steps that are running, and closes the replicas' stores.
   public func stop() async {
     let links = state.withLock { state -> [Link] in
@@ -173,9 +176,14 @@ public final class SyncEngine: Sendable {
       defer { state.links = [:] }
       return Array(state.links.values)
     }
+    let hurry = Task {
+      guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+      for link in links { link.store?.capabilities.resources?.abandonWaits() }
+    }
     await withTaskGroup(of: Void.self) { group in
       for link in links { group.addTask { await link.stop() } }
     }
+    hurry.cancel()
     for link in links { link.close() }
     let listeners = state.withLock { state in
       defer { state.listeners = [:] }

@@ -63,6 +63,11 @@ struct BatchAttempt {
       // Another program has just made a row that leads to one that goes.
       rollBack()
       return nil
+    } catch let failure as PostgreSQLFailure where PostgreSQLHistoryTables.isOfKeys(failure) {
+      rollBack()
+      try connection.run(PostgreSQLHistoryTables.keysGoingOn(in: content.schema.name).text)
+      if request.isRepeatable { return nil }
+      throw failure
     } catch {
       rollBack()
       throw error

@@ -26,6 +26,8 @@ package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomRe
   package var idleTransactionTimeout = Duration.seconds(120)
   /// How long after ``statementTimeout`` an answer may still arrive.
   package var networkPatience = Duration.seconds(15)
+  /// Shared by the connections of a store that is open; nil where nothing ends a wait before its time.
+  var abandonment: Abandonment?
 
   /// libpq's settings by keyword, without those that libpq takes from elsewhere.
   private let keywords: [String: String]

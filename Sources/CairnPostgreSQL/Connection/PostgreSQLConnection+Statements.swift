@@ -103,7 +103,7 @@ extension PostgreSQLConnection {
     _ key: StatementCache.Key, _ parameters: ParameterList
   ) throws -> String {
     if let name = statements.name(of: key) { return name }
-    let name = statements.newName()
+    let name = statements.newName(of: key)
     try check(libpq.sendPrepare(handle, name, key.text, parameters.count, key.types))
     _ = try finishStatement()
     statements.note(key, preparedAs: name)
@@ -195,7 +195,7 @@ final class StatementPipeline {
     let key = StatementCache.Key(statement.text, parameters)
     var name = connection.statements.name(of: key) ?? pending[key]
     if name == nil {
-      let new = connection.statements.newName()
+      let new = connection.statements.newName(of: key)
       try connection.check(
         libpq.sendPrepare(
           connection.handle, new, statement.text, parameters.count, parameters.types))

@@ -27,12 +27,16 @@ package final class PostgreSQLConnection: @unchecked Sendable {
     self.libpq = libpq
     self.settings = settings
     let parameters = settings.parameters
-    let opened = Self.withTerminatedList(parameters.map(\.keyword)) { keywords in
-      Self.withTerminatedList(parameters.map(\.value)) { values in
-        libpq.connect(keywords, values, 0)
+    let connect = { @Sendable in
+      Self.withTerminatedList(parameters.map(\.keyword)) { keywords in
+        Self.withTerminatedList(parameters.map(\.value)) { values in
+          Abandonment.Handle(connection: libpq.connect(keywords, values, 0))
+        }
       }
     }
-    guard let opened else {
+    let attempt = settings.abandonment.map { $0.connecting(libpq, connect) } ?? connect()
+    guard let attempt else { throw Self.abandoned.error("open", settings.description) }
+    guard let opened = attempt.connection else {
       throw PostgreSQLFailure(.client, "libpq has no memory for a connection")
         .error("open", settings.description)
     }
@@ -47,7 +51,7 @@ package final class PostgreSQLConnection: @unchecked Sendable {
         throw PostgreSQLFailure(.client, settings.redacted(message))
       }
       try checkVersion()
-      server = try SessionSetup(settings: settings).run(on: self)
+      (server, backendProcess) = try SessionSetup(settings: settings).run(on: self)
     } catch let failure as PostgreSQLFailure {
       throw failure.error("open", settings.description)
     }
@@ -75,7 +79,10 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   }
 
   /// The number of the process that serves the session at the server.
-  package var backendProcess: Int32 { libpq.backendProcess(handle) }
+  package private(set) var backendProcess: Int32 = 0
+
+  /// Whether a pooler stands before the server: it gives its clients numbers of its own.
+  var isPooled: Bool { backendProcess != libpq.backendProcess(handle) }
 
   /// The descriptor of the session's socket, to wait for what the server sends.
   var socket: Int32 { libpq.socket(handle) }
@@ -141,7 +148,8 @@ package final class PostgreSQLConnection: @unchecked Sendable {
     let deadline = answerDeadline()
     while true {
       let now = MonotonicClock.nanoseconds
-      let look = min(deadline ?? .max, now &+ Self.lookInterval)
+      let interval = settings.abandonment == nil ? Self.lookInterval : Self.eagerInterval
+      let look = min(deadline ?? .max, now &+ interval)
       do {
         let ready = try events.wait(on: socket, until: look)
         if !ready.isEmpty {
@@ -151,6 +159,7 @@ package final class PostgreSQLConnection: @unchecked Sendable {
       } catch {
         throw lose(PostgreSQLFailure(.lost, "\(error)"))
       }
+      if settings.abandonment?.isOn == true { throw lose(Self.abandoned) }
       guard let deadline else { continue }
       if MonotonicClock.nanoseconds >= deadline {
         throw lose(PostgreSQLFailure(.lost, "the server gave no answer in time"))
@@ -162,6 +171,9 @@ package final class PostgreSQLConnection: @unchecked Sendable {
 
   /// In nanoseconds.
   private static let lookInterval: UInt64 = 1_000_000_000
+  private static let eagerInterval = UInt64(Abandonment.look.wholeNanoseconds)
+  private static let abandoned = PostgreSQLFailure(
+    .lost, "the server gave no answer before the store was closed")
 
   /// Takes in what the server has sent.
   ///

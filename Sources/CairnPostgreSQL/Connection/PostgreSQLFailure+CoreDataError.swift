@@ -57,7 +57,11 @@ extension PostgreSQLFailure {
       return (
         .persistentStoreSave,
         "The role lacks a right: the owner of what is named can GRANT it, or make a schema that is the role's (CREATE "
-          + "SCHEMA … AUTHORIZATION …)."
+          + "SCHEMA … AUTHORIZATION …). Where row security hides rows, the role needs BYPASSRLS: a store has all of them."
+      )
+    case SQLState.unknownStatement, SQLState.duplicateStatement:
+      return (
+        .persistentStoreOperation, "Another client was given the session. \(PoolerCheck.advice)"
       )
     case SQLState.readOnlyTransaction:
       return (
@@ -96,12 +100,14 @@ extension PostgreSQLFailure {
         "A row would lead to one that is not there, which another program may just have deleted; nothing was "
           + "written. Refresh the objects, mend the relationship and save again."
       )
-    case SQLState.notNullViolation, SQLState.checkViolation:
+    case SQLState.notNullViolation, SQLState.checkViolation, SQLState.exclusionViolation,
+      SQLState.viewViolation, SQLState.raised:
       return (
         .managedObjectValidation,
-        "The database has a rule of its own that refuses it: a constraint that another program made."
+        "The database has a rule of its own that refuses it: a constraint or a trigger that another program made."
       )
-    case SQLState.numberOutOfRange, SQLState.invalidBytes:
+    case SQLState.numberOutOfRange, SQLState.dateOutOfRange, SQLState.textTooLong,
+      SQLState.invalidBytes:
       return (.managedObjectValidation, "The value does not fit the column.")
     case SQLState.limitExceeded:
       return (

@@ -78,7 +78,8 @@ package struct PostgreSQLTransaction {
       // A transaction that wrote nothing has no ID, and ends either way with nothing done.
       guard let identifier else { throw failure }
       let inquiry = OutcomeInquiry(
-        identifier: identifier, process: connection.backendProcess, server: connection.server)
+        identifier: identifier, process: connection.backendProcess, server: connection.server,
+        abandonment: connection.settings.abandonment)
       switch try inquiry.outcome(reconnect: reconnect) {
       case .committed: return nil
       case .rolledBack: throw failure
@@ -108,6 +109,8 @@ struct OutcomeInquiry {
   let server: ServerFacts
   /// How long the server may take to notice that the session is gone.
   var patience = Duration.seconds(30)
+  /// Ends the inquiry before its time.
+  var abandonment: Abandonment?
 
   /// - Throws: What keeps the question from being asked, as long as ``patience`` lasts and longer.
   func outcome(
@@ -124,7 +127,7 @@ struct OutcomeInquiry {
         // A server that recovers is back in a while.
         trouble = error
       }
-      if MonotonicClock.nanoseconds >= deadline {
+      if abandonment?.isOn == true || MonotonicClock.nanoseconds >= deadline {
         if let trouble { throw trouble }
         return .unknown
       }

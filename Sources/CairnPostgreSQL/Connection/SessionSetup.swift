@@ -32,18 +32,29 @@ struct SessionSetup {
   ///
   /// Statements name the schema of each table and function. A search path without any schema that others may write
   /// to keeps operators, which have none, from meaning anything else.
-  private var values: [(name: String, value: String)] {
-    [
+  ///
+  /// - Parameter version: That of the server.
+  private func values(at version: Int32) -> [(name: String, value: String)] {
+    let patience =
+      (version >= 14_00_00 ? ["idle_session_timeout"] : [])
+      + (version >= 17_00_00 ? ["transaction_timeout"] : [])
+    return [
       ("search_path", "pg_catalog, pg_temp"),
       ("TimeZone", "UTC"),
       ("standard_conforming_strings", "on"),
+      ("transform_null_equals", "off"),
       ("default_transaction_read_only", "off"),
+      ("default_transaction_isolation", "read committed"),
+      // Rows that a policy hides would be taken for deleted ones; now they are an error.
+      ("row_security", "off"),
       // Triggers that record the changes of other programs leave those of this session alone.
       (SQLCapture.ownSessions, "on"),
       ("statement_timeout", settings.statementTimeout.map { "\($0.milliseconds)ms" } ?? "0"),
       ("lock_timeout", "\(settings.lockTimeout.milliseconds)ms"),
       ("idle_in_transaction_session_timeout", "\(settings.idleTransactionTimeout.milliseconds)ms"),
     ]
+      // A session that listens says nothing for hours, and a first sync or a generation takes its time.
+      + patience.map { ($0, "0") }
   }
 
   /// Has the server notice, as soon as this side does, that the network is gone.
@@ -73,7 +84,12 @@ struct SessionSetup {
     return keepalives + [setting(name, value)]
   }()
 
-  func run(on connection: PostgreSQLConnection) throws -> ServerFacts {
+  /// - Returns: What is known of the server, and the number of the process that serves the session, as it says itself.
+  func run(
+    on connection: PostgreSQLConnection
+  ) throws -> (facts: ServerFacts, process: Int32) {
+    let version = connection.libpq.serverVersion(connection.handle)
+    let values = values(at: version)
     var parameters = ParameterList()
     for (name, value) in values {
       parameters.append(name)
@@ -88,11 +104,11 @@ struct SessionSetup {
         + "pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8) END, "
         + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
         + "(SELECT CAST(pg_catalog.date_part('epoch', stats_reset) AS pg_catalog.text) "
-        + "FROM pg_catalog.pg_stat_bgwriter), pg_catalog.current_setting('server_encoding'), "
+        + "FROM pg_catalog.pg_stat_bgwriter), pg_catalog.current_setting('server_encoding'), pg_catalog.pg_backend_pid(), "
         + (calls + Self.liveness).joined(separator: ", "), parameters, isKept: false)
     try check(encoding: rows.text(0, 4))
     var facts = ServerFacts()
-    facts.version = Int(connection.libpq.serverVersion(connection.handle))
+    facts.version = Int(version)
     facts.isInRecovery = rows.flag(0, 0) ?? false
     facts.timeline = rows.text(0, 1)
     facts.statisticsSince = rows.text(0, 3)
@@ -101,7 +117,7 @@ struct SessionSetup {
         "SELECT system_identifier FROM pg_catalog.pg_control_system()", isKept: false)
       facts.systemIdentifier = system.integer(0, 0)
     }
-    return facts
+    return (facts, Int32(truncatingIfNeeded: rows.integer(0, 5) ?? 0))
   }
 
   /// Refuses a database that does not keep texts as Unicode: it lacks characters, or does not know where one ends, and its

@@ -12,6 +12,16 @@ struct StatementCache {
       self.text = text
       types = parameters.types
     }
+
+    /// Stand for the text and the types.
+    fileprivate var digits: String {
+      // FNV-1a from two beginnings: the same in every process, unlike Swift's hashes.
+      [UInt64(0xcbf2_9ce4_8422_2325), 0x8422_2325_cbf2_9ce4].map { start in
+        var hash = text.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        for type in types { hash = (hash ^ UInt64(type)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 36)
+      }.joined()
+    }
   }
 
   private struct Entry {
@@ -20,7 +30,8 @@ struct StatementCache {
   }
   private var entries: [Key: Entry] = [:]
   private var uses = 0
-  private var names = 0
+  /// How often a text was forgotten that the server still has under its last name.
+  private var forgotten: [Key: Int] = [:]
 
   var count: Int { entries.count }
 
@@ -32,9 +43,12 @@ struct StatementCache {
   }
 
   /// A name that the session has not used.
-  mutating func newName() -> String {
-    names += 1
-    return "cairn_\(names)"
+  ///
+  /// It follows from the text: should a pooler hand the session to another program, a name never means another
+  /// statement there.
+  func newName(of key: Key) -> String {
+    let name = "cairn_\(key.digits)"
+    return forgotten[key].map { "\(name)_\($0)" } ?? name
   }
 
   mutating func note(_ key: Key, preparedAs name: String) {
@@ -42,7 +56,9 @@ struct StatementCache {
     entries[key] = Entry(name: name, lastUse: uses)
   }
 
-  mutating func forget(_ key: Key) { entries[key] = nil }
+  mutating func forget(_ key: Key) {
+    if entries.removeValue(forKey: key) != nil { forgotten[key, default: 0] += 1 }
+  }
 
   /// Takes the texts out that were not used for the longest time, where there are too many.
   ///

@@ -74,9 +74,35 @@ enum PostgreSQLHistoryTables {
       Statement(
         "INSERT INTO \(place(transactions, in: schema)) "
           + "(key, number, committed, seconds, author, context, bundle, process) "
-          + "SELECT currval(\(sequence(keys, in: schema))), nextval(\(sequence(numbers, in: schema))), "
+          + "SELECT currval(\(sequence(keys, in: schema))), \(nextNumber(in: schema)), "
           + "to_timestamp($1 + 978307200), $1, $2, $3, $4, $5 RETURNING number", parameters),
     ]
+  }
+
+  /// Draws the number of a commit: always a later one than any that readers may have noted, also where the sequence was
+  /// left behind when the tables were copied, as logical replication does.
+  static func nextNumber(in schema: SchemaName) -> String {
+    let numbers = sequence(numbers, in: schema)
+    let last =
+      "(SELECT greatest(purged, (SELECT max(number) FROM \(place(transactions, in: schema))), 0) "
+      + "FROM \(place(BookkeepingTables.store, in: schema)))"
+    return "CASE WHEN nextval(\(numbers)) > \(last) THEN currval(\(numbers)) "
+      + "ELSE setval(\(numbers), \(last) + 1) END"
+  }
+
+  /// Has the keys of transactions go on behind those that there are.
+  static func keysGoingOn(in schema: SchemaName) -> Statement {
+    let keys = sequence(keys, in: schema)
+    return Statement(
+      "SELECT max(nextval(\(keys))) FROM generate_series(1, "
+        + "(SELECT max(key) FROM \(place(transactions, in: schema))) "
+        + "- coalesce(pg_sequence_last_value(\(keys)), 0))")
+  }
+
+  /// Whether a transaction has drawn a key that another one has: the sequence did not come along when the tables were
+  /// copied.
+  static func isOfKeys(_ failure: PostgreSQLFailure) -> Bool {
+    failure.constraint == "\(transactions)_pkey" || failure.constraint == "\(changes)_pkey"
   }
 }
 
@@ -84,6 +110,8 @@ enum PostgreSQLHistoryTables {
 enum TransactionLock: String {
   /// Alone for those who change what the schema is, shared for those who write rows.
   case schema
+  /// For those who have a sequence go on behind the rows.
+  case sequences
   /// For those who commit with a number.
   case history
 

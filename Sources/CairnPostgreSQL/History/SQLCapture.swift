@@ -4,7 +4,8 @@ import CairnStore
 
 /// The functions and triggers that record in history what other programs write with plain SQL.
 ///
-/// They work by the statement, not by the row, and leave Cairn's own sessions alone, which record what they do themselves.
+/// They work by the statement, not by the row, and leave what Cairn's own sessions do alone, which record that themselves; but
+/// not what triggers of other programs do meanwhile.
 /// The number of such a transaction is drawn by a trigger that the server runs at the commit. The functions have their
 /// owner's rights, so that a role that may write a table needs none on history.
 struct SQLCapture {
@@ -17,21 +18,21 @@ struct SQLCapture {
 
   init(schema: PostgreSQLSchema) { self.schema = schema }
 
-  private static let prefix = "cairn_capture_"
+  static let prefix = "cairn_capture_"
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
   private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
   private static let version = SQLText.name(PostgreSQLSchemaBuilder.version)
   private static let isForeign =
-    "pg_catalog.current_setting('\(ownSessions)', true) IS DISTINCT FROM 'on'"
-  private static let declaration =
-    "LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+    "(pg_catalog.current_setting('\(ownSessions)', true) IS DISTINCT FROM 'on' "
+    + "OR pg_catalog.pg_trigger_depth() > 0)"
 
   private func place(_ name: String) -> String { SQLText.name(schema.name.text, name) }
 
   /// - Parameter body: As any text, since names of a model are in it.
   private func function(_ name: String, returns type: String = "trigger", _ body: String) -> String
   {
-    "CREATE FUNCTION \(name)() RETURNS \(type) \(Self.declaration) AS \(SQLText.literal(body))"
+    "CREATE FUNCTION \(name)() RETURNS \(type) \(StoreFunctions.declaration) "
+      + "AS \(SQLText.literal(body))"
   }
 
   /// Everything, into a store that has none of it.
@@ -59,6 +60,9 @@ struct SQLCapture {
     let setting = "'cairn.key_\(digits)'"
     let now = "date_part('epoch', clock_timestamp()) - 978307200"
     let (begin, number) = (place(Self.prefix + "key"), place(Self.prefix + "number"))
+    // A session of Cairn may be under way, for which the last key that it drew is the one of its own changes.
+    let keys = PostgreSQLHistoryTables.sequence(
+      PostgreSQLHistoryTables.changeNumbers, in: schema.name)
     return [
       function(
         begin, returns: "bigint",
@@ -66,7 +70,11 @@ struct SQLCapture {
         DECLARE known text := current_setting(\(setting), true); fresh bigint;
         BEGIN
           IF known <> '' THEN RETURN known::bigint; END IF;
-          fresh := nextval(\(PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.keys, in: schema.name)));
+          fresh := -nextval(\(keys));
+          IF EXISTS (SELECT 1 FROM \(transactions) WHERE key = fresh) THEN
+            PERFORM nextval(\(keys)) FROM generate_series(1, fresh - (SELECT min(key) FROM \(transactions)));
+            fresh := -nextval(\(keys));
+          END IF;
           PERFORM set_config(\(setting), fresh::text, true);
           INSERT INTO \(transactions) (key, committed, seconds, author, process)
             VALUES (fresh, clock_timestamp(), \(now), nullif(current_setting('cairn.author', true), ''),
@@ -79,14 +87,15 @@ struct SQLCapture {
         number,
         """
         BEGIN
+          \(StoreFunctions.guarding(schema.name))
           IF current_setting('synchronous_commit') = 'off' THEN
             PERFORM set_config('synchronous_commit', 'local', true);
           END IF;
           PERFORM pg_advisory_xact_lock(hashtextextended(\(SQLText.literal("cairn history \(schema.name.text)")), 0));
           UPDATE \(transactions) SET committed = clock_timestamp(), seconds = \(now),
-            number = nextval(\(PostgreSQLHistoryTables.sequence(PostgreSQLHistoryTables.numbers, in: schema.name)))
+            number = \(PostgreSQLHistoryTables.nextNumber(in: schema.name))
             WHERE key = NEW.key AND number IS NULL;
-        PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '')
+          PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '')
           FROM \(place(BookkeepingTables.store)) s WHERE s.announces;
           RETURN NULL;
         END
@@ -115,6 +124,7 @@ struct SQLCapture {
         """
         <<cairn>> DECLARE tx bigint;
         BEGIN
+          \(StoreFunctions.guarding(schema.name))
           IF NOT EXISTS (\(whole)) THEN RETURN NULL; END IF;
           tx := \(begin);
           \(body.joined(separator: ";\n  "));
@@ -172,7 +182,7 @@ struct SQLCapture {
       + trigger(
         "UPDATE", on: table, tables: "OLD TABLE AS o NEW TABLE AS n",
         whole:
-          "SELECT 1 FROM o FULL JOIN n ON n.\(key) = o.\(key) WHERE ROW(o.*) IS DISTINCT FROM ROW(n.*)",
+          "SELECT 1 FROM o FULL JOIN n ON n.\(key) = o.\(key) WHERE \(differs(in: table, "o", "n"))",
         [update] + movedOwners(of: table) + reorderedOwners(of: table))
       + versions(of: table)
   }
@@ -200,26 +210,33 @@ struct SQLCapture {
     return "array_remove(ARRAY[\(list.joined(separator: ", "))]::text[], NULL)"
   }
 
-  /// A change counts for optimistic locking, as a save does.
-  private mutating func versions(of table: PostgreSQLTable) -> [String] {
-    let name = place(names.unique("\(Self.prefix)\(table.name)_version"))
-    let version = Self.version
+  /// The condition that two rows differ in what is the store's, and not computed: a column that an administrator has
+  /// added may be of a type without equality.
+  private func differs(in table: PostgreSQLTable, _ old: String, _ new: String) -> String {
     let columns = table.columns.filter { $0.origin.role != .version && !schema.isDerived($0) }
     func list(_ row: String) -> String {
       columns.map { "\(row).\(SQLText.name($0.name))" }.joined(separator: ", ")
     }
+    return "ROW(\(list(old))) IS DISTINCT FROM ROW(\(list(new)))"
+  }
+
+  /// A change counts for optimistic locking, as a save does.
+  private mutating func versions(of table: PostgreSQLTable) -> [String] {
+    let name = place(names.unique("\(Self.prefix)\(table.name)_version"))
+    let version = Self.version
     return [
       function(
         name,
         """
         BEGIN
+          \(StoreFunctions.guarding(schema.name))
           NEW.\(version) := OLD.\(version) + 1;
           RETURN NEW;
         END
         """),
       "CREATE TRIGGER cairn_version BEFORE UPDATE ON \(place(table.name)) FOR EACH ROW "
-        + "WHEN (OLD.\(version) = NEW.\(version) AND ROW(\(list("OLD"))) IS DISTINCT FROM "
-        + "ROW(\(list("NEW"))) AND \(Self.isForeign)) "
+        + "WHEN (OLD.\(version) = NEW.\(version) AND \(differs(in: table, "OLD", "NEW")) "
+        + "AND \(Self.isForeign)) "
         + "EXECUTE FUNCTION \(name)()",
     ]
   }

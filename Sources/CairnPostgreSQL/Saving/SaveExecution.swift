@@ -67,6 +67,10 @@ struct SaveExecution {
       return .saved(SaveReceipt(snapshots: snapshots, transactionNumber: number))
     } catch let failure as PostgreSQLFailure where failure.state == .uniqueViolation {
       rollBack()
+      if PostgreSQLHistoryTables.isOfKeys(failure) {
+        try connection.run(PostgreSQLHistoryTables.keysGoingOn(in: content.schema.name).text)
+        return nil
+      }
       let outcome = try blame(failure.constraint)
       // A constraint that another program made is an error of its own.
       if outcome == nil, failure.constraint.map({ isOwn($0) }) != true { throw failure }

@@ -36,10 +36,9 @@ struct SequenceReservation {
     let tables = entities.map { schema.sql.entity($0).table }
     var keys: [String: [Int64]] = [:]
     let counts = Dictionary(grouping: tables, by: { $0 }).sorted { $0.key < $1.key }
-    let results = try connection.run(
-      counts.map { drawing($0.value.count, of: $0.key, "nextval") })
+    let results = try draw(counts.map { ($0.key, $0.value.count) }, "n")
     for ((table, _), rows) in zip(counts, results) {
-      keys[table] = (0..<rows.count).compactMap { rows.integer($0, 0) }.reversed()
+      keys[table] = (0..<rows.count).compactMap { rows.integer($0, 1) }.reversed()
     }
     return try zip(entities, tables).map { entity, table in
       guard let key = keys[table]?.popLast(),
@@ -61,10 +60,9 @@ struct SequenceReservation {
     for _ in 0..<attempts {
       let missing = counts.filter { $0.value > 0 && next[$0.key] == nil }.sorted { $0.key < $1.key }
       if missing.isEmpty { break }
-      let results = try connection.run(
-        missing.map { drawing($0.value, of: $0.key, "min(nextval), max(nextval)") })
+      let results = try draw(missing.map { ($0.key, $0.value) }, "min(n), max(n)")
       for ((table, count), rows) in zip(missing, results) {
-        guard let first = rows.integer(0, 0), let last = rows.integer(0, 1),
+        guard let first = rows.integer(0, 1), let last = rows.integer(0, 2),
           last &- first &+ 1 == Int64(count)
         else { continue }
         next[table] = first
@@ -83,15 +81,61 @@ struct SequenceReservation {
     return firsts
   }
 
-  private func drawing(_ count: Int, of table: String, _ columns: String) -> Statement {
+  /// Draws keys of tables.
+  ///
+  /// A sequence that is behind its rows goes on after them, and is drawn from anew: the two come apart where rows are
+  /// copied without it, as logical replication and a dump of data alone do, and where SQL gives rows keys of its own.
+  ///
+  /// - Returns: For each table the columns, behind one of ``drawing(_:of:_:)``.
+  private func draw(
+    _ counts: [(table: String, count: Int)], _ columns: String
+  ) throws -> [PostgreSQLRows] {
+    var results = try connection.run(counts.map { drawing($0.count, of: $0.table, columns) })
+    let behind = results.indices.filter { results[$0].integer(0, 0) != nil }
+    if behind.isEmpty { return results }
+    try connection.run(
+      [TransactionLock.sequences.statement(of: schema.name)]
+        + behind.map { goingOn(behindRowsOf: counts[$0].table) })
+    let again = try connection.run(
+      behind.map { drawing(counts[$0].count, of: counts[$0].table, columns) })
+    for (place, rows) in zip(behind, again) { results[place] = rows }
+    return results
+  }
+
+  private func parameters(of table: String) -> ParameterList {
     var parameters = ParameterList()
     parameters.append(schema.place(ofTable: table))
     parameters.append(PostgreSQLSchemaBuilder.identifier)
+    return parameters
+  }
+
+  private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
+  private static let sequence =
+    "(SELECT pg_catalog.pg_get_serial_sequence($1, $2)::regclass AS place OFFSET 0) s"
+
+  /// Before the columns there is a key among those that were drawn which a row has, NULL where none has: whoever has drawn
+  /// one from this sequence has not drawn it now.
+  private func drawing(_ count: Int, of table: String, _ columns: String) -> Statement {
+    var parameters = parameters(of: table)
     parameters.append(Int64(count))
     return Statement(
-      "SELECT \(columns) FROM (SELECT pg_catalog.nextval(s.place) FROM "
-        + "(SELECT pg_catalog.pg_get_serial_sequence($1, $2)::regclass AS place OFFSET 0) s, "
-        + "pg_catalog.generate_series(1, $3)) k", parameters)
+      "WITH k AS MATERIALIZED (SELECT pg_catalog.nextval(s.place) AS n FROM \(Self.sequence), "
+        + "pg_catalog.generate_series(1, $3)) "
+        + "SELECT (SELECT max(\(Self.key)) FROM \(schema.place(ofTable: table)) "
+        + "WHERE \(Self.key) BETWEEN (SELECT min(n) FROM k) AND (SELECT max(n) FROM k)), "
+        + "\(columns) FROM k", parameters)
+  }
+
+  /// No key beyond is followed: SQL that gave one so large used the rest of the sequence up.
+  private static let furthest = Int64(1) << 62
+
+  private func goingOn(behindRowsOf table: String) -> Statement {
+    Statement(
+      "SELECT pg_catalog.setval(s.place, m.highest) FROM \(Self.sequence), "
+        + "(SELECT max(\(Self.key)) AS highest FROM \(schema.place(ofTable: table)) "
+        + "WHERE \(Self.key) < \(Self.furthest)) m "
+        + "WHERE m.highest > coalesce(pg_catalog.pg_sequence_last_value(s.place), 0)",
+      parameters(of: table))
   }
 }
 

@@ -2,8 +2,9 @@ import CairnStore
 
 /// A connection whose transaction keeps all others from writing rows, until it is let go.
 ///
-/// It has the lock that Cairn's own writers take with others, and locks the tables for those who write plain SQL. What
-/// the holder writes, it writes over this connection: a commit ends the locks, which are taken anew then.
+/// It has the lock that Cairn's own writers take with others, and locks the tables for those who write plain SQL, unless
+/// something keeps it from them. What the holder writes, it writes over this connection: a commit ends the locks, which are
+/// taken anew then.
 // Unchecked: used by the one thread that holds, as `current` sees to.
 final class WriteHold: @unchecked Sendable {
   /// What the calling thread holds.
@@ -25,16 +26,29 @@ final class WriteHold: @unchecked Sendable {
   /// Whether it is the open store's own.
   func isOf(_ state: PostgreSQLStore.State) -> Bool { pool === state.pool }
 
+  /// How long it waits for the tables, in milliseconds: a vacuum may keep them for hours, and the server would end its
+  /// own one for somebody who waits for a second.
+  private static let patience = 500
+
   /// Takes the locks; without a connection there is nothing left to hold.
   private func begin() throws {
+    try connection.run([
+      PostgreSQLTransaction.beginning(), TransactionLock.schema.statement(of: schema.name),
+    ])
     let tables = schema.tables.map { SQLText.name(schema.name.text, $0.name) }
-    let locks =
-      tables.isEmpty
-      ? []
-      : [Statement("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")]
-    try connection.run(
-      [PostgreSQLTransaction.beginning(), TransactionLock.schema.statement(of: schema.name)] + locks
-    )
+    if tables.isEmpty { return }
+    let savepoint = "cairn_tables"
+    let usual = connection.settings.lockTimeout.milliseconds
+    do {
+      try connection.run([
+        Statement("SAVEPOINT \(savepoint)"), Statement("SET LOCAL lock_timeout = \(Self.patience)"),
+        Statement("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE"),
+        Statement("SET LOCAL lock_timeout = \(usual)"), Statement("RELEASE SAVEPOINT \(savepoint)"),
+      ])
+    } catch let failure as PostgreSQLFailure where failure.state == .lockTimeout {
+      // Those who write plain SQL may come in between, as they may where no caller holds them up.
+      try connection.run("ROLLBACK TO SAVEPOINT \(savepoint)")
+    }
   }
 
   /// Runs a transaction of the holder.

@@ -17,8 +17,6 @@ struct DerivedTriggers {
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
   private static let entity = SQLText.name(PostgreSQLSchemaBuilder.entity)
   private static let version = SQLText.name(PostgreSQLSchemaBuilder.version)
-  private static let declaration =
-    "RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
 
   static func statements(for schema: PostgreSQLSchema) -> [String] {
     var triggers = DerivedTriggers(schema: schema)
@@ -44,7 +42,8 @@ struct DerivedTriggers {
   private func place(_ name: String) -> String { SQLText.name(schema.name.text, name) }
 
   private func function(_ name: String, _ body: String) -> String {
-    "CREATE FUNCTION \(name)() \(Self.declaration) AS \(SQLText.literal(body))"
+    "CREATE FUNCTION \(name)() RETURNS trigger \(StoreFunctions.declaration) "
+      + "AS \(SQLText.literal(body))"
   }
 
   // MARK: By the statement
@@ -78,6 +77,7 @@ struct DerivedTriggers {
       let body = """
         <<cairn>> DECLARE keys bigint[];
         BEGIN
+          \(StoreFunctions.guarding(schema.name))
           IF TG_OP = 'INSERT' THEN cairn.keys := ARRAY(\(source.keys("n")));
           ELSIF TG_OP = 'DELETE' THEN cairn.keys := ARRAY(\(source.keys("o")));
           ELSE
@@ -132,7 +132,10 @@ struct DerivedTriggers {
     return bodies.flatMap { table, lines in
       let name = place(names.unique("\(Self.prefix)\(table)"))
       return [
-        function(name, "BEGIN\n\(lines.joined(separator: "\n"))\nRETURN NEW;\nEND"),
+        function(
+          name,
+          "BEGIN\n\(StoreFunctions.guarding(schema.name))\n\(lines.joined(separator: "\n"))\n"
+            + "RETURN NEW;\nEND"),
         // After the trigger that raises the version, by its name.
         "CREATE TRIGGER cairn_written BEFORE INSERT OR UPDATE ON \(place(table)) FOR EACH ROW "
           + "EXECUTE FUNCTION \(name)()",

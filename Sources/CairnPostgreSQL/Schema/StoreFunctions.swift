@@ -1,5 +1,45 @@
+import CairnStore
+
 /// The functions that a store has in its schema, by the beginnings of their names.
 enum StoreFunctions {
+  /// Counts the changes of what the functions do, so that opening a store makes older ones anew.
+  private static let version = 2
+
+  /// How the functions of triggers are declared: nothing that the session of another program is set to changes what
+  /// they mean.
+  static let declaration =
+    "LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp "
+    + "SET standard_conforming_strings = on"
+
+  private static func condition(_ schema: SchemaName) -> String {
+    "TG_TABLE_SCHEMA <> \(SQLText.literal(schema.text)) THEN -- "
+  }
+
+  /// The first statement of a trigger's function, which names the schema everywhere.
+  ///
+  /// A schema that was renamed still calls functions that name the one it was, where by now another store may lie, such as
+  /// a restored one: nothing is written there. Opening the store makes the functions anew.
+  static func guarding(_ schema: SchemaName) -> String {
+    """
+    IF \(condition(schema))\(version)
+        RAISE EXCEPTION 'The schema % of a store was renamed; open the store once, which renews its triggers.',
+          TG_TABLE_SCHEMA USING ERRCODE = 'invalid_schema_name';
+      END IF;
+    """
+  }
+
+  /// Counts the functions of triggers that are older, or of a schema that was renamed.
+  static func countOfStale(in schema: SchemaName) -> String {
+    "(SELECT count(*) FROM pg_catalog.pg_proc p "
+      + "JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
+      + "WHERE n.nspname = \(SQLText.literal(schema.text)) "
+      + "AND (starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) "
+      + "OR starts_with(p.proname, \(SQLText.literal(DerivedTriggers.prefix)))) "
+      + "AND p.prorettype = 'pg_catalog.trigger'::regtype "
+      + "AND (strpos(p.prosrc, \(SQLText.literal(condition(schema)))) = 0 "
+      + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version)))"
+  }
+
   /// Drops functions, and the triggers that call them.
   static func removal(of prefix: String, from schema: SchemaName) -> String {
     let body = """

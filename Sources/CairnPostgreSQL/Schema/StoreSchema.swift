@@ -13,6 +13,8 @@ struct StoreRecord {
   let state: StoreState
   /// Whether triggers record what other programs write.
   let capturesSQL: Bool
+  /// Whether triggers call functions of an older version, or of the schema's former name.
+  let hasStaleFunctions: Bool
 }
 
 /// What of a store its writers have to know, and other programs may change.
@@ -151,6 +153,26 @@ struct StoreSchema {
     }
   }
 
+  /// Makes the functions of triggers anew where they are stale; a role that does not own them leaves them as they are.
+  func renewFunctions(
+    for schema: PostgreSQLSchema, reconnect: () throws -> PostgreSQLConnection
+  ) throws {
+    do {
+      try change("renew the triggers of", reconnect) { found in
+        // Another program may have been faster; the last words change nothing.
+        let renewal =
+          !found.hasStaleFunctions
+          ? []
+          : [SQLCapture.removal(from: name), DerivedTriggers.removal(from: name)]
+            + DerivedTriggers.statements(for: schema)
+            + (found.capturesSQL ? SQLCapture.statements(for: schema) : [])
+        return renewal + ["captures = captures"]
+      }
+    } catch let error as CoreDataError
+      where error.userInfo[PostgreSQLFailure.sqlStateKey] as? String == SQLState.noRight.code
+    {}
+  }
+
   /// Has all commits told to those who listen.
   func announceCommits(reconnect: () throws -> PostgreSQLConnection) throws {
     try change("watch", reconnect) { _ in ["announces = true"] }
@@ -248,7 +270,8 @@ struct StoreSchema {
 
   private func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
-      "SELECT format, identifier, metadata, model, history, version, announces, captures FROM "
+      "SELECT format, identifier, metadata, model, history, version, announces, captures, "
+        + "\(StoreFunctions.countOfStale(in: name)) FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
     guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
       let data = rows.data(0, 2)
@@ -277,7 +300,8 @@ struct StoreSchema {
     return StoreRecord(
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),
       names: try BookkeepingTables.keptNames(in: name, on: connection),
-      state: state, capturesSQL: rows.flag(0, 7) ?? false)
+      state: state, capturesSQL: rows.flag(0, 7) ?? false,
+      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0)
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {

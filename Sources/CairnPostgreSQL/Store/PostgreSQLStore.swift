@@ -50,7 +50,10 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   package override func loadMetadata() throws {
     let place = try StorePlace(url, options: configuration.options)
     let pool = ConnectionPool(place.settings, limit: place.connections)
-    var record = try pool.withConnection { try open($0, place, pool) }
+    var record = try pool.withConnection { connection in
+      try PoolerCheck(connection: connection).run()
+      return try open(connection, place, pool)
+    }
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: record.metadata)
     guard
       hashes == managedObjectModel.entityVersionHashesByName
@@ -76,6 +79,12 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
         try StoreSchema(name: place.schema, connection: connection).keepHistory(
           capturing: captures ? schema : nil, reconnect: pool.separateConnection)
         return try open(connection, place, pool)
+      }
+    }
+    if record.hasStaleFunctions, !isReadOnly, !configuration.options.ignoresVersioning {
+      try pool.withConnection { connection in
+        try StoreSchema(name: place.schema, connection: connection).renewFunctions(
+          for: schema, reconnect: pool.separateConnection)
       }
     }
     var all = record.metadata
@@ -173,6 +182,8 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   }
 
   package func releaseMemory() { try? openState().pool.closeIdle() }
+
+  package func abandonWaits() { try? openState().place.settings.abandonment?.turnOn() }
 
   package func isExchanged() throws -> Bool {
     try work("look at") { state, connection in

@@ -59,6 +59,7 @@ package struct PostgreSQLStoreKind: StoreKind {
     let place = try StorePlace(url, options: options)
     let connection = try PostgreSQLConnection(place.settings)
     do {
+      try PoolerCheck(connection: connection).run()
       return try body(StoreSchema(name: place.schema, connection: connection), connection)
     } catch let failure as PostgreSQLFailure {
       throw failure.error("use", place.description)

@@ -33,6 +33,7 @@ struct StorePlace: Sendable {
     }
     schema = try SchemaName(name ?? PostgreSQLURL.defaultSchema)
     settings.lockTimeout = .seconds(options.timeout)
+    settings.abandonment = Abandonment()
     func number(_ key: String) -> Double? { (options.dictionary[key] as? NSNumber)?.doubleValue }
     if let seconds = number(StoreOptionKey.postgreSQLStatementTimeout) {
       settings.statementTimeout = seconds > 0 ? .seconds(seconds) : nil

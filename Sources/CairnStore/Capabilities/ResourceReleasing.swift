@@ -16,9 +16,12 @@ public protocol ResourceReleasing: AnyObject, Sendable {
   /// - Returns: False where a reader, or another that moves the log, kept a part from being moved or the
   ///   file from being cut: it is worth another try later. True where nothing is left to do, as by default.
   func settleFile() throws -> Bool
+  /// Has what waits for another machine fail soon; the store can only be closed afterwards. Does nothing by default.
+  func abandonWaits()
 }
 
 extension ResourceReleasing {
   public func releaseSpace(atMost limit: Int64) throws -> Int64 { 0 }
   public func settleFile() throws -> Bool { true }
+  public func abandonWaits() {}
 }

@@ -27,7 +27,7 @@ struct ReplicaOpening: Sendable {
     try await Abandonable.run { (end: @escaping @Sendable (Result<Void, any Error>) -> Bool) in
       coordinator.addPersistentStore(with: description()) { _, error in
         let result: Result<Void, any Error> =
-          error.map { .failure(Self.describe($0, at: url)) } ?? .success(())
+          error.map { .failure(described($0)) } ?? .success(())
         if end(result) { return }
         // Nobody waits for it any more.
         if let late = coordinator.persistentStore(for: url) { try? coordinator.remove(late) }
@@ -52,7 +52,6 @@ struct ReplicaOpening: Sendable {
     let inspection = ReplicaInspection(
       coordinator: coordinator, configuration: configuration, neighbours: neighbours,
       expectedIdentifier: expectedIdentifier, patience: patience)
-    let url = configuration.url
     // A queue of its own: a mount that hangs must not take a thread from other replicas.
     let queue = DispatchQueue(label: "cairn.sync.opening.\(configuration.name)")
     return try await Abandonable.run {
@@ -65,7 +64,7 @@ struct ReplicaOpening: Sendable {
           if refusesOpenStore { try checkIsNotOpen() }
           return model
         }
-        _ = end(result.mapError { Self.describe($0, at: url) })
+        _ = end(result.mapError { described($0) })
       }
     }
   }
@@ -94,6 +93,19 @@ struct ReplicaOpening: Sendable {
     description.setOption(NSNumber(value: true), forKey: StoreOptionKey.remoteChangeNotification)
     description.progressReport = progress
     return description
+  }
+
+  /// Says of an error what it means for the link.
+  ///
+  /// Where a database had the replica before, a schema that is no whole store may be one that is just being restored, table by
+  /// table: that ends by itself.
+  private func described(_ error: any Error) -> SyncError {
+    let described = Self.describe(error, at: configuration.url)
+    guard let code = (error as? CoreDataError)?.code, !configuration.url.isFileURL,
+      expectedIdentifier != nil,
+      [.persistentStoreInvalidType, .persistentStoreIncompatibleSchema].contains(code)
+    else { return described }
+    return SyncError(described.code, described.message, recovery: .wait, path: described.path)
   }
 
   /// Says of any error what it means for a link.

@@ -34,7 +34,10 @@ import Testing
     (.unknownTable, .persistentStoreIncompatibleSchema, "another program"),
     (.unknownColumn, .persistentStoreIncompatibleSchema, "another program"),
     (.damagedData, .fileReadCorruptFile, "backup"),
-    (SQLState("P0001"), .persistentStoreOperation, "server's log"),
+    (.raised, .managedObjectValidation, "a trigger that another program made"),
+    (.textTooLong, .managedObjectValidation, "does not fit"),
+    (.duplicateStatement, .persistentStoreOperation, "pool_mode to session"),
+    (SQLState("XX000"), .persistentStoreOperation, "server's log"),
   ]
 
   @Test func eachCodeHasItsErrorAndItsAdvice() throws {

@@ -42,6 +42,8 @@ import Testing
     for setting in [
       "search_path = \(role), pg_catalog", "TimeZone = 'Asia/Kolkata'",
       "standard_conforming_strings = off", "statement_timeout = 30000", "lock_timeout = 0",
+      "default_transaction_isolation = serializable", "default_transaction_read_only = on",
+      "transform_null_equals = on", "idle_session_timeout = 1000",
     ] { try owner.run("ALTER ROLE \(role) SET \(setting)", isKept: false) }
     let connection = try server.connect(user: role)
     func setting(_ name: String) throws -> String? {
@@ -54,6 +56,9 @@ import Testing
     #expect(try setting("lock_timeout") == "10s")
     #expect(try setting("client_encoding") == "UTF8")
     #expect(try setting("default_transaction_read_only") == "off")
+    #expect(try setting("transaction_isolation") == "read committed")
+    #expect(try setting("transform_null_equals") == "off")
+    #expect(try setting("idle_session_timeout") == "0")
     #expect(try connection.run("SELECT lower('A')").text(0, 0) == "a")
   }
 

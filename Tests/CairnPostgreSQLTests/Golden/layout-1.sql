@@ -86,8 +86,12 @@ COMMENT ON TABLE "layout"."book_tags" IS 'Many-to-many relationship tags of enti
 COMMENT ON COLUMN "layout"."book_tags"."book_id" IS 'Key of the Book';
 COMMENT ON COLUMN "layout"."book_tags"."shelf_id" IS 'Key of one of its tags';
 COMMENT ON COLUMN "layout"."book_tags"."tags_position" IS 'Orders the tags of a Book';
-CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."author_id" FROM n WHERE n."author_id" IS NOT NULL);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."author_id" FROM o WHERE o."author_id" IS NOT NULL);
   ELSE
@@ -101,8 +105,12 @@ END';
 CREATE TRIGGER "cairn_author_book_total_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_book"();
 CREATE TRIGGER "cairn_author_book_total_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_book"();
 CREATE TRIGGER "cairn_author_book_total_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -116,8 +124,12 @@ END';
 CREATE TRIGGER "cairn_author_book_total_2_insert" AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_author"();
 CREATE TRIGGER "cairn_author_book_total_2_update" AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_author"();
 CREATE TRIGGER "cairn_author_book_total_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_author"();
-CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."author_id" FROM n WHERE n."author_id" IS NOT NULL);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."author_id" FROM o WHERE o."author_id" IS NOT NULL);
   ELSE
@@ -131,8 +143,12 @@ END';
 CREATE TRIGGER "cairn_author_last_published_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_book"();
 CREATE TRIGGER "cairn_author_last_published_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_book"();
 CREATE TRIGGER "cairn_author_last_published_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -146,8 +162,12 @@ END';
 CREATE TRIGGER "cairn_author_last_published_2_insert" AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_author"();
 CREATE TRIGGER "cairn_author_last_published_2_update" AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_author"();
 CREATE TRIGGER "cairn_author_last_published_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_author"();
-CREATE FUNCTION "layout"."cairn_derive_author_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."author_id" FROM n WHERE n."author_id" IS NOT NULL);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."author_id" FROM o WHERE o."author_id" IS NOT NULL);
   ELSE
@@ -161,8 +181,12 @@ END';
 CREATE TRIGGER "cairn_author_pages_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_book"();
 CREATE TRIGGER "cairn_author_pages_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_book"();
 CREATE TRIGGER "cairn_author_pages_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_author_pages_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_author_pages_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -176,8 +200,12 @@ END';
 CREATE TRIGGER "cairn_author_pages_2_insert" AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_author"();
 CREATE TRIGGER "cairn_author_pages_2_update" AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_author"();
 CREATE TRIGGER "cairn_author_pages_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_author"();
-CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."book_id" FROM n WHERE n."book_id" IS NOT NULL);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."book_id" FROM o WHERE o."book_id" IS NOT NULL);
   ELSE
@@ -191,8 +219,12 @@ END';
 CREATE TRIGGER "cairn_book_tag_count_insert" AFTER INSERT ON "layout"."book_tags" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"();
 CREATE TRIGGER "cairn_book_tag_count_update" AFTER UPDATE ON "layout"."book_tags" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"();
 CREATE TRIGGER "cairn_book_tag_count_delete" AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"();
-CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -206,8 +238,12 @@ END';
 CREATE TRIGGER "cairn_book_tag_count_2_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"();
 CREATE TRIGGER "cairn_book_tag_count_2_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"();
 CREATE TRIGGER "cairn_book_tag_count_2_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_book_writer_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_book_writer_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -221,8 +257,12 @@ END';
 CREATE TRIGGER "cairn_book_writer_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_book"();
 CREATE TRIGGER "cairn_book_writer_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_book"();
 CREATE TRIGGER "cairn_book_writer_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_book_writer_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_book_writer_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT y."cairn_id" FROM "layout"."book" y WHERE y."author_id" IN (SELECT n."cairn_id" FROM n));
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT y."cairn_id" FROM "layout"."book" y WHERE y."author_id" IN (SELECT o."cairn_id" FROM o));
   ELSE
@@ -236,8 +276,12 @@ END';
 CREATE TRIGGER "cairn_book_writer_2_insert" AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_author"();
 CREATE TRIGGER "cairn_book_writer_2_update" AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_author"();
 CREATE TRIGGER "cairn_book_writer_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_author"();
-CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT l."shelf_id" FROM "layout"."book_tags" l WHERE l."book_id" IN (SELECT n."cairn_id" FROM n));
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT l."shelf_id" FROM "layout"."book_tags" l WHERE l."book_id" IN (SELECT o."cairn_id" FROM o));
   ELSE
@@ -251,8 +295,12 @@ END';
 CREATE TRIGGER "cairn_shelf_tag_pages_insert" AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"();
 CREATE TRIGGER "cairn_shelf_tag_pages_update" AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"();
 CREATE TRIGGER "cairn_shelf_tag_pages_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"();
-CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."cairn_id" FROM n);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."cairn_id" FROM o);
   ELSE
@@ -266,8 +314,12 @@ END';
 CREATE TRIGGER "cairn_shelf_tag_pages_2_insert" AFTER INSERT ON "layout"."shelf" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"();
 CREATE TRIGGER "cairn_shelf_tag_pages_2_update" AFTER UPDATE ON "layout"."shelf" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"();
 CREATE TRIGGER "cairn_shelf_tag_pages_2_delete" AFTER DELETE ON "layout"."shelf" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"();
-CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE keys bigint[];
+CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF TG_OP = ''INSERT'' THEN cairn.keys := ARRAY(SELECT n."shelf_id" FROM n WHERE n."shelf_id" IS NOT NULL);
   ELSIF TG_OP = ''DELETE'' THEN cairn.keys := ARRAY(SELECT o."shelf_id" FROM o WHERE o."shelf_id" IS NOT NULL);
   ELSE
@@ -281,16 +333,24 @@ END';
 CREATE TRIGGER "cairn_shelf_tag_pages_3_insert" AFTER INSERT ON "layout"."book_tags" REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"();
 CREATE TRIGGER "cairn_shelf_tag_pages_3_update" AFTER UPDATE ON "layout"."book_tags" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"();
 CREATE TRIGGER "cairn_shelf_tag_pages_3_delete" AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"();
-CREATE FUNCTION "layout"."cairn_derive_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'BEGIN
+CREATE FUNCTION "layout"."cairn_derive_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
+IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
 IF NEW."cairn_entity" IN (1) THEN NEW."birth" := NEW."born"; NEW."birth_exact" := NEW."born_exact"; END IF;
 IF NEW."cairn_entity" IN (1) THEN IF TG_OP = ''INSERT'' OR NEW."cairn_version" IS DISTINCT FROM OLD."cairn_version" THEN NEW."touched" := clock_timestamp(); NEW."touched_exact" := NULL; END IF; END IF;
 RETURN NEW;
 END';
 CREATE TRIGGER cairn_written BEFORE INSERT OR UPDATE ON "layout"."author" FOR EACH ROW EXECUTE FUNCTION "layout"."cairn_derive_author"();
-CREATE FUNCTION "layout"."cairn_capture_key"() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'DECLARE known text := current_setting(''cairn.key_6c61796f7574'', true); fresh bigint;
+CREATE FUNCTION "layout"."cairn_capture_key"() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'DECLARE known text := current_setting(''cairn.key_6c61796f7574'', true); fresh bigint;
 BEGIN
   IF known <> '''' THEN RETURN known::bigint; END IF;
-  fresh := nextval(''"layout"."cairn_transaction_key"''::regclass);
+  fresh := -nextval(''"layout"."cairn_change_number"''::regclass);
+  IF EXISTS (SELECT 1 FROM "layout"."cairn_transaction" WHERE key = fresh) THEN
+    PERFORM nextval(''"layout"."cairn_change_number"''::regclass) FROM generate_series(1, fresh - (SELECT min(key) FROM "layout"."cairn_transaction"));
+    fresh := -nextval(''"layout"."cairn_change_number"''::regclass);
+  END IF;
   PERFORM set_config(''cairn.key_6c61796f7574'', fresh::text, true);
   INSERT INTO "layout"."cairn_transaction" (key, committed, seconds, author, process)
     VALUES (fresh, clock_timestamp(), date_part(''epoch'', clock_timestamp()) - 978307200, nullif(current_setting(''cairn.author'', true), ''''),
@@ -298,46 +358,66 @@ BEGIN
   RETURN fresh;
 END';
 REVOKE EXECUTE ON FUNCTION "layout"."cairn_capture_key"() FROM PUBLIC;
-CREATE FUNCTION "layout"."cairn_capture_number"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'BEGIN
+CREATE FUNCTION "layout"."cairn_capture_number"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF current_setting(''synchronous_commit'') = ''off'' THEN
     PERFORM set_config(''synchronous_commit'', ''local'', true);
   END IF;
   PERFORM pg_advisory_xact_lock(hashtextextended(''cairn history layout'', 0));
   UPDATE "layout"."cairn_transaction" SET committed = clock_timestamp(), seconds = date_part(''epoch'', clock_timestamp()) - 978307200,
-    number = nextval(''"layout"."cairn_transaction_number"''::regclass)
+    number = CASE WHEN nextval(''"layout"."cairn_transaction_number"''::regclass) > (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") THEN currval(''"layout"."cairn_transaction_number"''::regclass) ELSE setval(''"layout"."cairn_transaction_number"''::regclass, (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") + 1) END
     WHERE key = NEW.key AND number IS NULL;
-PERFORM pg_notify(''cairn layout'', '''')
+  PERFORM pg_notify(''cairn layout'', '''')
   FROM "layout"."cairn_store" s WHERE s.announces;
   RETURN NULL;
 END';
 CREATE CONSTRAINT TRIGGER cairn_number AFTER INSERT ON "layout"."cairn_transaction" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION "layout"."cairn_capture_number"();
-CREATE FUNCTION "layout"."cairn_capture_author_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE FUNCTION "layout"."cairn_capture_author_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM n) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 0, n."cairn_entity", n."cairn_id", NULL, NULL FROM n ORDER BY n."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_author_insert"();
-CREATE FUNCTION "layout"."cairn_capture_author_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_insert"();
+CREATE FUNCTION "layout"."cairn_capture_author_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM o ORDER BY o."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_author_delete"();
-CREATE FUNCTION "layout"."cairn_capture_author_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_delete"();
+CREATE FUNCTION "layout"."cairn_capture_author_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM "layout"."author" o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM "layout"."author" o ORDER BY o."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."author" FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_author_truncate"();
-CREATE FUNCTION "layout"."cairn_capture_author_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."author" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_truncate"();
+CREATE FUNCTION "layout"."cairn_capture_author_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o.*) IS DISTINCT FROM ROW(n.*)) THEN RETURN NULL; END IF;
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o."cairn_id", o."cairn_entity", o."active", o."book_count", o."born", o."born_exact", o."fee", o."first_name", o."homepage_url", o."id", o."portrait", o."rating", o."weight", o."favourite_book_id", o."favourite_book_entity") IS DISTINCT FROM ROW(n."cairn_id", n."cairn_entity", n."active", n."book_count", n."born", n."born_exact", n."fee", n."first_name", n."homepage_url", n."id", n."portrait", n."rating", n."weight", n."favourite_book_id", n."favourite_book_entity")) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, u.kind, u.entity, u.key, u.properties, u.tombstone FROM (
     SELECT CASE WHEN o."cairn_id" IS NULL THEN 0 WHEN n."cairn_id" IS NULL THEN 2 ELSE 1 END AS kind,
@@ -348,14 +428,22 @@ BEGIN
   WHERE u.kind <> 1 OR cardinality(u.properties) > 0 ORDER BY u.key;
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_author_update"();
-CREATE FUNCTION "layout"."cairn_capture_author_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'BEGIN
+CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_update"();
+CREATE FUNCTION "layout"."cairn_capture_author_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   NEW."cairn_version" := OLD."cairn_version" + 1;
   RETURN NEW;
 END';
-CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."author" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."active", OLD."book_count", OLD."born", OLD."born_exact", OLD."fee", OLD."first_name", OLD."homepage_url", OLD."id", OLD."portrait", OLD."rating", OLD."weight", OLD."favourite_book_id", OLD."favourite_book_entity") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."active", NEW."book_count", NEW."born", NEW."born_exact", NEW."fee", NEW."first_name", NEW."homepage_url", NEW."id", NEW."portrait", NEW."rating", NEW."weight", NEW."favourite_book_id", NEW."favourite_book_entity") AND pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_author_version"();
-CREATE FUNCTION "layout"."cairn_capture_book_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."author" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."active", OLD."book_count", OLD."born", OLD."born_exact", OLD."fee", OLD."first_name", OLD."homepage_url", OLD."id", OLD."portrait", OLD."rating", OLD."weight", OLD."favourite_book_id", OLD."favourite_book_entity") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."active", NEW."book_count", NEW."born", NEW."born_exact", NEW."fee", NEW."first_name", NEW."homepage_url", NEW."id", NEW."portrait", NEW."rating", NEW."weight", NEW."favourite_book_id", NEW."favourite_book_entity") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_version"();
+CREATE FUNCTION "layout"."cairn_capture_book_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM n) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 0, n."cairn_entity", n."cairn_id", NULL, NULL FROM n ORDER BY n."cairn_id";
@@ -365,9 +453,13 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT n."shelf_id" FROM n WHERE n."shelf_row_position" IS NOT NULL);
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_insert"();
-CREATE FUNCTION "layout"."cairn_capture_book_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_insert"();
+CREATE FUNCTION "layout"."cairn_capture_book_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM o ORDER BY o."cairn_id";
@@ -375,18 +467,26 @@ BEGIN
   UPDATE "layout"."author" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT "author_wishes_id" FROM o);
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_delete"();
-CREATE FUNCTION "layout"."cairn_capture_book_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_delete"();
+CREATE FUNCTION "layout"."cairn_capture_book_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM "layout"."book" o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM "layout"."book" o ORDER BY o."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book" FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_truncate"();
-CREATE FUNCTION "layout"."cairn_capture_book_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_truncate"();
+CREATE FUNCTION "layout"."cairn_capture_book_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o.*) IS DISTINCT FROM ROW(n.*)) THEN RETURN NULL; END IF;
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o."cairn_id", o."cairn_entity", o."isbn13", o."pages", o."published", o."published_exact", o."title", o."minutes", o."author_id", o."shelf_id", o."author_wishes_id", o."shelf_row_position") IS DISTINCT FROM ROW(n."cairn_id", n."cairn_entity", n."isbn13", n."pages", n."published", n."published_exact", n."title", n."minutes", n."author_id", n."shelf_id", n."author_wishes_id", n."shelf_row_position")) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, u.kind, u.entity, u.key, u.properties, u.tombstone FROM (
     SELECT CASE WHEN o."cairn_id" IS NULL THEN 0 WHEN n."cairn_id" IS NULL THEN 2 ELSE 1 END AS kind,
@@ -401,39 +501,59 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT unnest(ARRAY[o."shelf_id", n."shelf_id"]) FROM o JOIN n ON n."cairn_id" = o."cairn_id" WHERE n."shelf_row_position" IS DISTINCT FROM o."shelf_row_position");
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_update"();
-CREATE FUNCTION "layout"."cairn_capture_book_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'BEGIN
+CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_update"();
+CREATE FUNCTION "layout"."cairn_capture_book_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   NEW."cairn_version" := OLD."cairn_version" + 1;
   RETURN NEW;
 END';
-CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."book" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."isbn13", OLD."pages", OLD."published", OLD."published_exact", OLD."title", OLD."minutes", OLD."author_id", OLD."shelf_id", OLD."author_wishes_id", OLD."shelf_row_position") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."isbn13", NEW."pages", NEW."published", NEW."published_exact", NEW."title", NEW."minutes", NEW."author_id", NEW."shelf_id", NEW."author_wishes_id", NEW."shelf_row_position") AND pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_version"();
-CREATE FUNCTION "layout"."cairn_capture_shelf_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."book" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."isbn13", OLD."pages", OLD."published", OLD."published_exact", OLD."title", OLD."minutes", OLD."author_id", OLD."shelf_id", OLD."author_wishes_id", OLD."shelf_row_position") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."isbn13", NEW."pages", NEW."published", NEW."published_exact", NEW."title", NEW."minutes", NEW."author_id", NEW."shelf_id", NEW."author_wishes_id", NEW."shelf_row_position") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_version"();
+CREATE FUNCTION "layout"."cairn_capture_shelf_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM n) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 0, n."cairn_entity", n."cairn_id", NULL, NULL FROM n ORDER BY n."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."shelf" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_shelf_insert"();
-CREATE FUNCTION "layout"."cairn_capture_shelf_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."shelf" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_insert"();
+CREATE FUNCTION "layout"."cairn_capture_shelf_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM o ORDER BY o."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."shelf" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_shelf_delete"();
-CREATE FUNCTION "layout"."cairn_capture_shelf_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."shelf" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_delete"();
+CREATE FUNCTION "layout"."cairn_capture_shelf_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM "layout"."shelf" o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 2, o."cairn_entity", o."cairn_id", NULL, NULL::jsonb FROM "layout"."shelf" o ORDER BY o."cairn_id";
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."shelf" FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_shelf_truncate"();
-CREATE FUNCTION "layout"."cairn_capture_shelf_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."shelf" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_truncate"();
+CREATE FUNCTION "layout"."cairn_capture_shelf_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o.*) IS DISTINCT FROM ROW(n.*)) THEN RETURN NULL; END IF;
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM o FULL JOIN n ON n."cairn_id" = o."cairn_id" WHERE ROW(o."cairn_id", o."cairn_entity", o."place") IS DISTINCT FROM ROW(n."cairn_id", n."cairn_entity", n."place")) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, u.kind, u.entity, u.key, u.properties, u.tombstone FROM (
     SELECT CASE WHEN o."cairn_id" IS NULL THEN 0 WHEN n."cairn_id" IS NULL THEN 2 ELSE 1 END AS kind,
@@ -444,14 +564,22 @@ BEGIN
   WHERE u.kind <> 1 OR cardinality(u.properties) > 0 ORDER BY u.key;
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."shelf" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_shelf_update"();
-CREATE FUNCTION "layout"."cairn_capture_shelf_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS 'BEGIN
+CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."shelf" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_update"();
+CREATE FUNCTION "layout"."cairn_capture_shelf_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   NEW."cairn_version" := OLD."cairn_version" + 1;
   RETURN NEW;
 END';
-CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."shelf" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."place") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."place") AND pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_shelf_version"();
-CREATE FUNCTION "layout"."cairn_capture_book_tags_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."shelf" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."place") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."place") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_version"();
+CREATE FUNCTION "layout"."cairn_capture_book_tags_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM n) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 1, x."cairn_entity", x."cairn_id", ARRAY[''tags'']::text[], NULL FROM "layout"."book" x WHERE x."cairn_id" IN (SELECT "book_id" FROM n) ORDER BY x."cairn_id";
@@ -460,9 +588,13 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT "shelf_id" FROM n);
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book_tags" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_tags_insert"();
-CREATE FUNCTION "layout"."cairn_capture_book_tags_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book_tags" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_insert"();
+CREATE FUNCTION "layout"."cairn_capture_book_tags_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM o) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 1, x."cairn_entity", x."cairn_id", ARRAY[''tags'']::text[], NULL FROM "layout"."book" x WHERE x."cairn_id" IN (SELECT "book_id" FROM o) ORDER BY x."cairn_id";
@@ -471,9 +603,13 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT "shelf_id" FROM o);
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_tags_delete"();
-CREATE FUNCTION "layout"."cairn_capture_book_tags_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_delete"();
+CREATE FUNCTION "layout"."cairn_capture_book_tags_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM "layout"."book_tags") THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 1, x."cairn_entity", x."cairn_id", ARRAY[''tags'']::text[], NULL FROM "layout"."book" x WHERE x."cairn_id" IN (SELECT "book_id" FROM "layout"."book_tags") ORDER BY x."cairn_id";
@@ -482,9 +618,13 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT "shelf_id" FROM "layout"."book_tags");
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book_tags" FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_tags_truncate"();
-CREATE FUNCTION "layout"."cairn_capture_book_tags_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS '<<cairn>> DECLARE tx bigint;
+CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book_tags" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_truncate"();
+CREATE FUNCTION "layout"."cairn_capture_book_tags_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 2
+    RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
+      TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
+  END IF;
   IF NOT EXISTS (SELECT 1 FROM n) THEN RETURN NULL; END IF;
   tx := "layout"."cairn_capture_key"();
   INSERT INTO "layout"."cairn_change" (transaction_key, kind, entity, row_key, properties, tombstone) SELECT cairn.tx, 1, x."cairn_entity", x."cairn_id", ARRAY[''tags'']::text[], NULL FROM "layout"."book" x WHERE x."cairn_id" IN (SELECT "book_id" FROM o UNION SELECT "book_id" FROM n) ORDER BY x."cairn_id";
@@ -493,4 +633,4 @@ BEGIN
   UPDATE "layout"."shelf" SET "cairn_version" = "cairn_version" + 1 WHERE "cairn_id" IN (SELECT "shelf_id" FROM o UNION SELECT "shelf_id" FROM n);
   RETURN NULL;
 END';
-CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."book_tags" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION "layout"."cairn_capture_book_tags_update"();
+CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."book_tags" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_update"();

@@ -194,4 +194,77 @@ import Testing
         "tx": .string("b"), "cairn": .string("c"), "n": .string("d"), "select": .string("e"),
       ])
   }
+
+  /// What a store's own session does is recorded by itself; what happens along with it is not its own.
+  @Test func whatTriggersOfOthersWriteMeanwhileIsRecorded() throws {
+    let store = try words.openRecording(capturing: true)
+    let shelf = try words.insert("Shelf", ["place": .string("north")], in: store)
+    try words.sql(
+      "CREATE FUNCTION @count_books() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        + "UPDATE @shelf SET place = 'full'; RETURN NULL; END $$", on: other)
+    try words.sql(
+      "CREATE TRIGGER count_books AFTER INSERT ON @book FOR EACH ROW EXECUTE FUNCTION @count_books()",
+      on: other)
+    try words.insert("Book", ["title": .string("x")], in: store)
+    #expect(try told(store, after: 1) == ["insert Book 1", "update Shelf 1 place"])
+    #expect(try store.readHistory(HistoryReadRequest()).map(\.number) == [1, 2, 3])
+    let found = try store.snapshots(for: [shelf.objectID])[0]
+    #expect(found?.version == 2)
+  }
+
+  @Test func aColumnOfAnAdministratorMayBeOfAnyType() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("ALTER TABLE @shelf ADD COLUMN extra json", on: other)
+    try words.sql("INSERT INTO @shelf (place, extra) VALUES ('north', '{}')", on: other)
+    try words.sql("UPDATE @shelf SET extra = '[]'", on: other)
+    try words.sql("UPDATE @shelf SET place = 'south'", on: other)
+    #expect(try told(store) == ["insert Shelf 1", "update Shelf 1 place"])
+    #expect(try words.sql("SELECT max(cairn_version) FROM @shelf", on: other).integer(0, 0) == 2)
+  }
+
+  /// A schema that was renamed leaves its name to another store, such as one from a backup.
+  @Test func aRenamedSchemaWritesNothingIntoTheStoreThatHasItsNameNow() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.insert("Shelf", in: store)
+    let dump = try words.server.dump(schema: words.schema)
+    try store.close()
+    let aside = "\(words.schema)_aside"
+    try words.sql("ALTER SCHEMA \"\(words.schema)\" RENAME TO \"\(aside)\"", on: other)
+    try words.server.restore(dump)
+    let live = try words.openRecording(capturing: true)
+    let failure = #expect(throws: PostgreSQLFailure.self) {
+      try other.run("DELETE FROM \"\(aside)\".shelf", isKept: false)
+    }
+    #expect(failure?.message.contains("\(aside) of a store was renamed") == true)
+    #expect(try told(live) == ["insert Shelf 1"])
+    // Opened once, it is a store of its own.
+    let renamed = PostgreSQLStore(
+      configuration: StoreConfiguration(
+        model: live.managedObjectModel, configurationName: nil, url: words.server.storeURL(aside),
+        options: StoreOptions([:])))
+    try renamed.openStore()
+    try other.run("DELETE FROM \"\(aside)\".shelf", isKept: false)
+    #expect(try told(renamed) == ["insert Shelf 1", "delete Shelf 1"])
+    #expect(try told(live) == ["insert Shelf 1"])
+  }
+
+  @Test func triggersOfAnOlderVersionAreMadeAnew() throws {
+    let model = try DerivedAttributeTests.model()
+    try words.openRecording(model: model, capturing: true).close()
+    func sources() throws -> String? {
+      try words.sql(
+        "SELECT string_agg(p.proname || p.prosrc, '' ORDER BY p.proname) FROM pg_catalog.pg_proc p "
+          + "WHERE p.pronamespace = '\"\(words.schema)\"'::regnamespace", on: other
+      ).text(0, 0)
+    }
+    let whole = try #require(try sources())
+    try words.sql(
+      "CREATE OR REPLACE FUNCTION @cairn_capture_number() RETURNS trigger LANGUAGE plpgsql "
+        + "AS 'BEGIN RETURN NULL; END'", on: other)
+    #expect(try sources() != whole)
+    try words.open(model: model, [StoreOptionKey.readOnly: true]).close()
+    #expect(try sources() != whole)
+    try words.open(model: model).close()
+    #expect(try sources() == whole)
+  }
 }

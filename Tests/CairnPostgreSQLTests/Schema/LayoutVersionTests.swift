@@ -37,7 +37,8 @@ import Testing
       The layout of stores has changed: \(difference.prefix(4))
       Stores of this format are out there: raise BookkeepingTables.format, have stores of the former one opened, and
       record the new layout (RECORD_GOLDEN=1) beside the old one. Record it under the same number only where nothing
-      that reads or writes a store could tell the two apart, such as the words of a comment.
+      that reads or writes a store could tell the two apart, such as the words of a comment, or in functions, which
+      opening a store makes anew where their number (StoreFunctions.version) is an older one.
       """)
   }
 }

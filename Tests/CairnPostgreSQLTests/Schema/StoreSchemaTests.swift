@@ -230,6 +230,32 @@ import Testing
     #expect(try create(open, on: guest).isNew)
   }
 
+  /// Rows that are not seen would be rows that are gone.
+  @Test func rowsThatAPolicyHidesAreAnError() throws {
+    let words = try StoreWords()
+    let store = try words.open()
+    try words.insert("Shelf", in: store)
+    let role = words.server.newName("tenant")
+    let owner = try words.foreign()
+    try words.sql("CREATE ROLE \(role) LOGIN", on: owner)
+    try words.sql("GRANT USAGE ON SCHEMA \"\(words.schema)\" TO \(role)", on: owner)
+    try words.sql("GRANT SELECT ON ALL TABLES IN SCHEMA \"\(words.schema)\" TO \(role)", on: owner)
+    try words.sql("ALTER TABLE @shelf ENABLE ROW LEVEL SECURITY", on: owner)
+    let text = try #require(store.url).absoluteString.replacing("owner@", with: "\(role)@")
+    let narrow = PostgreSQLStore(
+      configuration: StoreConfiguration(
+        model: store.managedObjectModel, configurationName: nil, url: URL(string: text),
+        options: StoreOptions([StoreOptionKey.readOnly: true])))
+    try narrow.openStore()
+    let shelf = try #require(store.managedObjectModel.entitiesByName["Shelf"])
+    let error = #expect(throws: CoreDataError.self) {
+      try narrow.fetch(StoreFetchRequest(entity: shelf))
+    }
+    #expect(error?.message.contains("the role needs BYPASSRLS") == true, "\(error as Any)")
+    try words.sql("ALTER ROLE \(role) BYPASSRLS", on: owner)
+    #expect(try narrow.fetch(StoreFetchRequest(entity: shelf)).snapshots?.count == 1)
+  }
+
   @Test func metadataAreAPropertyList() throws {
     let schema = PostgreSQLSchema(
       try LibraryModel.make(), in: try SchemaName(server.newName("store")))

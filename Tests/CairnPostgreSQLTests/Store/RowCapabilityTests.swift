@@ -43,6 +43,20 @@ import Testing
     #expect(try words.changes(in: store).count == 2)
   }
 
+  /// VACUUM takes this lock of a table, for as long as it works there.
+  @Test func aVacuumHoldsUpNoHolder() throws {
+    let other = try words.foreign()
+    try words.sql("BEGIN", on: other)
+    try words.sql("LOCK TABLE @book IN SHARE UPDATE EXCLUSIVE MODE", on: other)
+    let start = ContinuousClock.now
+    _ = try store.holdingWrites {
+      try words.insert("Shelf", ["place": .string("north")], in: store)
+    }
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(try words.sql("SELECT count(*) FROM @shelf", on: other).integer(0, 0) == 1)
+    try words.sql("ROLLBACK", on: other)
+  }
+
   @Test func aSaveThatFailsLeavesTheHoldInPlace() throws {
     let shelf = try words.insert("Shelf", in: store)
     let other = try words.open([StoreOptionKey.timeout: 0.1])

@@ -102,6 +102,63 @@ import Testing
     for daemon in daemons { try await daemon.close() }
   }
 
+  /// Logical replication, by which databases move to a newer version of the server, copies no sequences.
+  @Test(.timeLimit(.minutes(10)))
+  func aHubThatWasCopiedWithoutItsSequencesLosesNothing() async throws {
+    let hub = try Hub()
+    let daemons = try ["first", "second"].map { try hub.daemon($0) }
+    var configuration = hub.configuration()
+    configuration.options[StoreOptionKey.postgreSQLCapture] = .flag(true)
+    for daemon in daemons { try daemon.engine.addReplica(configuration) }
+    try daemons[0].insert((0..<20).map { "k\($0)" })
+    try await settle(daemons)
+    for name in ["sql", "later"] {
+      try hub.sql("UPDATE @item SET value = '\(name)' WHERE key = 'k0'")
+      try await settle(daemons)
+    }
+    for daemon in daemons { try await daemon.engine.rest() }
+    // None of the numbers is there to be met.
+    try hub.sql("UPDATE @cairn_store SET purged = (SELECT max(number) FROM @cairn_transaction)")
+    try hub.sql("DELETE FROM @cairn_change; DELETE FROM @cairn_transaction")
+    for table in ["item_cairn_id_seq", "cairn_transaction_number", "cairn_transaction_key"] {
+      try hub.sql("ALTER SEQUENCE @\(table) RESTART")
+    }
+    for daemon in daemons { try daemon.engine.resume() }
+    try await settle(daemons)
+    try hub.sql("UPDATE @item SET value = 'copied' WHERE key = 'k1'")
+    try daemons[1].insert(["after", "further"])
+    try await settle(daemons)
+    let picture = try daemons[0].site.picture()
+    #expect(try daemons[1].site.picture() == picture)
+    #expect(try daemons[0].picture(of: "hub") == picture)
+    for daemon in daemons {
+      #expect(try daemon.item("k1", "value") == "copied")
+      #expect(try daemon.item("after", "value") == "after")
+      try await daemon.close()
+    }
+  }
+
+  /// A restore makes the tables one by one.
+  @Test func aHubThatIsJustBeingRestoredIsWaitedFor() async throws {
+    let hub = try Hub()
+    let daemons = try hub.daemons("first")
+    try daemons[0].insert(["early"])
+    try await settle(daemons)
+    try await daemons[0].engine.rest()
+    try hub.sql("ALTER TABLE @cairn_store RENAME TO not_yet")
+    try daemons[0].engine.resume()
+    try daemons[0].insert(["late"])
+    let isOver = await eventually {
+      let failures = (try? daemons[0].engine.status().replicas.first?.counters.failedPasses) ?? 0
+      return failures >= 4
+    }
+    #expect(isOver)
+    try hub.sql("ALTER TABLE @not_yet RENAME TO cairn_store")
+    try await settle(daemons)
+    #expect(try hub.sql("SELECT count(*) FROM @item") == "2")
+    try await daemons[0].close()
+  }
+
   @Test func anotherStoreInThePlaceOfTheHubIsNotWrittenTo() async throws {
     let hub = try Hub()
     let other = try Hub(hub.server)

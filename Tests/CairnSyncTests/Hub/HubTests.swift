@@ -4,6 +4,7 @@ import CairnContext
 import CairnStore
 import CairnTesting
 import Foundation
+import TestServers
 import Testing
 
 @testable import CairnSync
@@ -143,5 +144,52 @@ import Testing
     try await settle(daemons)
     #expect(try daemon.item("k", "value") == "unseen")
     try await daemon.close()
+  }
+
+  /// Specification: sync.md 2, promise 5: one bad record delays no other record.
+  @Test func aRecordThatATriggerOfTheDatabaseRefusesHoldsUpNoOther() async throws {
+    let hub = try Hub()
+    let daemons = try hub.daemons("first")
+    try daemons[0].insert(["early"])
+    try await settle(daemons)
+    try hub.sql(
+      "CREATE FUNCTION @refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        + "$$ BEGIN RAISE EXCEPTION 'not here'; END $$")
+    try hub.sql(
+      "CREATE TRIGGER refuse BEFORE INSERT ON @item FOR EACH ROW WHEN (NEW.key = 'bad') "
+        + "EXECUTE FUNCTION @refuse()")
+    try daemons[0].insert(["good", "bad", "fine"])
+    await #expect {
+      try await daemons[0].engine.wait(timeout: .patience)
+    } throws: { ($0 as? SyncError)?.code == .recordsHeld }
+    #expect(try hub.sql("SELECT key FROM @item ORDER BY key") == "early\nfine\ngood")
+    let held = try daemons[0].engine.status().replicas.first?.held
+    #expect(held?.invalid == 1)
+    try hub.sql("DROP TRIGGER refuse ON @item")
+    try daemons[0].site.write { try daemons[0].set("bad", "value", "better", in: $0) }
+    try await settle(daemons)
+    #expect(try hub.sql("SELECT count(*) FROM @item") == "4")
+    for daemon in daemons { try await daemon.close() }
+  }
+
+  @Test func anEngineThatIsCutOffFromItsHubEndsSoon() async throws {
+    let hub = try Hub()
+    let pooler = try Pooler(.session, to: hub.server)
+    let daemon = try hub.daemon("first")
+    var configuration = hub.configuration()
+    configuration.url = try #require(hub.server.storeURL(hub.schema, through: pooler.folder))
+    try daemon.engine.addReplica(configuration)
+    try daemon.insert(["early"])
+    try await settle([daemon])
+    pooler.cut()
+    defer { pooler.heal() }
+    try daemon.insert(["late"])
+    #expect(
+      await eventually {
+        (try? daemon.engine.status().replicas.first?.phase) == .syncing
+      })
+    let start = ContinuousClock.now
+    try await daemon.close()
+    #expect(ContinuousClock.now - start < .seconds(9))
   }
 }

@@ -1,0 +1,72 @@
+// Poolers between a store and its server.
+
+import CairnModel
+import TestSupport
+@_spi(Stores) import CairnStore
+import Foundation
+import TestServers
+import Testing
+
+@testable import CairnPostgreSQL
+
+@Suite(.needsServer) struct PoolerTests {
+  let words: StoreWords
+
+  init() throws { words = try StoreWords() }
+
+  private func store(through pooler: Pooler) throws -> PostgreSQLStore {
+    PostgreSQLStore(
+      configuration: StoreConfiguration(
+        model: try LibraryModel.make().model, configurationName: nil,
+        url: words.server.storeURL(words.schema, through: pooler.folder), options: StoreOptions([:])
+      ))
+  }
+
+  @Test func aPoolerByTheTransactionIsRefusedByName() throws {
+    let pooler = try Pooler(.transaction, to: words.server)
+    let store = try store(through: pooler)
+    let url = try #require(store.url)
+    for attempt in [
+      { try store.openStore() },
+      { _ = try PostgreSQLStoreKind().metadata(at: url, options: StoreOptions([:])) },
+    ] {
+      let error = #expect(throws: CoreDataError.self) { try attempt() }
+      #expect(error?.code == .persistentStoreOpen)
+      #expect(
+        error?.message.contains("set PgBouncer's pool_mode to session") == true, "\(error as Any)")
+    }
+    let schemas = try words.server.query(
+      "SELECT count(*) FROM pg_namespace WHERE nspname = '\(words.schema)'")
+    #expect(schemas == "0")
+  }
+
+  @Test func behindAPoolerByTheSessionAStoreWorks() throws {
+    let pooler = try Pooler(.session, to: words.server)
+    let store = try store(through: pooler)
+    try store.openStore()
+    let shelf = try words.insert("Shelf", ["place": .string("north")], in: store)
+    let found = try store.snapshots(for: [shelf.objectID])[0]
+    #expect(found?.version == 1)
+    try store.close()
+  }
+
+  /// A pooler that nothing gives away.
+  @Test func inASessionThatChangedHandsNoStatementIsThatOfAnother() throws {
+    let pooler = try Pooler(.transaction, to: words.server)
+    func client() throws -> PostgreSQLConnection {
+      try words.server.connect(more: "host='\(pooler.folder)'")
+    }
+    let (one, other) = (try client(), try client())
+    #expect(one.isPooled)
+    try one.run("BEGIN", isKept: false)
+    #expect(try one.run("SELECT 1::bigint").integer(0, 0) == 1)
+    // In another session, which has a statement of its own by now.
+    #expect(try other.run("SELECT 2::bigint").integer(0, 0) == 2)
+    try one.run("COMMIT", isKept: false)
+    // In the session of the first one.
+    let failure = #expect(throws: PostgreSQLFailure.self) { try other.run("SELECT 2::bigint") }
+    #expect(failure?.state == .unknownStatement)
+    let error = failure?.error("read", "the store")
+    #expect(error?.message.contains("pool_mode to session") == true)
+  }
+}
