@@ -28,14 +28,11 @@ enum Shelf {
     let tag = EntityDescription(
       name: "Tag", properties: [AttributeDescription(name: "word", type: .string)])
     let books = relationship("books", to: book, isToMany: true)
-    let writer = relationship("writer", to: author, isToMany: false)
-    books.inverseRelationship = writer
-    writer.inverseRelationship = books
-    let tags = relationship("tags", to: tag, isToMany: true)
-    tags.isOrdered = true
+    let writer = relationship("writer", to: author)
+    connect(books, writer)
+    let tags = relationship("tags", to: tag, isToMany: true, isOrdered: true)
     let tagged = relationship("tagged", to: book, isToMany: true)
-    tags.inverseRelationship = tagged
-    tagged.inverseRelationship = tags
+    connect(tags, tagged)
     author.properties += [books]
     book.properties += [writer, tags]
     tag.properties += [tagged]
@@ -49,16 +46,6 @@ enum Shelf {
     let model = ManagedObjectModel()
     model.entities = [author, book, tag]
     return model
-  }
-
-  private static func relationship(
-    _ name: String, to entity: EntityDescription, isToMany: Bool
-  ) -> RelationshipDescription {
-    let relationship = RelationshipDescription()
-    relationship.name = name
-    relationship.destinationEntity = entity
-    relationship.maxCount = isToMany ? 0 : 1
-    return relationship
   }
 
   static func coordinator(_ model: ManagedObjectModel = model()) -> PersistentStoreCoordinator {

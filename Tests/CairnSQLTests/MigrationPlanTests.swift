@@ -1,6 +1,7 @@
 import CairnModel
 import CairnPredicates
 import Testing
+import TestSupport
 
 @testable import CairnSQL
 
@@ -22,14 +23,14 @@ import Testing
         )
       })
     entities["Tag"]?.subentities = [entities["Mood"]].compactMap { $0 }
-    let tracks = relationship("tracks", entities["Track"], isToMany: true, isOrdered: true)
-    let album = relationship("album", entities["Album"], isToMany: false)
+    let tracks = relationship("tracks", to: entities["Track"], isToMany: true, isOrdered: true)
+    let album = relationship("album", to: entities["Album"])
     connect(tracks, album)
-    let tags = relationship("tags", entities["Tag"], isToMany: true)
-    let tagged = relationship("tagged", entities["Track"], isToMany: true)
+    let tags = relationship("tags", to: entities["Tag"], isToMany: true)
+    let tagged = relationship("tagged", to: entities["Track"], isToMany: true)
     connect(tags, tagged)
     entities["Album"]?.properties += [
-      tracks, relationship("covers", entities["Cover"], isToMany: true),
+      tracks, relationship("covers", to: entities["Cover"], isToMany: true),
     ]
     entities["Track"]?.properties += [album, tags]
     entities["Tag"]?.properties += [tagged]
@@ -38,22 +39,6 @@ import Testing
     model.entities = entities.keys.sorted().compactMap { entities[$0] }
     try model.prepareForUse()
     return model
-  }
-
-  private func relationship(
-    _ name: String, _ destination: EntityDescription?, isToMany: Bool, isOrdered: Bool = false
-  ) -> RelationshipDescription {
-    let result = RelationshipDescription()
-    result.name = name
-    result.destinationEntity = destination
-    result.maxCount = isToMany ? 0 : 1
-    result.isOrdered = isOrdered
-    return result
-  }
-
-  private func connect(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-    a.inverseRelationship = b
-    b.inverseRelationship = a
   }
 
   private func attribute(_ name: String) -> AttributeDescription {
@@ -153,7 +138,7 @@ import Testing
   @Test func rowsThatSayTheNumberOfAnEntityMoveWhenItChanges() throws {
     func favourite(_ entities: inout [String: EntityDescription]) {
       entities["Cover"]?.properties.append(
-        relationship("favourite", entities["Tag"], isToMany: false))
+        relationship("favourite", to: entities["Tag"]))
     }
     func another(_ entities: inout [String: EntityDescription]) {
       let kind = EntityDescription(name: "Kind", properties: [attribute("kindName")])
@@ -177,7 +162,9 @@ import Testing
       { entities in
         entities["\(name)"] = EntityDescription(
           name: name,
-          properties: [attribute("n"), relationship("items", entities["Track"], isToMany: true)])
+          properties: [
+            attribute("n"), relationship("items", to: entities["Track"], isToMany: true),
+          ])
       }
     }
     let plan = try plan(from: withOwner("Aa"), to: withOwner("Ab"))

@@ -3,6 +3,7 @@ import CairnPredicates
 import CairnTesting
 import Foundation
 import Testing
+import TestSupport
 
 @testable import CairnSQL
 
@@ -20,22 +21,6 @@ import Testing
 
   private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
     AttributeDescription(name: name, type: type)
-  }
-
-  private static func relationship(
-    _ name: String, _ destination: EntityDescription, toMany: Bool = false, ordered: Bool = false
-  ) -> RelationshipDescription {
-    let result = RelationshipDescription()
-    result.name = name
-    result.destinationEntity = destination
-    result.maxCount = toMany ? 0 : 1
-    result.isOrdered = ordered
-    return result
-  }
-
-  private static func link(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-    a.inverseRelationship = b
-    b.inverseRelationship = a
   }
 
   private static func index(
@@ -69,13 +54,13 @@ import Testing
       let (owner, account) = (EntityDescription(name: "Owner"), EntityDescription(name: "Account"))
       animal.subentities = [dog, cat]
       let (pets, keeper) = (
-        relationship("pets", animal, toMany: true), relationship("owner", owner)
+        relationship("pets", to: animal, isToMany: true), relationship("owner", to: owner)
       )
-      link(pets, keeper)
-      let (favourite, fan) = (relationship("favourite", cat), relationship("fan", owner))
-      link(favourite, fan)
-      let (best, bestOf) = (relationship("best", animal), relationship("bestOf", owner))
-      link(best, bestOf)
+      connect(pets, keeper)
+      let (favourite, fan) = (relationship("favourite", to: cat), relationship("fan", to: owner))
+      connect(favourite, fan)
+      let (best, bestOf) = (relationship("best", to: animal), relationship("bestOf", to: owner))
+      connect(best, bestOf)
       let scratch = attribute("scratch", .string)
       scratch.isTransient = true
       animal.properties = [attribute("name", .string), keeper, bestOf, attribute("born", .date)]
@@ -115,16 +100,16 @@ import Testing
       let generic = EntityDescription(name: "GenericAlbum")
       let album = EntityDescription(name: "Album")
       generic.subentities = [album]
-      let key = relationship("keyAssets", asset, toMany: true)
-      let keyOf = relationship("albums", generic, toMany: true)
-      link(key, keyOf)
-      let custom = relationship("customAssets", asset, toMany: true, ordered: true)
-      let customOf = relationship("albums2", album, toMany: true, ordered: true)
-      link(custom, customOf)
-      let filed = relationship("folders", folder, toMany: true)
-      let files = relationship("assets", asset, toMany: true, ordered: true)
-      link(filed, files)
-      let near = relationship("near", folder, toMany: true)
+      let key = relationship("keyAssets", to: asset, isToMany: true)
+      let keyOf = relationship("albums", to: generic, isToMany: true)
+      connect(key, keyOf)
+      let custom = relationship("customAssets", to: asset, isToMany: true, isOrdered: true)
+      let customOf = relationship("albums2", to: album, isToMany: true, isOrdered: true)
+      connect(custom, customOf)
+      let filed = relationship("folders", to: folder, isToMany: true)
+      let files = relationship("assets", to: asset, isToMany: true, isOrdered: true)
+      connect(filed, files)
+      let near = relationship("near", to: folder, isToMany: true)
       near.inverseRelationship = near
       generic.properties = [key]
       album.properties = [custom]
@@ -158,12 +143,13 @@ import Testing
     make: {
       let (album, sticker) = (EntityDescription(name: "Album"), EntityDescription(name: "Sticker"))
       let (pages, book) = (
-        relationship("pages", sticker, toMany: true, ordered: true), relationship("book", album)
+        relationship("pages", to: sticker, isToMany: true, isOrdered: true),
+        relationship("book", to: album)
       )
-      link(pages, book)
+      connect(pages, book)
       album.properties = [
-        pages, relationship("loose", sticker, toMany: true),
-        relationship("kept", sticker, toMany: true, ordered: true),
+        pages, relationship("loose", to: sticker, isToMany: true),
+        relationship("kept", to: sticker, isToMany: true, isOrdered: true),
       ]
       sticker.properties = [book, attribute("size", .float), attribute("kind", .integer32)]
       return [album, sticker]
@@ -221,8 +207,8 @@ import Testing
     testDescription: "derived",
     make: {
       let (asset, details) = (EntityDescription(name: "Asset"), EntityDescription(name: "Details"))
-      let (extra, owner) = (relationship("extra", details), relationship("asset", asset))
-      link(extra, owner)
+      let (extra, owner) = (relationship("extra", to: details), relationship("asset", to: asset))
+      connect(extra, owner)
       asset.properties = [
         extra, DerivedAttributeDescription("camera", .string, from: "extra.device"),
       ]

@@ -2,6 +2,7 @@ import CairnModel
 import CairnPredicates
 import Foundation
 import Testing
+import TestSupport
 
 @testable import CairnSQL
 
@@ -9,22 +10,6 @@ import Testing
 @Suite struct SchemaTests {
   private func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
     AttributeDescription(name: name, type: type)
-  }
-
-  private func relationship(
-    _ name: String, to destination: EntityDescription, isToMany: Bool, isOrdered: Bool = false
-  ) -> RelationshipDescription {
-    let result = RelationshipDescription()
-    result.name = name
-    result.destinationEntity = destination
-    result.maxCount = isToMany ? 0 : 1
-    result.isOrdered = isOrdered
-    return result
-  }
-
-  private func connect(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-    a.inverseRelationship = b
-    b.inverseRelationship = a
   }
 
   private func schema(_ entities: [EntityDescription]) throws -> SQLSchema {
@@ -81,7 +66,7 @@ import Testing
     book.subentities = [graphic]
     let page = EntityDescription(name: "Page")
     let pages = relationship("pages", to: page, isToMany: true, isOrdered: true)
-    let owner = relationship("book", to: book, isToMany: false)
+    let owner = relationship("book", to: book)
     connect(pages, owner)
     book.properties = [pages]
     page.properties = [owner]
@@ -241,7 +226,7 @@ import Testing
     let book = EntityDescription(name: "Book")
     let page = EntityDescription(name: "Page")
     let pages = relationship("pages", to: page, isToMany: true)
-    let owner = relationship("book", to: book, isToMany: false)
+    let owner = relationship("book", to: book)
     connect(pages, owner)
     let count = DerivedAttributeDescription()
     count.name = "pagesCount"

@@ -22,21 +22,22 @@ package enum LibraryModel {
     book.subentities = [audioBook]
     let shelf = EntityDescription(name: "Shelf", properties: [attribute("place", .string)])
     let (books, writer) = (
-      relationship("books", book, isToMany: true), relationship("author", author)
+      relationship("books", to: book, isToMany: true), relationship("author", to: author)
     )
     connect(books, writer)
     let (tags, tagged) = (
-      relationship("tags", shelf, isToMany: true, isOrdered: true),
-      relationship("tagged", book, isToMany: true)
+      relationship("tags", to: shelf, isToMany: true, isOrdered: true),
+      relationship("tagged", to: book, isToMany: true)
     )
     connect(tags, tagged)
     let (row, stands) = (
-      relationship("row", book, isToMany: true, isOrdered: true), relationship("shelf", shelf)
+      relationship("row", to: book, isToMany: true, isOrdered: true),
+      relationship("shelf", to: shelf)
     )
     connect(row, stands)
     // Without inverse: to-one and to-many.
-    let favourite = relationship("favouriteBook", book)
-    let wishes = relationship("wishes", book, isToMany: true)
+    let favourite = relationship("favouriteBook", to: book)
+    let wishes = relationship("wishes", to: book, isToMany: true)
     author.properties += [books, favourite, wishes]
     book.properties += [writer, tags, stands]
     shelf.properties += [tagged, row]
@@ -55,20 +56,4 @@ package enum LibraryModel {
     AttributeDescription(name: name, type: type)
   }
 
-  package static func relationship(
-    _ name: String, _ destination: EntityDescription, isToMany: Bool = false,
-    isOrdered: Bool = false
-  ) -> RelationshipDescription {
-    let relationship = RelationshipDescription()
-    relationship.name = name
-    relationship.destinationEntity = destination
-    relationship.maxCount = isToMany ? 0 : 1
-    relationship.isOrdered = isOrdered
-    return relationship
-  }
-
-  package static func connect(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-    a.inverseRelationship = b
-    b.inverseRelationship = a
-  }
 }

@@ -56,14 +56,7 @@ struct ChangeDiscarding {
     context.event.log.removeAll()
     clearIntentions()
     for object in objects {
-      let hadValues = !object.isFault
-      if hadValues { object.willTurnIntoFault() }
-      object.freeSlots()
-      object.snapshot = nil
-      object.forgetChangedSlots()
-      object.forgetExtras()
-      ObjectDetaching(context: context).detach(object)
-      if hadValues { object.didTurnIntoFault() }
+      ObjectRefreshing.turnIntoFault(object) { ObjectDetaching(context: context).detach(object) }
     }
     context.registry.retained = []
     context.advanceQueryGeneration()

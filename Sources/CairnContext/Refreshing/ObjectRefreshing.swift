@@ -70,13 +70,20 @@ struct ObjectRefreshing {
 
   /// Drops values, unsaved changes and references to related objects.
   func turnIntoFault(_ object: ManagedObject) {
+    Self.turnIntoFault(object) {
+      if !object.isInserted { context.pending.remove(object) }
+    }
+  }
+
+  /// The same, and what else is to be done before the object hears that it is a fault.
+  static func turnIntoFault(_ object: ManagedObject, _ finish: () -> Void) {
     let hadValues = !object.isFault
     if hadValues { object.willTurnIntoFault() }
     object.freeSlots()
     object.snapshot = nil
     object.forgetChangedSlots()
     object.forgetExtras()
-    if !object.isInserted { context.pending.remove(object) }
+    finish()
     if hadValues { object.didTurnIntoFault() }
   }
 

@@ -18,9 +18,9 @@ import Testing
     let entities = ["Item", "item", "ITEM"].map { name in
       EntityDescription(name: name, properties: [LibraryModel.attribute("title", .string)])
     }
-    let owner = LibraryModel.relationship("owner", entities[0])
-    let owned = LibraryModel.relationship("owned", entities[1], isToMany: true)
-    LibraryModel.connect(owner, owned)
+    let owner = relationship("owner", to: entities[0])
+    let owned = relationship("owned", to: entities[1], isToMany: true)
+    connect(owner, owned)
     entities[1].properties.append(owner)
     entities[0].properties.append(owned)
     let store = try words.openRecording(model: LibraryModel.schema(entities).model)

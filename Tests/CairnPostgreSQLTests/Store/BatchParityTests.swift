@@ -29,14 +29,14 @@ import Testing
     item.subentities = [special]
     let box = EntityDescription(name: "Box", properties: [attribute("name", .string)])
     let (items, inBox) = (
-      LibraryModel.relationship("items", item, isToMany: true),
-      LibraryModel.relationship("box", box)
+      relationship("items", to: item, isToMany: true),
+      relationship("box", to: box)
     )
-    LibraryModel.connect(items, inBox)
+    connect(items, inBox)
     let (next, previous) = (
-      LibraryModel.relationship("next", item), LibraryModel.relationship("previous", item)
+      relationship("next", to: item), relationship("previous", to: item)
     )
-    LibraryModel.connect(next, previous)
+    connect(next, previous)
     next.deleteRule = .cascade
     box.properties.append(items)
     item.properties += [inBox, next, previous]

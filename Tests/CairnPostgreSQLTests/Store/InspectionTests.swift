@@ -25,7 +25,7 @@ import Testing
         count.attributeType = .integer64
         count.derivationExpression = ObjectExpression(format: "books.@count")
         entities["Author"]?.properties += [
-          count, LibraryModel.relationship("spouse", entities["Author"] ?? EntityDescription()),
+          count, relationship("spouse", to: entities["Author"] ?? EntityDescription()),
         ]
         let spouse = entities["Author"]?.relationshipsByName["spouse"]
         spouse?.inverseRelationship = spouse

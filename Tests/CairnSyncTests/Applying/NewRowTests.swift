@@ -6,6 +6,7 @@ import CairnTesting
 import Foundation
 import GRDB
 import Testing
+import TestSupport
 
 @testable import CairnSync
 
@@ -16,20 +17,9 @@ struct NewRowTests {
   static func model() -> ManagedObjectModel {
     let folder = EntityDescription(name: "Folder")
     let entry = EntityDescription(name: "Entry")
-    func relationship(
-      _ name: String, to destination: EntityDescription, many: Bool
-    ) -> RelationshipDescription {
-      let relationship = RelationshipDescription()
-      relationship.name = name
-      relationship.destinationEntity = destination
-      relationship.maxCount = many ? 0 : 1
-      relationship.deleteRule = .nullify
-      return relationship
-    }
-    let entries = relationship("entries", to: entry, many: true)
-    let place = relationship("folder", to: folder, many: false)
-    entries.inverseRelationship = place
-    place.inverseRelationship = entries
+    let entries = relationship("entries", to: entry, isToMany: true)
+    let place = relationship("folder", to: folder)
+    connect(entries, place)
     let text = AttributeDescription(name: "text", type: .string)
     text.setValidationPredicates(
       [ObjectPredicate(format: "length < 100")], withValidationWarnings: ["too long"])

@@ -4,6 +4,7 @@ import CairnPredicates
 import CairnStore
 import Foundation
 import Testing
+import TestSupport
 
 @testable import CairnSync
 
@@ -20,26 +21,12 @@ struct RowApplyingTests {
     let shelf = EntityDescription(name: "Shelf")
     let book = EntityDescription(name: bookName)
     let author = EntityDescription(name: "Writer")
-    func relationship(
-      _ name: String, to destination: EntityDescription, many: Bool, ordered: Bool = false
-    ) -> RelationshipDescription {
-      let relationship = RelationshipDescription()
-      relationship.name = name
-      relationship.destinationEntity = destination
-      relationship.maxCount = many ? 0 : 1
-      relationship.isOrdered = ordered
-      return relationship
-    }
-    func pair(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-      a.inverseRelationship = b
-      b.inverseRelationship = a
-    }
-    let books = relationship("books", to: book, many: true, ordered: true)
-    let onShelf = relationship("shelf", to: shelf, many: false)
-    let authors = relationship("authors", to: author, many: true)
-    let written = relationship("written", to: book, many: true)
-    pair(books, onShelf)
-    pair(authors, written)
+    let books = relationship("books", to: book, isToMany: true, isOrdered: true)
+    let onShelf = relationship("shelf", to: shelf)
+    let authors = relationship("authors", to: author, isToMany: true)
+    let written = relationship("written", to: book, isToMany: true)
+    connect(books, onShelf)
+    connect(authors, written)
     let title = AttributeDescription(
       name: "key", type: .string, isOptional: false, defaultValue: "")
     title.setValidationPredicates(

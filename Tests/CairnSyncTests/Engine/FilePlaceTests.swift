@@ -12,18 +12,6 @@ struct FilePlaceTests {
     ["", "-wal", "-shm"].map { url.path + $0 }.filter(FileManager.default.fileExists(atPath:))
   }
 
-  /// A daemon with a replica in step, and where the replica is.
-  private func pair(
-    in scratch: Scratch
-  ) async throws -> (daemon: SyncEngineTests.Daemon, replica: URL) {
-    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
-    let url = scratch.url.appendingPathComponent("nas.sqlite")
-    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
-    try daemon.insert(["k"])
-    try await daemon.engine.wait(timeout: .patience)
-    return (daemon, url)
-  }
-
   private func move(_ url: URL, to name: String) throws -> URL {
     let target = url.deletingLastPathComponent().appendingPathComponent(name)
     for file in files(url) {
@@ -35,7 +23,7 @@ struct FilePlaceTests {
 
   @Test func aReplicaThatIsRemovedIsReportedAndNotWrittenTo() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     for file in files(url) { try FileManager.default.removeItem(atPath: file) }
     try daemon.insert(["late"])
     let error = await #expect(throws: SyncError.self) {
@@ -55,7 +43,7 @@ struct FilePlaceTests {
 
   @Test func aReplicaThatComesBackGoesOn() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let aside = try move(url, to: "aside.sqlite")
     try daemon.insert(["late"])
     // Which does not wait for a replica that cannot be reached.
@@ -71,7 +59,7 @@ struct FilePlaceTests {
 
   @Test func anotherStoreUnderTheNameIsNotTakenForTheReplica() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let other = try SyncEngineTests.Daemon("other", in: scratch)
     try other.insert(["foreign"])
     try await other.close()
@@ -88,7 +76,7 @@ struct FilePlaceTests {
 
   @Test func anotherStoreUnderTheNameIsRefusedAfterARestartToo() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     try await daemon.close()
     let other = try SyncEngineTests.Daemon("other", in: scratch)
     try other.insert(["foreign"])
@@ -202,7 +190,7 @@ struct FilePlaceTests {
 
   @Test func aFileThatAPersonMovedAwayWhileNoEngineRanIsMadeAnew() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     try await daemon.close()
     for file in files(url) { try FileManager.default.removeItem(atPath: file) }
     let next = try SyncEngineTests.Daemon("local", in: scratch)
@@ -221,7 +209,7 @@ struct FilePlaceTests {
 
   @Test func aReplicaThatWasRemovedWhileNoEngineRanOrIsAtAnotherPlaceIsNew() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     try await daemon.close()
     for file in files(url) { try FileManager.default.removeItem(atPath: file) }
     let moved = try SyncEngineTests.Daemon("local", in: scratch)
@@ -284,7 +272,7 @@ struct FilePlaceTests {
   /// As an operator restores a store by hand, and forgets the daemon that has it open.
   @Test func aReplicaThatABackupIsCopiedOverIsNeitherWrittenToNorCalledInStep() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let open = try #require(try daemon.engine.openStore(ofReplica: "nas"))
     try #require(open.store as? SQLiteStore).checkpoint()
     let backup = try Data(contentsOf: url)
@@ -313,7 +301,7 @@ struct FilePlaceTests {
 
   @Test func aLocalStoreThatIsRemovedTakesNoMoreWrites() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     for file in files(scratch.url.appendingPathComponent("local.sqlite")) {
       try FileManager.default.removeItem(atPath: file)
     }
@@ -333,7 +321,7 @@ struct FilePlaceTests {
   /// Another program that opens the file under the other name would destroy it.
   @Test func aReplicaThatGetsASecondNameWhileItIsOpenIsClosedUntilThatIsGone() async throws {
     let scratch = try Scratch()
-    let (daemon, url) = try await pair(in: scratch)
+    let (daemon, url) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let other = scratch.url.appendingPathComponent("link.sqlite")
     try FileManager.default.linkItem(at: url, to: other)
     daemon.engine.lookAtStores()
@@ -352,7 +340,7 @@ struct FilePlaceTests {
 
   @Test func nothingIsBroughtToOrFromALocalStoreWithASecondName() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let local = scratch.url.appendingPathComponent("local.sqlite")
     let other = scratch.url.appendingPathComponent("link.sqlite")
     try FileManager.default.linkItem(at: local, to: other)

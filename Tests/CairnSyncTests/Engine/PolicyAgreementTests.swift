@@ -8,23 +8,15 @@ import Testing
 ///
 /// Specification: sync.md 2.1 and 2.7: what one deletes and another keeps would differ for ever.
 struct PolicyAgreementTests {
-  private let scratch: Scratch
-  private let hub: ReplicaConfiguration
+  private let hub: FileHub
 
-  init() throws {
-    scratch = try Scratch()
-    hub = ReplicaConfiguration(name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
-  }
+  init() throws { hub = try FileHub() }
 
   private func daemon(
     _ name: String, _ policy: DeleteConflictPolicy,
     _ byEntity: [String: DeleteConflictPolicy] = [:]
   ) throws -> SyncEngineTests.Daemon {
-    let daemon = try SyncEngineTests.Daemon(name, in: scratch, policy: policy) {
-      $0.deleteConflictsByEntity = byEntity
-    }
-    try daemon.engine.addReplica(hub)
-    return daemon
+    try hub.daemon(name, policy: policy) { $0.deleteConflictsByEntity = byEntity }
   }
 
   private func settle(_ daemons: SyncEngineTests.Daemon...) async throws {

@@ -10,20 +10,14 @@ import Testing
 /// Specification: sync.md 2.5, 6: what a store has kept for a newer version of its model is shown with that version;
 /// where its rules refuse that, it waits by itself like what comes in.
 struct RefusedUpgradeTests {
-  private let scratch: Scratch
-  private let hub: ReplicaConfiguration
+  private let hub: FileHub
 
-  init() throws {
-    scratch = try Scratch()
-    hub = ReplicaConfiguration(name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
-  }
+  init() throws { hub = try FileHub() }
 
   private func daemon(
     _ name: String, _ version: SampleModel.Version
   ) throws -> SyncEngineTests.Daemon {
-    let daemon = try SyncEngineTests.Daemon(name, in: scratch, model: SampleModel.make(version))
-    try daemon.engine.addReplica(hub)
-    return daemon
+    try hub.daemon(name, model: SampleModel.make(version))
   }
 
   private func titles(_ daemon: SyncEngineTests.Daemon) throws -> [String] {
@@ -47,7 +41,7 @@ struct RefusedUpgradeTests {
     let old = try daemon("old", .current)
     try await old.engine.wait(timeout: .patience)
     try await old.close()
-    try LaxProgram.exceed("bad", in: scratch.url.appendingPathComponent("old.sqlite"))
+    try LaxProgram.exceed("bad", in: hub.scratch.fileURL("old.sqlite"))
     let upgraded = try daemon("old", .muchNewer)
     let error = await #expect(throws: SyncError.self) {
       try await upgraded.engine.wait(timeout: .patience)

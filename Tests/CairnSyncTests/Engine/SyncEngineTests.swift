@@ -72,6 +72,14 @@ struct SyncEngineTests {
       }
     }
 
+    /// A daemon with a record and the replica `nas`, which is in step, and the replica's file.
+    static func withReplica(
+      in scratch: Scratch
+    ) async throws -> (daemon: Self, replica: URL) {
+      let daemon = try Self("local", in: scratch)
+      return (daemon, try await daemon.addReplica(in: scratch, with: ["k"]))
+    }
+
     /// Adds a new file as the replica `nas` and brings these records to it.
     ///
     /// - Returns: The file.

@@ -12,17 +12,6 @@ import Testing
 /// Specification: sync.md 5, "In step means in step" and "Comparison": status, wait and verify claim
 /// only what was read.
 struct TruthTests {
-  private func pair(
-    in scratch: Scratch
-  ) async throws -> (daemon: SyncEngineTests.Daemon, replica: URL) {
-    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
-    let url = scratch.url.appendingPathComponent("nas.sqlite")
-    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
-    try daemon.insert(["k"])
-    try await daemon.engine.wait(timeout: .patience)
-    return (daemon, url)
-  }
-
   /// Inserts a row as a program with SQL of its own does.
   private func insertPastHistory(in replica: URL) async throws {
     let file = try DatabaseQueue(path: replica.path)
@@ -35,7 +24,7 @@ struct TruthTests {
 
   @Test func aRowThatSyncDoesNotKnowIsADifference() async throws {
     let scratch = try Scratch()
-    let (daemon, replica) = try await pair(in: scratch)
+    let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     try await insertPastHistory(in: replica)
     let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(report.differences.map(\.kind) == [.unknownReplica])
@@ -46,7 +35,7 @@ struct TruthTests {
 
   @Test func whatAVerifyFoundIsInTheStatusUntilOneThatReadsAsMuchFindsNothing() async throws {
     let scratch = try Scratch()
-    let (daemon, replica) = try await pair(in: scratch)
+    let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     func known() throws -> KnownDifferences? { try daemon.engine.status().replicas[0].differences }
     #expect(try known() == nil)
     let file = try DatabaseQueue(path: replica.path)
@@ -66,7 +55,7 @@ struct TruthTests {
 
   @Test func whatAVerifyFoundIsKnownAfterARestartAndNoWaitCallsItInStep() async throws {
     let scratch = try Scratch()
-    let (daemon, replica) = try await pair(in: scratch)
+    let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     try await insertPastHistory(in: replica)
     _ = try await daemon.engine.verify(name: "nas", timeout: .patience)
     let known = try #require(try daemon.engine.status().replicas[0].differences)
@@ -118,7 +107,7 @@ struct TruthTests {
 
   @Test func aSaveUnderSyncsOwnAuthorNameTravelsAsAnyOther() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = daemon.site.coordinator
     context.transactionAuthor = SyncConfiguration.author
@@ -135,7 +124,7 @@ struct TruthTests {
 
   @Test func marksOfSyncsTransactionsGoWithTheirCapture() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     for round in 0..<20 {
       try daemon.insert(["r\(round)"])
       try await daemon.engine.wait(timeout: .patience)
@@ -151,7 +140,7 @@ struct TruthTests {
 
   @Test func verifyDoesNotWaitForAReplicaThatIsAwayAndAWaitNamesThoseInTrouble() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let folder = scratch.url.appendingPathComponent("unmounted")
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "away", url: folder.appendingPathComponent("away.sqlite")))
@@ -172,7 +161,7 @@ struct TruthTests {
 
   @Test func aWaitTellsWhatArrivedAndIsNotVisible() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     // A value that the model forbids, past validation.
     try await Task { try daemon.breakRule(value: String(repeating: "x", count: 200)) }.value
     let error = await #expect(throws: SyncError.self) {
@@ -193,7 +182,7 @@ struct TruthTests {
 
   @Test func aReplicaInTroubleDelaysNoAnswerAboutAnother() async throws {
     let scratch = try Scratch()
-    let (daemon, _) = try await pair(in: scratch)
+    let (daemon, _) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     let away = scratch.url.appendingPathComponent("letter.txt")
     try Data("Dear reader, this is no store.".utf8).write(to: away)
     try daemon.insert(["late"])

@@ -35,8 +35,7 @@ struct ComputedAttributeTests {
 
   @Test func derivedAttributesAreComputedWhereTheyAreAndTransientOnesStay() async throws {
     let scratch = try Scratch()
-    let hub = ReplicaConfiguration(
-      name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
+    let hub = FileHub.replica(in: scratch)
     let (a, b) = (
       try SyncEngineTests.Daemon("a", in: scratch, model: Self.model()),
       try SyncEngineTests.Daemon("b", in: scratch, model: Self.model())

@@ -11,8 +11,7 @@ import Testing
 /// what they exchange with what they do not.
 struct SubentityFilterTests {
   private func hub(_ scratch: Scratch, _ entities: Set<String>? = nil) -> ReplicaConfiguration {
-    ReplicaConfiguration(
-      name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"), entities: entities)
+    FileHub.replica(in: scratch, entities: entities)
   }
 
   private func pass(_ daemons: SyncEngineTests.Daemon...) async throws {

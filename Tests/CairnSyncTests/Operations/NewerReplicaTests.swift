@@ -9,22 +9,19 @@ import Testing
 /// Specification: sync.md 6 and 9: what an operator sees of a replica at a newer version of the model is
 /// in the names of the local store.
 struct NewerReplicaTests {
-  private let scratch: Scratch
-  private let hub: ReplicaConfiguration
+  private let hub: FileHub
 
-  init() throws {
-    scratch = try Scratch()
-    hub = ReplicaConfiguration(name: "hub", url: scratch.url.appendingPathComponent("hub.sqlite"))
-  }
+  init() throws { hub = try FileHub() }
 
   @Test func conflictsExplanationsAndRestoreUseTheNamesOfTheLocalStore() async throws {
-    let new = try SyncEngineTests.Daemon("new", in: scratch, model: SampleModel.make(.muchNewer))
-    let old = try SyncEngineTests.Daemon("old", in: scratch)
+    let new = try SyncEngineTests.Daemon(
+      "new", in: hub.scratch, model: SampleModel.make(.muchNewer))
+    let old = try SyncEngineTests.Daemon("old", in: hub.scratch)
     try new.site.write { context in
       _ = try new.site.insert("Item", ["key": "k", "text": "first", "extra": "e"], in: context)
     }
     for daemon in [new, old, new, old] {
-      try daemon.engine.addReplica(hub)
+      try daemon.engine.addReplica(hub.replica)
       try await daemon.engine.wait(timeout: .patience)
     }
     for daemon in [new, old] { try await daemon.engine.rest() }

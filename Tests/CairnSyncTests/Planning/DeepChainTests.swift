@@ -1,6 +1,7 @@
 import CairnModel
 import Foundation
 import Testing
+import TestSupport
 
 @testable import CairnSync
 
@@ -9,26 +10,16 @@ struct DeepChainTests {
   /// A record that hangs on another, its parent, or has another for its own, its rest.
   static func model(_ rule: DeleteRule) -> ManagedObjectModel {
     let node = EntityDescription(name: "Node")
-    func relationship(_ name: String, many: Bool, _ rule: DeleteRule) -> RelationshipDescription {
-      let relationship = RelationshipDescription()
-      relationship.name = name
-      relationship.destinationEntity = node
-      relationship.maxCount = many ? 0 : 1
-      relationship.deleteRule = rule
-      return relationship
-    }
-    func pair(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-      a.inverseRelationship = b
-      b.inverseRelationship = a
-    }
     let (parent, children) = (
-      relationship("parent", many: false, .nullify), relationship("children", many: true, rule)
+      relationship("parent", to: node),
+      relationship("children", to: node, isToMany: true, deleteRule: rule)
     )
     let (rest, users) = (
-      relationship("rest", many: false, rule), relationship("users", many: true, .nullify)
+      relationship("rest", to: node, deleteRule: rule),
+      relationship("users", to: node, isToMany: true)
     )
-    pair(parent, children)
-    pair(rest, users)
+    connect(parent, children)
+    connect(rest, users)
     node.properties = [
       AttributeDescription(name: "key", type: .string), parent, children, rest, users,
     ]

@@ -1,4 +1,5 @@
 import CairnModel
+import TestSupport
 
 @testable import CairnSync
 
@@ -11,19 +12,9 @@ enum SubentityModel {
     let leaf = EntityDescription(name: "Leaf")
     let twig = EntityDescription(name: "Twig")
     let mark = EntityDescription(name: "Mark")
-    let target = RelationshipDescription()
-    let marks = RelationshipDescription()
-    for (relationship, name, destination, count) in [
-      (target, "leaf", leaf, 1), (marks, "marks", mark, 0),
-    ] {
-      relationship.name = name
-      relationship.destinationEntity = destination
-      relationship.maxCount = count
-      relationship.deleteRule = .nullify
-      relationship.isOptional = true
-    }
-    target.inverseRelationship = marks
-    marks.inverseRelationship = target
+    let target = relationship("leaf", to: leaf)
+    let marks = relationship("marks", to: mark, isToMany: true)
+    connect(target, marks)
     node.properties = [
       AttributeDescription(name: "key", type: .string),
       AttributeDescription(name: "note", type: .string),

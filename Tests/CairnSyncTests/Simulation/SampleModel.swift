@@ -1,5 +1,6 @@
 import CairnModel
 import CairnPredicates
+import TestSupport
 
 /// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
 /// in an order, tags picked in an order on both sides, and one label that no other item has.
@@ -25,47 +26,29 @@ enum SampleModel {
     let item = EntityDescription(name: "Item")
     let tag = EntityDescription(name: "Tag")
     let part = EntityDescription(name: "Part")
-    func relationship(
-      _ name: String, to destination: EntityDescription, many: Bool,
-      rule: DeleteRule = .nullify, optional: Bool = true
-    ) -> RelationshipDescription {
-      let relationship = RelationshipDescription()
-      relationship.name = name
-      relationship.destinationEntity = destination
-      relationship.maxCount = many ? 0 : 1
-      relationship.deleteRule = rule
-      relationship.isOptional = optional
-      return relationship
-    }
-    func pair(_ a: RelationshipDescription, _ b: RelationshipDescription) {
-      a.inverseRelationship = b
-      b.inverseRelationship = a
-    }
     let fresh = EntityDescription(name: "Fresh")
-    let freshItem = relationship("item", to: item, many: false)
-    let itemFresh = relationship("freshes", to: fresh, many: true)
-    let freshTags = relationship("tags", to: tag, many: true)
-    let tagFresh = relationship("freshes", to: fresh, many: true)
-    pair(freshItem, itemFresh)
-    pair(freshTags, tagFresh)
-    let parent = relationship("parent", to: item, many: false)
-    let children = relationship("children", to: item, many: true)
-    let tags = relationship("tags", to: tag, many: true)
-    let items = relationship("items", to: item, many: true)
-    let parts = relationship("parts", to: part, many: true, rule: denies ? .deny : .cascade)
-    parts.isOrdered = true
-    let picks = relationship("picks", to: tag, many: true)
-    picks.isOrdered = true
-    let pickedBy = relationship("pickedBy", to: item, many: true)
-    pickedBy.isOrdered = true
-    let label = relationship("label", to: tag, many: false)
-    let labelled = relationship("labelled", to: item, many: false)
-    let owner = relationship("item", to: item, many: false)
-    pair(parent, children)
-    pair(tags, items)
-    pair(parts, owner)
-    pair(picks, pickedBy)
-    pair(label, labelled)
+    let freshItem = relationship("item", to: item)
+    let itemFresh = relationship("freshes", to: fresh, isToMany: true)
+    let freshTags = relationship("tags", to: tag, isToMany: true)
+    let tagFresh = relationship("freshes", to: fresh, isToMany: true)
+    connect(freshItem, itemFresh)
+    connect(freshTags, tagFresh)
+    let parent = relationship("parent", to: item)
+    let children = relationship("children", to: item, isToMany: true)
+    let tags = relationship("tags", to: tag, isToMany: true)
+    let items = relationship("items", to: item, isToMany: true)
+    let parts = relationship(
+      "parts", to: part, isToMany: true, isOrdered: true, deleteRule: denies ? .deny : .cascade)
+    let picks = relationship("picks", to: tag, isToMany: true, isOrdered: true)
+    let pickedBy = relationship("pickedBy", to: item, isToMany: true, isOrdered: true)
+    let label = relationship("label", to: tag)
+    let labelled = relationship("labelled", to: item)
+    let owner = relationship("item", to: item)
+    connect(parent, children)
+    connect(tags, items)
+    connect(parts, owner)
+    connect(picks, pickedBy)
+    connect(label, labelled)
     let short = AttributeDescription(name: "value", type: .string)
     if !isLax {
       short.setValidationPredicates(
@@ -111,16 +94,9 @@ enum SampleModel {
   private static func leaves(_ version: Version) -> [EntityDescription] {
     let leaf = EntityDescription(name: "Leaf")
     let bloom = EntityDescription(name: "Bloom")
-    let stem = RelationshipDescription()
-    let shoots = RelationshipDescription()
-    for (relationship, name, count) in [(stem, "stem", 1), (shoots, "shoots", 0)] {
-      relationship.name = name
-      relationship.destinationEntity = leaf
-      relationship.maxCount = count
-      relationship.deleteRule = .nullify
-    }
-    stem.inverseRelationship = shoots
-    shoots.inverseRelationship = stem
+    let stem = relationship("stem", to: leaf)
+    let shoots = relationship("shoots", to: leaf, isToMany: true)
+    connect(stem, shoots)
     leaf.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       AttributeDescription(name: "value", type: .string),

@@ -31,25 +31,13 @@ import Testing
       ])
     let novel = EntityDescription(name: "Novel", properties: [])
     book.subentities = [novel]
-    func relationship(_ name: String, _ to: EntityDescription, toMany: Bool, ordered: Bool = false)
-      -> RelationshipDescription
-    {
-      let relationship = RelationshipDescription()
-      relationship.name = name
-      relationship.destinationEntity = to
-      relationship.maxCount = toMany ? 0 : 1
-      relationship.isOrdered = ordered
-      return relationship
-    }
-    let books = relationship("books", book, toMany: true, ordered: true)
-    let writer = relationship("writer", author, toMany: false)
-    books.inverseRelationship = writer
-    writer.inverseRelationship = books
-    let fans = relationship("fans", author, toMany: true)
-    let likes = relationship("likes", book, toMany: true)
-    fans.inverseRelationship = likes
-    likes.inverseRelationship = fans
-    let friends = relationship("friends", author, toMany: true)
+    let books = relationship("books", to: book, isToMany: true, isOrdered: true)
+    let writer = relationship("writer", to: author)
+    connect(books, writer)
+    let fans = relationship("fans", to: author, isToMany: true)
+    let likes = relationship("likes", to: book, isToMany: true)
+    connect(fans, likes)
+    let friends = relationship("friends", to: author, isToMany: true)
     friends.inverseRelationship = friends
     author.properties += [books, likes, friends]
     book.properties += [writer, fans]

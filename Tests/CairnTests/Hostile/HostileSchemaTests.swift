@@ -128,6 +128,7 @@ import Testing
       contentsOf: URL(fileURLWithPath: HostileStore.url(in: other.url).path + "-wal"))
     try busy.close()
     let bytes = try Data(contentsOf: url)
+    var counts = (opened: 0, read: 0)
     for _ in 0..<40 {
       try bytes.write(to: url)
       let count = Int.random(in: 0...log.count, using: &numbers)
@@ -135,9 +136,12 @@ import Testing
         .write(to: URL(fileURLWithPath: url.path + "-wal"))
       try? FileManager.default.removeItem(atPath: url.path + "-shm")
       guard let store = try? HostileStore(in: folder.url, model: model) else { continue }
-      Self.use(store)
+      counts.opened += 1
+      if Self.use(store) { counts.read += 1 }
       try? store.close()
     }
+    // The logs are of a store of the same model: what a whole one holds is an answer.
+    #expect(counts.opened > 20 && counts.read > 20, "seed \(seed): \(counts)")
   }
 
   @Test func filesCutAnywhereAreAnErrorOrAnAnswer() throws {
@@ -147,31 +151,44 @@ import Testing
     let url = HostileStore.url(in: folder.url)
     let model = try HostileStore.model(in: folder.url)
     let bytes = try Data(contentsOf: url)
+    var counts = (opened: 0, read: 0)
     for round in 0..<60 {
       for suffix in ["-wal", "-shm"] {
         try? FileManager.default.removeItem(atPath: url.path + suffix)
       }
-      let pages = Int.random(in: 0...(bytes.count / 4096), using: &numbers)
+      // The first is whole.
+      let whole = bytes.count / 4096
+      let pages = round == 0 ? whole : Int.random(in: 0...whole, using: &numbers)
       let rest = round % 2 == 0 ? 0 : Int.random(in: 0..<4096, using: &numbers)
       try bytes.prefix(pages * 4096 + rest).write(to: url)
       guard let store = try? HostileStore(in: folder.url, model: model) else { continue }
-      Self.use(store)
+      counts.opened += 1
+      if Self.use(store) { counts.read += 1 }
       try? store.close()
     }
+    #expect((1..<30).contains(counts.opened) && counts.read > 0, "seed \(seed): \(counts)")
   }
 
-  private static func use(_ store: HostileStore) {
+  /// Reads everything and writes something.
+  ///
+  /// - Returns: Whether all entities could be read.
+  private static func use(_ store: HostileStore) -> Bool {
     let context = store.context
-    context.performAndWait {
+    return context.performAndWait {
+      var isRead = true
       for entity in ["Item", "Tag", "Box", "Part"] {
-        let objects = (try? context.fetch(FetchRequest<ManagedObject>(entityName: entity))) ?? []
-        for object in objects {
-          for name in object.entity.propertiesByName.keys { _ = object.value(forKey: name) }
+        do {
+          for object in try context.fetch(FetchRequest<ManagedObject>(entityName: entity)) {
+            for name in object.entity.propertiesByName.keys { _ = object.value(forKey: name) }
+          }
+        } catch {
+          isRead = false
         }
       }
       let tag = EntityDescription.insertNewObject(forEntityName: "Box", into: context)
       tag.setValue("new", forKey: "name")
       try? context.save()
+      return isRead
     }
   }
 }
