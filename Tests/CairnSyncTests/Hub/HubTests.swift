@@ -4,7 +4,6 @@ import CairnContext
 import CairnStore
 import CairnTesting
 import Foundation
-import TestServers
 import Testing
 
 @testable import CairnSync
@@ -170,26 +169,5 @@ import Testing
     try await settle(daemons)
     #expect(try hub.sql("SELECT count(*) FROM @item") == "4")
     for daemon in daemons { try await daemon.close() }
-  }
-
-  @Test func anEngineThatIsCutOffFromItsHubEndsSoon() async throws {
-    let hub = try Hub()
-    let pooler = try Pooler(.session, to: hub.server)
-    let daemon = try hub.daemon("first")
-    var configuration = hub.configuration()
-    configuration.url = try #require(hub.server.storeURL(hub.schema, through: pooler.folder))
-    try daemon.engine.addReplica(configuration)
-    try daemon.insert(["early"])
-    try await settle([daemon])
-    pooler.cut()
-    defer { pooler.heal() }
-    try daemon.insert(["late"])
-    #expect(
-      await eventually {
-        (try? daemon.engine.status().replicas.first?.phase) == .syncing
-      })
-    let start = ContinuousClock.now
-    try await daemon.close()
-    #expect(ContinuousClock.now - start < .seconds(9))
   }
 }
