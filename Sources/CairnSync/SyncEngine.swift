@@ -299,7 +299,7 @@ public final class SyncEngine: Sendable {
   /// a commit went unnoticed, or the clock was set back, which a pass then reports; gives back memory that has
   /// not been needed since the last look.
   ///
-  /// To be called now and then, about every ``SyncConfiguration/pollInterval``, where the stores tell of
+  /// To be called about every ``SyncConfiguration/pollInterval``, where the stores tell of
   /// commits by themselves: links then take no look of their own. Blocks while a file hangs; a call
   /// meanwhile looks at the others.
   ///

@@ -113,8 +113,8 @@ struct SequenceReservation {
   private static let sequence =
     "(SELECT pg_catalog.pg_get_serial_sequence($1, $2)::regclass AS place OFFSET 0) s"
 
-  /// Before the columns there is a key among those that were drawn which a row has, NULL where none has: whoever has drawn
-  /// one from this sequence has not drawn it now.
+  /// Before the columns there is a key among those that were drawn which a row has, NULL where none has: a row's key
+  /// was drawn before, if from this sequence at all.
   private func drawing(_ count: Int, of table: String, _ columns: String) -> Statement {
     var parameters = parameters(of: table)
     parameters.append(Int64(count))

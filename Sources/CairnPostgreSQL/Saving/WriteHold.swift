@@ -26,8 +26,8 @@ final class WriteHold: @unchecked Sendable {
   /// Whether it is the open store's own.
   func isOf(_ state: PostgreSQLStore.State) -> Bool { pool === state.pool }
 
-  /// How long it waits for the tables, in milliseconds: a vacuum may keep them for hours, and the server would end its
-  /// own one for somebody who waits for a second.
+  /// How long it waits for the tables, in milliseconds: a vacuum may keep them for hours, and the server ends one of
+  /// its own for a session that waits for a second.
   private static let patience = 500
 
   /// Takes the locks; without a connection there is nothing left to hold.
