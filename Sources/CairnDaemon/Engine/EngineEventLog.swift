@@ -153,6 +153,12 @@ struct EngineEventLog {
     switch event {
     case .phaseChanged(let replica, let phase): log(phase, of: replica, &memory)
     case .passCompleted(let replica, let pulled, let pushed, let conflicts, _):
+      // For the flight recorder.
+      if pulled + pushed + conflicts > 0 {
+        logger.debug(
+          "pass with \(replica) completed: \(pulled) pulled, \(pushed) pushed, \(conflicts) conflicts",
+          metadata: ["replica": .string(replica)])
+      }
       memory.passes.add(
         replica: replica, pulled: pulled, pushed: pushed, conflicts: conflicts,
         now: MonotonicClock.nanoseconds / 1_000_000)
