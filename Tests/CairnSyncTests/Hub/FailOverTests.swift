@@ -148,11 +148,13 @@ import Testing
     try hub.sql("ALTER TABLE @cairn_store RENAME TO not_yet")
     try daemons[0].engine.resume()
     try daemons[0].insert(["late"])
-    let isOver = await eventually {
-      let failures = (try? daemons[0].engine.status().replicas.first?.counters.failedPasses) ?? 0
-      return failures >= 4
+    _ = await eventually {
+      let link = try? daemons[0].engine.status().replicas.first
+      if case .failed? = link?.phase { return true }
+      return (link?.counters.failedPasses ?? 0) >= 4
     }
-    #expect(isOver)
+    let link = try #require(try daemons[0].engine.status().replicas.first)
+    #expect(link.counters.failedPasses >= 4, "\(link.phase)")
     try hub.sql("ALTER TABLE @not_yet RENAME TO cairn_store")
     try await settle(daemons)
     #expect(try hub.sql("SELECT count(*) FROM @item") == "2")
