@@ -173,6 +173,15 @@ struct StoreOpening {
       throw difference.incompatibility(
         of: url, metadata: metadata, configurationName: configurationName)
     }
-    try AutomaticMigration(request: request(), difference: difference, migrator: migrator).run()
+    do {
+      try AutomaticMigration(request: request(), difference: difference, migrator: migrator).run()
+    } catch let error as CoreDataError where error.code == .migrationMissingSourceModel {
+      // Another program may have migrated the store since its metadata were read; the model that it keeps
+      // is that of the new version then.
+      let now = try kind.metadata(at: url, options: options)
+      let (old, new) = (VersionDifference.hashes(in: metadata), VersionDifference.hashes(in: now))
+      if old == new { throw error }
+      try migrate(now, at: url)
+    }
   }
 }
