@@ -57,6 +57,41 @@ import Testing
     #expect(reports.withLock { $0.last } == 1)
   }
 
+  /// Another program that migrates a store when this one has read its metadata.
+  private struct OtherProgram: StoreMigrating {
+    let migrateMeanwhile: @Sendable () throws -> Void
+
+    func model(withEntityHashes hashes: [String: Data]) -> ManagedObjectModel? { nil }
+    func runStages(_ request: StoreMigrationRequest) throws -> Bool {
+      try migrateMeanwhile()
+      return false
+    }
+    func migrate(_ request: StoreMigrationRequest, from source: ManagedObjectModel) throws -> Bool {
+      false
+    }
+    func removeLeftovers(of store: URL) {}
+  }
+
+  @Test func aStoreThatAnotherProgramHasMigratedMeanwhileIsOpened() throws {
+    let folder = try TemporaryFolder()
+    let url = try store(Fixture.noteModel(), in: folder.url)
+    let options = [
+      StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+    ]
+    let other = OtherProgram {
+      _ = try Fixture.coordinator(Fixture.noteModel(version: 2), migrates: true)
+        .addPersistentStore(
+          ofType: FileStoreKind.typeName, configurationName: nil, at: url, options: options)
+    }
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: Fixture.noteModel(version: 2), storeKinds: [MigratingFileStoreKind()],
+      migrator: other)
+    let store = try coordinator.addPersistentStore(
+      ofType: FileStoreKind.typeName, configurationName: nil, at: url, options: options)
+    #expect(migrations(of: url) == 1, "by the other one")
+    try coordinator.remove(store)
+  }
+
   @Test func withoutASourceModelTheErrorSaysSo() throws {
     let folder = try TemporaryFolder()
     let url = try store(Fixture.noteModel(), in: folder.url)

@@ -9,7 +9,6 @@ import Testing
 
 @testable import CairnDaemon
 
-/// Specification: operations.md 2.6 and issue of the service, "a flight recorder".
 @Suite struct FlightRecorderTests {
   private func line(_ text: String) -> [UInt8] { Array("\(text)\n".utf8) }
 

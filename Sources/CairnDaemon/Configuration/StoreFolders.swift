@@ -1,4 +1,5 @@
 // Where the replicas may lie that a member of the admin group adds.
+import CairnPlatform
 import Foundation
 
 /// The folders below which a caller who is neither root nor the daemon's own user may have stores made or opened.
@@ -58,10 +59,9 @@ struct StoreFolders: Sendable {
     root == "/" || folder == root || folder.hasPrefix(root + "/")
   }
 
-  /// Nil for what is not there.
+  /// Nil for what is no folder.
   private static func resolved(_ folder: String) -> String? {
-    guard let path = realpath(folder, nil) else { return nil }
-    defer { free(path) }
-    return String(cString: path)
+    let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
+    return (try? FileFacts(path: path))?.isFolder == true ? path : nil
   }
 }

@@ -61,8 +61,12 @@ struct VariableExpansion: Sendable {
         problem: "there is no variable ${\(name)}",
         remedy: guess ?? "known are \(known.joined(separator: ", "))")
     }
-    // systemd gives a colon list when a unit has several folders; the first is ours.
-    let given = environment[name]?.split(separator: ":").first.map(String.init)
-    return given ?? fallback
+    return Self.folder(name, in: environment) ?? fallback
+  }
+
+  /// The folder that systemd gives in a variable; nil outside of a unit.
+  static func folder(_ name: String, in environment: [String: String]) -> String? {
+    // A colon list when a unit has several; the first is ours.
+    environment[name]?.split(separator: ":").first.map(String.init)
   }
 }

@@ -31,8 +31,9 @@ struct ControlConnection: Sendable {
       }
     } catch {
       // The client is gone or too slow; what it asked for was cut short where it waited.
-      logger.debug(
-        "a connection ended", metadata: ["reason": .string(String(describing: error))])
+      logger.log(
+        level: caller.role > .status ? .debug : .trace, "a connection ended",
+        metadata: ["reason": .string(String(describing: error))])
     }
   }
 

@@ -14,9 +14,8 @@ public struct LogDestination: Sendable {
   public init(_ section: LogSection, environment: [String: String]) {
     let level = SharedLogLevel(section.level.loggerLevel)
     shared = level
-    // systemd gives a colon list when a unit has several folders; the first is ours.
-    let folder = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map(String.init)
-    let recorder = FlightRecorder(folder: folder)
+    let recorder = FlightRecorder(
+      folder: VariableExpansion.folder("RUNTIME_DIRECTORY", in: environment))
     self.recorder = recorder
     var journal: JournalConnection?
     switch section.format {

@@ -18,9 +18,9 @@ public struct Conflict: Hashable, Sendable {
   public let losingValue: WireValue
   public let losingStamp: Stamp
   /// Null when a delete won; of a reference to what only one record can have, a reference to the record that has it.
-  public let winningValue: WireValue
+  public internal(set) var winningValue: WireValue
   public let winningStamp: Stamp
-  public let rule: Rule
+  public internal(set) var rule: Rule
   /// For a link or a place in an ordered relationship: the other record.
   ///
   /// A link that was added has a reference to it as its value, one that was removed null.
@@ -47,18 +47,16 @@ public struct Conflict: Hashable, Sendable {
 
   /// The same, lost by another rule.
   func lost(by rule: Rule) -> Conflict {
-    Conflict(
-      record: record, entity: entity, property: property, losingValue: losingValue,
-      losingStamp: losingStamp, winningValue: winningValue, winningStamp: winningStamp, rule: rule,
-      member: member)
+    var other = self
+    other.rule = rule
+    return other
   }
 
   /// The same, lost to another value.
   func won(by value: WireValue) -> Conflict {
-    Conflict(
-      record: record, entity: entity, property: property, losingValue: losingValue,
-      losingStamp: losingStamp, winningValue: value, winningStamp: winningStamp, rule: rule,
-      member: member)
+    var other = self
+    other.winningValue = value
+    return other
   }
 
   static func find(
