@@ -47,10 +47,8 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked)
   final var lateFollowing = LateFollowing()
   /// What the next save is to do beside the changes.
-  @exclusivity(unchecked)
   final var nextSave = NextSave()
   /// Records events for undo.
-  @exclusivity(unchecked)
   final var recorder: (any EventRecording)?
   /// The coordinator calls it after a commit; it merges the changes if the context is to.
   let commitListener: CommitListener
@@ -138,13 +136,10 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether a conflict of a save is an error and nothing that a policy of the program decides.
   package final var reportsConflicts: Bool { policy.mergeType == .errorMergePolicyType }
   /// Seconds after which a cached row is read again; negative, the default, for never.
-  // `@exclusivity(unchecked)`: set and read by one thread at a time, each in one step.
-  @exclusivity(unchecked)
   open var stalenessInterval: TimeInterval = -1
   /// Whether delete rules are followed at the end of each event (the default), or at the save.
   open var propagatesDeletesAtEndOfEvent = true
   /// Whether the context keeps all its objects alive; by default it does not.
-  @exclusivity(unchecked)
   open var retainsRegisteredObjects = false {
     didSet {
       registry.retained = retainsRegisteredObjects ? Set(registry.objects.map(ObjectRef.init)) : []

@@ -34,6 +34,7 @@ struct InotifyEvents: Sequence, IteratorProtocol {
   }
 
   private func word(at index: Int) -> UInt32 {
-    bytes[index..<index + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+    // In the machine's order: all that Swift runs on have the low byte first.
+    bytes[index..<index + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 }

@@ -183,7 +183,7 @@ enum BinaryValues {
     case 10:
       let bytes = Array(try fields.data())
       guard bytes.count == 16 else { throw BinaryFields.Problem(message: "a UUID is too short") }
-      return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+      return .uuid(bytes.withUnsafeBytes(\.uuid))
     case 11:
       let text = try fields.text()
       guard let url = URL(string: text) else {

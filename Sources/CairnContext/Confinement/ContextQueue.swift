@@ -2,6 +2,9 @@ import Dispatch
 import Foundation
 import Synchronization
 
+/// The queues that the calling thread holds, innermost first.
+typealias HeldQueues = ThreadFrames<ContextQueue>
+
 /// Where the blocks of a context run one after another: a queue of its own, or the main queue, which
 /// all main-queue contexts share.
 ///

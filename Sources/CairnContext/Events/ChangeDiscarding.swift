@@ -68,7 +68,10 @@ struct ChangeDiscarding {
   private func clearIntentions() {
     context.undoManager?.forgetAllActions()
     context.event.log.removeAll()
+    // Released outside the change: a program's object may use the context as it goes.
+    let forgotten = context.nextSave
     context.nextSave.forgetIntentions()
+    withExtendedLifetime(forgotten) {}
     if !context.retainsRegisteredObjects { context.registry.retained = [] }
   }
 }

@@ -65,7 +65,7 @@ struct ObjectFactory {
       type == ManagedObject.self && !carriesValuesOnly
       && ObjectClasses.names(aClassIn: entity)
     let kind = ObjectKind(
-      type: type, layout: .passUnretained(layout), flags: ClassTraits.flags(of: type),
+      type: type, layout: UnretainedLayout(layout), flags: ClassTraits.flags(of: type),
       missedAt: isMissed ? loads : nil)
     kinds[layout.number] = kind
     return kind
@@ -120,8 +120,8 @@ struct ObjectFactory {
 /// that is fetched.
 struct ObjectKind {
   let type: ManagedObject.Type
-  // Unretained as in ManagedObject: the maker of an object holds its ID, which keeps the entity.
-  let layout: Unmanaged<EntityLayout>
+  // The maker of an object holds its ID, which keeps the entity.
+  let layout: UnretainedLayout
   /// What the class implements itself; see ``ClassTraits``.
   let flags: ObjectFlags
   /// ``ObjectClasses/loads`` when the class that the entity names was not found; nil when it was.
@@ -131,7 +131,5 @@ struct ObjectKind {
   var mayBeOutdated: Bool { missedAt.map { $0 != ObjectClasses.loads } ?? false }
 
   /// Whether this is about that layout, and not one of the same number of another model.
-  func isFor(_ layout: EntityLayout) -> Bool {
-    self.layout.toOpaque() == Unmanaged.passUnretained(layout).toOpaque()
-  }
+  func isFor(_ layout: EntityLayout) -> Bool { self.layout.refers(to: layout) }
 }

@@ -36,7 +36,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// The object with the ID; nil when there is none.
   func object(for id: ManagedObjectID) -> ManagedObject? {
-    state.withLock { ObjectTables.object(at: $0.objects.address(of: id)) }
+    state.withLock { ObjectAddress.object(at: $0.objects.address(of: id)) }
   }
 
   /// The objects of members of one relationship, nil where there is none; an empty list when there
@@ -49,7 +49,7 @@ final class ObjectRegistry: @unchecked Sendable {
       }
       objects.reserveCapacity(members.count)
       for member in members {
-        objects.append(ObjectTables.object(at: state.objects.address(of: member.objectID)))
+        objects.append(ObjectAddress.object(at: state.objects.address(of: member.objectID)))
       }
       return objects
     }
@@ -62,7 +62,7 @@ final class ObjectRegistry: @unchecked Sendable {
       var objects: [ManagedObject?] = []
       guard state.objects.hasObjects(like: id) else { return objects }
       for (place, key) in keys.enumerated() {
-        let object = ObjectTables.object(at: state.objects.table.rows[key])
+        let object = ObjectAddress.object(at: state.objects.table.rows[key])
         if objects.isEmpty {
           if object == nil { continue }
           objects.reserveCapacity(keys.count)
@@ -76,7 +76,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// All registered objects.
   var objects: [ManagedObject] {
-    state.withLock { $0.objects.all.compactMap(ObjectTables.object) }
+    state.withLock { $0.objects.all.compactMap(ObjectAddress.object) }
   }
 
   /// How many objects are registered.
@@ -85,14 +85,14 @@ final class ObjectRegistry: @unchecked Sendable {
   // MARK: Changes
 
   func add(_ object: ManagedObject) {
-    let address = ObjectTables.address(of: object)
+    let address = ObjectAddress.of(object)
     state.withLock { $0.objects.set(address, for: object.objectID) }
   }
 
   /// The same for an object that was just made for an ID, unless there is one by now, because an
   /// initialiser of the program has fetched it: then that one is given.
   func add(_ object: ManagedObject, as id: ManagedObjectID) -> ManagedObject {
-    let address = ObjectTables.address(of: object)
+    let address = ObjectAddress.of(object)
     return state.withLock { state in
       guard let key = id.rowKey else {
         state.objects.set(address, for: id)
@@ -110,14 +110,14 @@ final class ObjectRegistry: @unchecked Sendable {
         let run = place..<Self.endOfRun(of: objects, from: place)
         place = run.upperBound
         if run.isEmpty {
-          state.objects.set(ObjectTables.address(of: objects[place]), for: objects[place].objectID)
+          state.objects.set(ObjectAddress.of(objects[place]), for: objects[place].objectID)
           place += 1
           continue
         }
         state.objects.turn(to: objects[run.lowerBound].objectID)
         state.objects.table.rows.set(run.count) { offset in
           let object = objects[run.lowerBound + offset]
-          return (object.objectID.rowKey ?? 0, ObjectTables.address(of: object))
+          return (object.objectID.rowKey ?? 0, ObjectAddress.of(object))
         }
       }
     }
@@ -133,13 +133,11 @@ final class ObjectRegistry: @unchecked Sendable {
   ) -> Bool {
     // Given up outside the lock, because it may be the last reference.
     var other: ManagedObject?
-    objects.withUnsafeBufferPointer { objects in
-      guard let first = objects.baseAddress else { return }
+    ObjectAddress.each(of: objects) { addresses in
       state.withLock { state in
         state.objects.turn(to: id)
         for (place, key) in keys.enumerated() where !isKnown(place) {
-          let address = UnsafeRawPointer(first + start + place).load(as: UInt.self)
-          other = state.objects.add(address, for: key)
+          other = state.objects.add(addresses[start + place], for: key)
           if other != nil { return }
         }
       }
@@ -149,7 +147,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
   /// Forgets the object, unless another one has taken its place.
   func remove(_ object: ManagedObject, id: ManagedObjectID, givesUpRow: Bool = false) {
-    let address = ObjectTables.address(of: object)
+    let address = ObjectAddress.of(object)
     state.withLock { state in
       if state.objects.address(of: id) == address { state.objects.set(0, for: id) }
       if givesUpRow { state.abandonedRows.append(id) }
@@ -165,7 +163,7 @@ final class ObjectRegistry: @unchecked Sendable {
         place = run.upperBound
         if run.isEmpty {
           let id = objects[place].objectID
-          if state.objects.address(of: id) == ObjectTables.address(of: objects[place]) {
+          if state.objects.address(of: id) == ObjectAddress.of(objects[place]) {
             state.objects.set(0, for: id)
           }
           place += 1
@@ -174,7 +172,7 @@ final class ObjectRegistry: @unchecked Sendable {
         state.objects.turn(to: objects[run.lowerBound].objectID)
         state.objects.table.rows.remove(run.count) { offset in
           let object = objects[run.lowerBound + offset]
-          return (object.objectID.rowKey ?? 0, ObjectTables.address(of: object))
+          return (object.objectID.rowKey ?? 0, ObjectAddress.of(object))
         }
       }
       for object in objects {
@@ -197,7 +195,7 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { state in
       for (object, id) in zip(objects, ids) {
         let old = object.objectID
-        let address = ObjectTables.address(of: object)
+        let address = ObjectAddress.of(object)
         if state.objects.address(of: old) == address { state.objects.set(0, for: old) }
         if case .temporary(let number) = old.key {
           state.successors.set(id, for: number)
@@ -238,7 +236,7 @@ final class ObjectRegistry: @unchecked Sendable {
             if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
             object.objectID = id
           }
-          state.objects.table.rows[key] = ObjectTables.address(of: object)
+          state.objects.table.rows[key] = ObjectAddress.of(object)
         }
       }
       if areAll { state.objects.temporary.removeAll() }

@@ -1,4 +1,3 @@
-import CRuntime
 import CairnModel
 import CairnStore
 
@@ -85,13 +84,8 @@ struct ObjectTables {
   @inline(__always)
   private func fetchAhead(from key: Int64) {
     // What was asked for four rows ahead has arrived when it is looked into two rows ahead.
-    if let far = UnsafeRawPointer(bitPattern: table.rows[key &+ 4]) {
-      MemoryAhead.fetch(far, lines: 1)
-    }
-    if let near = UnsafeRawPointer(bitPattern: table.rows[key &+ 2]) {
-      // Whole as long as it is in the table: an object that is freed takes itself out first.
-      Unmanaged<ManagedObject>.fromOpaque(near)._withUnsafeGuaranteedRef { $0.fetchIDAhead() }
-    }
+    ObjectAddress.fetchAhead(table.rows[key &+ 4])
+    ObjectAddress.fetchIDAhead(table.rows[key &+ 2])
   }
 
   @inline(never)
@@ -125,7 +119,7 @@ struct ObjectTables {
   mutating func add(_ address: UInt, for key: Int64) -> ManagedObject? {
     let known = table.rows.add(address, for: key)
     if known == 0 { return nil }
-    if let object = Self.object(at: known) { return object }
+    if let object = ObjectAddress.object(at: known) { return object }
     // One that is being freed.
     table.rows[key] = address
     return nil
@@ -170,21 +164,5 @@ struct ObjectTables {
     }
     swap(&table, &tables[place])
     self.place = place
-  }
-
-  // MARK: Addresses
-
-  static func address(of object: ManagedObject) -> UInt {
-    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-  }
-
-  /// The object behind an address with a reference of its own, or nil when it is being freed: what
-  /// loading a `weak` reference does, without the side table that one needs.
-  @inline(__always)
-  static func object(at address: UInt) -> ManagedObject? {
-    guard let pointer = UnsafeMutableRawPointer(bitPattern: address),
-      cairn_try_retain(pointer) != nil
-    else { return nil }
-    return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
   }
 }

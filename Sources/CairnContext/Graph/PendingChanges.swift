@@ -63,7 +63,7 @@ struct PendingChanges {
     var layout: EntityLayout?
     for object in objects {
       // They come in runs of one entity.
-      if object.unretainedLayout._withUnsafeGuaranteedRef({ $0 !== layout }) {
+      if object.unretainedLayout.with({ $0 !== layout }) {
         layout = object.layout
         traits.formUnion(PendingTraits(object))
       }
@@ -200,7 +200,7 @@ struct PendingTraits: OptionSet {
     self = []
     if object.flags.contains(.hearsOfSaves) { insert(.listeners) }
     if object.flags.contains(.hasOwnRules) { insert(.rules) }
-    object.unretainedLayout._withUnsafeGuaranteedRef { layout in
+    object.unretainedLayout.with { layout in
       if layout.hasRules { insert(.rules) }
       if !layout.toOneSlots.isEmpty { insert(.toOnes) }
     }

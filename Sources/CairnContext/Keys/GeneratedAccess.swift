@@ -33,13 +33,7 @@ extension ManagedObject {
   /// The members of a to-many relationship by its index in the layout; loads it.
   @_spi(Generated)
   public final func memberSet(ofToMany index: Int) -> NSSet {
-    // As they are: a conversion to `[Any]` would look at each member several times. A reference to
-    // an instance of a class is stored like one to any object.
-    loadedToMany(index).current.withUnsafeBufferPointer { members in
-      members.withMemoryRebound(to: AnyObject.self) {
-        NSSet(objects: $0.baseAddress, count: $0.count)
-      }
-    }
+    CertainCast.set(of: loadedToMany(index).current)
   }
 
   /// The members of an ordered relationship, in order, by its index in the layout; loads it.

@@ -54,7 +54,7 @@ extension ManagedObject {
   @inlinable @inline(__always)
   final func isAmongFirstAttributes(_ slot: Int) -> Bool {
     slot < 64
-      && unretainedLayout._withUnsafeGuaranteedRef { $0.attributeMask }
+      && unretainedLayout.with { $0.attributeMask }
         & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0
   }
 
@@ -65,7 +65,7 @@ extension ManagedObject {
   final func changeStoredValue(_ value: AttributeValue, at slot: Int) {
     // Slot numbers come from generated code or the layout; a wrong one was written by hand.
     precondition(slot >= 0 && slot < slotCount, "slot out of range")
-    if unretainedLayout._withUnsafeGuaranteedRef({ $0.isToOneSlot[slot] }) {
+    if unretainedLayout.with({ $0.isToOneSlot[slot] }) {
       var destination: ManagedObject?
       if case .object(let id) = value { destination = requiredContext.object(with: id) }
       changeDestination(destination, at: slot)

@@ -35,7 +35,7 @@ enum ClassTraits {
     _ type: ManagedObject.Type, at places: [Int], expected: Int
   ) -> Bool {
     if places.count != expected { return true }
-    let (table, plain) = (words(of: type), words(of: FirstPlain.self))
+    let (table, plain) = (MethodTable(of: type), MethodTable(of: FirstPlain.self))
     return places.contains { table[$0] != plain[$0] }
   }
 
@@ -51,32 +51,12 @@ enum ClassTraits {
 
   /// Where a class differs from ones that override nothing.
   private static func places(of type: ManagedObject.Type) -> [Int] {
-    let (table, first) = (words(of: type), words(of: FirstPlain.self))
-    let (second, base) = (words(of: SecondPlain.self), words(of: ManagedObject.self))
+    let (table, first) = (MethodTable(of: type), MethodTable(of: FirstPlain.self))
+    let (second, base) = (MethodTable(of: SecondPlain.self), MethodTable(of: ManagedObject.self))
     // What differs between these is not a method: each class has makers of its own, and a name.
-    return (firstWord..<count).filter {
+    return MethodTable.places.filter {
       table[$0] != first[$0] && first[$0] == second[$0] && first[$0] == base[$0]
     }
-  }
-
-  /// Behind kind, superclass, flags, sizes, description and destroyer.
-  private static let firstWord = 7
-
-  /// The words of `ManagedObject`, with which every subclass begins: the size of the whole less what
-  /// stands before the address.
-  private static let count: Int = {
-    let sizes = UnsafeRawPointer(words(of: ManagedObject.self)).advanced(by: 32)
-    let size = Int(sizes.load(as: UInt32.self))
-    let before = Int(sizes.load(fromByteOffset: 4, as: UInt32.self))
-    // Something else stands there: nothing is compared then.
-    guard size > before, size < 1 << 16, before < 256 else { return firstWord }
-    return (size - before) / MemoryLayout<UInt>.size
-  }()
-
-  // A class as a value is the address of its description in memory, which lives as long as the
-  // process and is read only. A subclass has at least the words of its superclass.
-  private static func words(of type: ManagedObject.Type) -> UnsafePointer<UInt> {
-    unsafeBitCast(type, to: UnsafePointer<UInt>.self)
   }
 }
 

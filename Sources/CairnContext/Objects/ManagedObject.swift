@@ -24,7 +24,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   @exclusivity(unchecked)
   public final internal(set) var objectID: ManagedObjectID
   // Kept alive by the object ID's entity.
-  @usableFromInline final let unretainedLayout: Unmanaged<EntityLayout>
+  @usableFromInline final let unretainedLayout: UnretainedLayout
   /// The values now: the snapshot's slots or the object's own; nil for a fault.
   @exclusivity(unchecked)
   @usableFromInline final var slots: RowSlots?
@@ -75,7 +75,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
     }
     objectID = .temporary(
       home: context?.factory.home(ofNew: layout, entity) ?? ObjectHome(newObjectsOf: entity))
-    unretainedLayout = .passUnretained(layout)
+    unretainedLayout = UnretainedLayout(layout)
     super.init()
     flags = context?.factory.traits(of: self) ?? ClassTraits.flags(of: type(of: self))
     adoptDefaults(of: layout)

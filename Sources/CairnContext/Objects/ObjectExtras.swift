@@ -98,7 +98,7 @@ extension ManagedObject {
   final var persistentlyChangedSlots: SlotSet {
     guard !changedSlots.isEmpty, let slots, let snapshot else { return SlotSet() }
     let base = snapshot.slots
-    return unretainedLayout._withUnsafeGuaranteedRef { layout in
+    return unretainedLayout.with { layout in
       let hasTransients = layout.persistentSlots.count != layout.slotCount
       return changedSlots.filter { slot in
         if hasTransients, layout.slots[slot].isTransient { return false }

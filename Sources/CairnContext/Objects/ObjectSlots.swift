@@ -3,11 +3,11 @@ import CairnStore
 
 /// How an object holds its values: shared with the snapshot until the first change.
 extension ManagedObject {
-  final var layout: EntityLayout { unretainedLayout.takeUnretainedValue() }
+  final var layout: EntityLayout { unretainedLayout.retained }
 
   /// How many slots the object has; not kept in each, which are many.
   @inlinable @inline(__always)
-  final var slotCount: Int { unretainedLayout._withUnsafeGuaranteedRef { $0.slotCount } }
+  final var slotCount: Int { unretainedLayout.with { $0.slotCount } }
 
   /// The layout of an entity whose model is in use from now on.
   static func preparedLayout(of entity: EntityDescription) -> EntityLayout? {
@@ -40,7 +40,7 @@ extension ManagedObject {
     // A row at hand already is counted once.
     if self.snapshot?.isIdentical(to: snapshot) != true { self.snapshot = snapshot }
     slots = snapshot.slots
-    if !unretainedLayout._withUnsafeGuaranteedRef({ $0.transientDefaults.isEmpty }) {
+    if !unretainedLayout.with({ $0.transientDefaults.isEmpty }) {
       takeTransientDefaults()
     }
   }

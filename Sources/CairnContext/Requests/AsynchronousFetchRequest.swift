@@ -41,7 +41,7 @@ open class AsynchronousFetchRequest<ResultType: FetchRequestResult>: AnyAsynchro
       if ResultType.self == (any FetchRequestResult).self {
         // The same class, as was just asked. The compiler takes no type that stands for another one to
         // be a protocol's, and would have a cast fail.
-        completion(unsafeDowncast(result, to: AsynchronousFetchResult<ResultType>.self))
+        completion(CertainCast.object(result, as: AsynchronousFetchResult<ResultType>.self))
       } else {
         completion(AsynchronousFetchResult(self, viewing: result))
       }

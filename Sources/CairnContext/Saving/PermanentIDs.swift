@@ -150,7 +150,7 @@ struct PermanentIDs {
     guard context.pending.traits.contains(.toOnes) else { return }
     for object in context.pending.objects where object.flags.contains(.ownsSlots) {
       guard let slots = object.slots else { continue }
-      let toOneSlots = object.unretainedLayout._withUnsafeGuaranteedRef { $0.toOneSlots }
+      let toOneSlots = object.unretainedLayout.with { $0.toOneSlots }
       for slot in toOneSlots {
         if case .object(let id) = slots[slot], id.isTemporaryID {
           slots[slot] = .object(context.registry.current(id))

@@ -116,7 +116,7 @@ struct SaveUnit: ~Copyable {
       .init(
         snapshot: row, basedOn: base.version, changedSlots: slots, changedToManys: toManys))
     updated.append(object)
-    if object.unretainedLayout._withUnsafeGuaranteedRef({ !$0.toOneSlots.isEmpty }) {
+    if object.unretainedLayout.with({ !$0.toOneSlots.isEmpty }) {
       for slot in slots where object.layout.isToOneSlot[slot] { partners.add(object, slot, base) }
     }
     for index in toManys { object.toManyValues[index]?.forgetOrder(olderThan: base.version) }
@@ -172,7 +172,7 @@ struct SaveUnit: ~Copyable {
   private func row(
     of object: ManagedObject, version: Int64, checking changed: [Int]?
   ) throws -> RowSnapshot {
-    let (isWhole, leads) = object.unretainedLayout._withUnsafeGuaranteedRef {
+    let (isWhole, leads) = object.unretainedLayout.with {
       ($0.persistentSlots.count == object.slotCount, !$0.toOneSlots.isEmpty)
     }
     if leads { try checkDestinations(of: object, changed ?? object.layout.toOneSlots) }

@@ -4,7 +4,7 @@
 enum JSONNumber {
   /// The value of a number in JSON's grammar; nil when reading it takes more care, or it has an
   /// exponent.
-  static func short(_ bytes: UnsafeBufferPointer<UInt8>, isWhole: Bool) -> JSONValue? {
+  static func short(_ bytes: ByteView, isWhole: Bool) -> JSONValue? {
     var digits = bytes[...]
     let isNegative = digits.first == UInt8(ascii: "-")
     if isNegative { digits = digits.dropFirst() }

@@ -4,7 +4,7 @@
 ///
 /// It never recurses deeper than the limit.
 public struct JSONParser {
-  private let bytes: UnsafeBufferPointer<UInt8>
+  private let bytes: ByteView
   private let limits: JSONLimits
   private var position = 0
   private var valueCount = 0
@@ -17,10 +17,9 @@ public struct JSONParser {
   public static func parse(_ bytes: some Sequence<UInt8>, limits: JSONLimits = .message) throws
     -> JSONValue
   {
-    if let result = try bytes.withContiguousStorageIfAvailable({ try parse(buffer: $0, limits) }) {
-      return result
-    }
-    return try Array(bytes).withUnsafeBufferPointer { try parse(buffer: $0, limits) }
+    let result = try bytes.withContiguousStorageIfAvailable { try parse(ByteView($0), limits) }
+    if let result { return result }
+    return try Array(bytes).withUnsafeBufferPointer { try parse(ByteView($0), limits) }
   }
 
   /// Parses the UTF-8 form of `text`.
@@ -28,20 +27,18 @@ public struct JSONParser {
     try parse(Array(text.utf8), limits: limits)
   }
 
-  private static func parse(buffer: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) throws
-    -> JSONValue
-  {
-    guard buffer.count <= limits.byteCount else {
+  private static func parse(_ bytes: ByteView, _ limits: JSONLimits) throws -> JSONValue {
+    guard bytes.count <= limits.byteCount else {
       throw JSONProblem(offset: limits.byteCount, reason: "more than \(limits.byteCount) bytes")
     }
-    var parser = JSONParser(bytes: buffer, limits: limits)
+    var parser = JSONParser(bytes: bytes, limits: limits)
     let value = try parser.value(depth: 0)
     parser.skipSpace()
-    guard parser.position == buffer.count else { throw parser.problem("text after the document") }
+    guard parser.position == bytes.count else { throw parser.problem("text after the document") }
     return value
   }
 
-  private init(bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
+  private init(bytes: ByteView, limits: JSONLimits) {
     self.bytes = bytes
     self.limits = limits
   }
@@ -165,7 +162,7 @@ public struct JSONParser {
     guard position - start <= 1024 else {
       throw JSONProblem(offset: start, reason: "a number with too many digits")
     }
-    let digits = UnsafeBufferPointer(rebasing: bytes[start..<position])
+    let digits = bytes.part(start..<position)
     if let value = JSONNumber.short(digits, isWhole: isWhole) { return value }
     let text = String(decoding: digits, as: UTF8.self)
     if isWhole, text != "-0", let value = Int64(text) { return .integer(value) }
@@ -192,12 +189,12 @@ public struct JSONParser {
     guard let stop = current else { throw problem("a string does not end") }
     if stop == UInt8(ascii: "\"") {
       defer { position += 1 }
-      let plain = UnsafeBufferPointer(rebasing: bytes[start..<position])
+      let plain = bytes.part(start..<position)
       // ASCII is valid as it is, and most of what rows hold.
       if allBits < 0x80 { return String(decoding: plain, as: UTF8.self) }
       return try text(plain, startingAt: start)
     }
-    var collected = Array(bytes[start..<position])
+    var collected = Array(bytes.part(start..<position))
     while true {
       guard let byte = current else { throw problem("a string does not end") }
       switch byte {

@@ -15,7 +15,7 @@ struct DateParts {
 
   /// Nil when the whole text is not such a date: four digits of a year, or a sign and six; a fraction
   /// of any length or none; then Z or an offset.
-  init?(scanning bytes: UnsafeBufferPointer<UInt8>) {
+  init?(scanning bytes: ByteView) {
     var scanner = DigitScanner(bytes: bytes)
     let yearSign = scanner.sign()
     guard let year = scanner.number(digits: yearSign == nil ? 4 : 6), scanner.skip("-"),
@@ -51,10 +51,10 @@ struct DateParts {
 
 /// Reads ASCII digits.
 private struct DigitScanner {
-  let bytes: UnsafeBufferPointer<UInt8>
+  let bytes: ByteView
   private var position = 0
 
-  init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  init(bytes: ByteView) { self.bytes = bytes }
 
   var isAtEnd: Bool { position == bytes.count }
 
@@ -103,6 +103,6 @@ private struct DigitScanner {
     guard position > start else { return nil }
     // So many digits and their power of ten are exact, so that dividing rounds once.
     if position - start <= 15 { return Double(value) / scale }
-    return Double("0." + String(decoding: bytes[start..<position], as: UTF8.self))
+    return Double("0." + String(decoding: bytes.part(start..<position), as: UTF8.self))
   }
 }

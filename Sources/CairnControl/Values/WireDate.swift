@@ -46,7 +46,7 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
   /// Reads the text form; the fraction may be missing or have any number of digits.
   public static func parse(_ text: String) -> Date? {
     var text = text
-    guard let parts = text.withUTF8({ DateParts(scanning: $0) }) else { return nil }
+    guard let parts = text.withUTF8({ DateParts(scanning: ByteView($0)) }) else { return nil }
     let dayNumber = day(year: parts.year, month: parts.month, day: parts.day)
     let back = civil(fromDay: dayNumber)
     // A day that the month does not have.

@@ -1,6 +1,7 @@
 // What stands in the write-ahead log beside a SQLite store, and who reads in it.
 
 import CairnControl
+import CairnModel
 import CairnPlatform
 import CairnStore
 import Foundation
@@ -46,9 +47,7 @@ struct WriteAheadLog: Sendable {
   private var unmovedFrames: Int {
     guard let head = mappedIndex(100) else { return 0 }
     func word(_ index: Int) -> Int {
-      head.withUnsafeBytes {
-        Int($0.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
-      }
+      head.withUnsafeBytes { Int($0.number(at: index * 4, as: UInt32.self)) }
     }
     return max(0, word(4) - word(24))
   }

@@ -218,7 +218,7 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   // Compiled into other modules from here: reading a stored property there is checked for exclusive
   // access in spite of the attribute below, which only its own module sees.
   @inlinable package final var layout: EntityLayout! { compiledLayout }
-  // Set once, before the model is handed to a coordinator.
+  // `@exclusivity(unchecked)`: set once, before the model is handed to a coordinator.
   @exclusivity(unchecked)
   @usableFromInline final var compiledLayout: EntityLayout?
 }

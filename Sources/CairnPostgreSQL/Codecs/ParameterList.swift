@@ -4,7 +4,7 @@ package struct ParameterList: ValueSink, Sendable {
   private(set) var types: [UInt32] = []
   var writer = BinaryWriter()
   /// Nil for NULL.
-  private var ranges: [Range<Int>?] = []
+  private(set) var ranges: [Range<Int>?] = []
   private var start = 0
 
   // A value of no bytes needs an address too, or it would be NULL.
@@ -37,23 +37,5 @@ package struct ParameterList: ValueSink, Sendable {
     start = writer.bytes.count
     array.append(to: &writer)
     end()
-  }
-
-  /// The values as libpq takes them: pointers, lengths, and 1 for the binary form.
-  func withPointers<Result>(
-    _ body: (
-      _ values: [UnsafePointer<CChar>?], _ lengths: [Int32], _ formats: [Int32]
-    ) throws -> Result
-  ) rethrows -> Result {
-    try writer.bytes.withUnsafeBytes { buffer in
-      let values = ranges.map { range in
-        range.flatMap { range in
-          buffer.baseAddress.map { ($0 + range.lowerBound).assumingMemoryBound(to: CChar.self) }
-        }
-      }
-      return try body(
-        values, ranges.map { Int32(clamping: $0?.count ?? 0) },
-        [Int32](repeating: 1, count: ranges.count))
-    }
   }
 }

@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 
 // Values of a result, read from the binary form.
@@ -34,10 +35,8 @@ extension PostgreSQLRows {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The number in the first bytes.
-  ///
-  /// - Precondition: As many bytes are there.
-  func number<Number: FixedWidthInteger>(as type: Number.Type) -> Number {
-    Number(bigEndian: loadUnaligned(as: type))
+  /// The number in the first bytes; traps when there are fewer.
+  func number<Number: FixedWidthInteger & BitwiseCopyable>(as type: Number.Type) -> Number {
+    Number(bigEndian: number(at: 0, as: type))
   }
 }

@@ -211,7 +211,7 @@ enum ValueForm: Sendable, Hashable, CaseIterable {
           exact: exact.map { Double(bitPattern: $0.number(as: UInt64.self)) }))
     case .uuid:
       try sized(16)
-      return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+      return .uuid(bytes.uuid)
     case .bytes: return .data(Data(bytes))
     }
   }

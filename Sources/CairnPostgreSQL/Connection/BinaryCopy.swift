@@ -55,8 +55,7 @@ package struct CopyRows: ValueSink {
     while true {
       let result = bytes.withUnsafeBytes { buffer in
         connection.libpq.putCopyData(
-          connection.handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-          Int32(clamping: buffer.count))
+          connection.handle, buffer.characters, Int32(clamping: buffer.count))
       }
       if result == 1 { break }
       guard result == 0 else { throw connection.lost() }

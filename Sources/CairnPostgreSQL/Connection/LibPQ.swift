@@ -80,7 +80,7 @@ struct LibPQ: @unchecked Sendable {
           + "it: apt-get install libpq5")
     }
     // Asked first: an old library lacks some of the functions below.
-    guard let version = try? Self.find("PQlibVersion", in: library, as: clibpq_PQlibVersion.self),
+    guard let version = try? library.function("PQlibVersion", as: clibpq_PQlibVersion.self),
       version() >= Self.oldestVersion
     else {
       throw CoreDataError(
@@ -90,7 +90,7 @@ struct LibPQ: @unchecked Sendable {
     }
     func function<Function>(_ symbol: String) throws -> Function {
       do {
-        return try Self.find(symbol, in: library, as: Function.self)
+        return try library.function(symbol, as: Function.self)
       } catch {
         throw CoreDataError(
           .persistentStoreOpen,
@@ -145,16 +145,6 @@ struct LibPQ: @unchecked Sendable {
     cancel = try function("PQcancel")
     freeCancel = try function("PQfreeCancel")
     freeMemory = try function("PQfreemem")
-  }
-
-  /// The function as its type has it.
-  ///
-  /// The cast is as safe as `CLibPQ.h` is right: the types there are those of libpq's documentation, and a version of
-  /// libpq with the same number in its file name does not change them.
-  private static func find<Function>(
-    _ symbol: String, in library: DynamicLibrary, as type: Function.Type
-  ) throws -> Function {
-    unsafeBitCast(try library.function(symbol), to: type)
   }
 }
 

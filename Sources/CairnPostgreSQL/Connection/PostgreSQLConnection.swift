@@ -28,8 +28,8 @@ package final class PostgreSQLConnection: @unchecked Sendable {
     self.settings = settings
     let parameters = settings.parameters
     let connect = { @Sendable in
-      Self.withTerminatedList(parameters.map(\.keyword)) { keywords in
-        Self.withTerminatedList(parameters.map(\.value)) { values in
+      TerminatedList.of(parameters.map(\.keyword)) { keywords in
+        TerminatedList.of(parameters.map(\.value)) { values in
           Abandonment.Handle(connection: libpq.connect(keywords, values, 0))
         }
       }
@@ -279,26 +279,5 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   /// Ends what the session is doing, from any thread; nil when libpq has no memory for it.
   package func makeCancellation() -> StatementCancellation? {
     libpq.makeCancel(handle).map { StatementCancellation($0, libpq: libpq) }
-  }
-
-  /// Lists of C strings with nil at their end, as libpq takes them.
-  private static func withTerminatedList<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-  ) -> Result {
-    let buffers = strings.map { text -> UnsafeMutableBufferPointer<CChar> in
-      let bytes = Array(text.utf8CString)
-      let buffer = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
-      _ = buffer.initialize(from: bytes)
-      return buffer
-    }
-    defer {
-      for buffer in buffers {
-        // Passwords are among them.
-        buffer.update(repeating: 0)
-        buffer.deallocate()
-      }
-    }
-    let list = buffers.map { UnsafePointer($0.baseAddress) } + [nil]
-    return list.withUnsafeBufferPointer { body($0.baseAddress) }
   }
 }

@@ -1,3 +1,4 @@
+import CairnModel
 import CairnPlatform
 import Foundation
 import Synchronization
@@ -27,10 +28,7 @@ final class AcknowledgedCommits: Sendable {
       data.prefix(8) == Self.magic
     else { return 0 }
     let (number, check) = data.withUnsafeBytes { bytes in
-      (
-        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
-        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self))
-      )
+      (Int64(littleEndian: bytes.number(at: 8)), Int64(littleEndian: bytes.number(at: 16)))
     }
     return check == self.check(number) ? SumProgress.credible(number) : 0
   }
@@ -39,11 +37,11 @@ final class AcknowledgedCommits: Sendable {
   ///
   /// Without the file everything else works, so errors are of no interest.
   func write(_ number: Int64) {
-    withUnsafeTemporaryAllocation(byteCount: Self.size, alignment: 8) { bytes in
-      bytes.copyBytes(from: Self.magic)
-      bytes.storeBytes(of: number.littleEndian, toByteOffset: 8, as: Int64.self)
-      bytes.storeBytes(of: check(number).littleEndian, toByteOffset: 16, as: Int64.self)
-      let contents = UnsafeRawBufferPointer(bytes)
+    var contents = [UInt8](Self.magic)
+    for number in [number, check(number)] {
+      withUnsafeBytes(of: number.littleEndian) { contents.append(contentsOf: $0) }
+    }
+    contents.withUnsafeBytes { contents in
       handle.withLock { handle in
         if handle == nil {
           if !FileManager.default.fileExists(atPath: path) {

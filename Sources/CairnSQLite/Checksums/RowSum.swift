@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 import GRDBSQLite
 
@@ -61,7 +62,7 @@ struct RowSum {
     mix(UInt64(bytes.count))
     var (offset, rest) = (0, bytes.count)
     while rest >= 8 {
-      mix(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      mix(bytes.number(at: offset))
       offset &+= 8
       rest &-= 8
     }

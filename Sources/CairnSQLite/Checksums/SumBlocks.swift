@@ -1,3 +1,5 @@
+import CairnModel
+
 /// Writes the sums of one table's rows: those of 32 rows whose keys follow one another are one record.
 ///
 /// A record of its own for every row would cost more than computing its sum.
@@ -185,9 +187,7 @@ struct StoredSums {
         damaged.insert(number)
         continue
       }
-      sums = (0..<SumBlocks.count).map {
-        stored.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)
-      }
+      sums = (0..<SumBlocks.count).map { stored.number(at: $0 * 8) }
     }
   }
 }

@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 
 /// What programs that know nothing of sums have written since the sums were made.
@@ -22,9 +23,8 @@ struct SumProgress: Equatable {
   /// From the bytes of ``withBytes(_:)``; nil for others.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
-    transaction = Self.credible(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
-    commits = Self.credible(
-      Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)))
+    transaction = Self.credible(Int64(littleEndian: bytes.number(at: 0)))
+    commits = Self.credible(Int64(littleEndian: bytes.number(at: 8)))
   }
 
   /// A number out of a file; 0 for one that nobody can have counted up to, and from which counting on

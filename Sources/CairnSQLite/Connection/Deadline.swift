@@ -19,10 +19,9 @@ final class Deadline {
       connection, StatementProgress.instructions,
       { context in
         QueueWork.gotOn()
-        guard let context else { return 0 }
-        let deadline = Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue()
+        guard let deadline: Deadline = CallbackContext.object(context) else { return 0 }
         return ContinuousClock.now > deadline.end ? 1 : 0
-      }, Unmanaged.passUnretained(deadline).toOpaque())
+      }, CallbackContext.unretained(deadline))
     defer {
       StatementProgress.install(on: connection)
       withExtendedLifetime(deadline) {}

@@ -29,16 +29,10 @@ final class HeldReader: @unchecked Sendable {
   private var isReleaseScheduled = false
   /// Whether the transaction has lasted long enough: the next read begins another one.
   private let isOverdue = Atomic(false)
-  /// The first page of the WAL index, mapped as long as the connection is open.
-  private var index: UnsafeRawPointer?
+  /// Mapped as long as the connection is open.
+  private var index: WALIndex?
   /// The header before the transaction began.
-  private var header = Header()
-
-  /// The header's twelve words: change counter, number of frames, checksums and salts.
-  struct Header: Equatable {
-    fileprivate var low: SIMD8<UInt32> = .zero
-    fileprivate var high: SIMD4<UInt32> = .zero
-  }
+  private var header = WALIndex.Header()
 
   private static let longestHold = DispatchTimeInterval.milliseconds(10)
   private static let statementLimit = 64
@@ -108,14 +102,14 @@ final class HeldReader: @unchecked Sendable {
   /// What every connection's commit changes; nil while another thread reads here, and once it is closed.
   ///
   /// Never waits. What a commit is writing meanwhile is another header, too.
-  func headerIfFree() -> Header? {
-    lock.withLockIfAvailable { _ in index == nil ? nil : currentHeader() } ?? nil
+  func headerIfFree() -> WALIndex.Header? {
+    lock.withLockIfAvailable { _ in index?.header } ?? nil
   }
 
   // MARK: Holding
 
   private func hold(_ check: (SQLiteConnection) throws -> Void) throws {
-    let now = currentHeader()
+    let now = index?.header ?? WALIndex.Header()
     if isHolding {
       if now == header, !isOverdue.load(ordering: .relaxed) { return }
       endHold()
@@ -178,14 +172,6 @@ final class HeldReader: @unchecked Sendable {
     }
   }
 
-  private func currentHeader() -> Header {
-    guard let index else { return Header() }
-    atomicMemoryFence(ordering: .acquiring)
-    return Header(
-      low: index.loadUnaligned(as: SIMD8<UInt32>.self),
-      high: index.loadUnaligned(fromByteOffset: 32, as: SIMD4<UInt32>.self))
-  }
-
   /// Finds the WAL index through SQLite's own mapping of it; false without WAL.
   private func mapIndex() throws -> Bool {
     let mode = try statement("PRAGMA journal_mode")
@@ -196,20 +182,9 @@ final class HeldReader: @unchecked Sendable {
     let first = try statement("SELECT 1 FROM sqlite_master LIMIT 1")
     _ = try first.step()
     defer { first.reset() }
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    guard
-      sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-      let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
-      let map = methods.pointee.xShmMap
-    else { return false }
-    var page: UnsafeMutableRawPointer?
-    guard map(file, 0, Self.indexPageSize, 0, &page) == SQLITE_OK, let page else { return false }
-    index = UnsafeRawPointer(page)
-    return true
+    index = WALIndex(of: handle)
+    return index != nil
   }
-
-  /// The size of a page of the WAL index, fixed by its format.
-  private static let indexPageSize: Int32 = 32768
 
   // MARK: Closing
 

@@ -46,10 +46,10 @@ struct LockWait: Hashable, Sendable {
   func install(on connection: OpaquePointer?) {
     // The limit is the context itself, so that nothing has to outlive the connection; without one SQLite
     // does not wait.
-    let context = UnsafeMutableRawPointer(bitPattern: Int(limit))
+    let context = CallbackContext.number(Int(limit))
     let handler: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, attempt in
-      guard let pause = LockWait(limit: Int32(Int(bitPattern: context))).pause(before: attempt)
-      else { return 0 }
+      let wait = LockWait(limit: Int32(CallbackContext.number(in: context)))
+      guard let pause = wait.pause(before: attempt) else { return 0 }
       // It ends, as the attempts do.
       QueueWork.gotOn()
       usleep(UInt32(pause))

@@ -62,13 +62,7 @@ enum SQLiteAggregates {
 
   /// The numbers of the aggregate that a call belongs to.
   private static func numbers(of context: OpaquePointer?) -> Numbers? {
-    guard
-      let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeRawPointer?>.size))
-    else { return nil }
-    let slot = place.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    let known = slot.pointee ?? Unmanaged.passRetained(Numbers()).toOpaque()
-    slot.pointee = known
-    return Unmanaged<Numbers>.fromOpaque(known).takeUnretainedValue()
+    AggregateState.get(context) { Numbers() }
   }
 
   private static let collect: Step = { context, _, values in
@@ -112,14 +106,10 @@ enum SQLiteAggregates {
     _ context: OpaquePointer?, empty: PredicateValue, _ value: (Numbers) -> PredicateValue
   ) {
     guard let call = SQLiteCall(context, 0, nil) else { return }
-    let place = sqlite3_aggregate_context(context, 0)
-    let slot = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    guard let known = slot?.pointee else {
+    guard let numbers = AggregateState.take(context, as: Numbers.self) else {
       call.result(empty)
       return
     }
-    let numbers = Unmanaged<Numbers>.fromOpaque(known).takeRetainedValue()
-    slot?.pointee = nil
     call.result(numbers.count == 0 ? empty : value(numbers))
   }
 }

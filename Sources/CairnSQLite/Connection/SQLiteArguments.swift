@@ -39,22 +39,20 @@ struct SQLiteArgument {
 /// A call of an SQL function.
 struct SQLiteCall {
   let context: OpaquePointer
-  private let values: UnsafeMutablePointer<OpaquePointer?>?
-  let count: Int
+  private let values: SQLiteValues
+  var count: Int { values.count }
 
   /// Nil outside a call.
   init?(_ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?)
   {
     guard let context else { return nil }
     self.context = context
-    self.values = values
-    self.count = Int(count)
+    self.values = SQLiteValues(values, count: count)
   }
 
   /// Nil when there is no such argument.
   func argument(_ index: Int) -> SQLiteArgument? {
-    guard index < count, let value = values?[index] else { return nil }
-    return SQLiteArgument(value: value)
+    values[index].map(SQLiteArgument.init)
   }
 
   func result(_ flag: Bool) { sqlite3_result_int(context, flag ? 1 : 0) }
@@ -62,13 +60,13 @@ struct SQLiteCall {
   func result(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { characters in
-        guard let start = characters.baseAddress else {
-          sqlite3_result_text(context, "", 0, SQLiteStatement.transient)
+      bytes.withCharacters { characters in
+        guard let characters else {
+          sqlite3_result_text(context, "", 0, SQLiteDestructor.transient)
           return
         }
         sqlite3_result_text64(
-          context, start, UInt64(characters.count), SQLiteStatement.transient, UInt8(SQLITE_UTF8))
+          context, characters, UInt64(bytes.count), SQLiteDestructor.transient, UInt8(SQLITE_UTF8))
       }
     }
   }

@@ -55,15 +55,10 @@ enum SQLiteFunctions {
   ) {
     sqlite3_create_function_v2(
       connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | caller.flag,
-      Unmanaged.passRetained(Definition(body)).toOpaque(),
+      CallbackContext.retained(Definition(body)),
       { context, count, values in
-        guard let call = SQLiteCall(context, count, values),
-          let data = sqlite3_user_data(context)
-        else { return }
-        Unmanaged<Definition>.fromOpaque(data).takeUnretainedValue().body(call)
-      }, nil, nil,
-      { data in
-        if let data { Unmanaged<Definition>.fromOpaque(data).release() }
-      })
+        guard let call = SQLiteCall(context, count, values) else { return }
+        CallbackContext.object(sqlite3_user_data(context), as: Definition.self)?.body(call)
+      }, nil, nil, CallbackContext.release)
   }
 }

@@ -51,8 +51,7 @@ enum SQLitePredicateFunctions {
     let isIn = type.integer == Int64(ComparisonPredicate.Operator.in.rawValue)
     let (text, pattern, place) = isIn ? (right, left, Int32(0)) : (left, right, Int32(2))
     do {
-      if let known = sqlite3_get_auxdata(call.context, place) {
-        let test = Unmanaged<TextTest>.fromOpaque(known).takeUnretainedValue()
+      if let test: TextTest = CallbackContext.object(sqlite3_get_auxdata(call.context, place)) {
         call.result(try test.holds(for: text.bytes))
         return
       }
@@ -62,10 +61,7 @@ enum SQLitePredicateFunctions {
       call.result(try test.holds(for: text.bytes))
       // SQLite drops it at once unless the pattern is the same in all rows.
       sqlite3_set_auxdata(
-        call.context, place, Unmanaged.passRetained(test).toOpaque(),
-        { data in
-          if let data { Unmanaged<TextTest>.fromOpaque(data).release() }
-        })
+        call.context, place, CallbackContext.retained(test), CallbackContext.release)
     } catch {
       call.fail(error)
     }

@@ -125,9 +125,8 @@ struct SQLiteConnection {
     sqlite3_progress_handler(
       handle, 1000,
       { context in
-        guard let context else { return 0 }
-        return Unmanaged<FetchMonitor>.fromOpaque(context).takeUnretainedValue().isCancelled ? 1 : 0
-      }, Unmanaged.passUnretained(monitor).toOpaque())
+        CallbackContext.object(context, as: FetchMonitor.self)?.isCancelled == true ? 1 : 0
+      }, CallbackContext.unretained(monitor))
     defer { sqlite3_progress_handler(handle, 0, nil, nil) }
     do {
       return try withExtendedLifetime(monitor, body)
@@ -231,14 +230,15 @@ struct SQLiteStatement {
   func bind(_ value: String, at index: Int32) {
     var value = value
     value.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { characters in
+      bytes.withCharacters { characters in
         // An empty string may have no base address, and a null pointer would mean NULL.
-        guard let base = characters.baseAddress else {
-          sqlite3_bind_text(handle, index, "", 0, Self.transient)
+        guard let characters else {
+          sqlite3_bind_text(handle, index, "", 0, SQLiteDestructor.transient)
           return
         }
         sqlite3_bind_text64(
-          handle, index, base, UInt64(characters.count), Self.transient, UInt8(SQLITE_UTF8))
+          handle, index, characters, UInt64(bytes.count), SQLiteDestructor.transient,
+          UInt8(SQLITE_UTF8))
       }
     }
   }
@@ -250,9 +250,9 @@ struct SQLiteStatement {
   /// Binds the bytes of a text.
   func bindText(_ bytes: [UInt8], at index: Int32) {
     bytes.withUnsafeBufferPointer { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { characters in
+      bytes.withCharacters { characters in
         _ = sqlite3_bind_text64(
-          handle, index, characters.baseAddress, UInt64(characters.count), Self.transient,
+          handle, index, characters, UInt64(bytes.count), SQLiteDestructor.transient,
           UInt8(SQLITE_UTF8))
       }
     }
@@ -267,7 +267,7 @@ struct SQLiteStatement {
       sqlite3_bind_zeroblob(handle, index, 0)
       return
     }
-    sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
+    sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), SQLiteDestructor.transient)
   }
 
   /// Binds bytes without copying them: another value must be bound before they go.
@@ -292,8 +292,6 @@ struct SQLiteStatement {
       try run()
     }
   }
-
-  static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
   // MARK: Columns
 

@@ -6,28 +6,26 @@ import Foundation
 /// Appends one transaction to history, inside the transaction that it describes.
 final class HistoryWriter {
   let lookup: RowLookup
-  // `@exclusivity(unchecked)` on what every change asks for: no method that is called while one of
-  // these is changed refers to it.
   /// The number of the transaction; its row is written with the first change.
-  @exclusivity(unchecked) private(set) var number: Int64?
+  private(set) var number: Int64?
   private let author: String?
   private let contextName: String?
   private let date: Date
-  @exclusivity(unchecked) private var nextChange: Int64 = 0
+  private var nextChange: Int64 = 0
   /// Whether the change before ``nextChange`` stands in the table, as its last row.
   ///
   /// Then SQLite gives those that follow the same keys as they would be given here, and neither looks
   /// for one that is taken nor keeps copies of pages to take the statement back.
-  @exclusivity(unchecked) private var isAtEnd = false
+  private var isAtEnd = false
   private let insertChange: SQLiteStatement
   /// The same for a full run of updates.
   private var insertUpdates: SQLiteStatement?
   /// The same as ``insertChange`` with values of deleted objects, by their number.
   private var insertTombstones: [Int: SQLiteStatement] = [:]
   /// Insertions that were recorded and are not written yet: rows of one table with keys in a row.
-  @exclusivity(unchecked) private var run: InsertionRun?
+  private var run: InsertionRun?
   /// The same for updates of one entity that changed the same properties.
-  @exclusivity(unchecked) private var updates: UpdateRun?
+  private var updates: UpdateRun?
 
   private struct InsertionRun {
     let entity: SQLEntity

@@ -49,13 +49,10 @@ final class LogCare: Sendable {
     sqlite3_wal_hook(
       handle,
       { context, connection, name, pages in
-        if let context {
-          Unmanaged<LogCare>.fromOpaque(context).takeUnretainedValue()
-            .didCommit(connection, name, pages)
-        }
+        CallbackContext.object(context, as: LogCare.self)?.didCommit(connection, name, pages)
         // The commit is done, whatever becomes of the log.
         return SQLITE_OK
-      }, Unmanaged.passUnretained(self).toOpaque())
+      }, CallbackContext.unretained(self))
   }
 
   private func didCommit(

@@ -30,9 +30,9 @@ final class MigrationPulse {
     sqlite3_progress_handler(
       connection, Self.instructions,
       { pulse in
-        if let pulse { Unmanaged<MigrationPulse>.fromOpaque(pulse).takeUnretainedValue().tick() }
+        CallbackContext.object(pulse, as: MigrationPulse.self)?.tick()
         return 0
-      }, Unmanaged.passUnretained(self).toOpaque())
+      }, CallbackContext.unretained(self))
     // The handler must not outlive the pulse it points to.
     defer {
       sqlite3_progress_handler(connection, 0, nil, nil)

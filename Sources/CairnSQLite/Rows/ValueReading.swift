@@ -81,10 +81,9 @@ extension SQLiteStatement {
   }
 
   private func uuid(_ column: Int32, stored: Int32) -> AttributeValue {
-    if stored == SQLITE_BLOB, sqlite3_column_bytes(handle, column) == 16,
-      let bytes = sqlite3_column_blob(handle, column)
-    {
-      return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    if stored == SQLITE_BLOB {
+      let bytes = bytes(column)
+      if bytes.count == 16 { return .uuid(bytes.uuid) }
     }
     return UUID(uuidString: string(column)).map { .uuid($0) } ?? .null
   }

@@ -13,9 +13,8 @@ final class RowWriter {
   private let arena = BindingArena()
   private var inserts: [Int: RowInsertion] = [:]
   private var updates: [UpdateKey: SQLiteStatement] = [:]
-  // `@exclusivity(unchecked)`: only ever replaced as a whole.
   /// The statement of the last update, which is most often that of the next.
-  @exclusivity(unchecked) private var recentUpdate: PreparedUpdate?
+  private var recentUpdate: PreparedUpdate?
 
   /// Call it after the last row, inside the transaction: the statements stay in the connection's
   /// cache and must not refer to the arena any more.

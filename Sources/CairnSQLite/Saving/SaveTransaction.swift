@@ -20,15 +20,13 @@ final class SaveTransaction {
   private var violations: UniquenessViolations
   /// The inserted rows as they will be read back.
   private var inserted: [RowSnapshot] = []
-  // `@exclusivity(unchecked)` on what every updated row asks for: nothing that is called while one
-  // of these is read or changed refers to the transaction.
   /// The updated rows as they will be read back.
-  @exclusivity(unchecked) private var updated: [RowSnapshot] = []
+  private var updated: [RowSnapshot] = []
   /// The places of those that may have become something else than what was written.
   private var uncertain: [Int] = []
   private var hasDerivedInsertions = false
-  @exclusivity(unchecked) private var recent: (description: EntityDescription, entity: SQLEntity)?
-  @exclusivity(unchecked) private var recentShape: UpdateShape?
+  private var recent: (description: EntityDescription, entity: SQLEntity)?
+  private var recentShape: UpdateShape?
 
   init(
     lookup: RowLookup, request: SaveChangesRequest, recordsHistory: Bool,

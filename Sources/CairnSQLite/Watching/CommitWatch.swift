@@ -24,7 +24,7 @@ final class CommitWatch: @unchecked Sendable {
     var noticesCommits = false
     var rush = CommitRush()
     /// What the last check was made for.
-    var header: HeldReader.Header?
+    var header: WALIndex.Header?
   }
   // Unchecked: only `cancel` is called through it, which Dispatch allows on any thread.
   private struct Timer: @unchecked Sendable {
@@ -35,12 +35,12 @@ final class CommitWatch: @unchecked Sendable {
   private let queue = DispatchQueue(label: "cairn.sqlite.commit-watch", qos: .utility)
   private weak var database: (any DatabaseWriter)?
   /// Reads the header of the WAL index; gives nil where it cannot be read now.
-  private let header: @Sendable () -> HeldReader.Header?
+  private let header: @Sendable () -> WALIndex.Header?
   private let onCommit: @Sendable () -> Void
 
   init(
     _ database: any DatabaseWriter, path: String,
-    header: @escaping @Sendable () -> HeldReader.Header?, onCommit: @escaping @Sendable () -> Void
+    header: @escaping @Sendable () -> WALIndex.Header?, onCommit: @escaping @Sendable () -> Void
   ) throws {
     self.database = database
     self.header = header

@@ -39,7 +39,7 @@ public struct RowBirth: Hashable, Sendable {
   public init?(decoding data: Data) {
     guard data.count == 16 else { return nil }
     let numbers = data.withUnsafeBytes { bytes in
-      [0, 8].map { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
+      [0, 8].map { UInt64(bigEndian: bytes.number(at: $0)) }
     }
     transaction = Int64(bitPattern: numbers[0])
     date = Date(timeIntervalSinceReferenceDate: Double(bitPattern: numbers[1]))

@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 
 /// The place of one entry in a store's sidecar.
@@ -82,7 +83,7 @@ public struct SidecarKey: Sendable, Hashable, Comparable {
   /// Eight bytes as a number that is ordered as they are.
   private static func word(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 {
     if start + 8 <= bytes.count {
-      return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+      return UInt64(bigEndian: bytes.number(at: start))
     }
     var word: UInt64 = 0
     for index in start..<start + 8 {

@@ -46,20 +46,6 @@ public struct SidecarRun: Sendable, Hashable {
     try withEntries(of: 1) { entry in try body(entry.key(0), entry.value(0)) }
   }
 
-  /// Several entries behind each other.
-  public struct Block {
-    fileprivate let bytes: UnsafeRawBufferPointer
-    fileprivate let keySize: Int
-    fileprivate let stride: Int
-
-    public func key(_ place: Int) -> UnsafeRawBufferPointer {
-      UnsafeRawBufferPointer(rebasing: bytes[place * stride..<place * stride + keySize])
-    }
-    public func value(_ place: Int) -> UnsafeRawBufferPointer {
-      UnsafeRawBufferPointer(rebasing: bytes[place * stride + keySize..<(place + 1) * stride])
-    }
-  }
-
   /// Calls a closure with as many entries at a time; what is left at the end is passed over.
   ///
   /// - Parameter first: The entry to begin with.
@@ -70,9 +56,7 @@ public struct SidecarRun: Sendable, Hashable {
       var place = first
       while place + size <= count {
         let part = bytes[place * stride..<(place + size) * stride]
-        try body(
-          Block(
-            bytes: UnsafeRawBufferPointer(rebasing: part), keySize: keySize, stride: stride))
+        try body(Block(part, keySize: keySize, stride: stride))
         place += size
       }
     }

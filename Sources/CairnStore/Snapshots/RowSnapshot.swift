@@ -9,7 +9,7 @@ import CairnModel
 public struct RowSnapshot: @unchecked Sendable {
   @usableFromInline struct Header {
     /// Nil for a draft.
-    // The first, where withObjectID(_:) looks for it.
+    // The first, where RowSnapshot.withObjectID(_:) looks for it.
     @usableFromInline var objectID: ManagedObjectID?
     @usableFromInline var version: Int64
     @usableFromInline var count: UInt32
@@ -45,42 +45,6 @@ public struct RowSnapshot: @unchecked Sendable {
       fatalError("A row that is still being written has no identity.")
     }
     return id
-  }
-  // For passes over many rows: asking the ID would count a reference to it each time.
-
-  /// Calls a body with the ID, without counting a reference to it.
-  @inlinable @inline(__always)
-  package func withObjectID<Result>(_ body: (ManagedObjectID) -> Result) -> Result {
-    let id = storage.withUnsafeMutablePointerToHeader {
-      UnsafeRawPointer($0).load(as: Unmanaged<ManagedObjectID>?.self)
-    }
-    guard let id else { return body(objectID) }
-    // The row holds it, and whoever calls holds the row.
-    return withExtendedLifetime(storage) { id._withUnsafeGuaranteedRef(body) }
-  }
-
-  /// Calls a body with each of a run of rows, without counting a reference to it.
-  @inlinable @inline(__always)
-  package static func forEach(
-    of run: Range<Int>, in rows: [RowSnapshot], _ body: (RowSnapshot) -> Void
-  ) {
-    precondition(run.upperBound <= rows.count, "fewer rows")
-    rows.withUnsafeBufferPointer { rows in
-      guard let start = rows.baseAddress else { return }
-      for index in run {
-        // The array holds it, and a row is nothing but its storage.
-        UnsafeRawPointer(start + index).load(as: Unmanaged<ManagedBuffer<Header, UInt8>>.self)
-          ._withUnsafeGuaranteedRef { body(RowSnapshot(storage: $0)) }
-      }
-    }
-  }
-
-  /// The primary key of one of many rows, without counting a reference to the row.
-  @inlinable @inline(__always)
-  package static func rowKey(at index: Int, in rows: [RowSnapshot]) -> Int64? {
-    var key: Int64?
-    forEach(of: index..<index + 1, in: rows) { key = $0.rowKey }
-    return key
   }
 
   /// The primary key, nil for stores that use reference objects.

@@ -48,9 +48,7 @@ final class Ledger {
   /// commit in between.
   var isBoundToHead = false
 
-  // `@exclusivity(unchecked)`: what the entries' methods are handed are values, and none of them refers to
-  // the ledger.
-  @exclusivity(unchecked) private var entries = LedgerEntries()
+  private var entries = LedgerEntries()
   /// The prefixes by which maps were read, with the keys that were found.
   private var scanned: [SidecarKey: [Data]] = [:]
   /// Where those that leave a number of the change order go, by that number.

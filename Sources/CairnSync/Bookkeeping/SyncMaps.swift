@@ -233,8 +233,8 @@ enum SyncKey {
     guard data.count >= 16 else { throw ByteReader.damaged }
     return data.withUnsafeBytes { bytes in
       Identity(
-        high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        high: UInt64(bigEndian: bytes.number(at: 0)),
+        low: UInt64(bigEndian: bytes.number(at: 8)))
     }
   }
 

@@ -61,10 +61,7 @@ struct RowIdentities {
     appendRow(&bytes)
     bytes.append(contentsOf: end)
     let words = SHA256.hash(data: bytes).withUnsafeBytes { hash in
-      (
-        UInt64(bigEndian: hash.loadUnaligned(as: UInt64.self)),
-        UInt64(bigEndian: hash.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      )
+      (UInt64(bigEndian: hash.number(at: 0)), UInt64(bigEndian: hash.number(at: 8)))
     }
     return RecordID(milliseconds: milliseconds, random: words)
   }

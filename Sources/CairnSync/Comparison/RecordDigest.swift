@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 
 // What a record counts for where two stores are compared by all that they hold.
@@ -75,7 +76,7 @@ extension DigestHash {
     data.withUnsafeBytes { bytes in
       var start = 0
       while start + 8 <= bytes.count {
-        add(UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)))
+        add(UInt64(bigEndian: bytes.number(at: start)))
         start += 8
       }
       var word = UInt64(bytes.count) << 56

@@ -1,6 +1,3 @@
-import Foundation
-import GRDBSQLite
-
 /// Memory for the texts and blobs of one row at a time, which statements refer to instead of
 /// copying them.
 ///
@@ -26,32 +23,17 @@ final class BindingArena {
 
   /// A copy of the bytes; nil when there is no room for them.
   @inline(__always)
-  private func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
+  func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     guard bytes.count <= capacity - used else { return nil }
     let place = memory + used
     if let base = bytes.baseAddress { place.copyMemory(from: base, byteCount: bytes.count) }
     used += bytes.count
-    return place
+    return UnsafeRawPointer(place)
   }
 
-  func bind(_ text: String, at index: Int32, of statement: SQLiteStatement) {
-    var text = text
-    let isBound = text.withUTF8 { bytes -> Bool in
-      guard let place = copy(UnsafeRawBufferPointer(bytes)) else { return false }
-      sqlite3_bind_text64(
-        statement.handle, index, place.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
-        nil, UInt8(SQLITE_UTF8))
-      return true
-    }
-    if !isBound { statement.bind(text, at: index) }
-  }
-
-  func bind(_ data: Data, at index: Int32, of statement: SQLiteStatement) {
-    let isBound = data.withUnsafeBytes { bytes -> Bool in
-      guard !bytes.isEmpty, let place = copy(bytes) else { return false }
-      sqlite3_bind_blob64(statement.handle, index, place, UInt64(bytes.count), nil)
-      return true
-    }
-    if !isBound { statement.bind(data, at: index) }
+  /// The same as C's characters.
+  @inline(__always)
+  func copy(characters bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar>? {
+    copy(UnsafeRawBufferPointer(bytes))?.assumingMemoryBound(to: CChar.self)
   }
 }

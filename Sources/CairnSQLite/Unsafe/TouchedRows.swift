@@ -25,11 +25,10 @@ final class TouchedRows {
   }
 
   /// The tables in the order in which they were given, then those that are of no interest.
-  // Unchecked: the hook is called while SQLite executes a statement, when nobody else looks here.
-  @exclusivity(unchecked) private var tables: [Table]
+  private var tables: [Table]
   /// How many of them are of interest.
   private let count: Int
-  @exclusivity(unchecked) private var recent = 0
+  private var recent = 0
   private var connection: OpaquePointer?
 
   init(_ names: [String]) {
@@ -59,10 +58,10 @@ final class TouchedRows {
     sqlite3_update_hook(
       connection,
       { context, operation, _, table, key in
-        guard let context, let table else { return }
-        Unmanaged<TouchedRows>.fromOpaque(context).takeUnretainedValue()
+        guard let table else { return }
+        CallbackContext.object(context, as: TouchedRows.self)?
           .note(table, key, isDeletion: operation == SQLITE_DELETE)
-      }, Unmanaged.passUnretained(self).toOpaque())
+      }, CallbackContext.unretained(self))
   }
 
   func stop() {
