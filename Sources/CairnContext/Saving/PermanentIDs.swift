@@ -14,6 +14,13 @@ struct PermanentIDs {
     replaceReferences()
   }
 
+  /// Gives new objects the IDs that rows of theirs had before.
+  func give(_ ids: [(ManagedObject, ManagedObjectID)]) {
+    if ids.isEmpty { return }
+    context.registry.replaceTemporaryIDs(of: ids.map(\.0), by: ids.map(\.1))
+    replaceReferences()
+  }
+
   // MARK: In a child
 
   /// Objects that a parent has, too, take the IDs that they have or will be saved with there.
@@ -157,5 +164,12 @@ struct PermanentIDs {
         }
       }
     }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Gives new objects the IDs that rows of theirs had before, which no row has now; on the context's queue.
+  package func giveKnownIDs(_ ids: [(ManagedObject, ManagedObjectID)]) {
+    PermanentIDs(context: self).give(ids)
   }
 }

@@ -18,6 +18,9 @@ struct ChangeImporter {
   var journalsDeletes = false
   /// Whether records are reconsidered because of a newer model.
   var isModelChange = false
+  /// The keys that a repair gives back to rows which a program took away past history, so that what refers to
+  /// them leads to them again.
+  var formerKeys: [RecordID: Int64] = [:]
 
   /// What came of one change set.
   struct Outcome: Sendable {
@@ -157,14 +160,18 @@ struct ChangeImporter {
     var loading = try KnownLoading(access: access, ledger: ledger, source: source)
     var plan = try loading.plan(batch, try access.importSetting(ledger))
     try access.environment.reach(.afterPlan)
-    if let rows = try RowApplying(plan, loading: loading, context: context) {
+    if !formerKeys.isEmpty { plan = plan.expanded }
+    if let rows = try RowApplying(
+      plan, loading: loading, context: context, formerKeys: formerKeys)
+    {
       ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
       return try apply(plan, with: rows, ledger, move)
     }
     plan = plan.expanded
     ledger.isBoundToHead = Self.restsOnRows(plan, loading.known)
     let applying = ObjectApplying(
-      plan, objects: loading.objects, access: access, ledger: ledger, context: context)
+      plan, objects: loading.objects, access: access, ledger: ledger, context: context,
+      formerKeys: formerKeys)
     do {
       let (objects, isExact) = try applying.changeObjects()
       if !isExact {

@@ -12,6 +12,7 @@ final class ObjectApplying {
   private let access: StoreAccess
   private let ledger: Ledger
   private let context: ManagedObjectContext
+  private let formerKeys: [RecordID: Int64]
   /// The objects of the store by record: those that were there, then the new ones.
   private var objectIDs: [RecordID: ManagedObjectID]
   private var objects: [RecordID: ManagedObject] = [:]
@@ -19,13 +20,14 @@ final class ObjectApplying {
 
   init(
     _ plan: ImportPlan, objects: [RecordID: ManagedObjectID], access: StoreAccess,
-    ledger: Ledger, context: ManagedObjectContext
+    ledger: Ledger, context: ManagedObjectContext, formerKeys: [RecordID: Int64]
   ) {
     self.plan = plan
     objectIDs = objects
     self.access = access
     self.ledger = ledger
     self.context = context
+    self.formerKeys = formerKeys
   }
 
   /// The record that an object of the context stands for.
@@ -50,6 +52,7 @@ final class ObjectApplying {
       context.delete(try object(of: action))
     }
     context.processPendingChanges()
+    giveBackKeys()
     let inserted = plan.rows.filter { $0.kind == .insert }.compactMap { objects[$0.id] }
     if !inserted.isEmpty { try context.obtainPermanentIDs(for: inserted) }
     for action in plan.rows where action.kind == .insert {
@@ -67,6 +70,16 @@ final class ObjectApplying {
     let object = entity.entity.insertObject(into: context)
     context.assign(object, to: access.store)
     remember(action.id, object)
+  }
+
+  /// Gives rows that come back the keys they had.
+  private func giveBackKeys() {
+    let returning = plan.rows.compactMap { action -> (ManagedObject, ManagedObjectID)? in
+      guard action.kind == .insert, let key = formerKeys[action.id], let object = objects[action.id]
+      else { return nil }
+      return (object, access.store.objectID(for: object.entity, rowKey: key))
+    }
+    context.giveKnownIDs(returning)
   }
 
   private func remember(_ id: RecordID, _ object: ManagedObject) {

@@ -27,7 +27,10 @@ struct RowApplying {
   private let claimsKeys: Bool
 
   /// - Returns: Nil when the plan needs objects.
-  init?(_ plan: ImportPlan, loading: KnownLoading, context: ManagedObjectContext) throws {
+  init?(
+    _ plan: ImportPlan, loading: KnownLoading, context: ManagedObjectContext,
+    formerKeys: [RecordID: Int64]
+  ) throws {
     guard let coordinator = context.persistentStoreCoordinator,
       !plan.rows.contains(where: { $0.kind == .delete })
     else { return nil }
@@ -43,7 +46,9 @@ struct RowApplying {
     for (id, row) in loading.snapshots { if let object = objects[id] { snapshots[object] = row } }
     let newRows = plan.newRows.reduce(plan.rows.count { $0.kind == .insert }) { $0 + $1.rows.count }
     claimsKeys = newRows <= Self.claimedRows
-    try reserve(plan.rows.filter { $0.kind == .insert })
+    let insertions = plan.rows.filter { $0.kind == .insert }
+    giveBack(formerKeys, to: insertions)
+    try reserve(insertions.filter { formerKeys[$0.id] == nil })
     try reserve(plan.newRows, origin: plan.newRowsOrigin)
     for (rows, records) in zip(plan.newRows, newRecords) {
       guard try add(rows, as: records) else { return nil }
@@ -67,6 +72,20 @@ struct RowApplying {
   }
 
   // MARK: Rows
+
+  /// Gives rows that come back the keys they had.
+  private mutating func giveBack(
+    _ keys: [RecordID: Int64], to actions: [ImportPlan.RowAction]
+  ) {
+    for action in actions {
+      guard let key = keys[action.id], let plan = access.schema.entities[action.entity] else {
+        continue
+      }
+      let object = access.store.objectID(for: plan.entity, rowKey: key)
+      objects[action.id] = object
+      inserted.insert(object)
+    }
+  }
 
   /// Gives new rows their keys.
   private mutating func reserve(_ actions: [ImportPlan.RowAction]) throws {

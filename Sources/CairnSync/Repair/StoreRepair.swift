@@ -33,16 +33,18 @@ struct StoreRepair {
   func perform(_ actions: [RepairReport.Action]) throws {
     try EntityRepair(local: local, replica: replica, preference: preference).run(
       actions.filter { $0.difference.kind == .entity }.compactMap(\.difference.record))
+    var formerKeys: [RepairPreference: [RecordID: Int64]] = [:]
     for side in [RepairPreference.local, .replica] {
       try takeUp(actions.filter { $0.kind == .takenUp && $0.preferred == side }, access(side))
-      try forget(actions.filter { $0.kind == .restored && $0.preferred != side }, access(side))
+      let gone = actions.filter { $0.kind == .restored && $0.preferred != side }
+      formerKeys[side] = try forget(gone, access(side))
       let written = actions.filter { $0.kind == .written && $0.preferred == side }
       let members = actions.filter { $0.kind == .members }
       try write(written + members, access(side))
     }
     let ids = Set(actions.compactMap(\.difference.record)).sorted()
     for start in stride(from: 0, to: ids.count, by: Self.page) {
-      try exchange(Array(ids[start..<min(start + Self.page, ids.count)]))
+      try exchange(Array(ids[start..<min(start + Self.page, ids.count)]), formerKeys)
     }
   }
 
@@ -75,12 +77,19 @@ struct StoreRepair {
     }
   }
 
-  private func forget(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
+  /// Makes a store forget rows that are gone, so that the other's come.
+  ///
+  /// - Returns: The keys that they had, for they get them back: a reference of another row, a link or an ID that a
+  ///   program keeps leads to the same object as before.
+  private func forget(
+    _ actions: [RepairReport.Action], _ access: StoreAccess
+  ) throws -> [RecordID: Int64] {
     let ledger = try access.ledger()
+    var keys: [RecordID: Int64] = [:]
     let gone = try actions.compactMap(\.difference.record).compactMap { id in
       try ledger.record(id).flatMap { ledger.objectID(for: $0) }
     }
-    // They are made again under other keys.
+    // The rows are new ones to the store.
     try access.store.capabilities.integrity?.acceptLostRows(of: gone)
     try access.captureNow(isIdle: actions.isEmpty) { work, _ in
       for action in actions {
@@ -91,10 +100,12 @@ struct StoreRepair {
           // It may have come back.
           if try access.store.snapshots(for: [object]).first ?? nil != nil { continue }
           work.ledger.setRecordID(nil, for: object)
+          keys[id] = object.rowKey
         }
         work.ledger.forget(id, sequence: entry.sequence)
       }
     }
+    return keys
   }
 
   private func write(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
@@ -122,22 +133,29 @@ struct StoreRepair {
 
   // MARK: What the stores know
 
-  private func exchange(_ ids: [RecordID]) throws {
+  private func exchange(
+    _ ids: [RecordID], _ formerKeys: [RepairPreference: [RecordID: Int64]]
+  ) throws {
     // Read before either is changed.
     let (mine, theirs) = (try states(of: ids, local), try states(of: ids, replica))
-    if direction.pushes { try apply(mine, from: local, to: replica) }
-    if direction.pulls { try apply(theirs, from: replica, to: local) }
+    if direction.pushes { try apply(mine, to: .replica, formerKeys) }
+    if direction.pulls { try apply(theirs, to: .local, formerKeys) }
   }
 
   private func apply(
-    _ set: ChangeSet, from source: StoreAccess, to destination: StoreAccess
+    _ set: ChangeSet, to side: RepairPreference,
+    _ formerKeys: [RepairPreference: [RecordID: Int64]]
   ) throws {
+    let destination = access(side)
+    let source = access(side == .local ? .replica : .local)
     let wanted = pass.wanted(set, from: source, to: destination)
     if wanted.isEmpty { return }
     let known = try destination.ledger()
     let ids = try set.records.map(\.id).filter { try known.record($0)?.key != nil }
     _ = try pass.importing(to: destination, partOf: source) {
-      try $0.apply(wanted, cursor: nil, reconsidering: Set(ids))
+      var importer = $0
+      importer.formerKeys = formerKeys[side] ?? [:]
+      return try importer.apply(wanted, cursor: nil, reconsidering: Set(ids))
     }
   }
 

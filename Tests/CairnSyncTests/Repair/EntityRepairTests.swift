@@ -27,14 +27,12 @@ struct EntityRepairTests {
 
   /// As a program with SQL of its own writes, past history.
   private func exchangeEntity(ofRow key: String, in name: String) async throws {
-    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent(name + ".sqlite").path)
-    try await file.write {
-      try $0.execute(
-        sql: """
-          UPDATE ZNODE SET Z_ENT = (SELECT Z_ENT FROM ZNODE WHERE ZKEY <> ?1) WHERE ZKEY = ?1
-          """, arguments: [key])
-    }
-    try file.close()
+    try await scratch.sql(
+      name,
+      """
+      UPDATE ZNODE SET Z_ENT = (SELECT Z_ENT FROM ZNODE WHERE ZKEY <> '\(key)') \
+      WHERE ZKEY = '\(key)'
+      """)
   }
 
   private func entities(_ name: String) async throws -> Int {

@@ -27,14 +27,8 @@ struct RepairTests {
     try await daemon.engine.wait(timeout: .patience)
   }
 
-  /// As a program with SQL of its own writes, past history.
   private func sql(_ name: String, _ statements: String) async throws {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(10)
-    let file = try DatabaseQueue(
-      path: scratch.url.appendingPathComponent(name + ".sqlite").path, configuration: configuration)
-    try await file.write { try $0.execute(sql: statements) }
-    try file.close()
+    try await scratch.sql(name, statements)
   }
 
   private func repair(
@@ -93,6 +87,60 @@ struct RepairTests {
     #expect(try await repair() == [.restored])
     #expect(try value("l") == "l")
     await daemon.engine.stop()
+  }
+
+  /// What referred to the row leads to it again: it has the key that it had.
+  @Test(arguments: ["local", "nas"])
+  func whatReferredToARowThatSqlDeletedLeadsToItAgain(store: String) async throws {
+    try daemon.site.write { context in
+      let item = try #require(try daemon.site.find("Item", "l", in: context))
+      try daemon.site.find("Item", "k", in: context)?.setValue(item, forKey: "parent")
+      let tag = try daemon.site.insert("Tag", ["name": "of l", "labelled": item], in: context)
+      item.setValue(NSSet(object: tag), forKey: "tags")
+      let picked = try daemon.site.insert("Tag", ["name": "picked"], in: context)
+      item.setValue(NSOrderedSet(array: [picked, tag]), forKey: "picks")
+      for key in ["p", "q"] {
+        _ = try daemon.site.insert("Part", ["key": key, "item": item], in: context)
+      }
+    }
+    try await daemon.engine.wait(timeout: .patience)
+    let before = try daemon.site.picture()
+    let keys = try await keys(in: store)
+    try await sql(
+      store, "DELETE FROM ZITEM WHERE ZKEY = 'l'; DELETE FROM ZPART WHERE ZKEY = 'p'")
+    #expect(try await repair().contains(.restored))
+    #expect(try await self.keys(in: store) == keys)
+    #expect(try daemon.site.picture() == before)
+    for name in ["local", "nas"] { #expect(try await danglingReferences(in: name) == 0) }
+    await daemon.engine.stop()
+  }
+
+  private func keys(in store: String) async throws -> [String: Int64] {
+    try await reading(store) { database in
+      let rows = try Row.fetchAll(
+        database, sql: "SELECT ZKEY, Z_PK FROM ZITEM UNION SELECT ZKEY, Z_PK FROM ZPART")
+      return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+  }
+
+  private func danglingReferences(in store: String) async throws -> Int? {
+    try await reading(store) { database in
+      try Int.fetchOne(
+        database,
+        sql: """
+          SELECT (SELECT count(*) FROM ZITEM WHERE ZPARENT NOT IN (SELECT Z_PK FROM ZITEM))
+          + (SELECT count(*) FROM ZPART WHERE ZITEM NOT IN (SELECT Z_PK FROM ZITEM))
+          + (SELECT count(*) FROM ZTAG WHERE ZLABELLED NOT IN (SELECT Z_PK FROM ZITEM))
+          """)
+    }
+  }
+
+  private func reading<Value: Sendable>(
+    _ store: String, _ body: @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent(store + ".sqlite").path)
+    defer { try? file.close() }
+    return try await file.read(body)
   }
 
   /// A repair of the local store alone is for a person who took the row away on purpose.

@@ -97,13 +97,16 @@ enum SampleModel {
     let stem = relationship("stem", to: leaf)
     let shoots = relationship("shoots", to: leaf, isToMany: true)
     connect(stem, shoots)
+    let data = AttributeDescription(name: "data", type: .binaryData)
+    // Large values lie in files of their own.
+    data.allowsExternalBinaryDataStorage = true
     leaf.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       AttributeDescription(name: "value", type: .string),
       AttributeDescription(name: "other", type: .double),
       AttributeDescription(name: "count", type: .integer64),
       AttributeDescription(name: "moment", type: .date),
-      AttributeDescription(name: "data", type: .binaryData),
+      data,
       AttributeDescription(name: "ident", type: .uuid),
       AttributeDescription(name: "flag", type: .boolean),
       stem, shoots,

@@ -14,12 +14,22 @@ extension SimulatedProgram {
   static func shadows(of number: Double) -> [String: Any] {
     [
       "count": Int64(number), "moment": Date(timeIntervalSinceReferenceDate: number),
-      "data": Data("\(number)".utf8),
+      "data": data(of: number),
       "ident": UUID(uuidString: String(format: "00000000-0000-4000-8000-%012d", Int(number)))
         ?? UUID(),
       "flag": Int(number) % 3 == 0,
     ]
   }
+
+  /// The data that goes with a number: of each sixth so large that a store keeps it in a file.
+  static func data(of number: Double) -> Data {
+    let digits = Data("\(number)".utf8)
+    if Int(number) % 6 != 0 { return digits }
+    return digits + Data(repeating: UInt8(truncatingIfNeeded: Int(number)), count: largeSize)
+  }
+
+  /// More than a store writes into a row.
+  private static let largeSize = 100_001
 
   /// One save of leaves alone.
   mutating func leaves(

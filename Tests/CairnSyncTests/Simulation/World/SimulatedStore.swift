@@ -134,8 +134,8 @@ class SimulatedStore {
   private func move(from: URL, to: URL, copying: Bool) throws {
     let manager = FileManager.default
     try manager.createDirectory(at: to, withIntermediateDirectories: true)
-    for suffix in ["", "-wal", "-shm"] {
-      let file = name + ".sqlite" + suffix
+    let files = ["", "-wal", "-shm"].map { name + ".sqlite" + $0 } + [".\(name)_SUPPORT"]
+    for file in files {
       let source = from.appendingPathComponent(file)
       let target = to.appendingPathComponent(file)
       try? manager.removeItem(at: target)
@@ -322,6 +322,7 @@ class SimulatedStore {
 
   /// What the tables hold.
   func picture() throws -> StorePicture {
-    try reading { try StorePicture($0) }
+    let large = folder.appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+    return try reading { try StorePicture($0, largeDataIn: large) }
   }
 }

@@ -102,7 +102,8 @@ struct StorePicture: Equatable, Sendable {
 
   init() {}
 
-  init(_ database: Database) throws {
+  /// - Parameter folder: Where the files with large data are.
+  init(_ database: Database, largeDataIn folder: URL) throws {
     let columns = Set(try Self.columns(of: "ZITEM", database))
     if columns.isEmpty { return }
     let hasText = columns.contains("ZTEXT")
@@ -151,7 +152,7 @@ struct StorePicture: Equatable, Sendable {
     }
     try readParts(database, itemKeys)
     try readLinks(database, itemKeys, tagNames)
-    try readLeaves(database)
+    try readLeaves(database, folder)
     if try !Self.columns(of: "ZFRESH", database).isEmpty {
       for row in try Row.fetchAll(database, sql: "SELECT * FROM ZFRESH") {
         fresh[row["ZTITLE"] ?? "?"] = (row["ZITEM"] as Int64?).flatMap { itemKeys[$0] }
@@ -164,7 +165,7 @@ struct StorePicture: Equatable, Sendable {
     try Row.fetchAll(database, sql: "PRAGMA table_info(\(table))").map { $0["name"] }
   }
 
-  private mutating func readLeaves(_ database: Database) throws {
+  private mutating func readLeaves(_ database: Database, _ folder: URL) throws {
     let columns = Set(try Self.columns(of: "ZLEAF", database))
     if columns.isEmpty { return }
     var keys: [Int64: String] = [:]
@@ -182,17 +183,29 @@ struct StorePicture: Equatable, Sendable {
       // All of these were written in one save.
       let number = leaf.other
       if row["ZCOUNT"] as Int64? != number.map({ Int64($0) }) || row["ZMOMENT"] as Double? != number
-        || row["ZDATA"] as Data? != number.map({ Data("\($0)".utf8) })
+        || Self.data(row["ZDATA"], folder) != number.map(SimulatedProgram.data)
         || (row["ZIDENT"] as Data?).map({ [UInt8]($0).suffix(6) })
           != number.map({ Self.lastBytes(ofIdent: $0) })
       {
-        faults.append("the values of \(key) are of several writes: \(row)")
+        let others = row.filter { $0.0 != "ZDATA" }
+        faults.append("the values of \(key) are of several writes: \(others)")
       }
     }
     for row in rows {
       guard let key = keys[row["Z_PK"]], let stem: Int64 = row["ZSTEM"] else { continue }
       leaves[key]?.stem = keys[stem] ?? "missing"
       if keys[stem] == nil { faults.append("the stem of \(key) leads to a row that is not there") }
+    }
+  }
+
+  /// What a column with data stands for: after a 1 the data, after a 2 the name of its file.
+  private static func data(_ column: Data?, _ folder: URL) -> Data? {
+    switch column?.first {
+    case 1: return column.map { Data($0.dropFirst()) }
+    case 2:
+      let name = column.map { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
+      return name.flatMap { try? Data(contentsOf: folder.appendingPathComponent($0)) }
+    default: return column
     }
   }
 
