@@ -38,7 +38,7 @@ struct HistoryCapture {
   private func captureChunk() throws -> (count: Int, isAll: Bool) {
     let history = try access.history()
     for _ in 0..<StoreAccess.attempts {
-      let ledger = try access.freshLedger()
+      var ledger = try access.freshLedger()
       let captured = ledger.head.captured
       let newest = try history.lastTransactionNumber()
       if try isCaptured(ledger, upTo: newest) { return (0, true) }
@@ -52,7 +52,20 @@ struct HistoryCapture {
         let (transactions, start) = try read(history, after: passed, upTo: newest, ledger)
       else { continue }
       let own = try access.ownTransactions(after: captured)
-      let (foreign, count) = try changes(of: transactions, except: own, after: start)
+      var (foreign, count) = try changes(of: transactions, except: own, after: start)
+      if ledger.head.bootstrap == .history,
+        let large = foreign.firstIndex(where: { LargeInsertion.isOne($0, changesPerCommit) }),
+        let place = transactions.firstIndex(where: { $0.number == foreign[large].number })
+      {
+        // It comes in parts, after what was written before it.
+        if large == 0 {
+          let insertion = LargeInsertion(
+            access: access, transaction: foreign[0], rowsPerCommit: changesPerCommit)
+          guard try insertion.capture(after: captured) else { continue }
+          ledger = try access.freshLedger()
+        }
+        (foreign, count) = (Array(foreign[..<large]), large == 0 ? place + 1 : place)
+      }
       let isAll = count == transactions.count && count < Self.transactionsPerCommit
       var work = CaptureWork(access: access, ledger: ledger)
       try work.prefetch(foreign)
