@@ -125,7 +125,7 @@ let package = Package(
       name: "CairnRecords",
       dependencies: [
         "Cairn", "CairnControl", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
-        "CairnContext",
+        "CairnContext", "CairnPlatform",
       ]),
     // A model as boxes and lines: SVG, Graphviz, Mermaid.
     .target(name: "CairnDiagrams", dependencies: ["CairnControl"]),

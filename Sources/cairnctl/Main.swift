@@ -33,6 +33,7 @@ struct CairnctlCommand: ParsableCommand {
     StandardStream.fillClosed()
     ProcessConduct.ignoreBrokenPipes()
     do {
+      try CommandWords.check()
       var command = try parseAsRoot()
       try command.run()
     } catch {

@@ -17,7 +17,8 @@ struct SharedOptions: ParsableArguments {
   var json = false
 
   @Option(
-    name: .long, help: ArgumentHelp("Seconds to wait for an answer.", valueName: "seconds"))
+    name: .long, parsing: .unconditional,
+    help: ArgumentHelp("Seconds to wait for an answer.", valueName: "seconds"))
   var timeout: Double?
 
   func validate() throws {

@@ -70,6 +70,15 @@ import Testing
     #expect(last == [.retryEngine(after: DaemonLifecycle.longestRetryDelay)])
   }
 
+  @Test func aStoreThatAnotherDaemonHasIsLookedAtOften() {
+    var life = DaemonLifecycle()
+    let taken = StatusProblem(code: EngineFailure.storeTaken, message: "another cairnd serves it")
+    var last: [DaemonLifecycle.Action] = []
+    for _ in 0..<100 { last = life.handle(.engineFailed(taken, isTransient: true)) }
+    #expect(last == [.retryEngine(after: DaemonLifecycle.takeoverDelay)])
+    #expect(DaemonLifecycle.takeoverDelay < DaemonLifecycle.longestRetryDelay)
+  }
+
   @Test func aLastingFailureIsNotTriedAgain() {
     var life = DaemonLifecycle()
     let actions = life.handle(.engineFailed(locked, isTransient: false))

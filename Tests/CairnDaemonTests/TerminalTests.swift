@@ -194,6 +194,30 @@ import Testing
     #expect(rest.contains("\r\u{1B}[K/backups/local"), "the line is gone: \(rest)")
   }
 
+  @Test func aCopySaysHowFarItIs() async throws {
+    let isReleased = Atomic(false)
+    let handler = ControlHandler(BackupStore.self) { _, send in
+      var reply = BackupStore.Reply(store: "local", path: "/backups/local", bytes: 0, records: 0)
+      reply.progress = .init(.copying, done: 500_000, total: 2_000_000)
+      try await send(reply)
+      _ = await eventually { isReleased.load(ordering: .relaxed) }
+      reply.progress = .init(.checking)
+      try await send(reply)
+      _ = await eventually { !isReleased.load(ordering: .relaxed) }
+      return .init(store: "local", path: "/backups/local", bytes: 4096, records: 3)
+    }
+    let server = try await RunningServer(handlers: [handler])
+    let session = try TerminalSession(["backup"], columns: 80, socket: server.socket)
+    let bar = "[##########..............................]  25% copying, 500.0 kB of 2.0 MB"
+    #expect(await eventually { session.text.contains(bar) }, "\(session.text)")
+    isReleased.store(true, ordering: .relaxed)
+    #expect(await eventually { session.text.contains("checking the copy, 1 s") })
+    isReleased.store(false, ordering: .relaxed)
+    #expect(try await session.end() == 0)
+    let rest = try #require(session.text.components(separatedBy: "checking the copy").last)
+    #expect(rest.contains("\r\u{1B}[K/backups/local"), "the line is gone: \(rest)")
+  }
+
   @Test func aWatchWithoutATerminalSaysItOnStandardError() async throws {
     let outcome = try await run(
       try #require(Project.program("cairnctl")), ["--socket", "/no/such", "status", "--watch"])

@@ -32,7 +32,7 @@ import Testing
       "a private systemd needs root, unshare and systemd"),
     .timeLimit(.minutes(10)),
     arguments: [
-      ("unit.sh", 105), ("drop-ins.sh", 43), ("security.sh", 104), ("long-work.sh", 20),
+      ("unit.sh", 116), ("drop-ins.sh", 43), ("security.sh", 104), ("long-work.sh", 20),
       ("page.sh", 23), ("handover.sh", 73), ("guide.sh", 105), ("bars.sh", 20), ("watchdog.sh", 27),
     ])
   func theUnitsDoWhatOperatorsRelyOnUnderARealSystemd(script: String, checks: Int) async throws {

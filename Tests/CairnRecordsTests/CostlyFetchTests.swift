@@ -77,4 +77,25 @@ import Testing
     #expect(try rows("members.@count > 10", within: .seconds(30)) == 1)
     #expect(try rows("name = 'all'", within: nil) == 1)
   }
+
+  /// What SQL cannot say is tested row by row, and no row behind the limit.
+  @Test func whatMemoryTestsIsReadNoFurtherThanTheLimit() throws {
+    let context = context()
+    try context.performAndWait {
+      let request = FetchRequest<ManagedObject>(entityName: "Person")
+      var tested = 0
+      request.predicate = ObjectPredicate { _, _ in
+        tested += 1
+        return tested.isMultiple(of: 2)
+      }
+      request.sortDescriptors = [ObjectSortDescriptor(key: "age", ascending: true)]
+      (request.fetchOffset, request.fetchLimit) = (3, 4)
+      let ages = try context.fetch(request).map { "\($0.value(forKey: "age") ?? "-")" }
+      #expect(ages == ["7", "9", "11", "13"])
+      #expect(tested == 14)
+      request.fetchLimit = 0
+      tested = 0
+      #expect(try context.count(for: request) == 747)
+    }
+  }
 }

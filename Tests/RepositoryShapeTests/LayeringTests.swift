@@ -53,7 +53,7 @@ import Testing
     "CairnControl": ["CairnPlatform"],
     "CairnRecords": [
       "Cairn", "CairnControl", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
-      "CairnContext",
+      "CairnContext", "CairnPlatform",
     ],
     "CairnDiagrams": ["CairnControl"],
     "CairnBrowser": ["Cairn", "CairnControl", "CairnCoordinator", "CairnDiagrams", "CairnRecords"],

@@ -29,6 +29,13 @@ rm /etc/cairn/cairnd.yaml.d/level.yaml
 systemctl reset-failed cairnd.service
 begins "it serves again" <<< ""
 
+# For a daemon that ends each time, as where another process serves its socket.
+install -D -m 0644 /usr/share/doc/cairn/drop-ins/growing-pauses.conf $folder/growing-pauses.conf
+systemctl daemon-reload
+equals "pauses grow" "8 5min" "$(property RestartSteps) $(property RestartMaxDelayUSec)"
+rm $folder/growing-pauses.conf
+systemctl daemon-reload
+
 socket=/run/cairnd/control
 check "systemd's client is told what serves" try info $socket
 for interface in $(try list-interfaces $socket); do

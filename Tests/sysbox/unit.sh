@@ -232,6 +232,27 @@ runuser -u cairn -- env STATE_DIRECTORY=/var/lib/cairn cairnd --config /tmp/othe
 equals "a second daemon on the store ends with 69" 69 $?
 contains "and is told who has it" "process $old (cairnd.service)" "$(cat /tmp/out)"
 
+# systemd would start again and again what ends: there it waits, says so, and takes over.
+sed 's/^  socket: .*/  socket: \/run\/other\/control/' /etc/cairn/cairnd.yaml > /tmp/other.yaml
+other() { systemctl show -P "$1" other.service; }
+check "under systemd it starts" systemd-run -q --unit other --service-type notify -p User=cairn -p Group=cairn \
+  -p RuntimeDirectory=other -p Restart=on-failure -p RestartSec=0 -E STATE_DIRECTORY=/var/lib/cairn \
+  cairnd --config /tmp/other.yaml
+contains "and says who has the store" "process $old (cairnd.service)" "$(other StatusText)"
+contains "also who asks" "process $old (cairnd.service)" \
+  "$(cairnctl --socket /run/other/control status | tr -s "\n " " ")"
+equals "a write is refused" 1 "$(cairnctl --socket /run/other/control insert Package name=x > /dev/null 2>&1; echo $?)"
+check "the first serves" serving
+systemctl stop cairnd.service cairnd.socket
+comes "and when that one ends, it serves the store" serving /run/other/control
+equals "without having ended once" "0 active" "$(other NRestarts) $(other ActiveState)"
+journalctl --sync
+check "and without filling the journal" test "$(journalctl -u other -o cat | wc -l)" -lt 12
+check "it stops" systemctl stop other.service
+check "the first starts again" systemctl start cairnd.socket cairnd.service
+comes "and serves as before" serving
+old=$(pid)
+
 # A mount whose server is gone: everything that touches it waits for ever. It goes while the daemon runs,
 # which sees the mounts that come later.
 mkdir -p /mnt/hung

@@ -79,14 +79,14 @@ public final class ControlClient {
     return try receive(method, timeout: timeout).reply
   }
 
-  /// Calls a method that answers with a stream, and hands each answer to `each`.
+  /// Calls a method that answers with a stream, or can, and hands each answer to `each`.
   ///
   /// When `each` throws, the connection is closed: the rest of the stream has no reader.
   public func stream<Method: ControlMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, timeout: Duration? = nil,
     each: (Method.Reply) throws -> Void
   ) throws {
-    try send(method, parameters)
+    try send(method, parameters, more: true)
     var continues = true
     do {
       while continues {
@@ -100,17 +100,32 @@ public final class ControlClient {
     }
   }
 
+  /// Calls a method that can tell how far it is: hands each interim answer to `each`, and returns the last one.
+  public func last<Method: ControlMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, timeout: Duration? = nil,
+    each: (Method.Reply) -> Void
+  ) throws -> Method.Reply {
+    try send(method, parameters, more: true)
+    while true {
+      let answer = try receive(method, timeout: timeout)
+      guard answer.continues else { return answer.reply }
+      each(answer.reply)
+    }
+  }
+
   /// Sends a call without waiting.
   ///
   /// Its answer is the next that ``receive(_:timeout:)`` returns after those of earlier calls.
-  public func send<Method: ControlMethod>(_ method: Method.Type, _ parameters: Method.Parameters)
-    throws
-  {
+  ///
+  /// - Parameter more: Whether interim answers are wanted; as the method needs it when nil.
+  public func send<Method: ControlMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, more: Bool? = nil
+  ) throws {
     guard case .object(let members) = try JSONValueEncoder.encode(parameters) else {
       throw ControlClientError.misunderstood("parameters are not an object")
     }
     let call = ControlCall(
-      method: Method.name, parameters: members, more: Method.isStreaming)
+      method: Method.name, parameters: members, more: more ?? Method.isStreaming)
     try send(call)
   }
 

@@ -8,17 +8,20 @@ public enum BackupStore: ControlMethod {
   public static let name = "io.cairn.Store.Backup"
   public static let role = ControlRole.control
   public static let declarations = [
+    StoreCopyProgress.declaration,
     """
     # Copy a store while it is open and check the copy, in a new folder below the configured one; path is
-    # the copy's on the daemon's machine. Role: control.
+    # the copy's on the daemon's machine. With more, replies come meanwhile that hold progress; their other
+    # values are those of no backup so far. The last has none. Role: control.
     method Backup(name: ?string, label: ?string) -> (
       store: string,
       path: string,
       bytes: int,
       records: int,
-      lastTransaction: ?int
+      lastTransaction: ?int,
+      progress: ?StoreCopyProgress
     )
-    """
+    """,
   ]
 
   public struct Parameters: Codable, Sendable, Hashable {
@@ -43,10 +46,14 @@ public enum BackupStore: ControlMethod {
     public var records: Int
     /// The newest transaction that is in it.
     public var lastTransaction: Int?
+    /// Nil in the last reply.
+    public var progress: StoreCopyProgress?
 
     public init(
-      store: String, path: String, bytes: Int, records: Int, lastTransaction: Int? = nil
+      store: String, path: String, bytes: Int, records: Int, lastTransaction: Int? = nil,
+      progress: StoreCopyProgress? = nil
     ) {
+      self.progress = progress
       self.store = store
       self.path = path
       self.bytes = bytes

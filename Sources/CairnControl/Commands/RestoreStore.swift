@@ -8,6 +8,7 @@ public enum RestoreStore: ControlMethod {
   public static let name = "io.cairn.Store.Restore"
   public static let role = ControlRole.control
   public static let declarations = [
+    StoreCopyProgress.declaration,
     """
     # What a store holds: records of all entities, and the newest transaction with its time.
     type StoreContent (records: int, bytes: int, lastTransaction: ?int, newest: ?string)
@@ -21,14 +22,16 @@ public enum RestoreStore: ControlMethod {
     # Put a backup in the place of the local store. backup is the name of a folder in the configured
     # one, or a path in there. It is checked first; what was there is kept as a backup of its own, whose
     # file is kept. With dryRun it is only checked. current is null when the store that is there cannot
-    # be read. Role: control.
+    # be read. With more, replies come meanwhile that hold progress and whose content is empty; the last
+    # has none. Role: control.
     method Restore(backup: string, dryRun: ?bool) -> (
       path: string,
       content: StoreContent,
       current: ?StoreContent,
       migrates: bool,
       kept: ?string,
-      bringers: []Bringer
+      bringers: []Bringer,
+      progress: ?StoreCopyProgress
     )
     """,
   ]
@@ -55,11 +58,14 @@ public enum RestoreStore: ControlMethod {
     /// The file that holds what was there; nil when nothing was done, or nothing was there.
     public var kept: String?
     public var bringers: [Bringer]
+    /// Nil in the last reply.
+    public var progress: StoreCopyProgress?
 
     public init(
       path: String, content: Content, current: Content? = nil, migrates: Bool = false,
-      kept: String? = nil, bringers: [Bringer] = []
+      kept: String? = nil, bringers: [Bringer] = [], progress: StoreCopyProgress? = nil
     ) {
+      self.progress = progress
       self.path = path
       self.content = content
       self.current = current

@@ -120,6 +120,11 @@ extension ControlError: CustomStringConvertible {
       "`cairnctl fetch \(entity) --properties id` lists the IDs of what is there"
     case .limitExceeded: "ask for less: a simpler condition, or fewer properties"
     case .importFailed: "rows before this line's batch are in; correct the line and import again"
+    case .invalidParameter("token"):
+      "insert, update and delete print the token of what they wrote with --json, `cairnctl history` that of "
+        + "each transaction"
+    case .invalidParameter("id"):
+      "`cairnctl quarantine`, `cairnctl held` and `cairnctl conflicts` list the IDs of what there is"
     case .invalidParameter:
       "`cairnctl help` says which values a command takes; an option that the daemon does not know is newer "
         + "than it: compare the versions in `cairnctl status`"

@@ -25,6 +25,9 @@ public enum TroubleHint {
     case "migrating": "`cairnctl status` shows how far it is; it goes on by itself"
     case "store-locked":
       "another program keeps it locked: `fuser` names it, for a hub `pg_locks` on the server"
+    case "store-taken":
+      "`systemctl status PID` shows the other daemon; when that one ends, this one takes the store over by "
+        + "itself"
     case "commits-missing":
       "`cairnctl verify` says what was lost here; what replicas have comes back from them"
     case "duplicate-replica", "another-store": "when that is mended: cairnctl sync NAME"

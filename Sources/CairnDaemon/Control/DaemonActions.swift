@@ -9,14 +9,20 @@ struct DaemonActions: Sendable {
       _ send: @escaping @Sendable (MigrateStores.Reply) async throws -> Void
     ) async throws -> Void
 
+  typealias Restore =
+    @Sendable (
+      _ parameters: RestoreStore.Parameters,
+      _ progress: @escaping @Sendable (StoreCopyProgress) -> Void
+    ) async throws -> RestoreStore.Reply
+
   /// The status at every time of its life.
   var status: @Sendable () -> DaemonStatus
   /// Takes the configuration on disk over; returns the keys that have changed.
   var reload: @Sendable () async throws -> [String]
   /// Sets the level of the log, or looks only.
   var logLevel: @Sendable (LogLevelName?) async throws -> SetLogLevel.Reply
-  /// Puts a backup in the place of the local store.
-  var restore: @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
+  /// Puts a backup in the place of the local store; its second argument takes how far that is.
+  var restore: Restore
   /// Brings stores to the current version of the model; interim answers go to its second argument.
   var migrate: Migrate
   /// Finishes what is under way before a planned shutdown.
@@ -35,7 +41,9 @@ extension DaemonActions {
     DaemonActions(
       status: { DaemonStatus(version: "", pid: 0, startedAt: .now, state: .serving) },
       reload: { [] }, logLevel: { _ in .init(level: .info, configured: .info) },
-      restore: { .init(path: $0.backup, content: .init(records: 0, bytes: 0)) },
+      restore: { parameters, _ in
+        .init(path: parameters.backup, content: .init(records: 0, bytes: 0))
+      },
       migrate: { _, _ in }, drain: { _ in .init() }, recentLog: { "" },
       configuration: { .init(file: "", settings: []) })
   }

@@ -115,6 +115,8 @@ actor GroupEngine {
     let opening = LocalStoreOpening(
       configuration: configuration, ownership: ownership, reporter: reporter)
     let model = try await Blocking.run {
+      // Before anything is read of a store that is another daemon's.
+      try opening.takeStore()
       opening.announceRecovery()
       return try opening.model()
     }

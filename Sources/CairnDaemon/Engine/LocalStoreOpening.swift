@@ -19,6 +19,16 @@ struct LocalStoreOpening {
   let ownership: StoreOwnership
   let reporter: EngineReporter
 
+  /// - Throws: ``EngineFailure`` where another daemon serves the local store.
+  func takeStore() throws {
+    do {
+      try ownership.take()
+    } catch {
+      throw EngineFailure(
+        code: EngineFailure.storeTaken, reason: error.description, isTransient: true)
+    }
+  }
+
   /// The group's model, from its file or from the local store.
   func model() throws -> ManagedObjectModel {
     try Self.model(configuration.model, localStore: configuration.local.path)
@@ -152,12 +162,9 @@ struct LocalStoreOpening {
         code: "folder-exposed", reason: "the local store is not safe in its folder: \(problem)",
         isTransient: true)
     }
-    do {
-      try ownership.take()
-    } catch {
-      throw EngineFailure(code: "store-taken", reason: error.description, isTransient: true)
-    }
+    try takeStore()
     StoreRestore.removeLeftovers(of: url.path)
+    StagedFolder.removeLeftovers(in: configuration.backup.folder)
     do {
       var options = options(durability: configuration.local.durability)
       if isReadOnly { options[StoreOptionKey.readOnly] = true }

@@ -4,6 +4,7 @@ import Cairn
 import CairnControl
 import CairnCoordinator
 import CairnPlatform
+import CairnRecords
 import CairnStore
 import Foundation
 
@@ -50,38 +51,54 @@ struct StoreBackup: Sendable {
 
   /// Copies the store of that file.
   func run(
-    of store: PersistentStore, in coordinator: PersistentStoreCoordinator, named name: String
+    of store: PersistentStore, in coordinator: PersistentStoreCoordinator, named name: String,
+    report: @escaping @Sendable (BackupStore.Reply) -> Void = { _ in }
   ) throws -> BackupStore.Reply {
     guard let url = store.url, url.isFileURL else {
       throw ControlError.notPossible(
         code: "no-file", reason: "\(name) has no file that could be copied")
     }
     try Self.makeFolder(folder)
-    let staging = "\(folder)/.\(label).\(UUID().uuidString)"
-    let manager = FileManager.default
+    StagedFolder.removeLeftovers(in: folder)
+    let file = url.lastPathComponent
+    var reply = BackupStore.Reply(
+      store: name, path: "\(destination)/\(file)", bytes: 0, records: 0)
     do {
-      try manager.createDirectory(
-        atPath: staging, withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
-      // It is there no more once it has its name.
-      defer { try? manager.removeItem(atPath: staging) }
-      let file = url.lastPathComponent
-      let copy = "\(staging)/\(file)"
-      try coordinator.replacePersistentStore(
-        at: URL(fileURLWithPath: copy), withPersistentStoreFrom: url,
-        ofType: StoreTypeName.sqlite)
+      let staging = try StagedFolder(for: destination)
+      defer { staging.discard() }
+      let copy = "\(staging.path)/\(file)"
+      let begun = reply
+      try CopyProgress.listening({ done, total in
+        var reply = begun
+        reply.progress = .init(.copying, done: done, total: total)
+        report(reply)
+      }) {
+        try coordinator.replacePersistentStore(
+          at: URL(fileURLWithPath: copy), withPersistentStoreFrom: url,
+          ofType: StoreTypeName.sqlite)
+      }
+      reply.progress = .init(.checking)
+      report(reply)
       let checked = try check(copy, model: coordinator.managedObjectModel, of: name)
-      try Self.makeDurable(staging)
-      try manager.moveItem(atPath: staging, toPath: destination)
-      try AtomicFileWrite.synchronize(folder: folder)
+      try staging.publish()
       return BackupStore.Reply(
-        store: name, path: "\(destination)/\(file)", bytes: Int(checked.size),
+        store: name, path: reply.path, bytes: Int(checked.size),
         records: checked.entities.reduce(0) { $0 + ($1.count ?? 0) },
         lastTransaction: checked.history?.lastTransaction.map(Int.init))
     } catch let error as CocoaError {
-      throw ControlError.notPossible(
-        code: "backup-failed", reason: "\(destination): \(Self.cause(of: error))")
+      throw failure(
+        error.code == .fileWriteOutOfSpace ? "the disk is full" : Self.cause(of: error))
+    } catch let error as PlatformError {
+      throw failure("\(error)")
+    } catch let error as CoreDataError where [.diskFull, .readOnly].contains(error.storeTrouble) {
+      // It is the copy's disk: the store itself is only read.
+      throw failure(
+        error.storeTrouble == .diskFull ? "the disk is full" : "the folder cannot be written to")
     }
+  }
+
+  private func failure(_ reason: String) -> ControlError {
+    .notPossible(code: "backup-failed", reason: "\(destination): \(reason); no backup was kept")
   }
 
   /// A folder of the daemon's user alone: a copy holds all that the store does.
@@ -119,24 +136,5 @@ struct StoreBackup: Sendable {
       name: name, code: "store-damaged",
       reason: "the copy is not in order, as the store is not: \(first.description); no backup was "
         + "kept")
-  }
-
-  /// Sees to it that what is copied is on the disk before it has its name.
-  static func makeDurable(_ folder: String) throws {
-    var folders = [folder]
-    let entries = FileManager.default.enumerator(atPath: folder)
-    while let entry = entries?.nextObject() as? String {
-      let path = "\(folder)/\(entry)"
-      if try FileFacts(path: path).isFolder {
-        folders.append(path)
-      } else {
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        try file.synchronize()
-      }
-    }
-    // The innermost first.
-    for folder in folders.reversed() { try AtomicFileWrite.synchronize(folder: folder) }
   }
 }

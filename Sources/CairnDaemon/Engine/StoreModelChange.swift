@@ -264,10 +264,7 @@ struct StoreModelChange: Sendable {
     if !losses.isEmpty {
       try StoreBackup.makeFolder(backups)
       let name = "\(store)-before-migration-\(StoreBackup.stamp(date))"
-      let folder = StoreBackup.unusedFolder("\(backups)/\(name)")
-      kept = try migration.copy(into: folder)
-      try StoreBackup.makeDurable(folder)
-      try AtomicFileWrite.synchronize(folder: backups)
+      kept = try migration.copy(into: StoreBackup.unusedFolder("\(backups)/\(name)"))
     }
     do {
       try migration.run(progress: progress)

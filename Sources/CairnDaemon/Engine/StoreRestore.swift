@@ -4,6 +4,7 @@ import Cairn
 import CairnControl
 import CairnCoordinator
 import CairnPlatform
+import CairnRecords
 import CairnStore
 import Foundation
 
@@ -22,11 +23,20 @@ struct StoreRestore: Sendable {
   private let content: RestoreStore.Content
   private let current: RestoreStore.Content?
   private let migrates: Bool
+  private let progress: Report
+
+  /// Takes how far it is.
+  typealias Report = @Sendable (StoreCopyProgress) -> Void
 
   /// Finds a backup and reads all of it.
   ///
   /// - Throws: ``CairnControl/ControlError`` for one that is not there, is damaged, or is of another store.
-  init(_ backup: String, configuration: DaemonConfiguration, model: ManagedObjectModel) throws {
+  init(
+    _ backup: String, configuration: DaemonConfiguration, model: ManagedObjectModel,
+    progress: @escaping Report = { _ in }
+  ) throws {
+    self.progress = progress
+    progress(.init(.checking))
     folder = configuration.backup.folder
     local = configuration.local.path
     self.model = model
@@ -112,7 +122,7 @@ struct StoreRestore: Sendable {
       try FileManager.default.createDirectory(
         atPath: staging, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
-      try copy(source, to: "\(staging)/\(url.lastPathComponent)")
+      try copy(source, to: "\(staging)/\(url.lastPathComponent)", as: .copying)
       return staging
     } catch {
       try? FileManager.default.removeItem(atPath: staging)
@@ -129,23 +139,19 @@ struct StoreRestore: Sendable {
     let staged = "\(staging)/\(name)"
     do {
       guard FileManager.default.fileExists(atPath: local) else {
-        try copy(staged, to: local)
+        try copy(staged, to: local, as: .replacing)
         return nil
       }
       let kept = unusedFolder(now)
-      // It gets its name once it is whole.
-      let making = "\(folder)/.\(URL(fileURLWithPath: kept).lastPathComponent).\(UUID().uuidString)"
-      try FileManager.default.createDirectory(
-        atPath: making, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      // It is there no more once it has its name.
-      defer { try? FileManager.default.removeItem(atPath: making) }
+      let making = try StagedFolder(for: kept)
+      defer { making.discard() }
       do {
-        try exchange(with: staged, making: making, keeping: kept)
+        try exchange(with: staged, keeping: making)
       } catch let error as CoreDataError where [.damaged, .notAStore].contains(error.storeTrouble) {
         // No database that could be replaced in its place.
-        try moveAside(to: making)
-        try give(making, itsName: kept)
-        try copy(staged, to: local)
+        try moveAside(to: making.path)
+        try making.publish()
+        try copy(staged, to: local, as: .replacing)
       }
       return "\(kept)/\(name)"
     } catch {
@@ -165,14 +171,21 @@ struct StoreRestore: Sendable {
     StoreBackup.unusedFolder("\(folder)/before-restore-\(StoreBackup.stamp(now))")
   }
 
-  private func copy(_ source: String, to destination: String) throws {
-    try PersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
-      at: URL(fileURLWithPath: destination), withPersistentStoreFrom: URL(fileURLWithPath: source),
-      ofType: StoreTypeName.sqlite)
+  private func copy(
+    _ source: String, to destination: String, as step: StoreCopyProgress.Step
+  ) throws {
+    let progress = progress
+    try CopyProgress.listening({ done, total in
+      progress(.init(step, done: done, total: total))
+    }) {
+      try PersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+        at: URL(fileURLWithPath: destination),
+        withPersistentStoreFrom: URL(fileURLWithPath: source), ofType: StoreTypeName.sqlite)
+    }
   }
 
   /// Holds writers off from before the copy is made that is kept until the other content is there.
-  private func exchange(with staged: String, making: String, keeping kept: String) throws {
+  private func exchange(with staged: String, keeping making: StagedFolder) throws {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
     guard let kind = try coordinator.kind(ofType: StoreTypeName.sqlite) as? any StoreHolding else {
       throw Self.refusal("no-file", "the local store's type cannot be replaced")
@@ -181,15 +194,11 @@ struct StoreRestore: Sendable {
       URL(fileURLWithPath: local), for: URL(fileURLWithPath: staged),
       options: StoreOptions([StoreOptionKey.timeout: 10]))
     defer { hold.release() }
-    try copy(local, to: "\(making)/\(URL(fileURLWithPath: local).lastPathComponent)")
-    try StoreBackup.makeDurable(making)
-    try give(making, itsName: kept)
+    try copy(
+      local, to: "\(making.path)/\(URL(fileURLWithPath: local).lastPathComponent)", as: .keeping)
+    try making.publish()
+    progress(.init(.replacing))
     try hold.replace()
-  }
-
-  private func give(_ making: String, itsName kept: String) throws {
-    try FileManager.default.moveItem(atPath: making, toPath: kept)
-    try AtomicFileWrite.synchronize(folder: folder)
   }
 
   /// Removes what a daemon that was killed while it restored has left beside the store.
@@ -229,6 +238,8 @@ struct StoreRestore: Sendable {
       refusal("restore-failed", "nothing was restored: \(error.localizedDescription)")
     case let error as CoreDataError:
       refusal("restore-failed", "nothing was restored: \(error.message)")
+    case let error as PlatformError:
+      refusal("restore-failed", "nothing was restored: \(error)")
     default: error
     }
   }

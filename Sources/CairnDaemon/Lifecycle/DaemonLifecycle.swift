@@ -74,6 +74,8 @@ struct DaemonLifecycle: Sendable, Equatable {
   /// For ending.
   static let stopMargin = Duration.seconds(5)
   static let longestRetryDelay = Duration.seconds(60)
+  /// Where another daemon has the local store, which costs no more than looking at a lock.
+  static let takeoverDelay = Duration.seconds(4)
 
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
@@ -183,7 +185,10 @@ struct DaemonLifecycle: Sendable, Equatable {
   }
 
   private var retryDelay: Duration {
-    min(.seconds(1 << min(failedStarts - 1, 6)), Self.longestRetryDelay)
+    let isTaken = problems.first?.code == EngineFailure.storeTaken
+    return min(
+      .seconds(1 << min(failedStarts - 1, 6)),
+      isTaken ? Self.takeoverDelay : Self.longestRetryDelay)
   }
 
   private func progress(_ text: String, buying time: Duration) -> [Action] {

@@ -93,8 +93,12 @@ public struct DaemonProcess: Sendable {
     do {
       try ownership.take()
     } catch {
-      defer { destination.settle() }
-      return leave(to: error, activation, logger)
+      // Else the engine finds the same, again and again: the daemon is up, says who has the store, and takes it
+      // over when that one ends.
+      if !isSupervised(activation) {
+        defer { destination.settle() }
+        return leave(to: error, logger)
+      }
     }
     do {
       try await serve(loaded, activation, ownership, destination, logger)
@@ -203,7 +207,7 @@ public struct DaemonProcess: Sendable {
         return .init(
           level: .init(levels.level), configured: .init(levels.configured))
       },
-      restore: { try await keeper.restore($0) },
+      restore: { try await keeper.restore($0, progress: $1) },
       migrate: { try await keeper.migrate($0, $1) },
       drain: { try await keeper.drain(within: $0) }, recentLog: { recorder.text },
       figures: figures, configuration: { await reload.settings() })
@@ -285,18 +289,16 @@ public struct DaemonProcess: Sendable {
     return .configuration
   }
 
-  /// Leaves the local store to the daemon that has it, and says so to everybody who may be listening.
-  private func leave(
-    to taken: StoreTaken, _ activation: SocketActivation, _ logger: Logger
-  ) -> ExitStatus {
-    let busy: Int32 = 16
-    notifier(NotifyMessage.status("Failed: \(taken)").and(.failure(errno: busy, name: "NotReady")))
+  /// Whether a service manager has started it, which would start a daemon that ends again and again.
+  private func isSupervised(_ activation: SocketActivation) -> Bool {
+    environment["NOTIFY_SOCKET"] != nil || !activation.listening.isEmpty
+  }
+
+  /// Leaves the local store to the daemon that has it.
+  private func leave(to taken: StoreTaken, _ logger: Logger) -> ExitStatus {
     logger.event(
       .storeTaken, "\(taken)",
       metadata: ["owner": .string(taken.owner.map(String.init(describing:)) ?? "unknown")])
-    WaitingClients.refuse(
-      activation.listening, with: .notReady(state: "stopped", reason: taken.description),
-      scrapers: activation.metrics)
     return .unavailable
   }
 

@@ -181,24 +181,14 @@ extension EngineKeeper {
     if let failure = await attempt(versions) { await report(failure) }
   }
 
-  /// Sends how far a piece of work is, a few times a second at most.
+  /// Sends how far a migration is.
   private static func reporting<Value: Sendable>(
     _ send: @escaping Send, _ work: (@escaping @Sendable (Double) -> Void) async throws -> Value
   ) async throws -> Value {
-    let (fractions, continuation) = AsyncStream.makeStream(
-      of: Double.self, bufferingPolicy: .bufferingNewest(1))
-    let sending = Task {
-      for await fraction in fractions {
-        // A caller that has hung up does not end the migration: it goes on without reports.
-        try? await send(.init(progress: StatusProgress(done: Int(fraction * 100), total: 100)))
-        try? await Task.sleep(for: .milliseconds(200))
-      }
+    let report = { @Sendable (fraction: Double) in
+      try await send(.init(progress: StatusProgress(done: Int(fraction * 100), total: 100)))
     }
-    defer {
-      continuation.finish()
-      sending.cancel()
-    }
-    return try await work { continuation.yield($0) }
+    return try await InterimReports.sending(report, from: work)
   }
 }
 

@@ -126,7 +126,9 @@ actor EngineKeeper {
   /// Puts a backup in the place of the local store, or looks only.
   ///
   /// - Throws: ``CairnControl/ControlError``; the store is as it was then, and is open again.
-  func restore(_ parameters: RestoreStore.Parameters) async throws -> RestoreStore.Reply {
+  func restore(
+    _ parameters: RestoreStore.Parameters, progress: @escaping StoreRestore.Report = { _ in }
+  ) async throws -> RestoreStore.Reply {
     try await turns.run {
       if await self.isStopped {
         throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
@@ -136,7 +138,8 @@ actor EngineKeeper {
         configuration: configuration, ownership: self.ownership, reporter: await self.reporter())
       let restore = try await Blocking.run {
         try StoreRestore(
-          parameters.backup, configuration: configuration, model: try opening.model())
+          parameters.backup, configuration: configuration, model: try opening.model(),
+          progress: progress)
       }
       let bringers = self.host.status().replicas.filter { $0.direction != .push }.map {
         RestoreStore.Bringer(name: $0.name, behind: $0.lagTransactions)

@@ -14,6 +14,9 @@ struct EngineStatus: Sendable, Hashable {
 
 /// Why an engine cannot start.
 struct EngineFailure: Error, Sendable, CustomStringConvertible {
+  /// The code where another daemon serves the local store.
+  static let storeTaken = "store-taken"
+
   /// A stable code: `store-locked`, `model-missing` and so on.
   let code: String
   /// What is wrong and what to do, for people.

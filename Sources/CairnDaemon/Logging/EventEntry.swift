@@ -198,9 +198,9 @@ extension DaemonEvent {
         "edd84dac83ab490f9f192596ba9b5eb3", .error,
         "Another daemon serves the local store of Cairn", [.owner],
         """
-        One daemon at a time keeps a local store: @CAIRN_OWNER@. This one ended with the exit code 69, and \
-        systemd starts it again, so that it takes over when the other one ends. Stop the other one, or \
-        give each daemon a local store of its own with local.path.
+        One daemon at a time keeps a local store: @CAIRN_OWNER@. This one, which no service manager has \
+        started, ended with the exit code 69. Stop the other one, or give each daemon a local store of its \
+        own with local.path.
         """)
     default:
       EventEntry(

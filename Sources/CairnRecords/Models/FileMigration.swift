@@ -29,22 +29,21 @@ public struct FileMigration {
 
   private var url: URL { URL(fileURLWithPath: path) }
 
-  /// Copies the store into a new folder, for its user alone.
+  /// Copies the store into a new folder, for its user alone, which is there once the copy is whole and durable.
   ///
   /// - Returns: The copy's path.
-  /// - Throws: `CoreDataError` or `CocoaError`; then there is no copy.
+  /// - Throws: `CoreDataError`, `CocoaError` or ``CairnPlatform/PlatformError``; then there is no copy.
   public func copy(into folder: String) throws -> String {
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    let copy = URL(fileURLWithPath: folder).appendingPathComponent(url.lastPathComponent)
-    do {
-      try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
-      try check(copy, route.type, model: route.old.model)
-      return copy.path
-    } catch {
-      try? FileManager.default.removeItem(atPath: folder)
-      throw error
-    }
+    let new = URL(fileURLWithPath: folder)
+    StagedFolder.removeLeftovers(
+      in: new.deletingLastPathComponent().path, of: "\(url.lastPathComponent).")
+    let staging = try StagedFolder(for: folder)
+    defer { staging.discard() }
+    let copy = URL(fileURLWithPath: staging.path).appendingPathComponent(url.lastPathComponent)
+    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
+    try check(copy, route.type, model: route.old.model)
+    try staging.publish()
+    return new.appendingPathComponent(url.lastPathComponent).path
   }
 
   private static func copy(

@@ -209,6 +209,12 @@ package struct SQLQueryPlan: Sendable {
     [.integer(limit == 0 ? -1 : Int64(limit)), .integer(Int64(offset))]
   }
 
+  /// How many matches, in their order, hold what ``slice(_:)`` leaves; nil for all of them.
+  package var wanted: Int? {
+    let (sum, isTooLarge) = limit.addingReportingOverflow(offset)
+    return limit == 0 || isTooLarge ? nil : sum
+  }
+
   /// The part of a list that limit and offset leave, for lists made in memory.
   package func slice<T>(_ list: [T]) -> [T] {
     let rest = list.dropFirst(offset)

@@ -138,30 +138,57 @@ struct SQLiteFetch {
   // MARK: Memory
 
   private func inMemory() throws -> StoreFetchResult {
-    let matches = plan.slice(try matchingSnapshots())
+    func matches<Item>(_ item: (RowSnapshot) -> Item) throws -> [Item] {
+      plan.slice(
+        plan.memorySort.isEmpty
+          ? try self.matches(upTo: plan.wanted, item) : try matchingSnapshots().map(item))
+    }
     switch request.result {
-    case .snapshots: return .snapshots(matches)
-    case .objectIDs: return .objectIDs(matches.map(\.objectID))
-    case .count: return .count(matches.count)
+    case .snapshots: return .snapshots(try matches { $0 })
+    case .objectIDs: return .objectIDs(try matches(\.objectID))
+    case .count: return .count(try matches { _ in () }.count)
     case .dictionaries: return .dictionaries([])
     }
   }
 
   /// The rows SQL found that pass the rest of the predicate, sorted, without limit.
   private func matchingSnapshots() throws -> [RowSnapshot] {
-    let graph = StoredGraph(lookup: lookup)
-    var rows: [RowSnapshot] = []
-    for snapshot in try snapshots() {
-      try request.monitor?.checkCancellation()
-      let matches = try plan.remainder?.test(graph.view(snapshot)) ?? true
-      try graph.checkReading()
-      if matches { rows.append(snapshot) }
-    }
+    let rows = try matches(upTo: nil) { $0 }
     if plan.memorySort.isEmpty { return rows }
+    let graph = StoredGraph(lookup: lookup)
     let sorted = try ObjectSorting.ordered(rows, by: plan.memorySort, reading: graph.view)
     try graph.checkReading()
     return sorted
   }
+
+  /// What is wanted of each row that SQL found and that passes the rest of the predicate, in SQL's order.
+  ///
+  /// Of the others nothing is kept: a store may have more of them than memory holds.
+  ///
+  /// - Parameter limit: How many are wanted; rows behind them are not read.
+  private func matches<Item>(
+    upTo limit: Int?, _ item: (RowSnapshot) -> Item
+  ) throws -> [Item] {
+    let shape = plan.shape
+    let statement = try prepare(plan.rows())
+    defer { statement.reset() }
+    var result: [Item] = []
+    var graph = StoredGraph(lookup: lookup)
+    var tested = 0
+    while result.count < limit ?? .max, try statement.step() {
+      try request.monitor?.noteRow()
+      guard let snapshot = lookup.reader.snapshot(statement, shape: shape) else { continue }
+      // It remembers what conditions have reached.
+      if tested.isMultiple(of: Self.rememberedRows) { graph = StoredGraph(lookup: lookup) }
+      tested += 1
+      let isMatch = try plan.remainder?.test(graph.view(snapshot)) ?? true
+      try graph.checkReading()
+      if isMatch { result.append(item(snapshot)) }
+    }
+    return result
+  }
+
+  private static let rememberedRows = 1000
 
   // MARK: Dictionaries
 

@@ -76,7 +76,7 @@ enum StoreFileAccess {
       defer { try? to.close() }
       // The copy may be an older one of the same store.
       try target.removeCommitNote()
-      try from.backup(to: to)
+      try copyPages(from: from, to: to)
       // Else the next opening does it; the rows are there, and so must their files be.
       try? to.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
     } catch {
@@ -87,4 +87,24 @@ enum StoreFileAccess {
     }
     files.finish()
   }
+
+  /// Copies every page of one moment: at once, or in steps that are reported.
+  private static func copyPages(from: DatabaseQueue, to: DatabaseQueue) throws {
+    guard CopyProgress.isWanted else { return try from.backup(to: to) }
+    try to.writeWithoutTransaction { destination in
+      try from.read { source in
+        // The reading begins with the first statement, and lasts for all steps: SQLite starts a copy anew when
+        // others commit between two steps that read by themselves.
+        _ = try Int.fetchOne(source, sql: "SELECT COUNT(*) FROM sqlite_master")
+        let size = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
+        try source.backup(to: destination, pagesPerStep: pagesInStep) { step in
+          CopyProgress.report(
+            done: step.completedPageCount * size, total: step.totalPageCount * size)
+        }
+      }
+    }
+  }
+
+  /// A mebibyte of pages of the usual size.
+  private static let pagesInStep: Int32 = 256
 }

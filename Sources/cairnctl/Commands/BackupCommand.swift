@@ -25,9 +25,16 @@ struct BackupCommand: ParsableCommand {
   var label: String?
 
   func run() throws {
-    let client = try shared.connect(for: "copying the store and checking the copy")
+    let client = try shared.connect()
     if shared.timeout == nil { client.timeout = .seconds(3600) }
-    let reply = try client.call(BackupStore.self, .init(name: name, label: label))
+    let bar = CopyBar(
+      client, of: "copying the store and checking the copy",
+      isShown: !shared.json && ProgressBar.canBeSeen)
+    defer { bar.clear() }
+    let reply = try client.last(BackupStore.self, .init(name: name, label: label)) { reply in
+      if let progress = reply.progress { bar.show(progress) }
+    }
+    bar.clear()
     if shared.json { return try Output.json(reply) }
     let transaction = reply.lastTransaction.map { ", up to transaction \($0)" } ?? ""
     Output.line("\(TerminalText.oneLine(reply.path))")

@@ -46,7 +46,7 @@ struct ConflictListCommand: ParsableCommand {
   @Option(name: .long, help: "Only in the journal of this store.", completion: .stores)
   var store: String?
 
-  @Option(name: .long, help: "At most so many.")
+  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
   var limit = 100
 
   func validate() throws {

@@ -30,10 +30,10 @@ struct FetchCommand: ParsableCommand {
     help: ArgumentHelp("Properties and key paths to show, with commas between.", valueName: "keys"))
   var properties: String?
 
-  @Option(name: .long, help: "At most so many records.")
+  @Option(name: .long, parsing: .unconditional, help: "At most so many records; 0 for all.")
   var limit: Int?
 
-  @Option(name: .long, help: "Leave out so many records first.")
+  @Option(name: .long, parsing: .unconditional, help: "Leave out so many records first.")
   var offset: Int?
 
   @Option(
@@ -49,6 +49,9 @@ struct FetchCommand: ParsableCommand {
   var format: RowFormat?
 
   func validate() throws {
+    if let properties, Self.list(properties)?.isEmpty ?? true {
+      throw ValidationError("--properties names at least one; without it all are shown.")
+    }
     if let limit, limit < 0 { throw ValidationError("--limit cannot be negative.") }
     if let offset, offset < 0 { throw ValidationError("--offset cannot be negative.") }
     if let after, after < 0 || sort != nil || (offset ?? 0) > 0 {

@@ -49,7 +49,7 @@ struct HistoryCommand: ParsableCommand {
   var author: String?
 
   @Option(
-    name: .long,
+    name: .long, parsing: .unconditional,
     help: "At most so many transactions: the first behind --since, else the newest.")
   var limit: Int?
 

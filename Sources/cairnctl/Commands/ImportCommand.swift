@@ -43,7 +43,7 @@ struct ImportCommand: ParsableCommand {
   var key: String?
 
   @Option(
-    name: .long,
+    name: .long, parsing: .unconditional,
     help: ArgumentHelp("Rows in a transaction; 500 when left out.", valueName: "rows"))
   var batch: Int?
 

@@ -2,7 +2,6 @@
 import ArgumentParser
 import CairnControl
 import CairnPlatform
-import Foundation
 
 struct MetricsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,13 +37,11 @@ struct MetricsCommand: ParsableCommand {
         hint: "name a file, which may be a new one; without --textfile the figures are shown")
     }
     do {
-      let url = URL(fileURLWithPath: path)
-      try Data(text.utf8).write(to: url, options: .atomic)
       // Another user's collector reads it.
-      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-    } catch {
+      try AtomicFileWrite.replace(path: path, with: Array(text.utf8), mode: 0o644)
+    } catch let error as PlatformError {
       throw CommandFailure(
-        message: "\(path) cannot be written: \(error.localizedDescription)",
+        message: "\(path.isEmpty ? "''" : path) cannot be written: \(error.code.explanation)",
         hint: "the folder must be there and writable; node_exporter names it with "
           + "--collector.textfile.directory")
     }

@@ -191,10 +191,7 @@ struct MigrateCommand: ParsableCommand {
     let folder = "\(path).backup-\(stamp)"
     var backup: String?
     do {
-      if !noBackup {
-        backup = try migration.copy(into: folder)
-        try Self.makeDurable(folder)
-      }
+      if !noBackup { backup = try migration.copy(into: folder) }
       let bar = MigrationProgress(isShown: !shared.json)
       defer { bar.clear() }
       try migration.run { bar.show($0) }
@@ -226,23 +223,6 @@ struct MigrateCommand: ParsableCommand {
     return CommandFailure(
       message: message,
       hint: "the store is as it was; `cairnctl inspect \(ShellWord.path(path))` shows how that is")
-  }
-
-  /// Sees to it that a copy is on the disk before the store is touched.
-  private static func makeDurable(_ folder: String) throws {
-    let entries = FileManager.default.enumerator(atPath: folder)?.allObjects ?? []
-    for path in entries.compactMap({ $0 as? String }).map({ "\(folder)/\($0)" }) {
-      if try FileFacts(path: path).isFolder {
-        try AtomicFileWrite.synchronize(folder: path)
-      } else {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        try file.synchronize()
-      }
-    }
-    try AtomicFileWrite.synchronize(folder: folder)
-    try AtomicFileWrite.synchronize(
-      folder: URL(fileURLWithPath: folder).deletingLastPathComponent().path)
   }
 
   /// Bytes that this user may still write in the folder of a file.

@@ -21,7 +21,7 @@ struct QuarantineListCommand: ParsableCommand {
   @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
   var store: String?
 
-  @Option(name: .long, help: "At most so many.")
+  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
   var limit = 100
 
   func validate() throws {
@@ -153,7 +153,7 @@ struct HeldListCommand: ParsableCommand {
   @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
   var store: String?
 
-  @Option(name: .long, help: "At most so many.")
+  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
   var limit = 100
 
   func validate() throws {

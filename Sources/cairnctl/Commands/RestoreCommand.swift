@@ -24,11 +24,18 @@ struct RestoreCommand: ParsableCommand {
   var dryRun = false
 
   func run() throws {
-    let client = try shared.connect(
-      for: dryRun ? "checking the backup" : "checking the backup and putting it in place")
+    let client = try shared.connect()
     if shared.timeout == nil { client.timeout = .seconds(3600) }
-    let reply = try client.call(
-      RestoreStore.self, .init(backup: backup, dryRun: dryRun ? true : nil))
+    let bar = CopyBar(
+      client, of: dryRun ? "checking the backup" : "checking the backup and putting it in place",
+      isShown: !shared.json && ProgressBar.canBeSeen)
+    defer { bar.clear() }
+    let reply = try client.last(
+      RestoreStore.self, .init(backup: backup, dryRun: dryRun ? true : nil)
+    ) { reply in
+      if let progress = reply.progress { bar.show(progress) }
+    }
+    bar.clear()
     if shared.json { return try Output.json(reply) }
     lines(reply).forEach(Output.line)
   }

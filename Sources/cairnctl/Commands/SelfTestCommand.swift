@@ -23,6 +23,7 @@ struct SelfTestCommand: ParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How long; at least once at each step, which takes about one.", valueName: "minutes"))
   var minutes = 1.0

@@ -17,7 +17,9 @@ struct TopCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Seconds from one look to the next, 1 when left out.")
+  @Option(
+    name: .long, parsing: .unconditional,
+    help: "Seconds from one look to the next, 1 when left out.")
   var interval: Double = 1
 
   @Option(name: .long, help: "Look so often, then end.")

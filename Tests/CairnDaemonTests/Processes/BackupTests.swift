@@ -1,5 +1,6 @@
 // Backups of stores that are in use, with the real daemon.
 import CairnControl
+import CairnPlatform
 import CairnTesting
 import Foundation
 import GRDB
@@ -124,6 +125,82 @@ import Testing
     let file = try await daemon.ctl("backup")
     #expect(file.code == 1 && file.errors.contains("cannot be made"), "\(file.errors)")
     #expect(!daemon.logText.contains("event=callFailed"))
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func whoAsksForMoreIsToldHowFarItIs() async throws {
+    let daemon = try await daemon()
+    let text = String(repeating: "nut and bolt ", count: 20_000)
+    for _ in 0..<20 {
+      _ = try daemon.client().call(
+        SaveRecords.self, .init(inserts: [.init(entity: "Item", values: ["name": .string(text)])]))
+    }
+    var reports: [BackupStore.Reply] = []
+    let made = try daemon.client().last(BackupStore.self, .init(label: "monday")) {
+      reports.append($0)
+    }
+    #expect(made.progress == nil && made.records == 20)
+    let first = try #require(reports.first)
+    #expect(first.path == made.path && first.progress?.step == .copying)
+    let total = try #require(first.progress?.total)
+    #expect(total > 5_000_000 && (first.progress?.done ?? 0) > 0)
+    var steps: [StoreCopyProgress.Step] = []
+    let parameters = RestoreStore.Parameters(backup: "monday")
+    let restored = try daemon.client().last(RestoreStore.self, parameters) { reply in
+      if let progress = reply.progress { steps.append(progress.step) }
+    }
+    #expect(restored.progress == nil && restored.content.records == 20)
+    #expect(steps.first == .checking, "\(steps)")
+    // Who does not ask gets one answer.
+    let client = try daemon.client()
+    _ = try client.call(BackupStore.self, .init(label: "tuesday"))
+    #expect(try client.call(GetStatus.self, NoValues()).status.state == .serving)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func whatADaemonThatWasKilledHasLeftIsRemoved() async throws {
+    let daemon = try await daemon()
+    let folder = daemon.folder.file("backups")
+    func leave(_ name: String) throws -> String {
+      let left = "\(folder)/.\(name).\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
+      try Data("half".utf8).write(to: URL(fileURLWithPath: "\(left)/d.sqlite"))
+      return (left as NSString).lastPathComponent
+    }
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    _ = try leave("monday")
+    // Another daemon fills this one.
+    let filled = try leave("tuesday")
+    let lock = try #require(try AdvisoryLock.attempt(folder: "\(folder)/\(filled)"))
+    _ = try await backup(daemon, "--as", "wednesday")
+    #expect(names(in: folder) == [filled, "wednesday"])
+    lock.release()
+    #expect(await daemon.stop() == 0)
+    try await daemon.start()
+    #expect(names(in: folder) == ["wednesday"])
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func onAFullDiskThereIsNoBackupAndTheStoreIsNotBlamed() async throws {
+    guard let disk = try SmallDisk(megabytes: 1) else { return }
+    let daemon = try await daemon("backup: {folder: \(disk.folder.path)/copies}")
+    let text = String(repeating: "nut and bolt ", count: 20_000)
+    for _ in 0..<8 {
+      _ = try daemon.client().call(
+        SaveRecords.self, .init(inserts: [.init(entity: "Item", values: ["name": .string(text)])]))
+    }
+    let full = try await daemon.ctl("backup", "--as", "monday")
+    #expect(full.code == 1)
+    let copies = disk.folder.appendingPathComponent("copies").path
+    #expect(
+      full.errors.contains("\(copies)/monday: the disk is full; no backup was kept"),
+      "\(full.errors)")
+    #expect(full.errors.contains("hint: `df -h`"), "\(full.errors)")
+    #expect(names(in: copies) == [])
+    #expect(try daemon.status().problems == [], "it is another disk that is full")
+    try disk.grow(toMegabytes: 20)
+    _ = try await backup(daemon, "--as", "monday")
     #expect(await daemon.stop() == 0)
   }
 

@@ -21,6 +21,34 @@ import Testing
     return (outcome, path)
   }
 
+  /// What Swift makes of such bytes is another text than the one that was typed.
+  @Test func wordsThatAreNotUTF8AreRefused() async throws {
+    let program = try #require(Project.program("cairnctl"), "build the products first")
+    let script = "exec \"$0\" insert Item \"$(printf 'name=M\\374ller')\""
+    let outcome = try await run("/bin/sh", ["-c", script, program])
+    #expect(outcome.code == 64)
+    #expect(outcome.errors.contains("Word 3 of the command line is not UTF-8"), "\(outcome.errors)")
+  }
+
+  @Test func numbersBelowZeroAreCalledSo() async throws {
+    let program = try #require(Project.program("cairnctl"), "build the products first")
+    for (words, problem) in [
+      ("fetch Item --limit -1", "--limit cannot be negative"),
+      ("fetch Item --offset -1", "--offset cannot be negative"),
+      ("history --limit -1", "--limit cannot be negative"),
+      ("import - --batch -1", "--batch is a number from 1"),
+      ("status --timeout -1", "--timeout is a number of seconds from 0"),
+      ("top --interval -1", "--interval is a number of seconds from 0.1"),
+      ("conflicts --limit -1", "--limit is at least 1"),
+      ("self-test --minutes -1", "--minutes is a number from 0"),
+    ] {
+      let outcome = try await run(program, words.split(separator: " ").map(String.init))
+      #expect(outcome.code == 64 && outcome.errors.contains(problem), "\(words): \(outcome)")
+    }
+    let empty = try await run(program, ["fetch", "Item", "--properties", ""])
+    #expect(empty.code == 64 && empty.errors.contains("names at least one"), "\(empty)")
+  }
+
   @Test func aMissingConfigurationEndsWith78() async throws {
     let (outcome, path) = try await refusal(nil)
     #expect(outcome.code == 78)

@@ -1,5 +1,6 @@
 // Two daemons, one local store.
 import CairnControl
+import CairnTesting
 import Foundation
 import TestSupport
 import Testing
@@ -26,6 +27,38 @@ import Testing
     first.kill()
     try await second.start()
     #expect(try second.status().state == .serving)
+    #expect(await second.stop() == 0)
+  }
+
+  /// What ends is started again for ever: a daemon of systemd waits instead.
+  @Test func underAServiceManagerTheSecondWaitsAndTakesOver() async throws {
+    let folder = try TemporaryFolder()
+    let first = try Daemon(in: folder)
+    try await first.start()
+    #expect(try await first.ctl("insert", "Package", "name=one").code == 0)
+    let second = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        name: "other", environment: ["NOTIFY_SOCKET": folder.file("nobody")],
+        local: first.localPath))
+    try await second.start()
+    let status = try second.status()
+    #expect(status.state == .degraded)
+    #expect(status.problems.map(\.code) == ["store-taken"])
+    #expect(status.problems[0].message.contains("process \(first.pid)"), "\(status.problems)")
+    let refused = try await second.ctl("insert", "Package", "name=two")
+    #expect(refused.code == 1 && refused.errors.contains("process \(first.pid)"), "\(refused)")
+    let shown = try await second.ctl("status")
+    #expect(shown.output.contains("takes the store over"), "\(shown.output)")
+    #expect(try first.status().state == .serving, "the first is not disturbed")
+    // However long it waits, it has said so once.
+    let entries = { second.logText.components(separatedBy: "event=degraded").count - 1 }
+    #expect(entries() == 1)
+    first.kill()
+    #expect(try await eventually { try second.status().state == .serving })
+    #expect(try await second.values("Package", "name") == ["one"])
+    #expect(await second.logs("event=recovered"))
+    #expect(entries() == 1)
     #expect(await second.stop() == 0)
   }
 

@@ -20,13 +20,17 @@ extension HandlerTable {
   }
 
   /// Works without an engine, too: a store that does not open is what backups are for.
-  mutating func serveRestore(
-    _ restore: @escaping @Sendable (RestoreStore.Parameters) async throws -> RestoreStore.Reply
-  ) {
+  mutating func serveRestore(_ restore: @escaping DaemonActions.Restore) {
     let restoring = ExclusiveWork("another restore")
     add(
-      ControlHandler(RestoreStore.self) { parameters, _ in
-        try await restoring.run { try await restore(parameters) }
+      ControlHandler(RestoreStore.self) { parameters, send in
+        try await restoring.run {
+          try await InterimReports.sending({ (progress: StoreCopyProgress) in
+            try await send(
+              .init(
+                path: parameters.backup, content: .init(records: 0, bytes: 0), progress: progress))
+          }) { report in try await restore(parameters, report) }
+        }
       })
   }
 

@@ -53,7 +53,7 @@ extension HandlerTable {
     }
 
     let copying = ExclusiveWork("another backup")
-    serve(BackupStore.self) { parameters, engine in
+    stream(BackupStore.self) { parameters, engine, send in
       try await copying.run {
         let group = try await engine.current()
         let name = parameters.name ?? StoreReference.localName
@@ -69,8 +69,10 @@ extension HandlerTable {
         let backup = try StoreBackup(
           folder: await engine.configuration.backup.folder, store: name, label: parameters.label,
           now: Date())
-        return try await Blocking.run {
-          try backup.run(of: store, in: coordinator, named: name)
+        return try await InterimReports.sending(send) { report in
+          try await Blocking.run {
+            try backup.run(of: store, in: coordinator, named: name, report: report)
+          }
         }
       }
     }
