@@ -36,8 +36,11 @@ public struct RecordSave {
           context.delete(try object(delete.entity, delete.id, in: context))
         }
         try context.save()
+        // It is saved: whatever keeps the records from being named now is no failure of that.
+        let ids = inserted.objects.map(\.objectID)
+        let names = try? naming.names(of: ids)
         return SaveRecords.Reply(
-          inserted: try naming.names(of: inserted.objects.map(\.objectID)),
+          inserted: names ?? ids.map { $0.uriRepresentation().absoluteString },
           updated: parameters.updates?.count ?? 0, deleted: parameters.deletes?.count ?? 0)
       } catch {
         context.rollback()

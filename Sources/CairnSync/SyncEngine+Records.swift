@@ -33,6 +33,8 @@ extension SyncEngine {
   }
 
   /// The record IDs of many objects of one store of the group, in their order.
+  ///
+  /// Captures what is new first; where the store cannot be written now, as on a full disk, what is new has none so far.
   public func recordIDs(for objects: [ManagedObjectID]) throws -> [RecordID?] {
     let store = objects.first?.persistentStore
     let access = try links(nil).compactMap(\.replica).first { $0.store === store } ?? local
@@ -43,7 +45,8 @@ extension SyncEngine {
     }
     let known = try look()
     if !known.contains(nil) { return known }
-    try HistoryCapture(access: access).run()
+    // Reading goes on where writing fails, which the next pass says.
+    guard (try? HistoryCapture(access: access).run()) != nil else { return known }
     return try look()
   }
 }
