@@ -33,6 +33,19 @@ struct SQLiteConnection {
     }
   }
 
+  /// Runs a body with a statement of its own, which may stay open while the body runs others: neither one of the same
+  /// text nor a cache that is full gets at it.
+  func withOwnStatement<Result>(
+    _ sql: String, _ body: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    var made: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &made, nil) == SQLITE_OK, let made else {
+      throw SQLiteFailure(connection: handle)
+    }
+    defer { sqlite3_finalize(made) }
+    return try body(SQLiteStatement(handle: made))
+  }
+
   /// Runs a body in a write transaction, which commits when the body gives true and leaves no trace
   /// when it gives false or throws.
   ///
@@ -190,7 +203,7 @@ struct SQLiteStatement {
     handle = statement.sqliteStatement
   }
 
-  /// A statement that a ``HeldReader`` keeps.
+  /// A statement that its caller, or a ``HeldReader``, keeps.
   init(handle: OpaquePointer) {
     statement = nil
     self.handle = handle

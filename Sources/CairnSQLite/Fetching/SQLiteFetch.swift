@@ -80,10 +80,14 @@ struct SQLiteFetch {
   /// A statement with the parameters of a fragment.
   func prepare(_ fragment: SQLFragment) throws -> SQLiteStatement {
     let statement = try lookup.connection.statement(fragment.sql)
+    bind(fragment, to: statement)
+    return statement
+  }
+
+  private func bind(_ fragment: SQLFragment, to statement: SQLiteStatement) {
     for (index, value) in fragment.bindings.enumerated() {
       statement.bind(value, at: Int32(index + 1))
     }
-    return statement
   }
 
   private func snapshots() throws -> [RowSnapshot] {
@@ -170,22 +174,25 @@ struct SQLiteFetch {
     upTo limit: Int?, _ item: (RowSnapshot) -> Item
   ) throws -> [Item] {
     let shape = plan.shape
-    let statement = try prepare(plan.rows())
-    defer { statement.reset() }
-    var result: [Item] = []
-    var graph = StoredGraph(lookup: lookup)
-    var tested = 0
-    while result.count < limit ?? .max, try statement.step() {
-      try request.monitor?.noteRow()
-      guard let snapshot = lookup.reader.snapshot(statement, shape: shape) else { continue }
-      // It remembers what conditions have reached.
-      if tested.isMultiple(of: Self.rememberedRows) { graph = StoredGraph(lookup: lookup) }
-      tested += 1
-      let isMatch = try plan.remainder?.test(graph.view(snapshot)) ?? true
-      try graph.checkReading()
-      if isMatch { result.append(item(snapshot)) }
+    let query = plan.rows()
+    // Testing a row may read others.
+    return try lookup.connection.withOwnStatement(query.sql) { statement in
+      bind(query, to: statement)
+      var result: [Item] = []
+      var graph = StoredGraph(lookup: lookup)
+      var tested = 0
+      while result.count < limit ?? .max, try statement.step() {
+        try request.monitor?.noteRow()
+        guard let snapshot = lookup.reader.snapshot(statement, shape: shape) else { continue }
+        // It remembers what conditions have reached.
+        if tested.isMultiple(of: Self.rememberedRows) { graph = StoredGraph(lookup: lookup) }
+        tested += 1
+        let isMatch = try plan.remainder?.test(graph.view(snapshot)) ?? true
+        try graph.checkReading()
+        if isMatch { result.append(item(snapshot)) }
+      }
+      return result
     }
-    return result
   }
 
   private static let rememberedRows = 1000
