@@ -7,7 +7,7 @@ PREFIX ?= /usr
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 BIN = $(shell $(SWIFT) build -c $(CONFIGURATION) --show-bin-path)
 
-.PHONY: demo demo-hub test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations simulate mutate check-sync check-partitions check-units check-newer-systemd soak check-browser test-tools clean
+.PHONY: demo demo-hub test build deb check-deb check-reproducible check-growth bench bench-check bench-service bench-postgresql sanitize lint format install deps postgresql-server check-consumers check-crashes faults fuzz fuzz-readers migrations check-inflate simulate mutate check-sync check-partitions check-units check-newer-systemd soak check-browser test-tools clean
 
 ## Shows the whole road: builds, starts the daemon, imports this machine's packages, kills it, verifies.
 ## With the build of the tests: a newcomer who types both commands compiles once.
@@ -84,6 +84,10 @@ fuzz-readers: deps
 ## Migrates 1,000 random stores along random changes of their models; the tests do a few.
 migrations: deps
 	CAIRN_RANDOM_MIGRATIONS=1000 $(SWIFT) test --filter RandomMigrationTests
+
+## Decompresses 100,000 streams, half of them damaged, beside zlib; the tests do 3,000.
+check-inflate: deps
+	CAIRN_INFLATE_INPUTS=100000 $(SWIFT) test --filter InflateParityTests
 
 ## Three daemons on shared replicas are killed 200 times (KILLS=) while programs write; a full disk and a
 ## restored file on the way. The files are compared with SQL.

@@ -38,7 +38,9 @@ let package = Package(
         "CairnPredicates", "CRuntime", .product(name: "Crypto", package: "swift-crypto"),
       ]),
     // Models and mapping models in files, packages and bundles.
-    .target(name: "CairnModelFiles", dependencies: ["CairnPredicates", "CairnModel"]),
+    .target(name: "CairnModelFiles", dependencies: ["CairnPredicates", "CairnModel", "CairnXML"]),
+    // XML from anywhere as events. Knows no model.
+    .target(name: "CairnXML"),
     // The copy of its model that a SQL store keeps, and the codec it is compressed with.
     .target(name: "CairnModelCache", dependencies: ["CairnModel"]),
     // What every store promises, and what travels to and from stores. Implements nothing.
@@ -66,7 +68,7 @@ let package = Package(
     .target(
       name: "CairnAtomicStores",
       dependencies: [
-        "CairnModel", "CairnStore", "CairnPlatform",
+        "CairnModel", "CairnStore", "CairnPlatform", "CairnXML",
         .product(name: "Crypto", package: "swift-crypto"),
       ]),
     .target(
@@ -198,9 +200,12 @@ let package = Package(
     .testTarget(
       name: "CairnModelFilesTests",
       dependencies: ["CairnPredicates", "CairnModel", "CairnModelFiles", "TestSupport"]),
+    .testTarget(name: "CairnXMLTests", dependencies: ["CairnXML", "CairnTesting", "TestSupport"]),
     .testTarget(
       name: "CairnModelCacheTests",
-      dependencies: ["CairnModel", "CairnModelCache", "TestSupport"]),
+      dependencies: [
+        "CairnModel", "CairnModelCache", "CairnPlatform", "CairnTesting", "TestSupport",
+      ]),
     .testTarget(
       name: "CairnSQLTests",
       dependencies: [

@@ -130,11 +130,14 @@ package struct Inflate {
     let literalCount = try take(5) + 257
     let distanceCount = try take(5) + 1
     let lengthCount = try take(4) + 4
+    // There are two more numbers of each than codes.
+    guard literalCount <= 286, distanceCount <= 30 else { throw InflateError(code: .invalidBlock) }
     var lengths = [UInt8](repeating: 0, count: 19)
     for index in 0..<lengthCount {
       lengths[DeflateCodes.codeLengthOrder[index]] = UInt8(try take(3))
     }
     let table = try HuffmanTable(lengths: lengths)
+    guard table.isComplete else { throw InflateError(code: .invalidBlock) }
     lengths = []
     let total = literalCount + distanceCount
     while lengths.count < total {
@@ -159,10 +162,12 @@ package struct Inflate {
       guard lengths.count + count <= total else { throw InflateError(code: .invalidBlock) }
       lengths.append(contentsOf: repeatElement(value, count: count))
     }
-    return (
-      try HuffmanTable(lengths: Array(lengths[..<literalCount])),
-      try HuffmanTable(lengths: Array(lengths[literalCount...]))
-    )
+    let literals = try HuffmanTable(lengths: Array(lengths[..<literalCount]))
+    let distances = try HuffmanTable(lengths: Array(lengths[literalCount...]))
+    guard lengths[256] > 0, literals.isComplete || literals.hasOneBitAtMost,
+      distances.isComplete || distances.hasOneBitAtMost
+    else { throw InflateError(code: .invalidBlock) }
+    return (literals, distances)
   }
 
   private mutating func decode(_ table: HuffmanTable) throws(InflateError) -> Int {
@@ -185,6 +190,10 @@ package struct Inflate {
 private struct HuffmanTable {
   var counts = [Int](repeating: 0, count: 16)
   var symbols: [Int] = []
+  /// Whether every row of bits stands for something.
+  private(set) var isComplete = true
+  /// Whether no code has more than one bit: a code of one symbol, or of none, cannot be complete.
+  var hasOneBitAtMost: Bool { counts[2...].allSatisfy { $0 == 0 } }
 
   /// - Throws: ``InflateError`` when there are more codes than bits can tell apart.
   init(lengths: [UInt8]) throws(InflateError) {
@@ -195,6 +204,7 @@ private struct HuffmanTable {
       free = free * 2 - counts[length]
       guard free >= 0 else { throw InflateError(code: .invalidBlock) }
     }
+    isComplete = free == 0
     for length in 1...15 {
       for (symbol, own) in lengths.enumerated() where Int(own) == length { symbols.append(symbol) }
     }

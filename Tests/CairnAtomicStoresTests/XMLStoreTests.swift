@@ -207,7 +207,7 @@ import Testing
     for name in names {
       let url = mappings.appendingPathComponent(name).appendingPathComponent("xcmapping.xml")
       let data = try Data(contentsOf: url)
-      var reader = try XMLDocumentReader(data, path: url.path, isStrict: true)
+      var reader = XMLDocumentReader(data, path: url.path, isStrict: true)
       let document = try reader.read()
       #expect(document.objects.count > 10)
       #expect(document.highestNumber == document.objects.map(\.number).max())

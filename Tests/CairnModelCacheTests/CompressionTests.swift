@@ -8,11 +8,7 @@ import Testing
 @Suite struct CompressionTests {
   @Test("Data comes back from its compressed form")
   func roundTrip() throws {
-    let seed =
-      ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
-      ?? UInt64.random(in: 0...UInt64.max)
-    print("CompressionTests.roundTrip seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SplitMix(state: TestSeed.get("CompressionTests.roundTrip"))
     for size in [0, 1, 2, 3, 257, 258, 259, 5000, 70_000] {
       let noise = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
       let text = Data((0..<size).map { _ in UInt8.random(in: 97...100, using: &random) })
@@ -50,11 +46,7 @@ import Testing
 
   @Test("Broken streams are refused with an error, whatever they are")
   func hostileStreams() {
-    let seed =
-      ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) }
-      ?? UInt64.random(in: 0...UInt64.max)
-    print("CompressionTests.hostileStreams seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SplitMix(state: TestSeed.get("CompressionTests.hostileStreams"))
     for _ in 0..<3000 {
       let size = Int.random(in: 0...200, using: &random)
       let noise = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })

@@ -1,4 +1,5 @@
 import CairnStore
+import CairnXML
 import Foundation
 
 /// Reads an XML store's file; every problem is an error that names the line.
@@ -8,20 +9,15 @@ struct XMLDocumentReader {
   private let isStrict: Bool
   private let path: String
 
-  /// - Throws: 134000 for a file that is no XML store in UTF-8.
-  init(_ data: Data, path: String, isStrict: Bool) throws {
+  init(_ data: Data, path: String, isStrict: Bool) {
     self.path = path
     self.isStrict = isStrict
-    do {
-      scanner = try XMLScanner(data)
-    } catch let problem as XMLScanner.Problem {
-      throw Self.foreign(path, problem.message)
-    }
+    scanner = XMLScanner(data, .dataFile)
   }
 
   /// The whole document.
   ///
-  /// - Throws: 134000 for a file that is no XML store, 259 (corrupt file) for a damaged one.
+  /// - Throws: 134000 for a file that is no XML store in UTF-8, 259 (corrupt file) for a damaged one.
   mutating func read() throws -> XMLStoreDocument {
     try read(objects: true)
   }

@@ -23,7 +23,7 @@ struct XMLStoreFormat: WholeFileFormat {
     of data: Data, path: String, model: ManagedObjectModel, identity: StoreIdentity,
     options: StoreOptions
   ) throws -> WholeFileContent {
-    var reader = try XMLDocumentReader(
+    var reader = XMLDocumentReader(
       data, path: path, isStrict: options.flag(StoreOptionKey.validateXML))
     let document = try reader.read()
     let tables = try XMLRowReading(
@@ -33,7 +33,7 @@ struct XMLStoreFormat: WholeFileFormat {
   }
 
   func metadata(of data: Data, path: String) throws -> [String: Any] {
-    var reader = try XMLDocumentReader(data, path: path, isStrict: false)
+    var reader = XMLDocumentReader(data, path: path, isStrict: false)
     return Self.full(try reader.readInfo())
   }
 
@@ -48,7 +48,7 @@ struct XMLStoreFormat: WholeFileFormat {
   func data(
     of data: Data, path: String, withMetadata metadata: [String: Any]
   ) throws -> Data {
-    var reader = try XMLDocumentReader(data, path: path, isStrict: false)
+    var reader = XMLDocumentReader(data, path: path, isStrict: false)
     var document = try reader.read()
     Self.put(metadata, into: &document)
     return try XMLDocumentWriter.data(of: document)

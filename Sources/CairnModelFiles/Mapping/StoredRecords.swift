@@ -1,6 +1,6 @@
 import CairnModel
+import CairnXML
 import Foundation
-import FoundationXML
 
 /// The objects of a document in the form of Core Data's XML store, without a model: attribute texts
 /// and references by name.
@@ -22,22 +22,13 @@ struct StoredRecords {
 
   /// - Throws: ``ModelFileError`` with the line on which the document breaks.
   init(_ data: Data, file: String) throws {
-    guard data.count <= 64 << 20 else {
-      throw ModelFileError(file: file, .tooLarge, "The document is larger than 64 MiB.")
-    }
-    guard XMLBytes.areSafe(data) else {
-      throw ModelFileError(file: file, .malformed, XMLBytes.refusal)
-    }
-    let parser = XMLParser(data: data)
-    parser.shouldResolveExternalEntities = false
-    let builder = RecordBuilder()
-    parser.delegate = builder
-    guard parser.parse(), builder.error == nil, builder.isDatabase else {
-      let reason = builder.error.map { ": \($0.localizedDescription)" } ?? "."
-      throw ModelFileError(
-        file: file, builder.isDatabase ? .malformed : .notAModel,
-        "The document is no mapping model as the model editor writes it\(reason)",
-        line: max(parser.lineNumber, 1))
+    var builder = RecordBuilder()
+    let title = "The document is no mapping model as the model editor writes it"
+    try ModelXML.scan(data, file: file, otherwise: title) { event, line in
+      builder.take(event)
+      guard builder.isDatabase else {
+        throw ModelFileError(file: file, .notAModel, "\(title).", line: line)
+      }
     }
     all = builder.records
     byID = Dictionary(
@@ -51,52 +42,46 @@ struct StoredRecords {
   }
 }
 
-/// Gathers records from the parser's events.
-private final class RecordBuilder: NSObject, XMLParserDelegate {
-  var records: [StoredRecords.Record] = []
-  var isDatabase = false
-  var error: (any Error)?
+/// Gathers records from the document's events.
+private struct RecordBuilder {
+  private(set) var records: [StoredRecords.Record] = []
+  /// Whether the outermost element is that of a store.
+  private(set) var isDatabase = true
   private var current: StoredRecords.Record?
   private var attribute: String?
   private var text = ""
   private var depth = 0
 
-  func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-    error = error ?? parseError
+  mutating func take(_ event: XMLScanner.Event) {
+    switch event {
+    case .start(let name, let attributes): begin(name, attributes)
+    case .text(let more): if attribute != nil { text += more }
+    case .end(let name): end(name)
+    case .endOfDocument: break
+    }
   }
 
-  func parser(
-    _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?,
-    qualifiedName qName: String?, attributes attributeDict: [String: String]
-  ) {
-    if depth == 0 { isDatabase = elementName == "database" }
+  private mutating func begin(_ name: String, _ facts: [String: String]) {
+    if depth == 0 { isDatabase = name == "database" }
     depth += 1
-    switch elementName {
+    switch name {
     case "object":
-      current = StoredRecords.Record(
-        type: attributeDict["type"] ?? "", id: attributeDict["id"] ?? "")
+      current = StoredRecords.Record(type: facts["type"] ?? "", id: facts["id"] ?? "")
     case "attribute":
-      attribute = attributeDict["name"]
+      attribute = facts["name"]
       text = ""
     case "relationship":
-      if let name = attributeDict["name"] {
-        current?.references[name] = (attributeDict["idrefs"] ?? "")
+      if let name = facts["name"] {
+        current?.references[name] = (facts["idrefs"] ?? "")
           .split(whereSeparator: \.isWhitespace).map(String.init)
       }
     default: break
     }
   }
 
-  func parser(_ parser: XMLParser, foundCharacters string: String) {
-    if attribute != nil { text += string }
-  }
-
-  func parser(
-    _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?,
-    qualifiedName qName: String?
-  ) {
+  private mutating func end(_ name: String) {
     depth -= 1
-    switch elementName {
+    switch name {
     case "attribute":
       if let attribute { current?.attributes[attribute] = text }
       attribute = nil

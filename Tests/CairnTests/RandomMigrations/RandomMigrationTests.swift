@@ -1,6 +1,7 @@
 import Cairn
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// core-data-semantics chapter 22.3: random models along random changes, in every type of store and by

@@ -1,5 +1,6 @@
 import Cairn
 import Foundation
+import TestSupport
 import Testing
 
 /// core-data-sqlite-format.md and core-data-semantics chapter 15: random models and random work of

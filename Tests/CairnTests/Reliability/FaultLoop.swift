@@ -4,6 +4,7 @@ import Cairn
 import CairnSQLite
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// What is done to a store while things go wrong.

@@ -4,6 +4,7 @@ import Cairn
 import CairnSQLite
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: operations.md 3.3 – with `full` no acknowledged save is lost; with `normal` some

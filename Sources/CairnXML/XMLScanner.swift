@@ -1,13 +1,21 @@
 import Foundation
 
-/// Reads the part of XML that data files use, byte by byte: elements, attributes, text, CDATA,
-/// comments and processing instructions.
+/// Reads the part of XML that models and data files use, byte by byte: elements, attributes, text,
+/// CDATA, comments and processing instructions.
 ///
 /// Safe with foreign files by construction: a document type is skipped and never opened, one that
 /// declares anything is refused, so there are no entities to expand; depth and names are bounded.
-/// Unlike XML 1.0 it takes every character by number, because attributes may hold any text.
-struct XMLScanner {
-  enum Event: Equatable {
+package struct XMLScanner {
+  /// What is well-formed.
+  package enum Rules: Sendable {
+    /// What XML 1.0 asks for.
+    case document
+    /// Less than that, as the files of XML stores are written, whose attributes may hold any text: every
+    /// character by number, and white space in an attribute as it stands.
+    case dataFile
+  }
+
+  package enum Event: Equatable {
     case start(name: String, attributes: [String: String])
     case end(name: String)
     /// Character data with references replaced; long texts come in pieces.
@@ -16,42 +24,54 @@ struct XMLScanner {
   }
 
   /// What is wrong with the file, and at which byte.
-  struct Problem: Error {
-    let place: Int
-    let message: String
+  package struct Problem: Error {
+    package let place: Int
+    package let message: String
+    /// Whether the file is well-formed as far as it was read, and goes deeper than is read.
+    package var isTooDeep = false
   }
 
-  private static let deepest = 64
+  /// How many elements may be inside of each other, the outermost among them.
+  package static let deepest = 64
 
   private let bytes: [UInt8]
+  private let rules: Rules
   /// The next byte to be read.
-  private(set) var position = 0
+  package private(set) var position = 0
   /// Where the last event began.
-  private(set) var eventStart = 0
+  package private(set) var eventStart = 0
+  /// How many lines end before a place that was counted up to.
+  private var counted = (place: 0, lines: 0)
   private var open: [String] = []
   private var pendingEnd: String?
   private var hadRoot = false
 
   /// A scanner of a document in UTF-8.
-  ///
-  /// - Throws: ``Problem`` for another encoding.
-  init(_ data: Data) throws {
+  package init(_ data: Data, _ rules: Rules) {
     bytes = Array(data)
-    if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
-      throw Problem(place: 0, message: "the file is not in UTF-8")
-    }
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    self.rules = rules
   }
 
   /// The line of a byte, from 1.
-  func line(at place: Int) -> Int {
+  package func line(at place: Int) -> Int {
     1 + bytes[..<min(place, bytes.count)].count { $0 == UInt8(ascii: "\n") }
   }
 
-  /// The bytes from one place to another.
-  func slice(_ range: Range<Int>) -> Data { Data(bytes[range]) }
+  /// The line on which the last event began, counted on from the one before.
+  package mutating func eventLine() -> Int {
+    counted.lines += bytes[counted.place..<eventStart].count { $0 == UInt8(ascii: "\n") }
+    counted.place = eventStart
+    return counted.lines + 1
+  }
 
-  mutating func next() throws -> Event {
+  /// The bytes from one place to another.
+  package func slice(_ range: Range<Int>) -> Data { Data(bytes[range]) }
+
+  /// The next event; after ``Event/endOfDocument`` the same again.
+  ///
+  /// - Throws: ``Problem`` for what is not well-formed, and for another encoding.
+  package mutating func next() throws -> Event {
+    if position == 0 { try begin() }
     if let name = pendingEnd {
       pendingEnd = nil
       return try close(name)
@@ -72,14 +92,16 @@ struct XMLScanner {
         continue
       }
       if take("<!--") {
-        try skip(through: "-->", what: "comment")
+        try comment()
       } else if take("<![CDATA[") {
+        if rules == .document, open.isEmpty { throw problem("there is text outside of elements") }
         let start = position
         try skip(through: "]]>", what: "CDATA section")
         return .text(try string(start..<(position - 3)))
       } else if take("<?") {
         try instruction()
       } else if take("<!DOCTYPE") {
+        if rules == .document, hadRoot { throw problem("there is a document type after the begin") }
         try documentType()
       } else if take("</") {
         let name = try self.name()
@@ -92,6 +114,16 @@ struct XMLScanner {
     }
   }
 
+  private mutating func begin() throws {
+    if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
+      throw Problem(place: 0, message: "the file is not in UTF-8")
+    }
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    if rules == .document, let place = bytes.indices.first(where: isForbidden(at:)) {
+      throw Problem(place: place, message: "a character that XML does not have")
+    }
+  }
+
   // MARK: Markup
 
   private mutating func element() throws -> Event {
@@ -99,12 +131,15 @@ struct XMLScanner {
     let name = try self.name()
     var attributes: [String: String] = [:]
     while true {
-      skipSpace()
+      let hasSpace = skipSpace()
       if take("/>") {
         pendingEnd = name
         break
       }
       if take(">") { break }
+      guard hasSpace || rules == .dataFile else {
+        throw problem("there is no space before an attribute of \(name)")
+      }
       let key = try self.name()
       skipSpace()
       guard take("=") else { throw problem("attribute \(key) of \(name) has no value") }
@@ -121,7 +156,7 @@ struct XMLScanner {
       guard position < bytes.count, bytes[position] == quote else {
         throw problem("the value of attribute \(key) does not end")
       }
-      let value = try replacingReferences(start..<position)
+      let value = try attributeValue(start..<position)
       position += 1
       guard attributes.updateValue(value, forKey: key) == nil else {
         throw problem("attribute \(key) is there twice")
@@ -129,7 +164,9 @@ struct XMLScanner {
     }
     hadRoot = true
     open.append(name)
-    if open.count > Self.deepest { throw problem("elements are nested too deeply") }
+    if open.count > Self.deepest {
+      throw Problem(place: position, message: "elements are nested too deeply", isTooDeep: true)
+    }
     return .start(name: name, attributes: attributes)
   }
 
@@ -139,12 +176,20 @@ struct XMLScanner {
     return .end(name: name)
   }
 
+  private mutating func comment() throws {
+    guard rules == .document else { return try skip(through: "-->", what: "comment") }
+    try skip(through: "--", what: "comment")
+    guard take(">") else { throw problem("there is -- inside a comment") }
+  }
+
   /// The XML declaration must not name another encoding; other instructions mean nothing here.
   private mutating func instruction() throws {
     let start = position
     try skip(through: "?>", what: "processing instruction")
     let text = try string(start..<(position - 2))
-    guard text.hasPrefix("xml "), let found = text.range(of: "encoding") else { return }
+    guard text.hasPrefix("xml ") else { return }
+    if rules == .document, start > 5 { throw problem("an XML declaration is not at the begin") }
+    guard let found = text.range(of: "encoding") else { return }
     let value = text[found.upperBound...].drop { " =\"'".contains($0) }.prefix {
       !"\"' ".contains($0)
     }
@@ -178,6 +223,10 @@ struct XMLScanner {
     guard position > start, position - start <= 512 else {
       throw problem("a name is missing, or too long")
     }
+    // A digit, a hyphen or a dot.
+    if rules == .document, (0x2D...0x39).contains(bytes[start]) {
+      throw Problem(place: start, message: "a name does not begin with a letter")
+    }
     return try string(start..<position)
   }
 
@@ -193,7 +242,26 @@ struct XMLScanner {
   private mutating func characters() throws -> String {
     let start = position
     while position < bytes.count, bytes[position] != UInt8(ascii: "<") { position += 1 }
+    if rules == .document, let end = bytes[start..<position].firstRange(of: "]]>".utf8) {
+      throw Problem(place: end.lowerBound, message: "there is ]]> outside of a CDATA section")
+    }
     return try replacingReferences(start..<position)
+  }
+
+  /// White space that is written as it is counts as spaces in XML, and by number as what it is.
+  private mutating func attributeValue(_ range: Range<Int>) throws -> String {
+    guard rules == .document, bytes[range].contains(where: { $0 < 0x20 }) else {
+      return try replacingReferences(range)
+    }
+    var (result, start) = ("", range.lowerBound)
+    for place in range where bytes[place] < 0x20 {
+      // Both bytes of one line end.
+      if bytes[place] == 0x0D, place + 1 < range.upperBound, bytes[place + 1] == 0x0A { continue }
+      let end = place > start && bytes[place - 1] == 0x0D ? place - 1 : place
+      result += try replacingReferences(start..<end) + " "
+      start = place + 1
+    }
+    return result + (try replacingReferences(start..<range.upperBound))
   }
 
   private func replacingReferences(_ range: Range<Int>) throws -> String {
@@ -222,10 +290,30 @@ struct XMLScanner {
     default:
       let digits = reference.dropFirst(reference.hasPrefix("#x") ? 2 : 1)
       let number = UInt32(digits, radix: reference.hasPrefix("#x") ? 16 : 10)
-      guard reference.hasPrefix("#"), let number, let scalar = Unicode.Scalar(number) else {
+      guard reference.hasPrefix("#"), let number, let scalar = Unicode.Scalar(number),
+        rules == .dataFile || Self.isCharacter(scalar)
+      else {
         throw Problem(place: place, message: "&\(reference); stands for nothing that is known here")
       }
       return String(Character(scalar))
+    }
+  }
+
+  /// Whether a character begins at a place that XML 1.0 does not have.
+  private func isForbidden(at place: Int) -> Bool {
+    let byte = bytes[place]
+    if byte < 0x20 { return !Self.isSpace(byte) }
+    // U+FFFE and U+FFFF.
+    return byte == 0xEF && place + 2 < bytes.count && bytes[place + 1] == 0xBF
+      && bytes[place + 2] >= 0xBE
+  }
+
+  /// Whether XML 1.0 has the character.
+  private static func isCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09, 0x0A, 0x0D: true
+    case 0xFFFE, 0xFFFF: false
+    default: scalar.value >= 0x20
     }
   }
 
@@ -257,10 +345,15 @@ struct XMLScanner {
     throw Problem(place: eventStart, message: "a \(what) does not end")
   }
 
-  private mutating func skipSpace() {
-    while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) {
-      position += 1
-    }
+  @discardableResult
+  private mutating func skipSpace() -> Bool {
+    let start = position
+    while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+    return position > start
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
   private func problem(_ message: String) -> Problem { Problem(place: position, message: message) }
