@@ -139,7 +139,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   private func changeStores<Result>(_ body: (inout StoreRegistry) -> Result) -> Result {
     state.withLock { state in
       let result = body(&state.registry)
-      let hasMembers = state.registry.stores.contains { $0 is any CoordinatorMember }
+      let hasMembers = state.registry.stores.contains { $0.capabilities.speaksInObjects }
       anyMembers.store(hasMembers, ordering: .releasing)
       storeChanges.add(1, ordering: .releasing)
       return result

@@ -61,7 +61,8 @@ enum FaultFiring {
     guard let group = context.reading.lastMembers, group.members.count > 1,
       group.members.contains(object),
       // These read one object a call, each when it is asked for.
-      (object.objectID.persistentStore as? any ObjectSpeaking)?.worksObjectByObject != true
+      context.persistentStoreCoordinator?.hasMembers != true
+        || object.objectID.persistentStore?.capabilities.worksObjectByObject != true
     else { return false }
     var batch = [object]
     for member in group.members where batch.count < siblingLimit {

@@ -26,8 +26,9 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
   /// The coordinator tells it which objects contexts hold.
   @_spi(Stores)
   public override var capabilities: StoreCapabilities {
-    var all = StoreCapabilities()
+    var all = super.capabilities
     all.registrations = self
+    all.worksObjectByObject = true
     return all
   }
 
@@ -101,8 +102,6 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
   open func referenceObject(for objectID: ManagedObjectID) -> Any { reference(of: objectID) }
 
   // MARK: The contract of stores
-
-  override var worksObjectByObject: Bool { true }
 
   @_spi(Stores)
   public override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {

@@ -180,7 +180,12 @@ open class ObjectStore: PersistentStore, CoordinatorMember, ObjectSpeaking, @unc
     fatalError("\(Swift.type(of: self)) is neither an AtomicStore nor an IncrementalStore")
   }
 
-  var worksObjectByObject: Bool { false }
+  @_spi(Stores)
+  public override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    all.speaksInObjects = true
+    return all
+  }
 
   @_spi(Stores)
   public override func obtainPermanentIDs(

@@ -6,7 +6,4 @@ import CairnStore
 protocol ObjectSpeaking: PersistentStore {
   /// The IDs that new objects keep, in their order.
   func permanentIDs(for objects: [ManagedObject]) throws -> [ManagedObjectID]
-  /// Whether the store is asked for one object a call, each when it is needed, and gets every save,
-  /// also one that changes nothing.
-  var worksObjectByObject: Bool { get }
 }

@@ -61,7 +61,7 @@ struct SavePipeline {
   }
 
   private static func takesEverySave(_ store: PersistentStore) -> Bool {
-    (store as? any ObjectSpeaking)?.worksObjectByObject == true
+    store.capabilities.worksObjectByObject
   }
 
   private static func waitsForMetadata(_ store: PersistentStore) -> Bool {

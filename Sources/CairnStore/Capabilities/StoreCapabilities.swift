@@ -40,6 +40,11 @@ public struct StoreCapabilities: Sendable {
   public var resources: (any ResourceReleasing)?
   /// It tells its objects apart by numbers, which it can reserve.
   package var rowKeys: (any RowKeyReserving)?
+  /// It is a store of a program's own, which speaks in objects: contexts hand themselves over to it.
+  package var speaksInObjects = false
+  /// It is asked for one object a call, each when it is needed, and gets every save, also one that changes
+  /// nothing.
+  package var worksObjectByObject = false
   /// It tells whether its writes get on.
   package var writer: (any WriterReporting)?
 
