@@ -188,7 +188,9 @@ package struct XMLScanner {
     try skip(through: "?>", what: "processing instruction")
     let text = try string(start..<(position - 2))
     guard text.hasPrefix("xml ") else { return }
-    if rules == .document, bytes[..<eventStart].contains(UInt8(ascii: "<")) { throw problem("an XML declaration is not at the begin") }
+    if rules == .document, bytes[..<eventStart].contains(UInt8(ascii: "<")) {
+      throw problem("an XML declaration is not at the begin")
+    }
     guard let found = text.range(of: "encoding") else { return }
     let value = text[found.upperBound...].drop { " =\"'".contains($0) }.prefix {
       !"\"' ".contains($0)

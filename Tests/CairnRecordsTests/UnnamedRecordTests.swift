@@ -34,8 +34,9 @@ import Testing
       naming: FailingNaming())
     let reply = try save.run(in: context, store: store)
     #expect(reply.inserted.count == 1 && reply.inserted[0].hasPrefix("x-coredata://"), "\(reply)")
-    try context.performAndWait {
-      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Item")) == 1)
+    let count = try context.performAndWait {
+      try context.count(for: FetchRequest<ManagedObject>(entityName: "Item"))
     }
+    #expect(count == 1)
   }
 }

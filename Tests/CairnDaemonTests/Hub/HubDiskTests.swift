@@ -8,7 +8,7 @@ import Testing
 
 /// Specification: sync.md 2, promise 5: a full replica delays no other one.
 @Suite(.needsServer) struct HubDiskTests {
-  /// A file system of a few megabytes with a tablespace of the server.
+  /// A file system of a few megabytes with a folder that is the server's.
   private final class SmallDisk: Sendable {
     let folder: TemporaryFolder
     let path: String
@@ -81,6 +81,58 @@ import Testing
     let waited = try await daemon.ctl("wait", "--timeout", "120")
     #expect(waited.code == 0, "\(waited.errors)")
     #expect(try hub.sql("SELECT count(*) FROM @package") == "101")
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// Without room for its log a server ends, and ends again whenever it is started.
+  @Test(.timeLimit(.minutes(10)))
+  func aServerWhoseLogHasNoRoomIsGoneUntilItHasAndNothingIsLostOrTwice() async throws {
+    let server = try PostgreSQLServer()
+    guard let disk = try await SmallDisk(96, for: server) else {
+      print("NOT RUN: \(Self.self), which mounts a small file system and needs root for that")
+      return
+    }
+    defer { disk.unmount() }
+    _ = try server.query("ALTER SYSTEM SET max_wal_size = '32MB'")
+    try server.stop()
+    let log = "\(server.folder)/data/pg_wal"
+    let moved = try await run(
+      "/bin/sh",
+      [
+        "-c",
+        "cp -a \(log)/. \(disk.path)/space && rm -r \(log) && ln -s \(disk.path)/space \(log)",
+      ])
+    try #require(moved.code == 0, "\(moved.errors)")
+    try server.start()
+    let hub = try HubDaemons(server)
+    let daemon = try hub.make("a")
+    try await daemon.start()
+    let near = hub.folder.file("near.sqlite")
+    #expect(try await daemon.ctl("store", "add", "near", "sqlite", near).code == 0)
+    #expect(try await daemon.ctl("insert", "Package", "name=apt").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    // Another program takes what is left.
+    let filler = "\(disk.path)/filler"
+    _ = try await run("/bin/dd", ["if=/dev/zero", "of=\(filler)", "bs=64k"])
+    // The server cannot make that shorter.
+    let rows = (0..<4000).map { number in
+      let summary = (0..<270).map { _ in UUID().uuidString }.joined()
+      return #"{"name":"late\#(number)","summary":"\#(summary)"}"#
+    }
+    let imported = try await daemon.ctl(
+      "import", "-", "--entity", "Package", "--key", "name", input: rows.joined(separator: "\n"))
+    #expect(imported.code == 0, "\(imported.errors)")
+    #expect(try await daemon.ctl("wait", "--for", "near", "--timeout", "120").code == 0)
+    #expect(await eventually { (try? daemon.replica("hub")?.problem) != nil })
+    let early = try await daemon.ctl("wait", "--for", "hub", "--timeout", "1")
+    #expect(early.code != 0, "what is not at the server is not called so")
+
+    try FileManager.default.removeItem(atPath: filler)
+    try server.killAndStart()
+    let waited = try await daemon.ctl("wait", "--timeout", "180")
+    #expect(waited.code == 0, "\(waited.errors)")
+    #expect(
+      try hub.sql("SELECT count(*), count(DISTINCT name) FROM @package") == "4001|4001")
     #expect(await daemon.stop() == 0)
   }
 }
