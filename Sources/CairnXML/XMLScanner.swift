@@ -187,9 +187,15 @@ package struct XMLScanner {
     let start = position
     try skip(through: "?>", what: "processing instruction")
     let text = try string(start..<(position - 2))
-    guard text.hasPrefix("xml ") else { return }
-    if rules == .document, bytes[..<eventStart].contains(UInt8(ascii: "<")) {
-      throw problem("an XML declaration is not at the begin")
+    let target = text.prefix { !$0.isWhitespace }
+    guard target == "xml" else { return }
+    if rules == .document {
+      guard !bytes[..<eventStart].contains(UInt8(ascii: "<")) else {
+        throw problem("an XML declaration is not at the begin")
+      }
+      guard text.wholeMatch(of: Self.declaration) != nil else {
+        throw problem("the XML declaration is not one")
+      }
     }
     guard let found = text.range(of: "encoding") else { return }
     let value = text[found.upperBound...].drop { " =\"'".contains($0) }.prefix {
@@ -198,6 +204,15 @@ package struct XMLScanner {
     if !["utf-8", "us-ascii"].contains(value.lowercased()) {
       throw problem("the file is in \(value); only UTF-8 is read")
     }
+  }
+
+  /// What stands between the question marks.
+  private static var declaration: Regex<Substring> {
+    #/
+      xml\s+version\s*=\s*(?:"1\.[0-9]+"|'1\.[0-9]+')
+      (?:\s+encoding\s*=\s*(?:"[A-Za-z][\w.\-]*"|'[A-Za-z][\w.\-]*'))?
+      (?:\s+standalone\s*=\s*(?:"(?:yes|no)"|'(?:yes|no)'))?\s*
+    /#
   }
 
   /// Skips a document type that only names a definition; that is never opened.

@@ -10,7 +10,7 @@ import Testing
 /// XML 1.0, as far as models and data files use it.
 @Suite struct XMLScannerTests {
   /// A document as a list of its elements with their texts; nil when it is refused.
-  private static func scanned(_ data: Data, _ rules: XMLScanner.Rules = .document) -> [String]? {
+  private static func scanned(_ data: Data, _ rules: XMLScanner.Rules = .document) -> Tree? {
     var scanner = XMLScanner(data, rules)
     var tree = Tree()
     do {
@@ -19,7 +19,7 @@ import Testing
         case .start(let name, let attributes): tree.begin(name, attributes)
         case .text(let text): tree.add(text)
         case .end: tree.end()
-        case .endOfDocument: return tree.lines
+        case .endOfDocument: return tree
         }
       }
     } catch { return nil }
@@ -43,14 +43,14 @@ import Testing
     + [
       "<?xml version=\"1.0\"?>\r\n<a b=\"1 &#10;2\t3\r\n4\n5\" c='\"'>x\r\ny\r<![CDATA[<&]]>z</a>",
       "<!-- n\u{F6}te --><?made by?><\u{E4} \u{F6}=\"&lt;&amp;&#xE9;\">&gt;&quot;&apos;\n</\u{E4}>\n",
-      "<a><b><c/></b> <b x=\"\" /></a>", "<a.b-c:d _e=\"&#xE9;\"/>",
+      "<a><b><c/></b> <b x=\"\" /></a>", "<a.b-c _e=\"&#xE9;\"/>",
     ]
 
   @Test func itReadsWhatFoundationXMLReads() throws {
     for text in Self.documents {
       let data = Data(text.utf8)
       let known = try #require(FoundationTree.read(data), "\(text)")
-      #expect(Self.scanned(data) == known, "\(text)")
+      #expect(Self.scanned(data)?.lines == known, "\(text)")
     }
   }
 
@@ -63,12 +63,13 @@ import Testing
       let text = Self.documents[number % Self.documents.count]
       let data = HostileDocuments.damageXML(text, using: &numbers)
       // FoundationXML on Linux traps on names whose bytes are no UTF-8.
-      guard String(validating: data, as: UTF8.self) != nil, let ours = Self.scanned(data) else {
-        continue
-      }
+      // It wants prefixes declared as well, which are a rule of another specification.
+      guard String(validating: data, as: UTF8.self) != nil, let ours = Self.scanned(data),
+        !ours.hasPrefixes
+      else { continue }
       both += 1
       #expect(
-        FoundationTree.read(data) == ours,
+        FoundationTree.read(data) == ours.lines,
         "seed \(seed), case \(number): \(String(decoding: data, as: UTF8.self))")
     }
     #expect(both > 500, "seed \(seed)")
@@ -78,6 +79,7 @@ import Testing
     "<a", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a b=\"<\"/>", "<a></b>", "</a>", "<a/><b/>", "text",
     "<a/>text", "<a>&b;</a>", "<a>&#0;</a>", "<a>&#xFFFF;</a>", "<a>\u{1}</a>", "<a>]]></a>",
     "<a b=\"1\"c=\"2\"/>", "<1/>", "<a><!-- -- --></a>", "<a><?xml version=\"1.0\"?></a>", "",
+    "<?xml?><a/>", "<?xml version=\"2\"?><a/>", "<?xml version='1.0' standalone=''?><a/>",
     "<!DOCTYPE a [<!ENTITY b \"c\">]><a/>", "<?xml version=\"1.0\" encoding=\"UTF-16\"?><a/>",
   ])
   func whatIsNotWellFormedIsRefused(_ text: String) {
@@ -115,7 +117,7 @@ import Testing
   /// Strings of a store hold any character.
   @Test func dataFilesHaveEveryCharacterByNumber() {
     let text = "<a b=\"1\n&#1;\">&#xFFFF;</a>"
-    #expect(Self.scanned(Data(text.utf8), .dataFile) == ["<a b=1\n\u{1}>\u{FFFF}</>"])
+    #expect(Self.scanned(Data(text.utf8), .dataFile)?.lines == ["<a b=1\n\u{1}>\u{FFFF}</>"])
     #expect(Self.problem(text) != nil)
   }
 }
@@ -123,8 +125,11 @@ import Testing
 /// Elements in their order, each with its attributes and what it holds as text.
 private struct Tree {
   private(set) var lines: [String] = []
+  /// Whether a name has a prefix for a namespace.
+  private(set) var hasPrefixes = false
 
   mutating func begin(_ name: String, _ attributes: [String: String]) {
+    if ([name] + attributes.keys).contains(where: { $0.contains(":") }) { hasPrefixes = true }
     let facts = attributes.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
     lines.append("<\(name)\(facts.joined())>")
   }
