@@ -1,7 +1,7 @@
 // The words of the command line as the caller's program handed them over.
 import ArgumentParser
 
-/// Looks at the bytes of the command line, which Swift repairs before anybody sees them.
+/// Looks at the bytes of the command line, which Swift repairs before the parser gets them.
 enum CommandWords {
   /// - Throws: `ValidationError` for a word that is not UTF-8: what is stored of it would be another text.
   static func check() throws {

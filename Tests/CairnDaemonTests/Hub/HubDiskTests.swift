@@ -38,6 +38,17 @@ import Testing
     }
   }
 
+  /// A daemon with the hub and a file as replicas, and a record that both have.
+  private func inStep(_ hub: HubDaemons) async throws -> Daemon {
+    let daemon = try hub.make("a")
+    try await daemon.start()
+    let near = hub.folder.file("near.sqlite")
+    #expect(try await daemon.ctl("store", "add", "near", "sqlite", near).code == 0)
+    #expect(try await daemon.ctl("insert", "Package", "name=apt").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    return daemon
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func aFullDiskOfTheServerIsSaidSoAndOthersGoOnUntilThereIsRoom() async throws {
     let server = try PostgreSQLServer()
@@ -49,12 +60,7 @@ import Testing
     let hub = try HubDaemons(server)
     _ = try server.query("CREATE TABLESPACE small LOCATION '\(disk.path)/space'")
     _ = try server.query("ALTER ROLE owner SET default_tablespace = small")
-    let daemon = try hub.make("a")
-    try await daemon.start()
-    let near = hub.folder.file("near.sqlite")
-    #expect(try await daemon.ctl("store", "add", "near", "sqlite", near).code == 0)
-    #expect(try await daemon.ctl("insert", "Package", "name=apt").code == 0)
-    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let daemon = try await inStep(hub)
     // Another program takes what is left.
     _ = try server.query(
       "CREATE TABLE filler (text text); ALTER TABLE filler ALTER text SET STORAGE PLAIN")
@@ -112,12 +118,7 @@ import Testing
     try #require(moved.code == 0, "\(moved.errors)")
     try server.start()
     let hub = try HubDaemons(server)
-    let daemon = try hub.make("a")
-    try await daemon.start()
-    let near = hub.folder.file("near.sqlite")
-    #expect(try await daemon.ctl("store", "add", "near", "sqlite", near).code == 0)
-    #expect(try await daemon.ctl("insert", "Package", "name=apt").code == 0)
-    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let daemon = try await inStep(hub)
     // Another program takes what is left.
     let filler = "\(disk.path)/filler"
     _ = try await run("/bin/dd", ["if=/dev/zero", "of=\(filler)", "bs=64k"])
