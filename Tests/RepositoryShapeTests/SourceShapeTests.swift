@@ -64,6 +64,15 @@ import Testing
     }
   }
 
+  /// `CairnXML` reads all XML; FoundationXML would link libxml2 into the programs.
+  @Test func xmlHasOneReader() {
+    for file in Self.sources {
+      for (number, text) in file.code where text.contains("FoundationXML") {
+        Issue.record("\(file.path):\(number) uses FoundationXML: read with CairnXML")
+      }
+    }
+  }
+
   @Test func namesSayWhatAFileIsFor() {
     let empty = ["Utils", "Utilities", "Helper", "Helpers", "Common", "Misc", "Base"]
     for path in SourceTree.files(under: "Sources") + SourceTree.files(under: "Tests") {
