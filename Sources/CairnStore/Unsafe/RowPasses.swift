@@ -14,7 +14,7 @@ extension RowSnapshot {
       UnsafeRawPointer($0).load(as: Unmanaged<ManagedObjectID>?.self)
     }
     guard let id else { return body(objectID) }
-    // The row holds it, and whoever calls holds the row.
+    // The row holds it, and the caller holds the row.
     return withExtendedLifetime(storage) { id._withUnsafeGuaranteedRef(body) }
   }
 
