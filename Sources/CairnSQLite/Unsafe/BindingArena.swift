@@ -2,7 +2,7 @@
 /// copying them.
 ///
 /// Bound as "transient", each text costs an allocation inside SQLite. Bound from here it is copied
-/// once, into memory that is used again for the next row. Whoever binds from an arena calls
+/// once, into memory that is used again for the next row. The caller who binds from an arena calls
 /// ``startRow()`` before each row, binds every parameter anew, and clears the bindings of the
 /// statement before the arena goes.
 final class BindingArena {
